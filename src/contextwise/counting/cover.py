@@ -1,0 +1,136 @@
+"""Covers: the cubes of one pair of variables, ready to be counted.
+
+A **cube** is what is left of a feature when the two literals of the pair are dropped: for each
+other variable, the values it allows. All cubes of a pair are its **cover**; their union is the set
+of contexts in which the pair depends, and its size is what every engine counts.
+
+Two reductions cost nothing and are made when a cover is built. Values of a variable that no cube
+tells apart are one **class**, with their number as its weight: a variable with 50 states of which
+one is ever tested has two classes. Variables that no cube tests leave the cover; the product of
+their cardinalities is its ``scale``.
+
+A cube is one Python int: variable ``k`` owns a field of bits, one bit a class, and the cube
+*allows* the classes whose bit is set. So cubes meet by ``&``, and a cube lies inside another when
+``a & b == a``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from contextwise.features import members
+
+Cube = Sequence[tuple[int, int]]
+"""A cube on its way in: (variable, value set as an int) for each variable it tests."""
+
+
+@dataclass(frozen=True)
+class Cover:
+    """Cubes as bit sets over value classes.
+
+    Attributes
+    ----------
+    weights : for each variable, the number of values in each of its classes
+    cubes : each an int of ``bits`` bits; distinct
+    scale : the number of assignments of the variables that no cube tests
+
+    Examples
+    --------
+    Three variables of 2, 3 and 5 values; one cube tests the first, one the first two.
+
+    >>> cover = cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]])
+    >>> cover.weights, cover.scale, cover.total
+    (((1, 1), (1, 2)), 5, 30)
+    >>> [f"{cube:04b}" for cube in cover.cubes]
+    ['1101', '0110']
+    """
+
+    weights: tuple[tuple[int, ...], ...]
+    cubes: tuple[int, ...]
+    scale: int = 1
+
+    @cached_property
+    def fields(self) -> tuple[int, ...]:
+        """For each variable, the mask of its bits."""
+        masks, at = [], 0
+        for classes in self.weights:
+            masks.append(((1 << len(classes)) - 1) << at)
+            at += len(classes)
+        return tuple(masks)
+
+    @cached_property
+    def bit_weights(self) -> tuple[int, ...]:
+        """The weight of each bit, over all variables."""
+        return tuple(weight for classes in self.weights for weight in classes)
+
+    @cached_property
+    def total(self) -> int:
+        """The number of all contexts, covered or not."""
+        return self.scale * prod(sum(classes) for classes in self.weights)
+
+    def size(self, cube: int) -> int:
+        """The number of contexts of one cube (without the scale): a product over variables."""
+        size = 1
+        at = 0
+        for classes in self.weights:
+            size *= sum(weight for k, weight in enumerate(classes) if cube >> at + k & 1)
+            at += len(classes)
+        return size
+
+
+def cover_of(cardinalities: Sequence[int], cubes: Iterable[Cube]) -> Cover:
+    """The cover of some cubes over variables with these cardinalities.
+
+    A variable that is not part of a context (those of the pair) has cardinality 1 here.
+    """
+    distinct = list(dict.fromkeys(tuple(sorted(cube)) for cube in cubes))
+    sets: dict[int, set[int]] = {}
+    for cube in distinct:
+        for variable, allowed in cube:
+            sets.setdefault(variable, set()).add(allowed)
+    variables = sorted(sets)
+    weights, offsets, encode = [], {}, {}
+    at = 0
+    for variable in variables:
+        classes = _classes((1 << cardinalities[variable]) - 1, sets[variable])
+        weights.append(tuple(c.bit_count() for c in classes))
+        offsets[variable] = at
+        for allowed in sets[variable]:
+            bits = sum(1 << k for k, c in enumerate(classes) if c & allowed)
+            encode[variable, allowed] = bits << at
+        at += len(classes)
+    everything = (1 << at) - 1
+    fields = {
+        variable: ((1 << len(own)) - 1) << offsets[variable]
+        for variable, own in zip(variables, weights, strict=True)
+    }
+    coded = tuple(
+        everything ^ sum(fields[variable] ^ encode[variable, allowed] for variable, allowed in cube)
+        for cube in distinct
+    )
+    scale = prod(c for v, c in enumerate(cardinalities) if v not in sets)
+    return Cover(tuple(weights), coded, scale)
+
+
+def _classes(everything: int, sets: Iterable[int]) -> list[int]:
+    """The values of a variable, grouped by what the sets tell apart; in the order of values."""
+    classes = [everything]
+    for allowed in sets:
+        classes = [part for c in classes for part in (c & allowed, c & ~allowed) if part]
+    return sorted(classes, key=lambda c: members(c & -c))
+
+
+def absorbed(cubes: Iterable[int]) -> list[int]:
+    """The cubes that lie in no other one; the union stays the same.
+
+    >>> absorbed([0b1101, 0b0101, 0b0110])
+    [13, 6]
+    """
+    kept: list[int] = []
+    for cube in sorted(set(cubes), key=lambda c: (-c.bit_count(), c)):
+        if not any(cube & other == cube for other in kept):
+            kept.append(cube)
+    return kept

@@ -1,0 +1,129 @@
+"""From features to covers: which features speak about which pair.
+
+Works on arrays alone. A pair of variables is a pair of positions ``(i, j)`` with ``i < j``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.counting.cover import Cover, Cube, cover_of
+from contextwise.features import Features, IntArray
+
+
+def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
+    """Every (pair, feature) such that the feature has both variables in its scope.
+
+    Returns
+    -------
+    pairs : array of shape (p, 2), in order
+    starts : pair ``k`` owns the entries ``starts[k]:starts[k + 1]`` of ``owners``
+    owners : the features of each pair, rising
+    """
+    n = len(features.cardinalities)
+    codes, owners = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    lengths = features.lengths
+    for length in np.unique(lengths[lengths >= 2]).tolist():
+        mine = np.flatnonzero(lengths == length)
+        scopes = features.variables[features.starts[mine, None] + np.arange(length)]
+        first, second = np.triu_indices(length, 1)
+        code = scopes[:, first].astype(np.int64) * n + scopes[:, second]
+        codes.append(code.ravel())
+        owners.append(np.repeat(mine, len(first)))
+    code, owner = np.concatenate(codes), np.concatenate(owners)
+    order = np.lexsort((owner, code))
+    distinct, starts = np.unique(code[order], return_index=True)
+    pairs = np.stack(np.divmod(distinct, n), axis=1) if n else np.zeros((0, 2), np.int64)
+    return pairs, np.append(starts, len(code)), owner[order]
+
+
+def covered_pairs(*models: Features) -> IntArray:
+    """The pairs that a feature of any of the models has in its scope: shape (p, 2), in order."""
+    found = np.concatenate([pair_features(features)[0] for features in models])
+    return np.unique(found, axis=0)
+
+
+class CoverSource:
+    """The covers of one or two models, pair by pair.
+
+    Parameters
+    ----------
+    models : one or two `Features` over the same variables
+    canonical : bool
+        Whether contexts are full assignments, the pair's own literals included.
+    """
+
+    def __init__(self, *models: Features, canonical: bool = False) -> None:
+        self.cardinalities: list[int] = models[0].cardinalities.tolist()
+        self.canonical = canonical
+        self._literals = [features.literals() for features in models]
+        self._owners = [_by_pair(features) for features in models]
+
+    def cubes(self, model: int, pair: tuple[int, int]) -> list[Cube]:
+        """The cubes of a pair in one model."""
+        owners = self._owners[model].get(pair, ())
+        literals = self._literals[model]
+        if self.canonical:
+            return [literals[f] for f in owners]
+        return [[lit for lit in literals[f] if lit[0] not in pair] for f in owners]
+
+    def cover(self, pair: tuple[int, int], cubes: Iterable[Cube]) -> Cover:
+        """These cubes as a cover over the contexts of the pair."""
+        cardinalities = self.cardinalities
+        if not self.canonical:
+            cardinalities = list(cardinalities)
+            for variable in pair:
+                cardinalities[variable] = 1
+        return cover_of(cardinalities, cubes)
+
+
+def _by_pair(features: Features) -> dict[tuple[int, int], Sequence[int]]:
+    pairs, starts, owners = pair_features(features)
+    bounds, flat = starts.tolist(), owners.tolist()
+    return {(i, j): flat[bounds[k] : bounds[k + 1]] for k, (i, j) in enumerate(pairs.tolist())}
+
+
+def contexts_of_pairs(
+    cardinalities: Sequence[int], pairs: npt.NDArray[np.int64], canonical: bool = False
+) -> list[int]:
+    """The number of contexts of each pair."""
+    whole = 1
+    for cardinality in cardinalities:
+        whole *= cardinality
+    if canonical:
+        return [whole] * len(pairs)
+    known: dict[int, int] = {}
+    result = []
+    for i, j in pairs.tolist():
+        two = cardinalities[i] * cardinalities[j]
+        if two not in known:
+            known[two] = whole // two
+        result.append(known[two])
+    return result
+
+
+def all_contexts(cardinalities: Sequence[int], canonical: bool = False) -> int:
+    """The number of contexts over all pairs: the number of assertions of a dependency model.
+
+    >>> all_contexts([2, 2, 2, 2]), all_contexts([2] * 6)
+    (24, 240)
+    """
+    whole = 1
+    for cardinality in cardinalities:
+        whole *= cardinality
+    n = len(cardinalities)
+    if canonical:
+        return whole * (n * (n - 1) // 2)
+    sizes: dict[int, int] = {}
+    for cardinality in cardinalities:
+        sizes[cardinality] = sizes.get(cardinality, 0) + 1
+    total = 0
+    kinds = sorted(sizes)
+    for a, first in enumerate(kinds):
+        total += whole // (first * first) * (sizes[first] * (sizes[first] - 1) // 2)
+        for second in kinds[a + 1 :]:
+            total += whole // (first * second) * (sizes[first] * sizes[second])
+    return total

@@ -1,0 +1,209 @@
+"""Features as arrays: the one currency between a file, a structure and a count.
+
+A feature is a conjunction of literals; a literal allows a set of values of one variable. Many
+features are four arrays, so that a file of a hundred thousand of them reaches the counting
+without a Python object a literal:
+
+- ``cardinalities[v]``: how many values variable ``v`` has;
+- ``starts``: feature ``f`` owns the literals ``starts[f]:starts[f + 1]``;
+- ``variables[l]``: the variable of literal ``l``, rising within a feature;
+- ``values[l]``: the values literal ``l`` allows, as a bit set of 64-bit words (value ``k`` is bit
+  ``k % 64`` of word ``k // 64``).
+
+The invariant: a literal allows at least one value and not all of them, no variable occurs twice in
+a feature, and no two features are equal. `normalized` establishes it from any literals.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+WordArray = npt.NDArray[np.uint64]
+
+WORD = 64
+
+
+def words_of(cardinalities: npt.ArrayLike) -> int:
+    """How many 64-bit words a value set needs: enough for the largest cardinality, at least one."""
+    largest = int(np.max(cardinalities, initial=1))
+    return (largest + WORD - 1) // WORD
+
+
+def all_values(cardinalities: IntArray) -> WordArray:
+    """The value set that allows everything, for each variable: shape (variables, words)."""
+    bits = np.arange(words_of(cardinalities) * WORD) < cardinalities[:, None]
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    return np.ascontiguousarray(packed).view("<u8").astype(np.uint64, copy=False)
+
+
+def as_int(words: npt.NDArray[np.uint64]) -> int:
+    """A value set as one Python int: value ``k`` is bit ``k``.
+
+    >>> as_int(np.array([3, 1], dtype=np.uint64)) == 3 + 2**64
+    True
+    """
+    return int.from_bytes(words.astype("<u8").tobytes(), "little")
+
+
+def as_words(value_set: int, words: int) -> WordArray:
+    """The inverse of `as_int`."""
+    return np.frombuffer(value_set.to_bytes(words * 8, "little"), dtype="<u8").astype(np.uint64)
+
+
+def members(value_set: int) -> list[int]:
+    """The values of a value set, rising.
+
+    >>> members(0b1011)
+    [0, 1, 3]
+    """
+    return [k for k in range(value_set.bit_length()) if value_set >> k & 1]
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Distinct features over variables with the given cardinalities, as arrays."""
+
+    cardinalities: IntArray
+    starts: IntArray
+    variables: npt.NDArray[np.int32]
+    values: WordArray
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def lengths(self) -> IntArray:
+        """The number of literals of each feature."""
+        return np.diff(self.starts)
+
+    @property
+    def owners(self) -> IntArray:
+        """The feature each literal belongs to."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    @cached_property
+    def rows(self) -> tuple[bytes, ...]:
+        """Each feature as bytes: equal features have equal rows, whatever their order."""
+        width = 1 + self.values.shape[1]
+        table = np.empty((len(self.variables), width), dtype="<u8")
+        table[:, 0] = self.variables
+        table[:, 1:] = self.values
+        data, step = table.tobytes(), 8 * width
+        bounds = (self.starts * step).tolist()
+        return tuple(data[a:b] for a, b in itertools.pairwise(bounds))
+
+    def literals(self) -> list[list[tuple[int, int]]]:
+        """Each feature as a list of (variable, value set as an int): the readable form."""
+        if self.values.shape[1] == 1:
+            sets = self.values[:, 0].tolist()
+        else:
+            sets = [as_int(row) for row in self.values]
+        pairs = list(zip(self.variables.tolist(), sets, strict=True))
+        bounds = self.starts.tolist()
+        return [pairs[a:b] for a, b in itertools.pairwise(bounds)]
+
+    def take(self, features: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Features:
+        """The chosen features (indices or a mask), in that order."""
+        chosen = np.flatnonzero(features) if features.dtype == bool else features
+        lengths = self.lengths[chosen]
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        shift = np.repeat(self.starts[chosen] - starts[:-1], lengths)
+        literals = np.arange(int(starts[-1])) + shift
+        return Features(self.cardinalities, starts, self.variables[literals], self.values[literals])
+
+    def check(self) -> None:
+        """Raise `AssertionError` unless the invariant of this module holds."""
+        full = all_values(self.cardinalities)
+        assert self.starts[0] == 0
+        assert self.starts[-1] == len(self.variables) == len(self.values)
+        assert (self.lengths >= 0).all()
+        assert self.values.shape[1] == words_of(self.cardinalities)
+        same_owner = np.diff(self.owners) == 0
+        assert (np.diff(self.variables)[same_owner] > 0).all(), "variables rise within a feature"
+        mine = full[self.variables]
+        assert not (self.values & ~mine).any(), "a value beyond the cardinality"
+        assert self.values.any(axis=1).all(), "a literal that allows nothing"
+        assert (self.values != mine).any(axis=1).all(), "a literal that allows everything"
+        assert len(set(self.rows)) == len(self), "a feature that occurs twice"
+
+
+def no_features(cardinalities: npt.ArrayLike) -> Features:
+    """The empty set of features."""
+    cards = np.asarray(cardinalities, dtype=np.int64)
+    return Features(
+        cards,
+        np.zeros(1, dtype=np.int64),
+        np.zeros(0, dtype=np.int32),
+        np.zeros((0, words_of(cards)), dtype=np.uint64),
+    )
+
+
+def normalized(
+    cardinalities: npt.ArrayLike,
+    owners: npt.ArrayLike,
+    variables: npt.ArrayLike,
+    values: WordArray,
+    count: int,
+) -> tuple[Features, IntArray]:
+    """Distinct features from the literals of ``count`` raw ones, and where each raw one went.
+
+    Literals on one variable of a feature intersect; a literal that allows every value is dropped;
+    a feature that allows no value of some variable is dropped; of equal features the first stays.
+
+    Parameters
+    ----------
+    owners, variables, values : a literal each
+        The raw feature, the variable, and the value set (shape (literals, words)).
+    count : int
+        The number of raw features; one without literals is the empty conjunction.
+
+    Returns
+    -------
+    features : Features
+    places : array of int
+        For each raw feature its index in ``features``, or -1 if it can never hold.
+    """
+    cards = np.asarray(cardinalities, dtype=np.int64)
+    owner = np.asarray(owners, dtype=np.int64)
+    variable = np.asarray(variables, dtype=np.int64)
+    if len(owner):
+        step = np.diff(owner * len(cards) + variable)
+        if not (step > 0).all():
+            order = np.lexsort((variable, owner))
+            owner, variable, values = owner[order], variable[order], values[order]
+            fresh = np.diff(owner * len(cards) + variable, prepend=-1) != 0
+            values = np.bitwise_and.reduceat(values, np.flatnonzero(fresh), axis=0)
+            owner, variable = owner[fresh], variable[fresh]
+    possible = np.ones(count, dtype=bool)
+    possible[owner[~values.any(axis=1)]] = False
+    keep = (values != all_values(cards)[variable]).any(axis=1) & possible[owner]
+    owner, variable, values = owner[keep], variable[keep], values[keep]
+
+    starts = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(owner, minlength=count), out=starts[1:])
+    raw = Features(cards, starts, variable.astype(np.int32), np.ascontiguousarray(values))
+    places = np.full(count, -1, dtype=np.int64)
+    seen: dict[bytes, int] = {}
+    rows = raw.rows
+    for feature in np.flatnonzero(possible).tolist():
+        places[feature] = seen.setdefault(rows[feature], len(seen))
+    first = np.full(len(seen), -1, dtype=np.int64)
+    alive = np.flatnonzero(possible)[::-1]
+    first[places[alive]] = alive  # written last, the first occurrence stays
+    if len(first) == count:
+        return raw, places
+    return raw.take(first), places
+
+
+def concatenated(a: Features, b: Features) -> tuple[Features, IntArray]:
+    """The distinct features of both, and the place of each feature of ``a`` and then of ``b``."""
+    owners = np.concatenate([a.owners, b.owners + len(a)])
+    variables = np.concatenate([a.variables, b.variables])
+    values = np.concatenate([a.values, b.values])
+    return normalized(a.cardinalities, owners, variables, values, len(a) + len(b))

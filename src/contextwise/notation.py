@@ -1,0 +1,116 @@
+"""How literals are written in text: ``smoker=yes & age!=young``, and back.
+
+A literal is a name, ``=`` or ``!=`` (also ``≠``), and one state or several separated by ``|``;
+literals are joined by ``&`` or a comma, and angle brackets around a feature are allowed. A name or
+state with one of these signs in it, or with blanks at its ends, stands in double quotes; inside
+them, ``\\"`` and ``\\\\`` are a quote and a backslash.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from contextwise.errors import ParseError
+
+_TOKEN = re.compile(
+    r"""\s*(?: (?P<quoted>"(?:[^"\\]|\\.)*")
+             | (?P<sign>!=|≠|=|&|,|\||<|>)
+             | (?P<bare>[^\s"=≠&,|<>!]+(?:\s+[^\s"=≠&,|<>!]+)*) )\s*""",
+    re.VERBOSE,
+)
+_PLAIN = re.compile(r"[^\s\"=≠&,|<>!]+( [^\s\"=≠&,|<>!]+)*")
+
+
+class Literal(NamedTuple):
+    """One literal as it is written: a variable and the states it names."""
+
+    variable: str
+    states: tuple[str, ...]
+    negated: bool = False
+
+
+def quoted(name: str) -> str:
+    """A name as it is written in text, in quotes where it needs them.
+
+    >>> quoted("very old"), quoted("a=b")
+    ('very old', '"a=b"')
+    """
+    if _PLAIN.fullmatch(name):
+        return name
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def tokens(text: str) -> list[tuple[str, str]]:
+    """The text as (kind, text) pairs; kind is ``"name"`` or the sign itself."""
+    found, at = [], 0
+    text = text.strip()
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise ParseError(f"cannot read {text[at : at + 20]!r} in {_short(text)!r}")
+        if match["sign"]:
+            sign = match["sign"]
+            found.append(("!=" if sign == "≠" else sign, sign))
+        elif match["quoted"]:
+            found.append(("name", re.sub(r"\\(.)", r"\1", match["quoted"][1:-1])))
+        else:
+            found.append(("name", match["bare"]))
+        at = match.end()
+    return found
+
+
+def parse_literals(text: str) -> list[Literal]:
+    """The literals of a conjunction; the empty text is the empty conjunction.
+
+    >>> parse_literals("smoker=yes & age!=young")
+    [Literal(variable='smoker', states=('yes',), negated=False),
+     Literal(variable='age', states=('young',), negated=True)]
+    >>> parse_literals("<X0=1, age=old|very old>")[1].states
+    ('old', 'very old')
+    """
+    parts = tokens(text)
+    if parts and parts[0][0] == "<" and parts[-1][0] == ">":
+        parts = parts[1:-1]
+    literals: list[Literal] = []
+    at = 0
+
+    def take(*kinds: str) -> tuple[str, str]:
+        nonlocal at
+        if at >= len(parts) or parts[at][0] not in kinds:
+            found = repr(parts[at][1]) if at < len(parts) else "the end"
+            wanted = " or ".join("a name" if kind == "name" else repr(kind) for kind in kinds)
+            raise ParseError(
+                f"expected {wanted} but found {found} in {_short(text)!r}; "
+                "write literals like: smoker=yes & age!=young"
+            )
+        at += 1
+        return parts[at - 1]
+
+    while at < len(parts):
+        if literals:
+            take("&", ",")
+        variable = take("name")[1]
+        negated = take("=", "!=")[0] == "!="
+        states = [take("name")[1]]
+        while at < len(parts) and parts[at][0] == "|":
+            at += 1
+            states.append(take("name")[1])
+        literals.append(Literal(variable, tuple(states), negated))
+    return literals
+
+
+def write_literal(literal: Literal) -> str:
+    """The inverse of `parse_literals`, for one literal."""
+    sign = "!=" if literal.negated else "="
+    return quoted(literal.variable) + sign + "|".join(map(quoted, literal.states))
+
+
+def write_literals(literals: Iterable[Literal]) -> str:
+    """The inverse of `parse_literals`."""
+    return " & ".join(map(write_literal, literals))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,447 @@
+"""Structures: which variables interact, and where. With weights, log-linear models.
+
+A `Structure` is a domain and a set of distinct features. A feature is a conjunction of literals,
+each of which allows a set of values of one variable; its scope is the set of its variables. A
+feature makes every pair of its scope depend wherever its other literals hold.
+
+- A literal that allows every value is no literal and puts nothing into the scope.
+- A feature that allows no value of some variable never holds: it is dropped, with a warning.
+- A feature implied by one of smaller scope stays: it makes more pairs depend.
+- Weights are not structure. `LogLinear` is a structure and one weight a feature.
+
+``==`` compares features. That two structures *make the same claims* is ``distance == 0``: the
+distance is a metric on dependency models and a pseudometric on sets of features. The features of
+the generator ``[ABC]`` and those of ``[AB][BC][AC]`` differ, and are at distance 0.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.domain import Alignment, Assignment, Domain, State, align
+from contextwise.errors import DomainError
+from contextwise.features import (
+    Features,
+    IntArray,
+    WordArray,
+    as_int,
+    as_words,
+    concatenated,
+    normalized,
+    words_of,
+)
+from contextwise.notation import parse_literals, write_literals
+
+Feature = Mapping[str, State | Sequence[State]] | str
+"""A feature as people write it: ``{"smoker": "yes"}`` or ``"smoker=yes & age!=young"``."""
+
+
+class ContradictionWarning(UserWarning):
+    """Features that can never hold were dropped."""
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Structure:
+    """A domain and its distinct features: a claim about (in)dependence, context by context.
+
+    Parameters
+    ----------
+    domain : Domain, or a mapping that makes one
+    features : iterable of features, or Features
+        Each a mapping from names to a state or a list of states, or a text.
+    info : mapping, optional
+        Where the structure comes from; not part of its value.
+
+    Examples
+    --------
+    >>> domain = Domain({"smoker": ["no", "yes"], "age": ["young", "old", "very old"], "ill": 2})
+    >>> model = Structure(domain, [
+    ...     {"smoker": "yes", "age": ["old", "very old"], "ill": 1},
+    ...     "smoker=yes & ill=1",
+    ... ])
+    >>> len(model)
+    2
+    >>> model
+    Structure(3 variables, 2 features: smoker=yes & age!=young & ill=1; smoker=yes & ill=1)
+    >>> model.restrict("smoker=yes")
+    Structure(2 variables, 2 features: age!=young & ill=1; ill=1)
+    """
+
+    domain: Domain
+    features: Features
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    def __init__(
+        self,
+        domain: Domain | Mapping[str, Sequence[State] | int],
+        features: Features | Iterable[Feature] = (),
+        *,
+        info: Mapping[str, Any] | None = None,
+    ) -> None:
+        domain = domain if isinstance(domain, Domain) else Domain(domain)
+        if not isinstance(features, Features):
+            features = _from_people(domain, features)
+        elif tuple(features.cardinalities.tolist()) != domain.cardinalities:
+            raise DomainError("the features have other cardinalities than the domain")
+        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "info", dict(info or {}))
+
+    @classmethod
+    def from_literals(
+        cls,
+        domain: Domain,
+        owners: npt.ArrayLike,
+        variables: npt.ArrayLike,
+        values: WordArray,
+        count: int,
+        *,
+        info: Mapping[str, Any] | None = None,
+    ) -> tuple[Structure, IntArray]:
+        """A structure from arrays of literals, and the place of each raw feature (-1: dropped).
+
+        See `contextwise.features.normalized` for the arrays.
+        """
+        features, places = normalized(domain.cardinalities, owners, variables, values, count)
+        _warn_of_contradictions(int((places < 0).sum()))
+        return cls(domain, features, info=info), places
+
+    @classmethod
+    def from_array(cls, domain: Domain, table: npt.ArrayLike) -> Structure:
+        """A structure from a table with one row a feature and one column a variable.
+
+        A cell holds a state's label (an int stands for its text); -1 or None means that the
+        variable is not in the scope.
+
+        >>> Structure.from_array(Domain({"A": 2, "B": 2, "C": 2}), [[1, 0, -1], [-1, 1, 1]])
+        Structure(3 variables, 2 features: A=1 & B=0; B=1 & C=1)
+        """
+        rows = np.asarray(table, dtype=object).reshape(-1, len(domain))
+        return cls(
+            domain,
+            [
+                {
+                    name: cell
+                    for name, cell in zip(domain.names, row, strict=True)
+                    if cell is not None and cell != -1
+                }
+                for row in rows
+            ],
+        )
+
+    # -- as a value ------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, LogLinear) or not isinstance(other, Structure):
+            return NotImplemented
+        return self.domain == other.domain and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash((self.domain, self._key))
+
+    @cached_property
+    def _key(self) -> frozenset[bytes]:
+        return frozenset(self.features.rows)
+
+    def __iter__(self) -> Iterator[dict[str, tuple[str, ...]]]:
+        """Each feature as a mapping from the names of its scope to the states it allows."""
+        states = self.domain.states
+        for literals in self.features.literals():
+            yield {
+                self.domain.names[v]: tuple(s for k, s in enumerate(states[v]) if allowed >> k & 1)
+                for v, allowed in literals
+            }
+
+    def feature_text(self, feature: int) -> str:
+        """One feature as it is written: ``smoker=yes & age!=young``."""
+        a, b = self.features.starts[feature : feature + 2]
+        return write_literals(
+            self.domain.literal(int(v), as_int(words))
+            for v, words in zip(
+                self.features.variables[a:b], self.features.values[a:b], strict=True
+            )
+        )
+
+    def __repr__(self) -> str:
+        shown = [self.feature_text(f) or "(constant)" for f in range(min(len(self), 4))]
+        if len(self) > 4:
+            shown.append(f"… {len(self) - 4} more")
+        size = f"{len(self.domain)} variables, {len(self)} features"
+        return f"Structure({size}{': ' if shown else ''}{'; '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th>{escape(name.replace('_', ' '))}</th><td>{value:g}</td></tr>"
+            for name, value in self.statistics().items()
+        )
+        items = "".join(
+            f"<li><code>{escape(self.feature_text(f)) or '(constant)'}</code></li>"
+            for f in range(min(len(self), 20))
+        )
+        more = f"<p>… {len(self) - 20} more</p>" if len(self) > 20 else ""
+        return f"<table>{cells}</table><ul>{items}</ul>{more}"
+
+    # -- what it says ----------------------------------------------------------------------------
+
+    def scopes(self) -> set[tuple[str, ...]]:
+        """The distinct scopes of the features, each in the order of the domain."""
+        names = self.domain.names
+        return {tuple(names[v] for v in scope) for scope in _scopes(self.features)}
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of variables that occur together in some feature, in order."""
+        names = self.domain.names
+        found = {pair for scope in _scopes(self.features) for pair in combinations(scope, 2)}
+        return [(names[i], names[j]) for i, j in sorted(found)]
+
+    def statistics(self) -> dict[str, float]:
+        """Counts that describe the structure: features, their lengths, pairs, scopes."""
+        lengths = self.features.lengths
+        return {
+            "variables": len(self.domain),
+            "features": len(self),
+            "mean_length": float(lengths.mean()) if len(self) else 0.0,
+            "largest_length": int(lengths.max(initial=0)),
+            "pairs": len(self.pairs()),
+            "scopes": len(_scopes(self.features)),
+        }
+
+    # -- made from it ----------------------------------------------------------------------------
+
+    def restrict(self, context: Assignment) -> Structure:
+        """The features compatible with a partial assignment, without its literals.
+
+        The result is over the other variables. Features that become equal are one.
+        """
+        fixed = self.domain.assignment(context)
+        features = self.features
+        clash = np.zeros(len(self), dtype=bool)
+        gone = np.zeros(len(features.variables), dtype=bool)
+        for variable, state in fixed.items():
+            mine = features.variables == variable
+            bit = np.uint64(1 << state % 64)
+            refused = mine & (features.values[:, state // 64] & bit == 0)
+            clash[features.owners[refused]] = True
+            gone |= mine
+        stays = ~gone & ~clash[features.owners]
+        number = np.cumsum(~clash) - 1
+        domain = self.domain.without(fixed)
+        place = np.cumsum([v not in fixed for v in range(len(self.domain))]) - 1
+        result, _ = Structure.from_literals(
+            domain,
+            number[features.owners[stays]],
+            place[features.variables[stays]] if len(self.domain) else features.variables,
+            features.values[stays][:, : words_of(domain.cardinalities)],
+            int((~clash).sum()),
+        )
+        return result
+
+    def union(self, other: Structure | LogLinear) -> Structure:
+        """The features of both; the other one is laid over this domain by name.
+
+        >>> a = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+        >>> b = Structure({"B": 2, "A": 2}, ["A=1 & B=1", "A=0 & B=0"])
+        >>> a | b
+        Structure(2 variables, 2 features: A=1 & B=1; A=0 & B=0)
+        """
+        aligned = structure_of(other).aligned_to(self.domain)
+        features, _ = concatenated(self.features, aligned.features)
+        return Structure(self.domain, features)
+
+    __or__ = union
+
+    def rename(self, names: Mapping[str, str]) -> Structure:
+        """The same structure with some variables under a new name."""
+        return Structure(self.domain.renamed(names), self.features, info=self.info)
+
+    def aligned_to(self, domain: Domain) -> Structure:
+        """The same structure over ``domain``, matched by names and labels."""
+        return self._laid(align(self.domain, domain))[0]
+
+    def _laid(self, alignment: Alignment) -> tuple[Structure, IntArray]:
+        """This structure over another domain, and the new place of each feature."""
+        target = alignment.target
+        if alignment.trivial:
+            return Structure(target, self.features, info=self.info), np.arange(len(self))
+        features = self.features
+        variables = np.array(alignment.variables, dtype=np.int64)[features.variables]
+        values = np.zeros_like(features.values)
+        for variable, places in enumerate(alignment.states):
+            mine = features.variables == variable
+            for old, new in enumerate(places):
+                bit = features.values[mine, old // 64] >> np.uint64(old % 64) & np.uint64(1)
+                values[mine, new // 64] |= bit << np.uint64(new % 64)
+        structure, places_of = Structure.from_literals(
+            target, features.owners, variables, values, len(self), info=self.info
+        )
+        return structure, places_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogLinear:
+    """A structure and one weight a feature: log p(x) is the sum of the weights that hold at x.
+
+    Parameters
+    ----------
+    structure : Structure
+    weights : array of float
+        In the order of the structure's features; ``inf`` and ``-inf`` are allowed, NaN is not.
+
+    Examples
+    --------
+    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [0.5])
+    >>> model
+    LogLinear(2 variables, 1 features: 0.5 A=1 & B=1)
+    """
+
+    structure: Structure
+    weights: npt.NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        weights = np.array(self.weights, dtype=np.float64)
+        if weights.shape != (len(self.structure),):
+            raise DomainError(
+                f"{len(self.structure)} features need as many weights, not {weights.size}"
+            )
+        if np.isnan(weights).any():
+            bad = int(np.flatnonzero(np.isnan(weights))[0])
+            raise DomainError(
+                f"the weight of feature {self.structure.feature_text(bad)!r} is not a number"
+            )
+        weights.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the structure."""
+        return self.structure.domain
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """Where the model comes from; not part of its value."""
+        return self.structure.info
+
+    def __len__(self) -> int:
+        return len(self.structure)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LogLinear):
+            return NotImplemented
+        return self.domain == other.domain and self._weight_of == other._weight_of
+
+    def __hash__(self) -> int:
+        return hash((self.domain, frozenset(self._weight_of.items())))
+
+    @cached_property
+    def _weight_of(self) -> dict[bytes, float]:
+        return dict(zip(self.structure.features.rows, self.weights.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{self.weights[f]:g} {self.structure.feature_text(f)}".rstrip()
+            for f in range(min(len(self), 4))
+        ]
+        if len(self) > 4:
+            shown.append(f"… {len(self) - 4} more")
+        size = f"{len(self.domain)} variables, {len(self)} features"
+        return f"LogLinear({size}{': ' if shown else ''}{'; '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        return self.structure._repr_html_()
+
+    def without_zero_weights(self) -> LogLinear:
+        """The model without the features whose weight is exactly 0."""
+        keep = self.weights != 0
+        structure = Structure(
+            self.domain, self.structure.features.take(keep), info=self.structure.info
+        )
+        return LogLinear(structure, self.weights[keep])
+
+
+Model = Structure | LogLinear
+
+
+def structure_of(model: Model) -> Structure:
+    """The structure of a model; a structure is its own."""
+    return model.structure if isinstance(model, LogLinear) else model
+
+
+def weighted(
+    domain: Domain,
+    owners: npt.ArrayLike,
+    variables: npt.ArrayLike,
+    values: WordArray,
+    weights: npt.ArrayLike,
+    *,
+    info: Mapping[str, Any] | None = None,
+) -> LogLinear:
+    """A log-linear model from arrays of literals; the weights of equal features add up."""
+    given = np.asarray(weights, dtype=np.float64)
+    structure, places = Structure.from_literals(
+        domain, owners, variables, values, len(given), info=info
+    )
+    total = np.zeros(len(structure))
+    alive = places >= 0
+    with np.errstate(invalid="ignore"):
+        np.add.at(total, places[alive], given[alive])
+    return LogLinear(structure, total)
+
+
+def _scopes(features: Features) -> set[tuple[int, ...]]:
+    bounds = features.starts.tolist()
+    variables = features.variables.tolist()
+    return {tuple(variables[a:b]) for a, b in pairwise(bounds)}
+
+
+def _from_people(domain: Domain, features: Iterable[Feature]) -> Features:
+    """Features from mappings and texts."""
+    words = words_of(domain.cardinalities)
+    owners: list[int] = []
+    variables: list[int] = []
+    sets: list[int] = []
+    count = 0
+    for feature in features:
+        for variable, allowed in _literals(domain, feature):
+            owners.append(count)
+            variables.append(variable)
+            sets.append(allowed)
+        count += 1
+    values = np.array([as_words(s, words) for s in sets], dtype=np.uint64).reshape(-1, words)
+    result, places = normalized(domain.cardinalities, owners, variables, values, count)
+    _warn_of_contradictions(int((places < 0).sum()))
+    return result
+
+
+def _literals(domain: Domain, feature: Feature) -> Iterator[tuple[int, int]]:
+    if isinstance(feature, str):
+        for literal in parse_literals(feature):
+            variable = domain.position(literal.variable)
+            yield variable, domain.value_set(variable, literal.states, literal.negated)
+    elif isinstance(feature, Mapping):
+        for name, states in feature.items():
+            variable = domain.position(name)
+            one = isinstance(states, str | int | np.integer)
+            yield variable, domain.value_set(variable, [states] if one else states)  # type: ignore[arg-type]
+    else:
+        raise DomainError(
+            f"{feature!r} is not a feature; give a mapping such as {{'smoker': 'yes'}} or a text "
+            "such as 'smoker=yes & age!=young'"
+        )
+
+
+def _warn_of_contradictions(count: int) -> None:
+    if count:
+        what = "feature that can" if count == 1 else "features that can"
+        warnings.warn(f"dropped {count} {what} never hold", ContradictionWarning, stacklevel=4)
