@@ -7,6 +7,8 @@ one line and leaves with exit code 2. A message says what is wrong, where, and w
 from __future__ import annotations
 
 import os
+from importlib import import_module
+from typing import Any
 
 
 class ContextwiseError(Exception):
@@ -55,3 +57,13 @@ class OpenResult(ContextwiseError):
 
 class NotRepresentable(ContextwiseError):
     """A claim that no set of features can make; the message names a pair and a context."""
+
+
+def require(module: str, extra: str) -> Any:
+    """Import a package that comes with an extra; if it is missing, say how to install it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise ContextwiseError(
+            f"this needs the package {module!r}: pip install 'contextwise[{extra}]'"
+        ) from None

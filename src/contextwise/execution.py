@@ -1,0 +1,150 @@
+"""How units of work are mapped: here, over processes, or over a cluster; the same code everywhere.
+
+A way to run is a function of (function, items) that yields a `Done` for each item, in the order in
+which they finish. A unit that raises is tried again, three times in all; then it is reported as
+failed and the rest goes on. A worker that dies counts as a failure of the units it held, and
+they go to another one. Stopping the iteration (Ctrl-C included) cancels what has not begun.
+
+The function and the items travel to other processes, so both must be picklable. Nothing here knows
+what the work is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from contextwise.errors import ContextwiseError, require
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+TRIES = 3
+WINDOW = 4
+"""How many units a worker are handed out ahead of time."""
+
+
+@dataclass(frozen=True)
+class Done(Generic[T, R]):
+    """A unit that is finished: its value, or why it failed."""
+
+    item: T
+    value: R | None = None
+    error: str | None = None
+    tries: int = 1
+
+
+Way = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Done[Any, Any]]]
+
+
+def way_of(*, jobs: int = 1, cluster: Any = None) -> Way:
+    """The way to run: a Dask client or its address, several processes, or this one.
+
+    Parameters
+    ----------
+    jobs : int
+        How many processes; 1 means this one, -1 as many as there are cores.
+    cluster : address such as ``tcp://host:8786``, or a Dask client
+        Goes before ``jobs``.
+    """
+    if cluster is not None:
+        return lambda function, items: _on_cluster(function, items, cluster)
+    if jobs == 1:
+        return here
+    return lambda function, items: _over_processes(function, items, jobs)
+
+
+def here(function: Callable[[T], R], items: Iterable[T]) -> Iterator[Done[T, R]]:
+    """One unit after the other in this process.
+
+    >>> [done.value for done in here(abs, [-1, 2])]
+    [1, 2]
+    >>> next(here(int, ["x"]))
+    Done(item='x', value=None, error="ValueError: ...'x'", tries=3)
+    """
+    for item in items:
+        yield _attempt(function, item)
+
+
+def _attempt(function: Callable[[T], R], item: T) -> Done[T, R]:
+    """One unit, tried until it works or has failed too often. Runs in the worker."""
+    error = ""
+    for tries in range(1, TRIES + 1):
+        try:
+            return Done(item, function(item), tries=tries)
+        except Exception as problem:  # whatever a user's work raises is reported, never lost
+            error = f"{type(problem).__name__}: {problem}"
+    return Done(item, error=error, tries=TRIES)
+
+
+def _over_processes(
+    function: Callable[[T], R], items: Iterable[T], jobs: int
+) -> Iterator[Done[T, R]]:
+    loky = require("loky", "jobs")
+    workers = None if jobs < 0 else jobs
+
+    def executor() -> Executor:
+        made: Executor = loky.get_reusable_executor(max_workers=workers, timeout=60)
+        return made
+
+    yield from _windowed(function, items, executor, jobs if jobs > 0 else loky.cpu_count())
+
+
+def _on_cluster(
+    function: Callable[[T], R], items: Iterable[T], cluster: Any
+) -> Iterator[Done[T, R]]:
+    distributed = require("distributed", "cluster")
+    try:
+        client = distributed.Client(cluster, timeout="10s") if isinstance(cluster, str) else cluster
+    except OSError as problem:
+        raise ContextwiseError(f"no cluster answers at {cluster}: {problem}") from None
+    workers = max(1, sum(client.nthreads().values()))
+    with client.get_executor(pure=False, retries=TRIES - 1) as executor:
+        yield from _windowed(function, items, lambda: executor, workers)
+    if isinstance(cluster, str):
+        client.close()
+
+
+def _windowed(
+    function: Callable[[T], R],
+    items: Iterable[T],
+    executor: Callable[[], Executor],
+    workers: int,
+) -> Iterator[Done[T, R]]:
+    """Hand units out a few at a time; a unit whose worker died is handed out again."""
+    waiting = iter(items)
+    running: dict[Future[Done[T, R]], tuple[T, int]] = {}
+
+    def submit(item: T, deaths: int) -> None:
+        running[executor().submit(_attempt, function, item)] = (item, deaths)
+
+    try:
+        while True:
+            for item in islice(waiting, workers * WINDOW - len(running)):
+                submit(item, 0)
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                item, deaths = running.pop(future)
+                done = _result(future, item, deaths + 1)
+                if done is None:
+                    submit(item, deaths + 1)
+                else:
+                    yield done
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _result(future: Future[Done[T, R]], item: T, deaths: int) -> Done[T, R] | None:
+    """What a future gave; None if its worker died and the unit deserves another one."""
+    try:
+        return future.result()
+    except (BrokenProcessPool, OSError, RuntimeError) as problem:
+        if deaths < TRIES:
+            return None
+        return Done(item, error=f"its worker died: {type(problem).__name__}", tries=deaths)

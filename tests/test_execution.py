@@ -1,0 +1,67 @@
+"""Work is mapped the same way here and over processes, and failures are reported."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from contextwise.errors import ContextwiseError, require
+from contextwise.execution import TRIES, way_of
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def refuses_seven(number: int) -> int:
+    if number == 7:
+        raise ValueError("seven")
+    return number
+
+
+def dies_once(place: tuple[str, int]) -> int:
+    """Kills its own process the first time it sees the number 3."""
+    folder, number = place
+    mark = Path(folder) / "died"
+    if number == 3 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_unit_is_done(jobs: int) -> None:
+    done = list(way_of(jobs=jobs)(square, range(40)))
+    assert {unit.value for unit in done} == {k * k for k in range(40)}
+    assert len(done) == 40
+    assert all(unit.error is None for unit in done)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_unit_that_fails_is_reported_and_the_rest_goes_on(jobs: int) -> None:
+    done = {unit.item: unit for unit in way_of(jobs=jobs)(refuses_seven, range(10))}
+    assert done[7].error == "ValueError: seven"
+    assert done[7].tries == TRIES
+    assert all(done[k].value == k for k in range(10) if k != 7)
+
+
+def test_a_unit_whose_worker_died_goes_to_another_one(tmp_path: Path) -> None:
+    items = [(str(tmp_path), k) for k in range(12)]
+    done = list(way_of(jobs=2)(dies_once, items))
+    assert (tmp_path / "died").exists()
+    assert {unit.value for unit in done} == set(range(12))
+    assert len(done) == 12
+
+
+def test_stopping_early_leaves_nothing_behind() -> None:
+    running = way_of(jobs=2)(square, range(10_000))
+    assert next(running).error is None
+    running.close()  # type: ignore[attr-defined]
+
+
+def test_a_missing_package_names_its_extra() -> None:
+    with pytest.raises(ContextwiseError, match=r"pip install 'contextwise\[jobs\]'"):
+        require("no_such_package_at_all", "jobs")
