@@ -1,0 +1,39 @@
+"""The names of the top level: all there, all typed, none imported before it is used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+import contextwise
+from contextwise import _HOMES
+
+
+def test_every_exported_name_has_a_home() -> None:
+    assert sorted(contextwise.__all__) == sorted(_HOMES)
+
+
+@pytest.mark.parametrize("name", contextwise.__all__)
+def test_a_name_is_what_its_home_has(name: str) -> None:
+    assert name in dir(contextwise)
+    assert getattr(contextwise, name).__name__.rpartition(".")[2] == name
+
+
+@pytest.mark.parametrize("name", contextwise.__all__)
+def test_no_name_is_hidden_by_a_module(name: str) -> None:
+    """Importing ``contextwise.NAME`` would put the module in the place of the function."""
+    assert find_spec(f"contextwise.{name}") is None or _HOMES[name] == name
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'comparee'"):
+        _ = contextwise.comparee  # type: ignore[attr-defined]
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    code = "import contextwise, sys; print('numpy' in sys.modules, 'click' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False False\n"
