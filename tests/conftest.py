@@ -5,7 +5,10 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from contextwise.counting import ENGINES
 
 # The machines of a CI are slow at times: a slow example is no failure, and examples do not change
 # from run to run, so that a red run is red for everybody.
@@ -23,3 +26,21 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(scope="session", params=list(ENGINES))
+def engine(request: pytest.FixtureRequest) -> str:
+    """Every engine by name: a test that takes it is a law of all of them."""
+    name: str = request.param
+    reason = ENGINES[name].missing()
+    if reason:
+        pytest.skip(f"engine {name!r}: {reason}")
+    return name
+
+
+@pytest.fixture(scope="session")
+def wide_engine(engine: str) -> str:
+    """The engines that are meant for many variables."""
+    if engine == "enumerate":
+        pytest.skip("enumerate visits every cell: its limit is stated in TooLargeError")
+    return engine
