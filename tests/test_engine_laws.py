@@ -41,13 +41,13 @@ def test_one_variable_with_a_value_a_class(engine: str, cardinality: int) -> Non
 @pytest.mark.parametrize("variables", [31, 32, 33, 63, 64, 65])
 def test_a_chain_of_binary_variables(wide_engine: str, variables: int) -> None:
     """Cubes "k and k+1 are both 1": the uncovered strings have no two ones in a row (Fibonacci)."""
+    if wide_engine == "partition":
+        pytest.skip("the pieces of the published method multiply where many cubes overlap")
     links = [[(k, 0b10), (k + 1, 0b10)] for k in range(variables - 1)]
     without, ending_in_one = 1, 0
     for _ in range(variables):
         without, ending_in_one = without + ending_in_one, without
     cover = cover_of([2] * variables, links)
-    if wide_engine == "partition":
-        pytest.skip("the pieces of the published method grow with the number of overlaps")
     assert get_engine(wide_engine).count_union(cover) == 2**variables - without - ending_in_one
 
 

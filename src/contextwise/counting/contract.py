@@ -100,6 +100,7 @@ ENGINES: Mapping[str, Engine] = {
     engine.name: engine
     for engine in (
         Engine("branch", "branch and remember, in Python", "contextwise.counting.branch"),
+        Engine("partition", "the published method", "contextwise.counting.partition"),
         Engine("enumerate", "visit every context: the oracle", "contextwise.counting.enumerate"),
     )
 }
