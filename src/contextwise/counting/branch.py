@@ -23,18 +23,19 @@ real ones are far from the worst case.
 from __future__ import annotations
 
 from contextwise.counting.cover import Cover
+from contextwise.counting.limits import check
 
 BASE = 1.1
 
 
-def count_union(cover: Cover) -> int:
+def count_union(cover: Cover, *, deadline: float | None = None) -> int:
     """The size of the union of the cubes.
 
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20
     """
-    counter = _Counter(cover)
+    counter = _Counter(cover, deadline)
     everything = (1 << len(cover.bit_weights)) - 1
     uncovered = counter.uncovered([everything ^ cube for cube in cover.cubes], everything)
     return cover.total - cover.scale * uncovered
@@ -43,7 +44,8 @@ def count_union(cover: Cover) -> int:
 class _Counter:
     """The recursion over one cover, with its memory."""
 
-    def __init__(self, cover: Cover) -> None:
+    def __init__(self, cover: Cover, deadline: float | None) -> None:
+        self.deadline = deadline
         self.fields = cover.fields
         self.bit_weights = cover.bit_weights
         self.memory: dict[tuple[frozenset[int], int], int] = {}
@@ -79,6 +81,7 @@ class _Counter:
         return self.memory[key]
 
     def branched(self, cubes: list[int], alive: int) -> int:
+        check(self.deadline)
         field = self.best_field(cubes, alive)
         rest = alive & ~field
         branches: dict[tuple[int, ...], int] = {}

@@ -2,11 +2,12 @@
 
 Two contracts, and every engine keeps both:
 
-``count_union(cover) -> int``
-    the exact size of the union of the cubes of a `Cover`;
-``count_pairs(a, b, pairs, *, canonical, progress) -> PairCounts``
+``count_union(cover, *, deadline) -> int``
+    the exact size of the union of the cubes of a `Cover`, or `OutOfTime`;
+``count_pairs(a, b, pairs, *, canonical, value_weights, deadline, threads, progress) -> PairCounts``
     for each pair of variables, the sizes of the unions of the covers of features ``a``, of
-    features ``b``, and of both together.
+    features ``b``, and of both together. A deadline (an instant of `time.monotonic`) or Ctrl-C
+    ends the work early; then what is not finished has proven bounds.
 
 The second has a readable default, `count_pairs_with`, that loops over the first. `ENGINES` is the
 table of engines; a caller chooses one by name, and the choice is never silent.
@@ -15,22 +16,25 @@ table of engines; a caller chooses one by name, and the choice is never silent.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.counting.bounds import union_bounds
 from contextwise.counting.cover import Cover
-from contextwise.counting.extraction import CoverSource
+from contextwise.counting.extraction import CoverSource, ValueWeights
+from contextwise.counting.limits import OutOfTime
 from contextwise.errors import EngineError
 from contextwise.features import Features, IntArray
 from contextwise.progress import Progress
 
 ObjectArray = npt.NDArray[np.object_]
-CountUnion = Callable[[Cover], int]
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,25 @@ class PairCounts:
         Equal where the count is finished; otherwise proven bounds.
     counted : how many unions each engine counted
     seconds : where the time went
+    interrupted : whether Ctrl-C ended the counting
     """
 
     lower: ObjectArray
     upper: ObjectArray
     counted: Mapping[str, int] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+    interrupted: bool = False
+
+    @cached_property
+    def open(self) -> IntArray:
+        """The pairs of which some union is not finished: their places, rising."""
+        return np.flatnonzero((self.lower != self.upper).any(axis=1))
+
+
+class CountUnion(Protocol):
+    """The first contract."""
+
+    def __call__(self, cover: Cover, *, deadline: float | None = None) -> int: ...
 
 
 class CountPairs(Protocol):
@@ -61,6 +78,9 @@ class CountPairs(Protocol):
         pairs: IntArray,
         *,
         canonical: bool = False,
+        value_weights: ValueWeights | None = None,
+        deadline: float | None = None,
+        threads: int | None = None,
         progress: Progress | None = None,
     ) -> PairCounts: ...
 
@@ -125,31 +145,50 @@ def count_pairs_with(
     pairs: IntArray,
     *,
     canonical: bool = False,
+    value_weights: ValueWeights | None = None,
+    deadline: float | None = None,
     progress: Progress | None = None,
     name: str = "engine",
 ) -> PairCounts:
     """The second contract by means of the first: pair by pair, equal covers counted once."""
-    began = time.perf_counter()
-    source = CoverSource(a, b, canonical=canonical)
-    counts = np.empty((len(pairs), 3), dtype=object)
+    seconds = {"extracting": 0.0, name: 0.0}
+    with timed(seconds, "extracting"):
+        source = CoverSource(a, b, canonical=canonical, value_weights=value_weights)
+    counts = np.full((len(pairs), 3), None, dtype=object)
     memory: dict[Cover, int] = {}
+    interrupted = False
+    try:
+        for k, (i, j) in enumerate(pairs.tolist()):
+            with timed(seconds, "extracting"):
+                covers = source.three_covers((i, j))
+            for column, cover in enumerate(covers):
+                if cover not in memory:
+                    with timed(seconds, name):
+                        memory[cover] = count_union(cover, deadline=deadline)
+                counts[k, column] = memory[cover]
+            if progress:
+                progress(k + 1, len(pairs))
+    except OutOfTime:
+        pass
+    except KeyboardInterrupt:
+        interrupted = True
+    counted = {name: len(memory)}
+    if None not in counts:
+        return PairCounts(counts, counts, counted, seconds)
+    lower, upper = union_bounds(a, b, pairs, canonical=canonical, value_weights=value_weights)
+    known = counts != None  # noqa: E711  (elementwise)
+    lower[known] = upper[known] = counts[known]
+    return PairCounts(lower, upper, counted, seconds, interrupted)
 
-    def count(cover: Cover) -> int:
-        if cover not in memory:
-            memory[cover] = count_union(cover)
-        return memory[cover]
 
-    for k, (i, j) in enumerate(pairs.tolist()):
-        pair = (i, j)
-        first, second = source.cubes(0, pair), source.cubes(1, pair)
-        counts[k] = [
-            count(source.cover(pair, cubes)) if cubes else 0
-            for cubes in (first, second, [*first, *second])
-        ]
-        if progress:
-            progress(k + 1, len(pairs))
-    seconds = {"counting": time.perf_counter() - began}
-    return PairCounts(counts, counts, {name: len(memory)}, seconds)
+@contextmanager
+def timed(seconds: dict[str, float], what: str) -> Iterator[None]:
+    """Add the time of a block to ``seconds[what]``."""
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        seconds[what] += time.perf_counter() - began
 
 
 def _looped(name: str, count_union: CountUnion) -> CountPairs:
@@ -159,10 +198,22 @@ def _looped(name: str, count_union: CountUnion) -> CountPairs:
         pairs: IntArray,
         *,
         canonical: bool = False,
+        value_weights: ValueWeights | None = None,
+        deadline: float | None = None,
+        threads: int | None = None,
         progress: Progress | None = None,
     ) -> PairCounts:
+        """Pair by pair, on one thread whatever ``threads`` says."""
         return count_pairs_with(
-            count_union, a, b, pairs, canonical=canonical, progress=progress, name=name
+            count_union,
+            a,
+            b,
+            pairs,
+            canonical=canonical,
+            value_weights=value_weights,
+            deadline=deadline,
+            progress=progress,
+            name=name,
         )
 
     return count_pairs

@@ -81,10 +81,18 @@ class Cover:
         return size
 
 
-def cover_of(cardinalities: Sequence[int], cubes: Iterable[Cube]) -> Cover:
+def cover_of(
+    cardinalities: Sequence[int],
+    cubes: Iterable[Cube],
+    value_weights: Sequence[Sequence[int]] | None = None,
+) -> Cover:
     """The cover of some cubes over variables with these cardinalities.
 
-    A variable that is not part of a context (those of the pair) has cardinality 1 here.
+    A variable that is not part of a context (those of the pair) has cardinality 1 here. A value
+    counts once, or as often as ``value_weights[variable][value]`` says.
+
+    >>> cover_of([2, 3, 5], [[(0, 0b01)], [(1, 0b001)]], [[9, 1], [2, 3, 5], [1, 1, 1, 1, 6]])
+    Cover(weights=((9, 1), (2, 8)), cubes=(13, 7), scale=10)
     """
     distinct = list(dict.fromkeys(tuple(sorted(cube)) for cube in cubes))
     sets: dict[int, set[int]] = {}
@@ -96,7 +104,8 @@ def cover_of(cardinalities: Sequence[int], cubes: Iterable[Cube]) -> Cover:
     at = 0
     for variable in variables:
         classes = _classes((1 << cardinalities[variable]) - 1, sets[variable])
-        weights.append(tuple(c.bit_count() for c in classes))
+        values = value_weights[variable] if value_weights else [1] * cardinalities[variable]
+        weights.append(tuple(sum(values[k] for k in members(c)) for c in classes))
         offsets[variable] = at
         for allowed in sets[variable]:
             bits = sum(1 << k for k, c in enumerate(classes) if c & allowed)
@@ -111,7 +120,8 @@ def cover_of(cardinalities: Sequence[int], cubes: Iterable[Cube]) -> Cover:
         everything ^ sum(fields[variable] ^ encode[variable, allowed] for variable, allowed in cube)
         for cube in distinct
     )
-    scale = prod(c for v, c in enumerate(cardinalities) if v not in sets)
+    sizes = map(sum, value_weights) if value_weights else cardinalities
+    scale = prod(size for v, size in enumerate(sizes) if v not in sets)
     return Cover(tuple(weights), coded, scale)
 
 

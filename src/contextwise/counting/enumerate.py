@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.cover import Cover
+from contextwise.counting.limits import check
 from contextwise.errors import TooLargeError
 from contextwise.features import members
 
@@ -19,7 +20,7 @@ LIMIT = 2**28
 BLOCK = 2**16
 
 
-def count_union(cover: Cover) -> int:
+def count_union(cover: Cover, *, deadline: float | None = None) -> int:
     """The size of the union of the cubes, by visiting every cell of the cover.
 
     >>> from contextwise.counting.cover import cover_of
@@ -37,6 +38,7 @@ def count_union(cover: Cover) -> int:
     exact_in_words = cover.total // cover.scale < 2**62
     counted = 0
     for first in range(0, cells, BLOCK):
+        check(deadline)
         cell = np.unravel_index(np.arange(first, min(first + BLOCK, cells)), shape) if shape else ()
         covered = np.zeros(min(BLOCK, cells - first), dtype=bool)
         for cube in allowed:

@@ -13,6 +13,9 @@ import numpy.typing as npt
 from contextwise.counting.cover import Cover, Cube, cover_of
 from contextwise.features import Features, IntArray
 
+ValueWeights = Sequence[Sequence[int]]
+"""For each variable, how much each of its values counts; without them, each counts once."""
+
 
 def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
     """Every (pair, feature) such that the feature has both variables in its scope.
@@ -54,11 +57,19 @@ class CoverSource:
     models : one or two `Features` over the same variables
     canonical : bool
         Whether contexts are full assignments, the pair's own literals included.
+    value_weights : ints, optional
+        How much each value of each variable counts.
     """
 
-    def __init__(self, *models: Features, canonical: bool = False) -> None:
+    def __init__(
+        self,
+        *models: Features,
+        canonical: bool = False,
+        value_weights: ValueWeights | None = None,
+    ) -> None:
         self.cardinalities: list[int] = models[0].cardinalities.tolist()
         self.canonical = canonical
+        self.value_weights = value_weights
         self._literals = [features.literals() for features in models]
         self._owners = [_by_pair(features) for features in models]
 
@@ -70,14 +81,25 @@ class CoverSource:
             return [literals[f] for f in owners]
         return [[lit for lit in literals[f] if lit[0] not in pair] for f in owners]
 
+    def three_covers(self, pair: tuple[int, int]) -> tuple[Cover, Cover, Cover]:
+        """The covers of a pair in the first model, in the second, and in both together."""
+        first, second = self.cubes(0, pair), self.cubes(1, pair)
+        return (
+            self.cover(pair, first),
+            self.cover(pair, second),
+            self.cover(pair, [*first, *second]),
+        )
+
     def cover(self, pair: tuple[int, int], cubes: Iterable[Cube]) -> Cover:
         """These cubes as a cover over the contexts of the pair."""
-        cardinalities = self.cardinalities
+        cardinalities, weights = list(self.cardinalities), self.value_weights
         if not self.canonical:
-            cardinalities = list(cardinalities)
+            weights = None if weights is None else list(weights)
             for variable in pair:
                 cardinalities[variable] = 1
-        return cover_of(cardinalities, cubes)
+                if weights is not None:
+                    weights[variable] = (1,)
+        return cover_of(cardinalities, cubes, weights)
 
 
 def _by_pair(features: Features) -> dict[tuple[int, int], Sequence[int]]:
@@ -86,10 +108,15 @@ def _by_pair(features: Features) -> dict[tuple[int, int], Sequence[int]]:
     return {(i, j): flat[bounds[k] : bounds[k + 1]] for k, (i, j) in enumerate(pairs.tolist())}
 
 
+def sizes_of(cardinalities: Sequence[int], value_weights: ValueWeights | None) -> list[int]:
+    """What all values of each variable count together."""
+    return list(cardinalities) if value_weights is None else [sum(own) for own in value_weights]
+
+
 def contexts_of_pairs(
     cardinalities: Sequence[int], pairs: npt.NDArray[np.int64], canonical: bool = False
 ) -> list[int]:
-    """The number of contexts of each pair."""
+    """The number of contexts of each pair (their weight, for `sizes_of` weighted values)."""
     whole = 1
     for cardinality in cardinalities:
         whole *= cardinality
