@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from contextwise.counting.cover import Cover
+from contextwise.counting.limits import check
 
 T = TypeVar("T")
 
@@ -46,7 +47,7 @@ def partition(features: Iterable[T], difference: Callable[[T, T], Iterable[T]]) 
     return parts
 
 
-def count_union(cover: Cover) -> int:
+def count_union(cover: Cover, *, deadline: float | None = None) -> int:
     """The size of the union of the cubes, from their partition model.
 
     >>> from contextwise.counting.cover import cover_of
@@ -54,7 +55,12 @@ def count_union(cover: Cover) -> int:
     20
     """
     fields = cover.fields
-    parts = partition(cover.cubes, lambda f, g: cube_difference(f, g, fields))
+
+    def difference(f: int, g: int) -> list[int]:
+        check(deadline)
+        return cube_difference(f, g, fields)
+
+    parts = partition(cover.cubes, difference)
     return cover.scale * sum(map(cover.size, parts))
 
 
