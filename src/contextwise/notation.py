@@ -42,6 +42,15 @@ def quoted(name: str) -> str:
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def printable(text: str) -> str:
+    """A text that is safe to show on one line: control characters are written as escapes.
+
+    >>> printable("two\\nlines"), printable("naïve")
+    ('two\\\\nlines', 'naïve')
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def tokens(text: str) -> list[tuple[str, str]]:
     """The text as (kind, text) pairs; kind is ``"name"`` or the sign itself."""
     found, at = [], 0
@@ -99,6 +108,19 @@ def parse_literals(text: str) -> list[Literal]:
             states.append(take("name")[1])
         literals.append(Literal(variable, tuple(states), negated))
     return literals
+
+
+def parse_names(text: str) -> list[str]:
+    """Names separated by commas.
+
+    >>> parse_names('smoker, very old, "a,b"')
+    ['smoker', 'very old', 'a,b']
+    """
+    parts = tokens(text)
+    kinds = [kind for kind, _ in parts]
+    if len(kinds) % 2 == 0 or kinds != (["name", ","] * len(kinds))[: len(kinds)]:
+        raise ParseError(f"expected names separated by commas, not {_short(text)!r}")
+    return [name for _, name in parts[::2]]
 
 
 def write_literal(literal: Literal) -> str:

@@ -1,33 +1,48 @@
-"""How long work says how far it is: a function of (done, in all), or a bar on standard error."""
+"""How long work says how far it is: a function of (done, in all), or a line on standard error."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Progress = Callable[[int, int], None]
 
+PATIENCE = 0.5  # seconds before the line appears: short work stays silent
+INTERVAL = 0.1  # seconds between two drawings: telling must not cost more than the work
+CLEAR = "\r\x1b[K"
+
 
 @contextmanager
 def progress_of(wanted: bool | Progress, label: str) -> Iterator[Progress | None]:
-    """The function to call: the caller's own, one that draws a bar, or None.
+    """The function to call: the caller's own, one that draws a line, or None.
 
-    A bar is drawn on standard error, and only if that is a terminal.
+    The line is drawn on standard error, only if that is a terminal, and is gone at the end.
     """
     if callable(wanted):
         yield wanted
-    elif not wanted:
+    elif not wanted or not sys.stderr.isatty():
         yield None
     else:
-        import click
+        try:
+            yield _line(label)
+        finally:
+            sys.stderr.write(CLEAR)
+            sys.stderr.flush()
 
-        with click.progressbar(
-            length=1, label=label, file=sys.stderr, update_min_steps=1, show_pos=True
-        ) as bar:
 
-            def advance(done: int, total: int) -> None:
-                bar.length = total
-                bar.update(done - bar.pos)
+def _line(label: str) -> Progress:
+    due = time.monotonic() + PATIENCE
 
-            yield advance
+    def draw(done: int, total: int) -> None:
+        nonlocal due
+        now = time.monotonic()
+        if now < due:
+            return
+        due = now + INTERVAL
+        share = 100 * done // max(total, 1)
+        sys.stderr.write(f"{CLEAR}{label}: {done:,} of {total:,} ({share} %)")
+        sys.stderr.flush()
+
+    return draw

@@ -1,24 +1,34 @@
 """The command: parse, call a public function, show.
 
 A subcommand is a module here with one click command; `COMMANDS` names them, and a module is
-imported when its command is used, so that the command line starts quickly. Results alone go to
-standard output; progress, warnings and errors go to standard error. Exit codes: 0 done, 1 the
-answer is "different" or "dependent" where a command promises that, 2 trouble, 3 not decided in
-time.
+imported when its command is used. ``--help`` imports them all for their summaries, so a module
+here imports NumPy and what needs it inside its functions. Results alone go to standard output;
+progress, warnings and errors go to standard error. Exit codes: 0 done, 1 the answer is
+"different" or "dependent" where a command promises that, 2 trouble, 3 not decided in time.
 """
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 import warnings
 from importlib import import_module
+from typing import Any
 
 import click
 
 from contextwise.errors import ContextwiseError
+from contextwise.notation import printable
 
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "engines": "engines",
+    "completion": "completion",
+}
 """Each subcommand and the module of `contextwise.cli` that has it, as the function of that name."""
+
+READER_LEFT = 141
+"""The exit code when the reader of our output went away: what a shell reports for SIGPIPE."""
 
 
 class Commands(click.Group):
@@ -34,36 +44,84 @@ class Commands(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        # Before click sees it: click would leave with 1, which means "different" here.
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            _discard_output()
+            ctx.exit(READER_LEFT)
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="contextwise")
-def contextwise() -> None:
-    """Say how far apart the independence structures of two log-linear models are, exactly."""
+@click.pass_context
+def contextwise(ctx: click.Context) -> None:
+    """Say how far apart the independence structures of two log-linear models are, exactly.
+
+    A MODEL is a file (Libra's .mn, .json and others, also .gz), the name of a bundled example,
+    or - for standard input.
+
+    \b
+    Examples:
+      contextwise examples
+      contextwise compare true.mn learned.mn
+      contextwise compare true.mn first.mn second.mn third.mn
+      contextwise COMMAND --help
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; an error of the user's is one line on standard error and exit code 2."""
+    sys.set_int_max_str_digits(0)  # counts are exact, whatever their size
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = _show_warning
     try:
         sys.exit(contextwise.main(arguments, prog_name="contextwise", standalone_mode=False))
+    except click.UsageError as error:
+        _fail(f"{error.format_message()} {_where_to_look(error)}")
     except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+        _fail(error.format_message())
     except click.Abort:
         click.echo("interrupted", err=True)
         sys.exit(130)
-    except (ContextwiseError, OSError, MemoryError) as error:
-        click.echo(f"contextwise: {_one_line(error)}", err=True)
-        sys.exit(2)
+    except MemoryError:
+        _fail("there is not enough memory for this")
+    except ContextwiseError as error:
+        _fail(str(error))
+    except OSError as error:
+        _discard_output()
+        place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        _fail(f"{place}{error.strerror or error}")
 
 
-def _one_line(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for this"
-    return " ".join(str(error).split())
+def _fail(message: str) -> None:
+    click.echo(f"contextwise: {_one_line(message)}", err=True)
+    sys.exit(2)
+
+
+def _where_to_look(error: click.UsageError) -> str:
+    command = "contextwise" if error.ctx is None else error.ctx.command_path
+    return f"Try: {command} --help"
+
+
+def _discard_output() -> None:
+    """Nobody can read our output: what is still buffered must not raise when Python ends."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _one_line(message: object) -> str:
+    return printable(" ".join(str(message).split()))
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(f"contextwise: warning: {' '.join(str(message).split())}", err=True)
+    click.echo(f"contextwise: warning: {_one_line(message)}", err=True)

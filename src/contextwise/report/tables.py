@@ -1,0 +1,127 @@
+"""Comparisons as text tables, made to be read.
+
+`comparison_table` shows one guess in full; `comparisons_table` sets several beside each other, one
+row a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from contextwise.comparison import Comparison
+from contextwise.report.text import columns, is_readable, name, number, plural, rate
+
+ROUNDED = "Numbers of more than 15 digits are rounded here; --json and --csv give them exactly."
+NARROW = 9  # digits of a count where several guesses share the width
+
+COUNTED = ("TP", "FN", "FP", "TN")
+OF_DEPENDENCIES = {"precision": "precision", "recall": "recall", "f1": "F1", "jaccard": "Jaccard"}
+OF_ASSERTIONS = {
+    "accuracy": "accuracy",
+    "mcc": "MCC",
+    "false_positive_rate": "false positive rate",
+    "false_negative_rate": "false negative rate",
+}
+
+
+def comparison_table(comparison: Comparison, *, top: int = 10) -> str:
+    """The confusion matrix, the distance, the rates, and the pairs with the most errors.
+
+    >>> from contextwise import Structure, compare
+    >>> domain = {"X0": 2, "X1": 2, "X2": 2}
+    >>> true = Structure(domain, ["X0=0 & X1=1 & X2=1"])
+    >>> guess = Structure(domain, ["X0=0 & X1=1", "X0=0 & X2=1"])
+    >>> print(comparison_table(compare(true, guess), top=1))
+                      guess dependent  guess independent
+    true dependent                  2                  1
+    true independent                2                  1
+    <BLANKLINE>
+    distance            3       precision  0.5000  accuracy             0.5000
+    normalized          0.5000  recall     0.6667  MCC                  0
+    mean pair distance  0.5000  F1         0.5714  false positive rate  0.6667
+                                Jaccard    0.4000  false negative rate  0.3333
+    <BLANKLINE>
+    The pair with the most errors, of 3 pairs that differ:
+    pair     errors  of  FN  FP
+    X0 – X1       1   2   0   1
+    """
+    blocks = [_matrix(comparison), _scores(comparison)]
+    if top:
+        blocks.append(_worst_pairs(comparison, top))
+    if not is_readable(comparison.total):
+        blocks.append(ROUNDED)
+    return "\n\n".join(blocks)
+
+
+def comparisons_table(comparisons: Iterable[tuple[str, Comparison]]) -> str:
+    """One row a guess: its name, its distance, its counts and the rates most people ask for."""
+    head = [
+        "guess",
+        "features",
+        "distance",
+        "normalized",
+        "TP",
+        "FN",
+        "FP",
+        "TN",
+        "precision",
+        "recall",
+        "F1",
+    ]
+    rows = [
+        [
+            name(label),
+            number(len(c.guess)),
+            number(c.distance, NARROW),
+            rate(c.normalized),
+            *(number(count, NARROW) for count in (c.tp, c.fn, c.fp, c.tn)),
+            *(rate(c.rate(key, float("nan"))) for key in ("precision", "recall", "f1")),
+        ]
+        for label, c in comparisons
+    ]
+    return columns([head, *rows], "<" + ">" * (len(head) - 1))
+
+
+def _matrix(c: Comparison) -> str:
+    return columns(
+        [
+            ("", "guess dependent", "guess independent"),
+            ("true dependent", number(c.tp), number(c.fn)),
+            ("true independent", number(c.fp), number(c.tn)),
+        ],
+        "<>>",
+    )
+
+
+def _scores(c: Comparison) -> str:
+    """Distances, and two columns of rates, side by side."""
+    rates = c.rates()
+    distances = [
+        ("distance", number(c.distance)),
+        ("normalized", rate(c.normalized)),
+        ("mean pair distance", rate(c.mean_pair_distance)),
+        ("", ""),
+    ]
+    first = [(label, rate(rates[key])) for key, label in OF_DEPENDENCIES.items()]
+    second = [(label, rate(rates[key])) for key, label in OF_ASSERTIONS.items()]
+    return columns([a + b + c for a, b, c in zip(distances, first, second, strict=True)], "<<<<<<")
+
+
+def _worst_pairs(c: Comparison, top: int) -> str:
+    differing = sum(1 for _, fn, fp, _ in c.counts if fn or fp)
+    if not differing:
+        return "No pair differs."
+    rows = [
+        (
+            f"{name(first, 24)} – {name(second, 24)}",
+            number(pair.distance),
+            number(pair.total),
+            number(pair.fn),
+            number(pair.fp),
+        )
+        for (first, second), pair in c.worst_pairs(top)
+    ]
+    which = "pair" if len(rows) == 1 else f"{len(rows)} pairs"
+    title = f"The {which} with the most errors, of {plural(differing, 'pair')} that differ:"
+    head = ("pair", "errors", "of", "FN", "FP")
+    return f"{title}\n{columns([head, *rows], '<>>>>')}"
