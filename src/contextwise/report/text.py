@@ -41,7 +41,7 @@ def is_readable(value: Number, digits: int = READABLE) -> bool:
     (True, False)
     """
     limit: int = 10**digits
-    return abs(value) < limit
+    return -limit < value < limit
 
 
 def rate(value: float) -> str:
