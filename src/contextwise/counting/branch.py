@@ -62,7 +62,7 @@ class _Counter:
             return 0
         result = 1
         tested = 0
-        for part in self.components(_minimal(cubes)):
+        for part in self.components(minimal(cubes)):
             field = self.support(part)
             tested |= field
             result *= self.remembered(part, alive & field)
@@ -85,7 +85,7 @@ class _Counter:
         field = self.best_field(cubes, alive)
         rest = alive & ~field
         branches: dict[tuple[int, ...], int] = {}
-        for bit in _bits(alive & field):
+        for bit in bits(alive & field):
             left = tuple(c & rest for c in cubes if not c & bit)
             branches[left] = branches.get(left, 0) + self.weight(bit)
         return sum(weight * self.uncovered(list(left), rest) for left, weight in branches.items())
@@ -133,20 +133,25 @@ class _Counter:
             tested |= cube
         return sum(field for field in self.fields if field & tested)
 
-    def weight(self, bits: int) -> int:
-        return sum(self.bit_weights[bit.bit_length() - 1] for bit in _bits(bits))
+    def weight(self, cube: int) -> int:
+        return sum(self.bit_weights[bit.bit_length() - 1] for bit in bits(cube))
 
 
-def _bits(bits: int) -> list[int]:
+def bits(cube: int) -> list[int]:
+    """The bits of a cube, each alone.
+
+    >>> bits(0b1010)
+    [2, 8]
+    """
     found = []
-    while bits:
-        low = bits & -bits
+    while cube:
+        low = cube & -cube
         found.append(low)
-        bits ^= low
+        cube ^= low
     return found
 
 
-def _minimal(cubes: list[int]) -> list[int]:
+def minimal(cubes: list[int]) -> list[int]:
     """The cubes that lie in no other one; here a cube lies inside what forbids less."""
     kept: list[int] = []
     for cube in sorted(set(cubes), key=int.bit_count):

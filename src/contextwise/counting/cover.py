@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from math import prod
 
 from contextwise.features import members
@@ -81,6 +82,98 @@ class Cover:
         return size
 
 
+@dataclass(frozen=True)
+class ClassSpace:
+    """What the fields of a cover mean: its variables, and the classes of their values.
+
+    Cubes of two models that are encoded in one space can be set against each other, and cubes that
+    come out of a computation can be read again.
+
+    Attributes
+    ----------
+    variables : the variables that some cube tests, rising
+    classes : for each of them its classes, each a value set as an int
+    weights : for each of them what the values of each class count together
+    scale : what the assignments of all other variables count together
+
+    Examples
+    --------
+    >>> space = class_space([2, 3, 5], [[(1, 0b011)], [(0, 0b10), (1, 0b001)]])
+    >>> space.variables, space.classes, space.scale
+    ((0, 1), ((1, 2), (1, 2, 4)), 5)
+    >>> space.decode(space.encode([(0, 0b10), (1, 0b001)]))
+    ((0, 2), (1, 1))
+    """
+
+    variables: tuple[int, ...]
+    classes: tuple[tuple[int, ...], ...]
+    weights: tuple[tuple[int, ...], ...]
+    scale: int
+
+    @cached_property
+    def everything(self) -> int:
+        """The cube that tests nothing."""
+        return (1 << sum(map(len, self.classes))) - 1
+
+    @cached_property
+    def _places(self) -> dict[int, tuple[int, tuple[int, ...]]]:
+        """Where the field of each variable begins, and its classes."""
+        begins = accumulate(map(len, self.classes), initial=0)
+        return dict(zip(self.variables, zip(begins, self.classes, strict=False), strict=True))
+
+    @cached_property
+    def _forbidden(self) -> dict[tuple[int, int], int]:
+        """The bits that each literal forbids, remembered."""
+        return {}
+
+    def _forbids(self, literal: tuple[int, int]) -> int:
+        if literal not in self._forbidden:
+            variable, allowed = literal
+            begin, own = self._places[variable]
+            bits = sum(1 << k for k, values in enumerate(own) if not values & allowed)
+            self._forbidden[literal] = bits << begin
+        return self._forbidden[literal]
+
+    def encode(self, cube: Cube) -> int:
+        """A cube as the int of the classes it allows; its value sets are unions of classes."""
+        return self.everything ^ sum(map(self._forbids, cube))
+
+    def decode(self, cube: int) -> tuple[tuple[int, int], ...]:
+        """The inverse of `encode`: the literals of a cube; none for what it allows altogether."""
+        literals = []
+        for variable, (begin, own) in self._places.items():
+            allowed = [values for k, values in enumerate(own) if cube >> begin + k & 1]
+            if len(allowed) < len(own):
+                literals.append((variable, sum(allowed)))
+        return tuple(literals)
+
+    def cover(self, cubes: Iterable[Cube]) -> Cover:
+        """Cubes as a cover in this space."""
+        return Cover(self.weights, tuple(dict.fromkeys(map(self.encode, cubes))), self.scale)
+
+
+def class_space(
+    cardinalities: Sequence[int],
+    cubes: Iterable[Cube],
+    value_weights: Sequence[Sequence[int]] | None = None,
+) -> ClassSpace:
+    """The space of some cubes; the arguments are those of `cover_of`."""
+    sets: dict[int, set[int]] = {}
+    for cube in cubes:
+        for variable, allowed in cube:
+            sets.setdefault(variable, set()).add(allowed)
+    variables = tuple(sorted(sets))
+    classes, weights = [], []
+    for variable in variables:
+        own = _classes((1 << cardinalities[variable]) - 1, sets[variable])
+        values = value_weights[variable] if value_weights else [1] * cardinalities[variable]
+        classes.append(tuple(own))
+        weights.append(tuple(sum(values[k] for k in members(c)) for c in own))
+    sizes = map(sum, value_weights) if value_weights else cardinalities
+    scale = prod(size for v, size in enumerate(sizes) if v not in sets)
+    return ClassSpace(variables, tuple(classes), tuple(weights), scale)
+
+
 def cover_of(
     cardinalities: Sequence[int],
     cubes: Iterable[Cube],
@@ -94,35 +187,8 @@ def cover_of(
     >>> cover_of([2, 3, 5], [[(0, 0b01)], [(1, 0b001)]], [[9, 1], [2, 3, 5], [1, 1, 1, 1, 6]])
     Cover(weights=((9, 1), (2, 8)), cubes=(13, 7), scale=10)
     """
-    distinct = list(dict.fromkeys(tuple(sorted(cube)) for cube in cubes))
-    sets: dict[int, set[int]] = {}
-    for cube in distinct:
-        for variable, allowed in cube:
-            sets.setdefault(variable, set()).add(allowed)
-    variables = sorted(sets)
-    weights, offsets, encode = [], {}, {}
-    at = 0
-    for variable in variables:
-        classes = _classes((1 << cardinalities[variable]) - 1, sets[variable])
-        values = value_weights[variable] if value_weights else [1] * cardinalities[variable]
-        weights.append(tuple(sum(values[k] for k in members(c)) for c in classes))
-        offsets[variable] = at
-        for allowed in sets[variable]:
-            bits = sum(1 << k for k, c in enumerate(classes) if c & allowed)
-            encode[variable, allowed] = bits << at
-        at += len(classes)
-    everything = (1 << at) - 1
-    fields = {
-        variable: ((1 << len(own)) - 1) << offsets[variable]
-        for variable, own in zip(variables, weights, strict=True)
-    }
-    coded = tuple(
-        everything ^ sum(fields[variable] ^ encode[variable, allowed] for variable, allowed in cube)
-        for cube in distinct
-    )
-    sizes = map(sum, value_weights) if value_weights else cardinalities
-    scale = prod(size for v, size in enumerate(sizes) if v not in sets)
-    return Cover(tuple(weights), coded, scale)
+    given = list(cubes)
+    return class_space(cardinalities, given, value_weights).cover(given)
 
 
 def _classes(everything: int, sets: Iterable[int]) -> list[int]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.counting.cover import Cover, Cube, cover_of
+from contextwise.counting.cover import ClassSpace, Cover, Cube, class_space
 from contextwise.features import Features, IntArray
 
 ValueWeights = Sequence[Sequence[int]]
@@ -90,8 +90,8 @@ class CoverSource:
             self.cover(pair, [*first, *second]),
         )
 
-    def cover(self, pair: tuple[int, int], cubes: Iterable[Cube]) -> Cover:
-        """These cubes as a cover over the contexts of the pair."""
+    def space(self, pair: tuple[int, int], cubes: Iterable[Cube]) -> ClassSpace:
+        """The space in which these cubes of a pair can be set against each other."""
         cardinalities, weights = list(self.cardinalities), self.value_weights
         if not self.canonical:
             weights = None if weights is None else list(weights)
@@ -99,7 +99,11 @@ class CoverSource:
                 cardinalities[variable] = 1
                 if weights is not None:
                     weights[variable] = (1,)
-        return cover_of(cardinalities, cubes, weights)
+        return class_space(cardinalities, cubes, weights)
+
+    def cover(self, pair: tuple[int, int], cubes: Sequence[Cube]) -> Cover:
+        """These cubes as a cover over the contexts of the pair."""
+        return self.space(pair, cubes).cover(cubes)
 
 
 def _by_pair(features: Features) -> dict[tuple[int, int], Sequence[int]]:

@@ -1,0 +1,301 @@
+"""Sets of contexts as short lists of disjoint regions: unions, complements and differences.
+
+A count says how many contexts lie in a set; people want to know which. A **region** is a cube of
+the answer, such as "C=yes and D≠old"; the regions of an answer are disjoint, their sizes add up to
+the exact size of the set, and they should be few and general rather than many and narrow.
+
+All three questions are one: the contexts that some cube of ``inside`` allows and no cube of
+``outside`` does. It is answered by a decision tree over boxes of contexts, largest box first:
+
+1. a box that no inside cube meets, or that an outside cube contains, is out;
+2. a box shrinks, without branching, to the hull of the inside cubes, and by every outside cube that
+   tests one variable only;
+3. a box inside an inside cube that no outside cube meets is a region;
+4. any other box is split on one variable, the one that settles most; values that leave the same
+   cubes stay together.
+
+Then regions are **merged**: from the leaves of the tree upwards, those that differ in the variable
+of their branching only become one, and at the end any two that differ in one variable only, until
+no two do. The shortest list is a hard optimisation problem (two-level minimisation); this is a
+short one.
+
+The set can need exponentially many regions. A limit of boxes or of seconds leaves some boxes
+undecided: then the regions found so far are right, and ``open`` says how many contexts nobody has
+looked at.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from contextwise.counting.branch import bits, minimal
+from contextwise.counting.cover import ClassSpace, Cover, Cube
+
+BOXES = 20_000
+BASE = 3.0
+"""How much less a cube with one more test weighs when the variable of a branching is chosen."""
+
+Literals = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Region:
+    """One cube of an answer.
+
+    Attributes
+    ----------
+    literals : (variable, value set as an int) for each variable it tests, rising
+    size : the number of its contexts
+    """
+
+    literals: Literals
+    size: int
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Disjoint regions, largest first.
+
+    Attributes
+    ----------
+    regions : the regions
+    open : the number of contexts that were not decided within the limits; 0 if all were
+    """
+
+    regions: tuple[Region, ...]
+    open: int = 0
+
+    def __iter__(self) -> Iterator[Region]:
+        return iter(self.regions)
+
+    def __len__(self) -> int:
+        return len(self.regions)
+
+    @cached_property
+    def size(self) -> int:
+        """The number of contexts in all regions: the exact size of the set if nothing is open."""
+        return sum(region.size for region in self.regions)
+
+    def largest(self, most: int) -> tuple[tuple[Region, ...], int]:
+        """The first ``most`` regions, and the number of contexts in the others."""
+        return self.regions[:most], sum(region.size for region in self.regions[most:])
+
+
+def union(
+    space: ClassSpace,
+    cubes: Iterable[Cube],
+    *,
+    boxes: int = BOXES,
+    time_limit: float | None = None,
+) -> Regions:
+    """The contexts that some cube allows.
+
+    >>> from contextwise.counting.cover import class_space
+    >>> cubes = [[(0, 0b01)], [(0, 0b10), (1, 0b01)]]
+    >>> [region.literals for region in union(class_space([2, 2], cubes), cubes)]
+    [((0, 1),), ((0, 2), (1, 1))]
+    """
+    return difference(space, cubes, (), boxes=boxes, time_limit=time_limit)
+
+
+def complement(
+    space: ClassSpace,
+    cubes: Iterable[Cube],
+    *,
+    boxes: int = BOXES,
+    time_limit: float | None = None,
+) -> Regions:
+    """The contexts that no cube allows.
+
+    >>> from contextwise.counting.cover import class_space
+    >>> cubes = [[(0, 0b01), (1, 0b011)]]
+    >>> complement(class_space([2, 3], cubes), cubes).regions
+    (Region(literals=((0, 2),), size=3), Region(literals=((0, 1), (1, 4)), size=1))
+    """
+    return difference(space, ((),), cubes, boxes=boxes, time_limit=time_limit)
+
+
+def difference(
+    space: ClassSpace,
+    inside: Iterable[Cube],
+    outside: Iterable[Cube],
+    *,
+    boxes: int = BOXES,
+    time_limit: float | None = None,
+) -> Regions:
+    """The contexts that some cube of ``inside`` allows and no cube of ``outside`` does.
+
+    Parameters
+    ----------
+    space : the space of all these cubes
+        From `class_space`, or from `CoverSource.space` for the cubes of a pair.
+    inside, outside : cubes
+        Each a sequence of (variable, value set as an int).
+    boxes : the number of boxes after which the search ends, whatever is left
+    time_limit : seconds after which the search ends, optional
+
+    Examples
+    --------
+    >>> from contextwise.counting.cover import class_space
+    >>> a, b = [[(0, 0b01)]], [[(0, 0b01), (1, 0b011), (2, 0b1)]]
+    >>> found = difference(class_space([2, 3, 5], [*a, *b]), a, b)
+    >>> [region.literals for region in found], found.size, found.open
+    ([((0, 1), (1, 3), (2, 30)), ((0, 1), (1, 4))], 13, 0)
+    """
+    tree = _Tree(space, space.cover(inside), space.cover(outside))
+    tree.grow(boxes, None if time_limit is None else time.monotonic() + time_limit)
+    sized = [
+        Region(space.decode(cube), tree.size(cube)) for cube in merged(tree.regions(), tree.fields)
+    ]
+    sized.sort(key=lambda region: (-region.size, len(region.literals), region.literals))
+    return Regions(tuple(sized), tree.open_size())
+
+
+@dataclass(frozen=True)
+class _Box:
+    """A box of contexts and the cubes that matter in it, each as the alive bits it forbids."""
+
+    alive: int
+    inside: tuple[int, ...]
+    outside: tuple[int, ...]
+
+
+class _Tree:
+    """The decision tree of one difference, grown from its largest box."""
+
+    def __init__(self, space: ClassSpace, inside: Cover, outside: Cover) -> None:
+        self.cover = inside
+        self.fields = inside.fields
+        everything = space.everything
+        self.heap: list[tuple[int, int, _Box]] = []
+        self.parents: list[int] = []
+        self.splits: list[int] = []
+        self.leaves: list[tuple[int, int]] = []
+        root = _Box(
+            everything,
+            tuple(everything ^ cube for cube in inside.cubes),
+            tuple(everything ^ cube for cube in outside.cubes),
+        )
+        self.add(root, 0)
+
+    def size(self, cube: int) -> int:
+        """The number of contexts of a cube."""
+        return self.cover.size(cube) * self.cover.scale
+
+    def open_size(self) -> int:
+        """The number of contexts in boxes that are not decided yet."""
+        return sum(-negative for negative, _, _ in self.heap)
+
+    def grow(self, boxes: int, deadline: float | None) -> None:
+        """Split the largest box until all are decided, or a limit is met."""
+        while self.heap and len(self.parents) < boxes:
+            if deadline is not None and time.monotonic() >= deadline:
+                return
+            _, number, box = heapq.heappop(self.heap)
+            field = self.best_field(box)
+            self.splits[number] = field
+            for part in self.split(box, field):
+                self.add(part, number)
+
+    def add(self, box: _Box, parent: int) -> None:
+        """Decide a box, or put it on the heap."""
+        reduced = self.reduced(box)
+        if reduced is None:
+            return
+        number = len(self.parents)
+        self.parents.append(parent)
+        self.splits.append(0)
+        if reduced.outside or reduced.inside != (0,):
+            heapq.heappush(self.heap, (-self.size(reduced.alive), number, reduced))
+        else:
+            self.leaves.append((number, reduced.alive))
+
+    def reduced(self, box: _Box) -> _Box | None:
+        """The box after rules 1 and 2; None if it is out."""
+        alive, inside, outside = box.alive, list(box.inside), list(box.outside)
+        while True:
+            outside = minimal(outside)
+            inside = [c for c in minimal(inside) if not any(c & o == o for o in outside)]
+            if not inside:
+                return None
+            gone = inside[0]
+            for cube in inside:
+                gone &= cube
+            unit = next((c for c in outside if not c & ~self.field_of(c)), 0)
+            if unit:
+                gone |= self.field_of(unit) & alive & ~unit
+            if not gone:
+                return _Box(alive, tuple(inside), tuple(outside))
+            for field in self.fields:
+                if gone & field:
+                    alive &= ~(gone & field)
+                    inside = _within(inside, field, alive)
+                    outside = _within(outside, field, alive)
+
+    def split(self, box: _Box, field: int) -> Iterator[_Box]:
+        """The parts of a box by the values of one variable; like values stay together."""
+        parts: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+        for bit in bits(box.alive & field):
+            left = (
+                tuple(c & ~field for c in box.inside if not c & bit),
+                tuple(c & ~field for c in box.outside if not c & bit),
+            )
+            parts[left] = parts.get(left, 0) | bit
+        for (inside, outside), values in parts.items():
+            yield _Box(box.alive & ~field | values, inside, outside)
+
+    def best_field(self, box: _Box) -> int:
+        score = dict.fromkeys(self.fields, 0.0)
+        for cube in (*box.inside, *box.outside):
+            tested = [field for field in self.fields if cube & field]
+            for field in tested:
+                score[field] += BASE ** -len(tested)
+        return max(score, key=lambda field: score[field])
+
+    def field_of(self, cube: int) -> int:
+        """The field of the lowest variable that the cube tests."""
+        return next(field for field in self.fields if cube & field)
+
+    def regions(self) -> list[int]:
+        """The boxes that are in, merged from the leaves upwards."""
+        held: list[list[int]] = [[] for _ in self.parents]
+        for number, cube in self.leaves:
+            held[number].append(cube)
+        for number in range(len(held) - 1, 0, -1):
+            held[self.parents[number]] += merged_on(self.splits[number], held[number])
+            held[number] = []
+        return merged_on(self.splits[0], held[0]) if held else []
+
+
+def merged(cubes: Iterable[int], fields: Sequence[int]) -> list[int]:
+    """Disjoint cubes merged, wherever two differ in one variable only, until no two do.
+
+    >>> merged([0b0101, 0b0110, 0b1001], (0b0011, 0b1100))
+    [7, 9]
+    """
+    result = list(cubes)
+    while True:
+        before = len(result)
+        for field in fields:
+            result = merged_on(field, result)
+        if len(result) == before:
+            return result
+
+
+def merged_on(field: int, cubes: Iterable[int]) -> list[int]:
+    """Cubes that differ in the variable of this field only, as one each."""
+    together: dict[int, int] = {}
+    for cube in cubes:
+        rest = cube & ~field
+        together[rest] = together.get(rest, 0) | cube
+    return list(together.values())
+
+
+def _within(cubes: list[int], field: int, alive: int) -> list[int]:
+    """The cubes that allow an alive value of this field, among alive values."""
+    left = alive & field
+    return [c & alive for c in cubes if c & left != left]
