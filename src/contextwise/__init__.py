@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from contextwise.comparison import Comparison, compare, distance
     from contextwise.domain import Domain
-    from contextwise.formats import read
+    from contextwise.formats import read, write
     from contextwise.structure import LogLinear, Structure
 
 __version__ = "0.1.0"
@@ -24,6 +24,7 @@ __all__ = [
     "compare",
     "distance",
     "read",
+    "write",
 ]
 
 _HOMES = {
@@ -34,6 +35,7 @@ _HOMES = {
     "compare": "comparison",
     "distance": "comparison",
     "read": "formats",
+    "write": "formats",
 }
 """The module of each name; a module that is exported as a whole is its own home."""
 

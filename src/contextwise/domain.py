@@ -6,6 +6,7 @@ variables in another order speak of the same things. An int stands for the label
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -68,7 +69,7 @@ class Domain:
             if not own:
                 raise DomainError(f"variable {name!r} has no states; it needs at least one")
             if len(set(own)) < len(own):
-                twice = next(state for state in own if own.count(state) > 1)
+                twice = Counter(own).most_common(1)[0][0]
                 raise DomainError(f"variable {name!r} has the state {twice!r} twice")
             names.append(name)
             states.append(own)

@@ -59,6 +59,10 @@ class NotRepresentable(ContextwiseError):
     """A claim that no set of features can make; the message names a pair and a context."""
 
 
+class FileError(ContextwiseError, OSError):
+    """A file that cannot be read or written; the message is its path and the system's reason."""
+
+
 def require(module: str, extra: str) -> Any:
     """Import a package that comes with an extra; if it is missing, say how to install it."""
     try:

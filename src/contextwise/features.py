@@ -37,9 +37,10 @@ def words_of(cardinalities: npt.ArrayLike) -> int:
 
 def all_values(cardinalities: IntArray) -> WordArray:
     """The value set that allows everything, for each variable: shape (variables, words)."""
-    bits = np.arange(words_of(cardinalities) * WORD) < cardinalities[:, None]
-    packed = np.packbits(bits, axis=1, bitorder="little")
-    return np.ascontiguousarray(packed).view("<u8").astype(np.uint64, copy=False)
+    before = WORD * np.arange(words_of(cardinalities))
+    missing = np.clip(before + WORD - cardinalities[:, None], 0, WORD).astype(np.uint64)
+    full = np.right_shift(np.uint64(2**WORD - 1), np.minimum(missing, np.uint64(WORD - 1)))
+    return np.where(missing == WORD, np.uint64(0), full)
 
 
 def as_int(words: npt.NDArray[np.uint64]) -> int:

@@ -1,12 +1,150 @@
-"""Files to models and back, by suffix."""
+"""Files to models and back.
+
+`read` and `write` go by the suffix of the file's name; ``format=`` says otherwise. A ``.gz`` after
+any suffix packs the file. Reading gives a `LogLinear` when the file has weights, else a
+`Structure`; ``info`` of the result says where it comes from and what the file held:
+
+- ``file`` and ``format``, and ``lines``, the number of lines of text;
+- ``raw_features``: features as the file lists them, a table line and a tree leaf being one each;
+- ``duplicates``: how many of them repeat an earlier one (their weights add up);
+- ``contradictory``: how many can never hold and were dropped;
+- ``zero_weights``: how many are listed with the weight 0.
+
+To add a format: a module here with its reader and writer, and its line in `FORMATS`.
+"""
 
 from __future__ import annotations
 
 import os
+from typing import IO, Literal
 
-from contextwise.structure import Model
+from contextwise.errors import ContextwiseError
+from contextwise.formats import files, json, mn
+from contextwise.formats.source import Format, Source
+from contextwise.structure import LogLinear, Model
+
+FORMATS = (mn.FORMAT, json.FORMAT)
+"""The formats; the first that fits is taken for data without a name."""
+
+ZeroWeights = Literal["keep", "drop"]
 
 
-def read(path: str | os.PathLike[str]) -> Model:
-    """Read a model from a file."""
-    raise NotImplementedError
+def read(
+    path: str | os.PathLike[str], *, format: str | None = None, zero_weights: ZeroWeights = "keep"
+) -> Model:
+    """Read a model from a file.
+
+    Parameters
+    ----------
+    path : path of a file
+    format : name of a format, optional
+        If the suffix does not say it; see `FORMATS`.
+    zero_weights : "keep" or "drop"
+        Whether features whose weight is exactly 0 stay.
+
+    Returns
+    -------
+    LogLinear if the file has weights, Structure otherwise
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.mn"
+    >>> _ = path.write_text("2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n")
+    >>> read(path)
+    LogLinear(2 variables, 1 features: 0.5 v0=1 & v1!=2)
+    """
+    chosen = _format_of(path, format)
+    source = Source(files.read_bytes(path), os.fspath(path))
+    return _with_zero_weights(chosen.read(source), zero_weights)
+
+
+def read_stream(
+    stream: IO[bytes] | IO[str],
+    *,
+    name: str = "standard input",
+    format: str | None = None,
+    zero_weights: ZeroWeights = "keep",
+) -> Model:
+    """Read a model from an open stream; without ``format`` its first bytes tell the format.
+
+    >>> import io
+    >>> read_stream(io.StringIO("2,2\\nMN {\\n+v0_1 +v1_1\\n}\\n"))
+    Structure(2 variables, 1 features: v0=1 & v1=1)
+    """
+    content = stream.read()
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+    source = Source(files.unpacked(data, name), name)
+    chosen = _fitting(source) if format is None else _named(format)
+    return _with_zero_weights(chosen.read(source), zero_weights)
+
+
+def write(model: Model, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write a model to a file, all or nothing, in the format that the suffix says."""
+    data = encode(model, _format_of(path, format).name)
+    files.write_bytes(path, files.packed(data) if _is_packed(path) else data)
+
+
+def encode(model: Model, format: str) -> bytes:
+    """A model as the bytes of a file of this format.
+
+    >>> from contextwise.structure import Structure
+    >>> print(encode(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), "json").decode())
+    {"format": "contextwise", "version": 1,
+     "variables": [
+      {"name": "A", "states": ["0", "1"]},
+      {"name": "B", "states": ["0", "1"]}
+     ],
+     "features": [
+      {"A": "1", "B": "1"}
+     ]}
+    """
+    chosen = _named(format)
+    if chosen.write is None:
+        able = ", ".join(f.name for f in FORMATS if f.write)
+        raise ContextwiseError(f"{format} files are only read; formats to write are {able}")
+    return chosen.write(model)
+
+
+def _is_packed(path: str | os.PathLike[str]) -> bool:
+    return os.fspath(path).lower().endswith(".gz")
+
+
+def _format_of(path: str | os.PathLike[str], format: str | None) -> Format:
+    if format is not None:
+        return _named(format)
+    name = os.fspath(path).lower().removesuffix(".gz")
+    for candidate in FORMATS:
+        if name.endswith(candidate.suffixes):
+            return candidate
+    known = ", ".join(suffix for f in FORMATS for suffix in f.suffixes)
+    raise ContextwiseError(
+        f"{os.fspath(path)}: the suffix does not say what this file is; known are {known} (each "
+        f"also with .gz), or say it with format=, one of {_names()}"
+    )
+
+
+def _named(name: str) -> Format:
+    for candidate in FORMATS:
+        if candidate.name == name:
+            return candidate
+    raise ContextwiseError(f"unknown format {name!r}; the formats are {_names()}")
+
+
+def _fitting(source: Source) -> Format:
+    for candidate in FORMATS:
+        if candidate.fits(source.data):
+            return candidate
+    raise source.error(f"cannot tell what this is; say it with format=, one of {_names()}", line=1)
+
+
+def _names() -> str:
+    return ", ".join(f.name for f in FORMATS)
+
+
+def _with_zero_weights(model: Model, zero_weights: ZeroWeights) -> Model:
+    if zero_weights not in ("keep", "drop"):
+        raise ContextwiseError(f"zero_weights is 'keep' or 'drop', not {zero_weights!r}")
+    if zero_weights == "drop" and isinstance(model, LogLinear):
+        return model.without_zero_weights()
+    return model

@@ -1,0 +1,259 @@
+"""The native format: everything a model is, in JSON that people and other programs can read.
+
+An object with these keys; any other key is an error, so that a slip of the pen is found:
+
+``format``
+    ``"contextwise"``
+``version``
+    1
+``description``
+    a text, optional; ``info["description"]`` after reading
+``variables``
+    a list of objects ``{"name": "smoker", "states": ["no", "yes"]}``, in order. A state is a text,
+    or an int that stands for its text.
+``features``
+    a list of objects, from the name of a variable to the state it must have, or to the list of the
+    states it may have: ``{"smoker": "yes", "age": ["old", "very old"]}``. ``{}`` is the constant
+    feature.
+``weights``
+    optional: a list of numbers, one a feature; ``"inf"`` and ``"-inf"`` for what JSON cannot say.
+    With it the model is a `LogLinear`, without it a `Structure`.
+
+Weights are written with as many digits as it takes to come back as the same numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.domain import Domain
+from contextwise.errors import ContextwiseError, DomainError
+from contextwise.features import WordArray, words_of
+from contextwise.formats.assembly import (
+    ListedFeatures,
+    assembled,
+    check_states,
+    most_literals,
+    too_many_literals,
+)
+from contextwise.formats.positions import Path, line_of, place_of
+from contextwise.formats.source import Format, Source
+from contextwise.structure import LogLinear, Model, structure_of
+
+VERSION = 1
+_KEYS = ("format", "version", "description", "variables", "features", "weights")
+_INFINITE = {"inf": math.inf, "-inf": -math.inf}
+
+
+def read(source: Source) -> Model:
+    """Read a ``.json`` file."""
+    document = _document(source)
+    domain = _domain(source, document["variables"])
+    listed = _listed(source, domain, document["features"], document.get("weights"))
+    if "description" in document:
+        listed.info["description"] = _text(source, document["description"], ("description",))
+    return assembled(listed, source, "json")
+
+
+def write(model: Model) -> bytes:
+    """A model as a ``.json`` file, one line a variable and a feature."""
+    structure = structure_of(model)
+    description = structure.info.get("description")
+    about = "" if description is None else f' "description": {_dumped(description)},\n'
+    variables = (
+        _dumped({"name": name, "states": states})
+        for name, states in zip(structure.domain.names, structure.domain.states, strict=True)
+    )
+    features = (
+        _dumped({name: own[0] if len(own) == 1 else own for name, own in feature.items()})
+        for feature in structure
+    )
+    text = (
+        f'{{"format": "contextwise", "version": {VERSION},\n{about}'
+        f' "variables": {_lines(variables)},\n "features": {_lines(features)}'
+    )
+    if isinstance(model, LogLinear):
+        text += f',\n "weights": {_lines(map(_weight_text, model.weights.tolist()))}'
+    try:
+        return (text + "}\n").encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ContextwiseError(
+            f"the name or state with {error.object[error.start]!r} in it is not valid Unicode "
+            "and cannot be written"
+        ) from None
+
+
+def _lines(items: Iterator[str]) -> str:
+    listed = ",\n  ".join(items)
+    return f"[\n  {listed}\n ]" if listed else "[]"
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _weight_text(weight: float) -> str:
+    return f'"{weight}"' if math.isinf(weight) else repr(weight)
+
+
+# -- reading: from the text to checked values ------------------------------------------------------
+
+
+class _Repeated(dict[str, Any]):
+    """An object in which a key occurs twice."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__()
+        self.key = key
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in made:
+            return _Repeated(key)
+        made[key] = value
+    return made
+
+
+def _int(digits: str) -> int | float:
+    """An int; one with hundreds of digits is as good as infinite, and refused where it stands."""
+    return int(digits) if len(digits) < 300 else math.inf
+
+
+def _document(source: Source) -> dict[str, Any]:
+    """The whole file as one object with the right keys, of a version we know."""
+    if not source.text.strip():
+        raise source.error("the file is empty", 1)
+    try:
+        document = json.loads(source.text, object_pairs_hook=_object, parse_int=_int)
+    except json.JSONDecodeError as error:
+        raise source.error(f"this is not valid JSON: {error.msg}", error.lineno) from None
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise source.error(f"this is not valid JSON: {reason}") from None
+    _check_object(source, document, ())
+    if document.get("format") != "contextwise":
+        raise _error(source, 'expected "format": "contextwise"', ("format",))
+    if document.get("version") != VERSION or isinstance(document["version"], bool | float):
+        shown = repr(document.get("version"))[:30]
+        raise _error(
+            source,
+            f"unknown version {shown}; this contextwise reads version {VERSION}",
+            ("version",),
+        )
+    for key in ("variables", "features"):
+        if key not in document:
+            raise _error(source, f"the key {key!r} is missing", ())
+    unknown = [key for key in document if key not in _KEYS]
+    if unknown:
+        raise _error(
+            source, f"unknown key {unknown[0]!r}; the keys are {', '.join(_KEYS)}", (unknown[0],)
+        )
+    return dict(document)
+
+
+def _domain(source: Source, variables: Any) -> Domain:
+    _check_list(source, variables, ("variables",))
+    domain: dict[str, tuple[str, ...]] = {}
+    for i, variable in enumerate(variables):
+        here: Path = ("variables", i)
+        _check_object(source, variable, here)
+        if set(variable) != {"name", "states"}:
+            raise _error(source, 'expected {"name": …, "states": […]}', here)
+        name = _text(source, variable["name"], (*here, "name"))
+        if name in domain:
+            raise _error(source, f"two variables have the name {name!r}", here)
+        _check_list(source, variable["states"], (*here, "states"))
+        try:
+            (domain[name],) = Domain({name: variable["states"]}).states
+        except DomainError as error:
+            raise _error(source, str(error), here) from None
+        for state in domain[name]:
+            _text(source, state, here)
+    check_states(source, [len(states) for states in domain.values()])
+    return Domain(domain)
+
+
+def _listed(source: Source, domain: Domain, features: Any, weights: Any) -> ListedFeatures:
+    _check_list(source, features, ("features",))
+    most = most_literals(source, domain.cardinalities)
+    lengths: list[int] = []
+    variables: list[int] = []
+    sets: list[int] = []
+    for i, feature in enumerate(features):
+        _check_object(source, feature, ("features", i))
+        for name, states in feature.items():
+            try:
+                variable = domain.position(name)
+                allowed = states if isinstance(states, list) else [states]
+                sets.append(domain.value_set(variable, allowed))
+            except DomainError as error:
+                raise _error(source, str(error), ("features", i, name)) from None
+            variables.append(variable)
+        lengths.append(len(feature))
+        if len(variables) > most:
+            raise too_many_literals(source, most)
+    return ListedFeatures(
+        domain,
+        np.array(lengths, dtype=np.int64),
+        np.array(variables, dtype=np.int64),
+        _value_words(sets, words_of(domain.cardinalities)),
+        None if weights is None else _weights(source, weights, len(features)),
+    )
+
+
+def _value_words(sets: list[int], words: int) -> WordArray:
+    data = b"".join(value_set.to_bytes(8 * words, "little") for value_set in sets)
+    return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(-1, words)
+
+
+def _weights(source: Source, weights: Any, count: int) -> npt.NDArray[np.float64]:
+    _check_list(source, weights, ("weights",))
+    if len(weights) != count:
+        raise _error(source, f"{len(weights)} weights for {count} features", ("weights",))
+    return np.array([_weight(source, weight, i) for i, weight in enumerate(weights)], dtype=float)
+
+
+def _weight(source: Source, weight: Any, i: int) -> float:
+    if isinstance(weight, str) and weight in _INFINITE:
+        return _INFINITE[weight]
+    if isinstance(weight, int | float) and not isinstance(weight, bool) and math.isfinite(weight):
+        return float(weight)
+    raise _error(
+        source, 'a weight is a number within the range of a float, "inf" or "-inf"', ("weights", i)
+    )
+
+
+def _check_object(source: Source, value: Any, path: Path) -> None:
+    if not isinstance(value, dict):
+        raise _error(source, "expected an object, {…}", path)
+    if isinstance(value, _Repeated):
+        raise _error(source, f"the key {value.key!r} occurs twice", (*path, value.key))
+
+
+def _check_list(source: Source, value: Any, path: Path) -> None:
+    if not isinstance(value, list):
+        raise _error(source, "expected a list, […]", path)
+
+
+def _text(source: Source, value: Any, path: Path) -> str:
+    if not isinstance(value, str):
+        raise _error(source, "expected a text", path)
+    if any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise _error(source, f"{value[:20]!r} is not valid Unicode", path)
+    return value
+
+
+def _error(source: Source, message: str, path: Path) -> ContextwiseError:
+    place = place_of(path)
+    return source.error(f"{place}: {message}" if place else message, line_of(source.text, path))
+
+
+FORMAT = Format("json", (".json",), read, write, lambda data: data.lstrip()[:1] == b"{")

@@ -1,0 +1,398 @@
+"""The grammar that Libra's ``.mn``, ``.bn`` and ``.dn`` files share, read in plain Python.
+
+A file is a line of cardinalities, a keyword, and factors in braces; variable ``i`` is ``v<i>``::
+
+    2,3,2                       the cardinalities of v0, v1, v2
+    MN {
+    1.2 +v0_1 -v1_2             a feature: weight, then v0 = 1 and v1 ≠ 2; it ends with its line
+    features {                  the same, as a block
+    inf +v0_0
+    7 -0.5 +v2_1                a weight may have a number before it, which is ignored
+    }
+    table {                     the same again; cells that are not named are 0
+    0.5 +v0_1 +v2_1
+    }
+    tree {                      (test, value if it holds, value if not); lines do not matter
+    (v1_0 (v2_0 0.1 -0.2) 3)
+    }
+    }
+    text after the last brace is ignored
+
+Every line of a table and every leaf of a tree is a feature; a leaf's literals are the tests on its
+path. Keywords are read in any case, ``v`` and ``inf`` in lower case only; blanks are optional.
+Lines without weights, which the paper's own program reads and Libra does not, are accepted if no
+feature of the file has one.
+
+Refused, unlike in Libra: a value beyond the cardinality, a weight too large for a float. Accepted,
+unlike in Libra: CRLF and blank lines before ``MN``, and line ends anywhere in a tree.
+
+The result is one number a test: ``v = k`` and ``v ≠ k`` are ``2s`` and ``2s + 1``, where ``s``
+counts the states of all variables before ``v``, plus ``k``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.domain import Domain
+from contextwise.errors import ParseError
+from contextwise.features import WORD, IntArray, all_values, words_of
+from contextwise.formats.assembly import (
+    ListedFeatures,
+    check_states,
+    most_literals,
+    too_many_literals,
+)
+from contextwise.formats.source import Source
+
+_TOKEN = re.compile(
+    r"""[ \t]*(?: (?P<literal>[+-]v[0-9]+_[0-9]+)
+                | (?P<test>v[0-9]+_[0-9]+)
+                | (?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|-?inf(?![A-Za-z]))
+                | (?P<variable>v[0-9]+)
+                | (?P<word>[A-Za-z]+)
+                | (?P<sign>[{}()\n]) )""",
+    re.VERBOSE,
+)
+_SCHEMA = re.compile(r"[ \t]*[0-9]+[ \t]*(?:,[ \t]*[0-9]+[ \t]*)*,?[ \t]*")
+_BLOCKS = ("features", "table", "tree")
+_HUGE = 10**9
+
+
+class Token(NamedTuple):
+    """A word of the file: its kind (a sign is its own kind), its text and where it stands."""
+
+    kind: str
+    text: str
+    at: int
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a file of this grammar lists.
+
+    Attributes
+    ----------
+    cardinalities : of the variables
+    lengths : the number of tests of each feature
+    tests : the numbers of the tests, feature by feature
+    weights : a weight a feature; None if no feature has one
+    rest : the text after the last brace
+    line : the line on which that brace stands
+    """
+
+    cardinalities: list[int]
+    lengths: IntArray
+    tests: IntArray
+    weights: npt.NDArray[np.float64] | None
+    rest: str
+    line: int
+
+
+def parse(source: Source, keyword: str) -> Listing:
+    """Read a file whose factors follow the keyword ``MN``, ``BN`` or ``DN``.
+
+    >>> listing = parse(Source(b"2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n", "small.mn"), "MN")
+    >>> listing.lengths, listing.tests, listing.weights
+    (array([2]), array([2, 9]), array([0.5]))
+    """
+    return _Parser(source, keyword).file()
+
+
+def listed_features(
+    listing: Listing, domain: Domain, weights: npt.NDArray[np.float64] | None
+) -> ListedFeatures:
+    """The tests of a listing as value sets.
+
+    >>> listing = parse(Source(b"2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n", "small.mn"), "MN")
+    >>> listed_features(listing, Domain({"A": 2, "B": 3}), None).values
+    array([[2], [3]], dtype=uint64)
+    """
+    cardinalities = np.array(listing.cardinalities, dtype=np.int64)
+    before = np.cumsum(cardinalities) - cardinalities
+    states = listing.tests >> 1
+    variables = np.repeat(np.arange(len(cardinalities)), cardinalities)[states]
+    places = states - before[variables]
+    values = np.zeros((len(states), words_of(cardinalities)), dtype=np.uint64)
+    bits = np.left_shift(np.uint64(1), (places % WORD).astype(np.uint64))
+    values[np.arange(len(states)), places // WORD] = bits
+    negated = listing.tests % 2 == 1
+    values[negated] ^= all_values(cardinalities)[variables[negated]]
+    return ListedFeatures(domain, listing.lengths, variables, values, weights)
+
+
+def looks_like(keyword: str) -> Callable[[bytes], bool]:
+    """Whether data start with a line of cardinalities and this keyword."""
+    pattern = re.compile(rb"[\s0-9,]+" + keyword.encode() + rb"\s*\{", re.IGNORECASE)
+    return lambda data: pattern.match(data) is not None
+
+
+def cut_header(text: str) -> tuple[str, int]:
+    """The line of cardinalities (the first line that is not blank) and where it starts."""
+    start = len(text) - len(text.lstrip(" \t\n"))
+    end = text.find("\n", start)
+    return text[start : len(text) if end < 0 else end], start
+
+
+def _whole(digits: str) -> int:
+    """A number from digits, however many; beyond a billion they are all the same to us."""
+    digits = digits.lstrip("0")
+    return int(digits or "0") if len(digits) < 10 else _HUGE
+
+
+def _shown(text: str) -> str:
+    if not text:
+        return "the end of the file"
+    if text == "\n":
+        return "the end of the line"
+    return repr(text if len(text) <= 30 else text[:27] + "...")
+
+
+class _Parser:
+    """A recursive-descent parser without the recursion: a tree may be nested without limit."""
+
+    def __init__(self, source: Source, keyword: str) -> None:
+        self.source = source
+        self.keyword = keyword
+        # Latin-1 reads every byte: what is no text fails as a token, with its line.
+        text = source.data.decode("latin-1")
+        self.text = text.replace("\r\n", "\n").replace("\r", "\n")
+        self.at = 0
+        self.lengths, self.tests, self.weights = array("q"), array("q"), array("d")
+        self.weightless = False
+
+    # -- tokens ----------------------------------------------------------------------------------
+
+    def next(self) -> Token:
+        """The next token; at the end of the file one of kind ``"end"``, for ever."""
+        match = _TOKEN.match(self.text, self.at)
+        if match is None:
+            rest = self.text[self.at : self.at + 31].lstrip(" \t")
+            if rest:
+                raise self.error(f"cannot read {_shown(rest.split(chr(10))[0])}", self.at)
+            return Token("end", "", len(self.text))
+        self.at = match.end()
+        kind = match.lastgroup or ""
+        text = match[kind]
+        return Token(text if kind == "sign" else kind, text, match.start(kind))
+
+    def take(self, kind: str, wanted: str) -> Token:
+        """The next token, which has to be of this kind."""
+        token = self.next()
+        if token.kind != kind:
+            raise self.unexpected(token, wanted)
+        return token
+
+    def next_after_line_ends(self) -> Token:
+        token = self.next()
+        while token.kind == "\n":
+            token = self.next()
+        return token
+
+    def error(self, message: str, at: int) -> ParseError:
+        return self.source.error(message, self.text.count("\n", 0, at) + 1)
+
+    def unexpected(self, token: Token, wanted: str) -> ParseError:
+        return self.error(f"expected {wanted} but found {_shown(token.text)}", token.at)
+
+    # -- the file --------------------------------------------------------------------------------
+
+    def file(self) -> Listing:
+        self.header()
+        self.opening()
+        if self.keyword == "MN":
+            self.factors("MN")
+        else:
+            self.sections()
+        return Listing(
+            self.cardinalities,
+            np.frombuffer(self.lengths, dtype=np.int64),
+            np.frombuffer(self.tests, dtype=np.int64),
+            np.frombuffer(self.weights, dtype=np.float64) if self.weights else None,
+            self.text[self.at :],
+            self.text.count("\n", 0, self.at) + 1,
+        )
+
+    def header(self) -> None:
+        line, start = cut_header(self.text)
+        if not line:
+            raise self.error("the file is empty", 0)
+        if not _SCHEMA.fullmatch(line):
+            raise self.error(
+                "expected the numbers of values of the variables, such as 2,3,2, "
+                f"but found {_shown(line)}",
+                start,
+            )
+        self.cardinalities = [_whole(c.strip()) for c in line.split(",") if c.strip()]
+        if 0 in self.cardinalities:
+            empty = self.cardinalities.index(0)
+            raise self.error(f"variable v{empty} has no values; it needs at least one", start)
+        check_states(self.source, self.cardinalities)
+        self.offsets = list(accumulate(self.cardinalities, initial=0))
+        self.most_literals = most_literals(self.source, self.cardinalities)
+        self.at = start + len(line)
+
+    def opening(self) -> None:
+        token = self.next_after_line_ends()
+        if token.kind == "word" and token.text.upper() in {"MN", "BN", "DN"} - {self.keyword}:
+            found = token.text.upper()
+            raise self.error(
+                f"this is a {found} file, not {self.keyword}; read it with format={found.lower()}",
+                token.at,
+            )
+        if token.text.upper() != self.keyword:
+            raise self.unexpected(token, f"'{self.keyword} {{'")
+        token = self.next_after_line_ends()
+        if token.kind != "{":
+            raise self.unexpected(token, f"'{{' after {self.keyword}")
+
+    def sections(self) -> None:
+        """The factors of each variable: ``v0 { … } v1 { … } … }``."""
+        while (token := self.next_after_line_ends()).kind != "}":
+            if token.kind != "variable":
+                raise self.unclosed(token, self.keyword, "'v0 {' or '}'")
+            if _whole(token.text[1:]) >= len(self.cardinalities):
+                raise self.unknown(token, token.text)
+            self.take("{", f"'{{' after {token.text}")
+            self.factors(token.text)
+
+    def factors(self, owner: str) -> None:
+        """Features and blocks up to the closing brace."""
+        while (token := self.next_after_line_ends()).kind != "}":
+            word = token.text.lower()
+            if token.kind in ("number", "literal"):
+                self.feature(token)
+            elif word == "w" and token.kind == "word":
+                self.take("number", "the number of a weight")
+                self.take("number", "a weight")
+            elif word in _BLOCKS and token.kind == "word":
+                self.take("{", f"'{{' after {word}")
+                self.tree() if word == "tree" else self.block(word)
+            else:
+                raise self.unclosed(token, owner, "a feature, a block or '}'")
+
+    def block(self, name: str) -> None:
+        while (token := self.next_after_line_ends()).kind != "}":
+            if token.kind not in ("number", "literal"):
+                raise self.unclosed(token, name, "a feature or '}'")
+            self.feature(token)
+
+    def unclosed(self, token: Token, owner: str, wanted: str) -> ParseError:
+        if token.kind == "end":
+            return self.error(f"the file ends before the '}}' of {owner}", token.at)
+        if token.text.lower() == "nan":
+            return self.error("a weight is not a number (nan)", token.at)
+        return self.unexpected(token, wanted)
+
+    # -- features --------------------------------------------------------------------------------
+
+    def feature(self, token: Token) -> None:
+        """A line: an optional number that is ignored, a weight, literals."""
+        first, weight, length = token, None, 0
+        if token.kind == "number":
+            weight = token
+            token = self.next()
+            if token.kind == "number":
+                weight = token
+                token = self.next()
+        while token.kind == "literal":
+            negated = token.text[0] == "-"
+            self.tests.append(2 * self.state(token, token.text[2:]) + negated)
+            length += 1
+            token = self.next()
+        if token.kind == "end":
+            raise self.error("the file ends in the middle of a feature", token.at)
+        if token.kind != "\n":
+            raise self.unexpected(token, "a literal like +v0_1 or the end of the line")
+        self.add(first, length, weight)
+
+    def tree(self) -> None:
+        """A tree: each leaf is a feature with the tests on its path, each of them once."""
+        path: list[int] = []  # the tests on the way to here
+        on_path: set[int] = set()
+        opened: list[tuple[int, bool]] = []  # the open tests, and whether each is new to the path
+
+        def enter(test: int) -> None:
+            opened.append((test, test not in on_path))
+            if opened[-1][1]:
+                path.append(test)
+                on_path.add(test)
+
+        def leave() -> int:
+            test, fresh = opened.pop()
+            if fresh:
+                path.pop()
+                on_path.discard(test)
+            return test
+
+        while True:
+            token = self.next_after_line_ends()
+            if token.kind == "(":
+                test = self.next_after_line_ends()
+                if test.kind != "test":
+                    raise self.unclosed(test, "tree", "a test like v0_1 after '('")
+                enter(2 * self.state(test, test.text[1:]))
+                continue
+            if token.kind != "number":
+                raise self.unclosed(token, "tree", "a number or '('")
+            self.tests.extend(path)
+            self.add(token, len(path), token)
+            while opened and opened[-1][0] % 2:  # both branches of this test are read
+                self.close(")")
+                leave()
+            if not opened:
+                return self.close("}")
+            enter(leave() + 1)
+
+    def close(self, sign: str) -> None:
+        token = self.next_after_line_ends()
+        if token.kind != sign:
+            raise self.unclosed(token, "tree", f"'{sign}'")
+
+    def state(self, token: Token, name: str) -> int:
+        """The number of a state, from a name like ``0_1``, counted over all variables."""
+        variable, value = map(_whole, name.split("_"))
+        if variable >= len(self.cardinalities):
+            raise self.unknown(token, f"v{name.split('_')[0]}")
+        if value >= self.cardinalities[variable]:
+            raise self.error(
+                f"{_shown(token.text)} is out of range: v{variable} has "
+                f"{self.cardinalities[variable]} values, counted from 0",
+                token.at,
+            )
+        return self.offsets[variable] + value
+
+    def unknown(self, token: Token, name: str) -> ParseError:
+        count = len(self.cardinalities)
+        return self.error(
+            f"unknown variable {_shown(name)}; the first line gives {count} variables, "
+            f"v0 to v{count - 1}",
+            token.at,
+        )
+
+    def add(self, token: Token, length: int, weight: Token | None) -> None:
+        """Keep a feature whose tests are in place."""
+        if weight is None:
+            self.weightless = True
+        else:
+            value = float(weight.text)
+            if math.isinf(value) and "inf" not in weight.text:
+                raise self.error(f"the weight {_shown(weight.text)} is too large", weight.at)
+            self.weights.append(value)
+        if self.weightless and self.weights:
+            raise self.error(
+                "features with and without weights in one file; give all of them weights, or none",
+                token.at,
+            )
+        self.lengths.append(length)
+        if len(self.tests) > self.most_literals:
+            raise too_many_literals(self.source, self.most_literals)
