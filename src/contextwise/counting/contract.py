@@ -19,9 +19,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
-from typing import Protocol
+from typing import Protocol, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ import numpy.typing as npt
 from contextwise.counting.bounds import union_bounds
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import CoverSource, ValueWeights
-from contextwise.counting.limits import OutOfTime
+from contextwise.counting.limits import OutOfTime, OverBudget
 from contextwise.errors import EngineError
 from contextwise.features import Features, IntArray
 from contextwise.progress import Progress
@@ -68,20 +68,21 @@ class CountUnion(Protocol):
     def __call__(self, cover: Cover, *, deadline: float | None = None) -> int: ...
 
 
+class Options(TypedDict, total=False):
+    """What the second contract takes besides features and pairs."""
+
+    canonical: bool
+    value_weights: ValueWeights | None
+    deadline: float | None
+    threads: int | None
+    progress: Progress | None
+
+
 class CountPairs(Protocol):
     """The second contract."""
 
     def __call__(
-        self,
-        a: Features,
-        b: Features,
-        pairs: IntArray,
-        *,
-        canonical: bool = False,
-        value_weights: ValueWeights | None = None,
-        deadline: float | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
     ) -> PairCounts: ...
 
 
@@ -113,7 +114,8 @@ class Engine:
     def count_pairs(self) -> CountPairs:
         """The second contract: the engine's own way, or the loop over its `count_union`."""
         own = self._function("count_pairs")
-        return own or _looped(self.name, self.count_union)  # type: ignore[return-value]
+        looped = partial(count_pairs_with, self.count_union, self.name)
+        return own or looped  # type: ignore[return-value]
 
 
 ENGINES: Mapping[str, Engine] = {
@@ -121,6 +123,7 @@ ENGINES: Mapping[str, Engine] = {
     for engine in (
         Engine("branch", "branch and remember, in Python", "contextwise.counting.branch"),
         Engine("partition", "the published method", "contextwise.counting.partition"),
+        Engine("ganak", "the model counter Ganak", "contextwise.counting.ganak"),
         Engine("enumerate", "visit every context: the oracle", "contextwise.counting.enumerate"),
     )
 }
@@ -140,22 +143,28 @@ def get_engine(name: str) -> Engine:
 
 def count_pairs_with(
     count_union: CountUnion,
+    name: str,
     a: Features,
     b: Features,
     pairs: IntArray,
-    *,
-    canonical: bool = False,
-    value_weights: ValueWeights | None = None,
-    deadline: float | None = None,
-    progress: Progress | None = None,
-    name: str = "engine",
+    **options: Unpack[Options],
 ) -> PairCounts:
-    """The second contract by means of the first: pair by pair, equal covers counted once."""
+    """The second contract by means of the first: pair by pair, equal covers counted once.
+
+    One thread does it, whatever ``threads`` says. A cover over the budget of ``count_union`` stays
+    open, and the next one follows.
+    """
+    deadline, progress = options.get("deadline"), options.get("progress")
     seconds = {"extracting": 0.0, name: 0.0}
     with timed(seconds, "extracting"):
-        source = CoverSource(a, b, canonical=canonical, value_weights=value_weights)
+        source = CoverSource(
+            a,
+            b,
+            canonical=options.get("canonical", False),
+            value_weights=options.get("value_weights"),
+        )
     counts = np.full((len(pairs), 3), None, dtype=object)
-    memory: dict[Cover, int] = {}
+    memory: dict[Cover, int | None] = {}
     interrupted = False
     try:
         for k, (i, j) in enumerate(pairs.tolist()):
@@ -164,7 +173,7 @@ def count_pairs_with(
             for column, cover in enumerate(covers):
                 if cover not in memory:
                     with timed(seconds, name):
-                        memory[cover] = count_union(cover, deadline=deadline)
+                        memory[cover] = _within_budget(count_union, cover, deadline)
                 counts[k, column] = memory[cover]
             if progress:
                 progress(k + 1, len(pairs))
@@ -172,13 +181,35 @@ def count_pairs_with(
         pass
     except KeyboardInterrupt:
         interrupted = True
-    counted = {name: len(memory)}
-    if None not in counts:
-        return PairCounts(counts, counts, counted, seconds)
-    lower, upper = union_bounds(a, b, pairs, canonical=canonical, value_weights=value_weights)
+    counted = {name: sum(size is not None for size in memory.values())}
     known = counts != None  # noqa: E711  (elementwise)
-    lower[known] = upper[known] = counts[known]
-    return PairCounts(lower, upper, counted, seconds, interrupted)
+    if known.all():
+        return PairCounts(counts, counts, counted, seconds, interrupted)
+    bounds = unknown_counts(a, b, pairs, **options)
+    bounds.lower[known] = bounds.upper[known] = counts[known]
+    return PairCounts(bounds.lower, bounds.upper, counted, seconds, interrupted)
+
+
+def _within_budget(count_union: CountUnion, cover: Cover, deadline: float | None) -> int | None:
+    try:
+        return count_union(cover, deadline=deadline)
+    except OverBudget:
+        return None
+
+
+def unknown_counts(
+    a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
+) -> PairCounts:
+    """What is known before anything is counted: see `contextwise.counting.bounds`."""
+    return PairCounts(
+        *union_bounds(
+            a,
+            b,
+            pairs,
+            canonical=options.get("canonical", False),
+            value_weights=options.get("value_weights"),
+        )
+    )
 
 
 @contextmanager
@@ -189,31 +220,3 @@ def timed(seconds: dict[str, float], what: str) -> Iterator[None]:
         yield
     finally:
         seconds[what] += time.perf_counter() - began
-
-
-def _looped(name: str, count_union: CountUnion) -> CountPairs:
-    def count_pairs(
-        a: Features,
-        b: Features,
-        pairs: IntArray,
-        *,
-        canonical: bool = False,
-        value_weights: ValueWeights | None = None,
-        deadline: float | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> PairCounts:
-        """Pair by pair, on one thread whatever ``threads`` says."""
-        return count_pairs_with(
-            count_union,
-            a,
-            b,
-            pairs,
-            canonical=canonical,
-            value_weights=value_weights,
-            deadline=deadline,
-            progress=progress,
-            name=name,
-        )
-
-    return count_pairs

@@ -1,4 +1,4 @@
-"""Time limits: an instant of `time.monotonic`, and what is raised when it has passed.
+"""Limits of time (an instant of `time.monotonic`) and of work, and what is raised beyond them.
 
 An engine that counts cover by cover calls `check` inside its work, so that one hard cover cannot
 overrun the limit; the loop over pairs catches `OutOfTime` and gives bounds for what is left.
@@ -11,6 +11,10 @@ import time
 
 class OutOfTime(Exception):
     """The deadline has passed; only for the loop that set it."""
+
+
+class OverBudget(Exception):
+    """One cover takes more work than it was given; the next one may well not."""
 
 
 def check(deadline: float | None) -> None:
