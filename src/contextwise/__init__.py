@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from contextwise import examples
     from contextwise.comparison import Comparison, compare, distance
     from contextwise.domain import Domain
     from contextwise.formats import read, write
@@ -23,6 +24,7 @@ __all__ = [
     "Structure",
     "compare",
     "distance",
+    "examples",
     "read",
     "write",
 ]
@@ -34,6 +36,7 @@ _HOMES = {
     "Structure": "structure",
     "compare": "comparison",
     "distance": "comparison",
+    "examples": "examples",
     "read": "formats",
     "write": "formats",
 }

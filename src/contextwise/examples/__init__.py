@@ -1,0 +1,72 @@
+"""Small models that come with the package, each with a variant that differs in a way one can tell.
+
+====================  ============================================================================
+``six``               the model of the paper's experiment: six binary variables, all of which
+                      interact under X0=0; under X0=1 the others interact with X0 alone
+``six-guess``         ``six`` with one interaction too many under X0=1 and one too few under X0=0
+``six-graph``         the undirected graph of ``six``: all interact, whatever X0 is
+``lung``              smoking, asbestos and cancer, with weights: asbestos harms smokers only
+``lung-learned``      the same, learned as if asbestos harmed everybody
+``survey``            a survey on work with variables of three states: children change the working
+                      hours of women only
+``survey-learned``    the same, learned without the part that gender plays
+====================  ============================================================================
+
+The differences can be counted by hand. In ``lung`` there are three pairs with two contexts each. A
+non-smoker's cancer and asbestos are independent, and the learned model says they are not: one
+context, FP. Among the ill, smoking and asbestos depend (an ill smoker is likelier to have had
+asbestos), and the learned model has no feature for that: one context, FN.
+
+>>> from contextwise.comparison import compare
+>>> compare(load("lung"), load("lung-learned"))
+Comparison(distance=2, normalized=0.3333, tp=3, fn=1, fp=1, tn=1)
+
+The files are in the native format beside this module.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from contextwise.errors import ContextwiseError
+from contextwise.formats import read_stream
+from contextwise.structure import Model
+
+_NAMES = (
+    "six",
+    "six-guess",
+    "six-graph",
+    "lung",
+    "lung-learned",
+    "survey",
+    "survey-learned",
+)
+
+
+def names() -> tuple[str, ...]:
+    """The names of the examples; a variant follows the model it departs from."""
+    return _NAMES
+
+
+def load(name: str) -> Model:
+    """One of the examples.
+
+    >>> load("survey")
+    Structure(4 variables, 2 features:
+      gender=woman & children=yes & work=part time; education=university & work!=none)
+    """
+    if name not in _NAMES:
+        raise ContextwiseError(
+            f"no example is named {name!r}; the examples are {', '.join(_NAMES)}"
+        )
+    with (resources.files(__name__) / f"{name}.json").open("rb") as file:
+        return read_stream(file, name=f"example {name}", format="json")
+
+
+def describe(name: str) -> str:
+    """What an example is about, in a sentence or two.
+
+    >>> describe("survey-learned")
+    'The survey, learned without the part that gender plays: ...'
+    """
+    return str(load(name).info["description"])
