@@ -31,6 +31,7 @@ def test_the_table_shows_the_counts(small: Comparison) -> None:
     # A–B depends in C=0 in the true model and always in the guess: TP 1, FP 2.
     # A–C and B–C depend in one of two contexts in the true model and never in the guess: FN 2.
     lines = comparison_table(small).splitlines()
+    assert "All pairs that differ:" in lines
     assert lines[1].split() == ["true", "dependent", "1", "2"]
     assert lines[2].split() == ["true", "independent", "2", "2"]
     assert lines[4].split()[:2] == ["distance", "4"]
@@ -42,7 +43,7 @@ def test_the_table_shows_the_counts(small: Comparison) -> None:
 
 
 def test_top_limits_the_pairs(small: Comparison) -> None:
-    assert "of 3 pairs that differ" in comparison_table(small, top=2)
+    assert "The 2 pairs with the most errors, of 3 that differ:" in comparison_table(small, top=2)
     assert "B – C" not in comparison_table(small, top=2)
     assert "pair" not in comparison_table(small, top=0).replace("mean pair distance", "")
 

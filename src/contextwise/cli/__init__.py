@@ -22,6 +22,9 @@ from contextwise.errors import ContextwiseError
 from contextwise.notation import printable
 
 COMMANDS: dict[str, str] = {
+    "compare": "compare",
+    "info": "info",
+    "convert": "convert",
     "engines": "engines",
     "completion": "completion",
 }

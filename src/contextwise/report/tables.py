@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contextwise.comparison import Comparison
-from contextwise.report.text import columns, is_readable, name, number, plural, rate
+from contextwise.report.text import columns, is_readable, name, number, rate
 
 ROUNDED = "Numbers of more than 15 digits are rounded here; --json and --csv give them exactly."
 NARROW = 9  # digits of a count where several guesses share the width
@@ -41,7 +41,7 @@ def comparison_table(comparison: Comparison, *, top: int = 10) -> str:
     mean pair distance  0.5000  F1         0.5714  false positive rate  0.6667
                                 Jaccard    0.4000  false negative rate  0.3333
     <BLANKLINE>
-    The pair with the most errors, of 3 pairs that differ:
+    The pair with the most errors, of 3 that differ:
     pair     errors  of  FN  FP
     X0 – X1       1   2   0   1
     """
@@ -121,7 +121,9 @@ def _worst_pairs(c: Comparison, top: int) -> str:
         )
         for (first, second), pair in c.worst_pairs(top)
     ]
-    which = "pair" if len(rows) == 1 else f"{len(rows)} pairs"
-    title = f"The {which} with the most errors, of {plural(differing, 'pair')} that differ:"
     head = ("pair", "errors", "of", "FN", "FP")
-    return f"{title}\n{columns([head, *rows], '<>>>>')}"
+    table = columns([head, *rows], "<>>>>")
+    if len(rows) == differing:
+        return f"All pairs that differ:\n{table}"
+    which = "pair" if len(rows) == 1 else f"{len(rows)} pairs"
+    return f"The {which} with the most errors, of {differing:,} that differ:\n{table}"

@@ -73,13 +73,13 @@ def name(text: str, most: int = 40) -> str:
     return f"{shown[:half]}…{shown[-half:]}"
 
 
-def plural(count: int, noun: str) -> str:
+def plural(count: Number, noun: str) -> str:
     """A number and its noun.
 
     >>> plural(1, "feature"), plural(2000, "pair")
     ('1 feature', '2,000 pairs')
     """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def columns(rows: Iterable[Sequence[str]], alignment: str, gap: str = "  ") -> str:

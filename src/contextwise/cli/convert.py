@@ -1,0 +1,41 @@
+"""``contextwise convert``: a model from one format to another."""
+
+from __future__ import annotations
+
+import click
+
+from contextwise.cli.models import ZeroWeights, load, model_argument, zero_weights_option
+
+
+@click.command()
+@model_argument("source", metavar="IN")
+@click.argument("target", metavar="OUT", type=click.Path())
+@click.option("--from", "source_format", metavar="FORMAT", help="The format of IN.")
+@click.option("--to", "target_format", metavar="FORMAT", help="The format of OUT.")
+@zero_weights_option
+def convert(
+    source: str,
+    target: str,
+    source_format: str | None,
+    target_format: str | None,
+    zero_weights: ZeroWeights,
+) -> None:
+    """Write the model IN to the file OUT, or to standard output if OUT is -.
+
+    The suffix says the format (.gz after it packs the file) unless --from or --to does.
+
+    \b
+    Examples:
+      contextwise convert learned.mn learned.json
+      contextwise convert learned.mn learned.json.gz --zero-weights drop
+      contextwise convert - - --from mn --to json < learned.mn
+    """
+    from contextwise.formats import encode, write
+
+    if target == "-" and target_format is None:
+        raise click.UsageError("say with --to in which format to write to standard output")
+    model = load(source, format=source_format, zero_weights=zero_weights)
+    if target == "-" and target_format is not None:
+        click.echo(encode(model, target_format), nl=False)
+    else:
+        write(model, target, format=target_format)

@@ -1,0 +1,102 @@
+"""``contextwise info``: what is in a model, and what its file held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+from contextwise.cli.models import (
+    format_option,
+    load,
+    model_argument,
+    only_one_from_stdin,
+    short_names,
+)
+from contextwise.cli.output import print_json
+
+OF_THE_FILE = ("lines", "raw_features", "duplicates", "contradictory")
+LABELS = {
+    "largest_length": "longest",
+    "zero_weights": "weight 0",
+    "raw_features": "in file",
+}
+COLUMNS = (
+    *("model", "variables", "features", "mean_length", "largest_length", "pairs", "scopes"),
+    *("raw_features", "duplicates", "zero_weights"),
+)
+
+
+@click.command()
+@model_argument("models", metavar="MODEL...", nargs=-1, required=True)
+@format_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, one object a model.")
+def info(models: tuple[str, ...], format_name: str | None, as_json: bool) -> None:
+    """Describe each MODEL: its variables and features, and what its file held.
+
+    Features are distinct; the file may list one several times (its duplicates), and may list
+    some that can never hold (contradictory). Pairs are those that some feature covers.
+
+    \b
+    Examples:
+      contextwise info learned.mn
+      contextwise info *.mn
+      contextwise info learned.mn --json
+    """
+    only_one_from_stdin(list(models))
+    records = [_record(name, format_name) for name in models]
+    if as_json:
+        print_json(records)
+    elif len(records) == 1:
+        click.echo(_one(records[0]))
+    else:
+        click.echo(_several(records))
+
+
+def _record(name: str, format_name: str | None) -> dict[str, object]:
+    from contextwise.structure import LogLinear, structure_of
+
+    model = load(name, format=format_name)
+    cardinalities = model.domain.cardinalities
+    zeros = int((model.weights == 0).sum()) if isinstance(model, LogLinear) else None
+    return {
+        "model": name,
+        "format": model.info.get("format"),
+        **structure_of(model).statistics(),
+        "smallest_cardinality": min(cardinalities, default=0),
+        "largest_cardinality": max(cardinalities, default=0),
+        "zero_weights": zeros,
+        **{key: model.info.get(key) for key in OF_THE_FILE},
+    }
+
+
+def _one(record: Mapping[str, object]) -> str:
+    from contextwise.report.text import columns
+
+    rows = [(_label(key), _cell(value)) for key, value in record.items() if value is not None]
+    return columns(rows, "<<")
+
+
+def _several(records: Sequence[Mapping[str, object]]) -> str:
+    from contextwise.report.text import columns
+
+    short = short_names(str(record["model"]) for record in records)
+    rows = [
+        [label, *(_cell(record[key]) for key in COLUMNS[1:])]
+        for label, record in zip(short, records, strict=True)
+    ]
+    return columns([list(map(_label, COLUMNS)), *rows], "<" + ">" * (len(COLUMNS) - 1))
+
+
+def _label(key: str) -> str:
+    return LABELS.get(key, key.replace("_", " "))
+
+
+def _cell(value: object) -> str:
+    from contextwise.report.text import name
+
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return f"{value:,}" if isinstance(value, int) else name(str(value))

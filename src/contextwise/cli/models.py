@@ -1,0 +1,81 @@
+"""How a command line names a model: a file, a bundled example, or ``-`` for standard input.
+
+An example's name stands for the example; write ``./name`` for a file that is called the same.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO, Literal
+
+import click
+from click.shell_completion import CompletionItem
+
+from contextwise.errors import ContextwiseError
+
+if TYPE_CHECKING:
+    from contextwise.structure import Model
+
+ZeroWeights = Literal["keep", "drop"]
+
+
+def complete_model(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """What a shell offers for a model: files."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+model_argument = partial(click.argument, shell_complete=complete_model)
+"""An argument that names a model, or several with ``nargs=-1``."""
+
+format_option = click.option(
+    "--format", "format_name", metavar="FORMAT", help="Read every file as this format."
+)
+zero_weights_option = click.option(
+    "--zero-weights",
+    type=click.Choice(["keep", "drop"]),
+    default="keep",
+    show_default=True,
+    help="Whether features of weight 0 count as structure.",
+)
+
+
+def load(name: str, *, format: str | None = None, zero_weights: ZeroWeights = "keep") -> Model:
+    """The model of that name: a file, or ``-`` for standard input."""
+    from contextwise.formats import read, read_stream
+    from contextwise.structure import LogLinear
+
+    if name == "-":
+        model = read_stream(_standard_input(), format=format)
+    else:
+        model = read(name, format=format)
+    if zero_weights == "drop" and isinstance(model, LogLinear):
+        return model.without_zero_weights()
+    return model
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:
+        raise ContextwiseError("there is no standard input to read from")
+    return sys.stdin.buffer
+
+
+def only_one_from_stdin(names: list[str]) -> None:
+    """Refuse ``-`` where it is given twice: standard input can be read once."""
+    if names.count("-") > 1:
+        raise click.UsageError("only one model can be read from standard input")
+
+
+def short_names(names: Iterable[str]) -> list[str]:
+    """The names for a table: without their folders, if that leaves them apart.
+
+    >>> short_names(["runs/a.mn", "runs/b.mn"]), short_names(["one/a.mn", "two/a.mn"])
+    (['a.mn', 'b.mn'], ['one/a.mn', 'two/a.mn'])
+    """
+    given = list(names)
+    short = [os.path.basename(name) for name in given]
+    return short if len(set(short)) == len(short) else given

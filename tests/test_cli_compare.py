@@ -1,0 +1,210 @@
+"""``contextwise compare``: what it prints for people and for programs, and how it leaves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from contextwise import LogLinear, Structure, compare, write
+from contextwise.cli import contextwise
+
+DOMAIN = {"age": ["young", "old", "very old"], "smoker": ["no", "yes"], "cough": ["no", "yes"]}
+TRUE = Structure(DOMAIN, ["age=old & smoker=yes & cough=yes"])
+GUESS = Structure(DOMAIN, ["smoker=yes & cough=yes"])
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with model files, which is where we stand."""
+    write(TRUE, tmp_path / "true.json")
+    write(GUESS, tmp_path / "guess.json")
+    write(LogLinear(TRUE | GUESS, np.array([0.5, 0.0])), tmp_path / "zeros.json")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str, stdin: bytes | None = None) -> Result:
+    result = CliRunner().invoke(contextwise, ["compare", *arguments], input=stdin)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def records(*arguments: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run(*arguments, "--json").stdout)
+    return found
+
+
+@pytest.mark.usefixtures("folder")
+class TestForPeople:
+    def test_the_whole_table(self) -> None:
+        assert run("true.json", "guess.json").stdout.splitlines() == [
+            "true   true.json: 3 variables, 1 feature",
+            "guess  guess.json: 3 variables, 1 feature",
+            "over   3 pairs, 7 assertions",
+            "",
+            "                  guess dependent  guess independent",
+            "true dependent                  1                  2",
+            "true independent                2                  2",
+            "",
+            "distance            4       precision  0.3333  accuracy             0.4286",
+            "normalized          0.5714  recall     0.3333  MCC                  -0.1667",
+            "mean pair distance  0.5556  F1         0.3333  false positive rate  0.5000",
+            "                            Jaccard    0.2000  false negative rate  0.6667",
+            "",
+            "All pairs that differ:",
+            "pair            errors  of  FN  FP",
+            "smoker – cough       2   3   0   2",
+            "age – smoker         1   2   1   0",
+            "age – cough          1   2   1   0",
+        ]
+
+    def test_several_guesses_are_a_row_each(self) -> None:
+        lines = run("true.json", "guess.json", "true.json").stdout.splitlines()
+        assert lines[0].split() == ["true", "true.json:", "3", "variables,", "1", "feature"]
+        assert [line.split()[:3] for line in lines[-2:]] == [
+            ["guess.json", "1", "4"],
+            ["true.json", "1", "0"],
+        ]
+
+    def test_features_of_weight_zero_are_told(self) -> None:
+        kept = run("true.json", "zeros.json").stdout
+        assert "zeros.json: 3 variables, 2 features" in kept
+        assert "weight 0: 1 in zeros.json (counted; --zero-weights drop leaves them out)" in kept
+        dropped = run("true.json", "zeros.json", "--zero-weights", "drop").stdout
+        assert "zeros.json: 3 variables, 1 feature\n" in dropped
+        assert "weight 0: 1 in zeros.json (left out)" in dropped
+        assert "No pair differs." in dropped
+
+    def test_top_limits_the_worst_pairs(self) -> None:
+        out = run("true.json", "guess.json", "--top", "1").stdout
+        assert "The pair with the most errors, of 3 that differ:" in out
+        assert "age – smoker" not in out
+
+    def test_what_was_asked_for_is_said(self) -> None:
+        out = run("true.json", "guess.json", "--context", "age=old").stdout
+        assert "over   1 pair, 1 assertion in the context age=old" in out
+        assert (
+            "on full assignments"
+            in run("true.json", "guess.json", "--contexts", "canonical").stdout
+        )
+
+
+@pytest.mark.usefixtures("folder")
+class TestForPrograms:
+    def test_json_is_what_compare_says(self) -> None:
+        (record,) = records("true.json", "guess.json")
+        c = compare(TRUE, GUESS)
+        assert [record[key] for key in ("tp", "fn", "fp", "tn")] == [c.tp, c.fn, c.fp, c.tn]
+        assert record["distance"] == c.distance
+        assert record["mcc"] == c.mcc
+        assert record["mean_pair_distance"] == c.mean_pair_distance
+        assert record["worst_pairs"][0] == {
+            "first": "smoker",
+            "second": "cough",
+            "tp": 1,
+            "fn": 0,
+            "fp": 2,
+            "tn": 0,
+        }
+        assert "per_pair" not in record
+
+    def test_json_per_pair(self) -> None:
+        (record,) = records("true.json", "guess.json", "--per-pair")
+        assert [(p["first"], p["second"]) for p in record["per_pair"]] == [
+            ("age", "smoker"),
+            ("age", "cough"),
+            ("smoker", "cough"),
+        ]
+
+    def test_json_has_an_object_a_guess(self) -> None:
+        found = records("true.json", "guess.json", "zeros.json")
+        assert [record["guess"] for record in found] == ["guess.json", "zeros.json"]
+        assert [record["guess_zero_weights"] for record in found] == [0, 1]
+
+    def test_json_is_exact_and_valid(self, tmp_path: Path) -> None:
+        chain = Structure({f"X{i}": 2 for i in range(300)}, ["X0=1 & X1=1"])
+        write(chain, tmp_path / "long.json")
+        write(Structure(chain.domain, []), tmp_path / "empty.json")
+        (record,) = records("long.json", "empty.json")
+        assert record["fn"] == 2**298
+        assert record["precision"] is None
+
+    def test_csv_has_a_row_a_guess(self) -> None:
+        out = run("true.json", "guess.json", "true.json", "--csv").stdout
+        rows = list(csv.DictReader(io.StringIO(out)))
+        assert [(row["guess"], row["distance"]) for row in rows] == [
+            ("guess.json", "4"),
+            ("true.json", "0"),
+        ]
+        assert set(rows[0]) == set(records("true.json", "guess.json")[0]) - {"worst_pairs"}
+
+    def test_csv_per_pair_has_a_row_a_pair(self) -> None:
+        out = run("true.json", "guess.json", "--csv", "--per-pair").stdout
+        rows = list(csv.reader(io.StringIO(out)))
+        assert rows[0] == ["guess", "first", "second", "tp", "fn", "fp", "tn"]
+        assert rows[3] == ["guess.json", "smoker", "cough", "1", "0", "2", "0"]
+
+
+@pytest.mark.usefixtures("folder")
+class TestWhatIsCompared:
+    @pytest.mark.parametrize(
+        ("options", "keywords"),
+        [
+            (["--pairs", "cough,smoker"], {"pairs": [("smoker", "cough")]}),
+            (
+                ["--pairs", "age,smoker", "--pairs", "age,cough"],
+                {"pairs": [("age", "smoker"), ("age", "cough")]},
+            ),
+            (["--variables", "age, cough"], {"variables": ["age", "cough"]}),
+            (["--context", "age=very old"], {"context": {"age": "very old"}}),
+            (["--contexts", "canonical"], {"contexts": "canonical"}),
+            (["--engine", "enumerate"], {"engine": "enumerate"}),
+        ],
+    )
+    def test_an_option_is_the_keyword_of_compare(
+        self, options: list[str], keywords: dict[str, Any]
+    ) -> None:
+        (record,) = records("true.json", "guess.json", *options)
+        c = compare(TRUE, GUESS, **keywords)
+        assert [record[key] for key in ("tp", "fn", "fp", "tn")] == [c.tp, c.fn, c.fp, c.tn]
+        assert record["engine"] == c.engine
+
+    def test_standard_input(self, folder: Path) -> None:
+        result = run("true.json", "-", "--json", stdin=(folder / "guess.json").read_bytes())
+        assert json.loads(result.stdout)[0]["distance"] == 4
+
+    def test_another_format_than_the_suffix_says(self, folder: Path) -> None:
+        (folder / "true.txt").write_bytes((folder / "true.json").read_bytes())
+        assert records("true.txt", "guess.json", "--format", "json")[0]["distance"] == 4
+
+
+@pytest.mark.usefixtures("folder")
+class TestExitCode:
+    def test_without_the_option_it_is_zero(self) -> None:
+        assert run("true.json", "guess.json").exit_code == 0
+
+    def test_zero_for_the_same_and_one_for_different(self) -> None:
+        assert run("true.json", "true.json", "--exit-code").exit_code == 0
+        assert run("true.json", "guess.json", "--exit-code").exit_code == 1
+        assert run("true.json", "true.json", "guess.json", "--exit-code").exit_code == 1
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["true.json"],
+            ["true.json", "guess.json", "--json", "--csv"],
+            ["true.json", "guess.json", "--per-pair"],
+            ["true.json", "guess.json", "--pairs", "age"],
+            ["-", "-"],
+        ],
+    )
+    def test_wrong_usage_is_two(self, arguments: list[str]) -> None:
+        assert run(*arguments).exit_code == 2
