@@ -1,0 +1,25 @@
+"""The compiled kernel; everything else about the package is in pyproject.toml.
+
+The kernel is optional: without a compiler the package installs all the same, and the engines
+written in Python answer.
+"""
+
+import sys
+from glob import glob
+
+from pybind11.setup_helpers import Pybind11Extension
+from setuptools import setup
+
+KERNEL = "src/contextwise/counting/kernel"
+
+kernel = Pybind11Extension(
+    "contextwise.counting._kernel",
+    [f"{KERNEL}/module.cpp"],
+    depends=sorted(glob(f"{KERNEL}/*.hpp")),
+    cxx_std=20,
+    extra_compile_args=["/O2"] if sys.platform == "win32" else ["-O3", "-pthread"],
+    extra_link_args=[] if sys.platform == "win32" else ["-pthread"],
+    optional=True,
+)
+
+setup(ext_modules=[kernel])

@@ -1,0 +1,238 @@
+// Exact integers of any size. Two kinds, one interface, so that the recursion is written once:
+// Wide<W> has a fixed number of 64-bit words and lives on the stack (nearly every cover fits in
+// one or two words); Natural grows as needed. Neither is ever negative.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace contextwise {
+
+using u64 = std::uint64_t;
+using u32 = std::uint32_t;
+
+// a * b + c as (high, low); it cannot overflow 128 bits.
+inline u64 multiply_add(u64 a, u64 b, u64 c, u64& high) {
+#ifdef __SIZEOF_INT128__
+  __extension__ using u128 = unsigned __int128;
+  const u128 product = static_cast<u128>(a) * b + c;
+  high = static_cast<u64>(product >> 64);
+  return static_cast<u64>(product);
+#else
+  const u64 mask = 0xffffffffu;
+  const u64 low = (a & mask) * (b & mask);
+  const u64 first = (a >> 32) * (b & mask) + (low >> 32);
+  const u64 second = (a & mask) * (b >> 32) + (first & mask);
+  const u64 result = (second << 32 | (low & mask)) + c;
+  high = (a >> 32) * (b >> 32) + (first >> 32) + (second >> 32) + (result < c);
+  return result;
+#endif
+}
+
+// a + b + carry, and the carry out.
+inline u64 add_carry(u64 a, u64 b, u64& carry) {
+  const u64 sum = a + b;
+  const u64 result = sum + carry;
+  carry = static_cast<u64>(sum < a) | static_cast<u64>(result < sum);
+  return result;
+}
+
+inline u64 subtract_borrow(u64 a, u64 b, u64& borrow) {
+  const u64 difference = a - b;
+  const u64 result = difference - borrow;
+  borrow = static_cast<u64>(a < b) | static_cast<u64>(difference < borrow);
+  return result;
+}
+
+// An integer of at most 64 * W bits. The caller knows a bound on every value (the number of all
+// contexts) and chooses W by it, so nothing overflows.
+template <int W>
+struct Wide {
+  std::array<u64, W> words{};
+
+  Wide() = default;
+  explicit Wide(u64 value) { words[0] = value; }
+
+  bool is_zero() const {
+    u64 any = 0;
+    for (u64 word : words) any |= word;
+    return any == 0;
+  }
+  Wide& operator+=(const Wide& other) {
+    u64 carry = 0;
+    for (int k = 0; k < W; ++k) words[k] = add_carry(words[k], other.words[k], carry);
+    return *this;
+  }
+  Wide& operator-=(const Wide& other) {
+    u64 borrow = 0;
+    for (int k = 0; k < W; ++k) words[k] = subtract_borrow(words[k], other.words[k], borrow);
+    return *this;
+  }
+  Wide& operator*=(const Wide& other) {
+    std::array<u64, W> result{};
+    for (int i = 0; i < W; ++i) {
+      u64 carry = 0;
+      for (int j = 0; i + j < W; ++j) {
+        u64 high = 0;
+        const u64 low = multiply_add(words[i], other.words[j], result[i + j], high);
+        u64 extra = 0;
+        result[i + j] = add_carry(low, carry, extra);
+        carry = high + extra;
+      }
+    }
+    words = result;
+    return *this;
+  }
+  Wide& operator<<=(unsigned shift) {
+    const int whole = static_cast<int>(shift / 64);
+    const unsigned part = shift % 64;
+    for (int k = W - 1; k >= 0; --k) {
+      u64 word = k >= whole ? words[k - whole] << part : 0;
+      if (part && k > whole) word |= words[k - whole - 1] >> (64 - part);
+      words[k] = word;
+    }
+    return *this;
+  }
+  friend bool operator==(const Wide&, const Wide&) = default;
+  friend bool operator<(const Wide& a, const Wide& b) {
+    for (int k = W - 1; k >= 0; --k)
+      if (a.words[k] != b.words[k]) return a.words[k] < b.words[k];
+    return false;
+  }
+};
+
+// An integer of any size; no leading zero words.
+class Natural {
+ public:
+  Natural() = default;
+  explicit Natural(u64 value) {
+    if (value) words_.push_back(value);
+  }
+  explicit Natural(const u64* words, std::size_t count) : words_(words, words + count) { trim(); }
+  template <int W>
+  explicit Natural(const Wide<W>& wide) : Natural(wide.words.data(), W) {}
+
+  const std::vector<u64>& words() const { return words_; }
+  bool is_zero() const { return words_.empty(); }
+  std::size_t bits() const {
+    return words_.empty() ? 0 : 64 * words_.size() - std::countl_zero(words_.back());
+  }
+
+  Natural& operator+=(const Natural& other) {
+    if (words_.size() < other.words_.size()) words_.resize(other.words_.size());
+    u64 carry = 0;
+    for (std::size_t k = 0; k < words_.size(); ++k)
+      words_[k] = add_carry(words_[k], k < other.words_.size() ? other.words_[k] : 0, carry);
+    if (carry) words_.push_back(carry);
+    return *this;
+  }
+  // The other one must not be larger.
+  Natural& operator-=(const Natural& other) {
+    u64 borrow = 0;
+    for (std::size_t k = 0; k < words_.size(); ++k)
+      words_[k] = subtract_borrow(words_[k], k < other.words_.size() ? other.words_[k] : 0, borrow);
+    trim();
+    return *this;
+  }
+  Natural& operator*=(u64 factor) {
+    u64 carry = 0;
+    for (u64& word : words_) word = multiply_add(word, factor, carry, carry);
+    if (carry) words_.push_back(carry);
+    trim();
+    return *this;
+  }
+  Natural& operator*=(const Natural& other) {
+    if (other.words_.size() <= 1) return *this *= other.is_zero() ? 0 : other.words_[0];
+    std::vector<u64> result(words_.size() + other.words_.size());
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      u64 carry = 0;
+      for (std::size_t j = 0; j < other.words_.size(); ++j) {
+        u64 high = 0;
+        const u64 low = multiply_add(words_[i], other.words_[j], result[i + j], high);
+        u64 extra = 0;
+        result[i + j] = add_carry(low, carry, extra);
+        carry = high + extra;
+      }
+      result[i + other.words_.size()] = carry;
+    }
+    words_ = std::move(result);
+    trim();
+    return *this;
+  }
+  Natural& operator<<=(unsigned shift) {
+    if (words_.empty() || !shift) return *this;
+    const std::size_t whole = shift / 64;
+    const unsigned part = shift % 64;
+    words_.insert(words_.begin(), whole, 0);
+    if (part) {
+      u64 carry = 0;
+      for (std::size_t k = whole; k < words_.size(); ++k) {
+        const u64 word = words_[k];
+        words_[k] = word << part | carry;
+        carry = word >> (64 - part);
+      }
+      if (carry) words_.push_back(carry);
+    }
+    return *this;
+  }
+  friend bool operator==(const Natural&, const Natural&) = default;
+  friend bool operator<(const Natural& a, const Natural& b) {
+    if (a.words_.size() != b.words_.size()) return a.words_.size() < b.words_.size();
+    for (std::size_t k = a.words_.size(); k-- > 0;)
+      if (a.words_[k] != b.words_[k]) return a.words_[k] < b.words_[k];
+    return false;
+  }
+
+ private:
+  void trim() {
+    while (!words_.empty() && !words_.back()) words_.pop_back();
+  }
+  std::vector<u64> words_;
+};
+
+template <class N>
+N number_from(const Natural& value);
+template <>
+inline Natural number_from<Natural>(const Natural& value) {
+  return value;
+}
+template <class N>
+N number_from(const Natural& value) {
+  N result;
+  std::copy(value.words().begin(), value.words().end(), result.words.begin());
+  return result;
+}
+
+// What is proven of a number so far; closed when both ends meet.
+template <class N>
+struct Bounds {
+  N low{};
+  N high{};
+
+  Bounds() = default;
+  explicit Bounds(const N& exact) : low(exact), high(exact) {}
+  Bounds(const N& from, const N& to) : low(from), high(to) {}
+  bool closed() const { return low == high; }
+  bool is_zero() const { return high.is_zero(); }
+  Bounds& operator+=(const Bounds& other) {
+    low += other.low;
+    high += other.high;
+    return *this;
+  }
+  Bounds& operator*=(const Bounds& other) {
+    low *= other.low;
+    high *= other.high;
+    return *this;
+  }
+  Bounds& operator*=(const N& factor) {
+    low *= factor;
+    high *= factor;
+    return *this;
+  }
+};
+
+}  // namespace contextwise

@@ -1,0 +1,61 @@
+// Small subproblems by truth table: every assignment of a few binary variables is one bit, a cube
+// is a pattern of bits, and the union is an `or`. Sixty-four contexts a step leave the recursion
+// far behind when few variables are left.
+#pragma once
+
+#include <bit>
+#include <vector>
+
+#include "bigint.hpp"
+
+// Wheels must run on any machine of their kind; where the compiler can, the hot loops are compiled
+// twice and the loader takes the version the processor has.
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__)
+#define CONTEXTWISE_CLONES __attribute__((target_clones("default", "popcnt", "avx2")))
+#else
+#define CONTEXTWISE_CLONES
+#endif
+
+namespace contextwise {
+
+// A cube over at most 32 binary variables: which it tests, and which value it wants there.
+struct SmallCube {
+  u32 tests;
+  u32 wants;
+};
+
+inline constexpr int TRUTH_VARIABLES = 14;
+
+// How many of the 2^variables assignments lie in no cube. `table` is scratch space.
+CONTEXTWISE_CLONES
+inline u64 uncovered_by_table(const SmallCube* cubes, std::size_t count, int variables,
+                              std::vector<u64>& table) {
+  // The values of the six lowest variables over the 64 bits of a word.
+  static constexpr u64 PATTERN[6] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0,
+                                     0xff00ff00ff00ff00, 0xffff0000ffff0000, 0xffffffff00000000};
+  const u32 words = variables > 6 ? u32{1} << (variables - 6) : 1;
+  table.assign(words, 0);
+  u64* const data = table.data();
+  for (std::size_t c = 0; c < count; ++c) {
+    u64 pattern = ~u64{0};
+    for (u32 low = cubes[c].tests & 63; low; low &= low - 1) {
+      const int k = std::countr_zero(low);
+      pattern &= cubes[c].wants >> k & 1 ? PATTERN[k] : ~PATTERN[k];
+    }
+    // The words the cube reaches: its wanted high bits, and every choice of the others.
+    const u32 wanted = (cubes[c].wants & cubes[c].tests) >> 6;
+    const u32 free = ~(cubes[c].tests >> 6) & (words - 1);
+    u32 choice = 0;
+    do {
+      data[wanted | choice] |= pattern;
+      choice = (choice - free) & free;
+    } while (choice);
+  }
+  u64 covered = 0;
+  for (u32 k = 0; k < words; ++k) covered += static_cast<u64>(std::popcount(data[k]));
+  if (variables < 6) covered >>= 6 - variables;  // the pattern repeats over the unused variables
+  return (u64{1} << variables) - covered;
+}
+
+}  // namespace contextwise

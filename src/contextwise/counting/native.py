@@ -1,0 +1,165 @@
+"""The fast method, compiled: what `branch` explains, on all pairs and all cores at once.
+
+The C++ in ``kernel/`` does the whole of `count_pairs`: it takes the arrays of two `Features`,
+extracts the covers of every pair, reduces them, and counts three unions a pair, with the GIL
+released. `solve` is the same recursion on one cover, with its budget and its bounds.
+
+The kernel is optional. Where it was not built, `missing` says so and `branch` gives the same
+answers.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.counting.contract import PairCounts
+from contextwise.counting.cover import Cover
+from contextwise.features import WORD, Features, IntArray, WordArray
+from contextwise.progress import Progress
+
+_kernel: ModuleType | None
+try:
+    from contextwise.counting import _kernel  # type: ignore[attr-defined,no-redef]
+except ImportError as error:
+    _kernel, _reason = None, str(error)
+else:
+    _reason = ""
+
+MEMORY = 512 * 2**20
+"""Bytes for remembered subproblems, over all threads, unless the caller says otherwise."""
+
+Weights = Sequence[Sequence[int]]
+"""For each variable the weight of each of its values, as exact ints."""
+
+
+def missing() -> str | None:
+    """Why the kernel cannot be used here, or None if it can."""
+    if _kernel is not None:
+        return None
+    return f"the compiled kernel was not built when the package was installed ({_reason})"
+
+
+class Solved(NamedTuple):
+    """What is proven of the size of a union, and how many nodes of the recursion it took."""
+
+    lower: int
+    upper: int
+    nodes: int
+
+
+def count_union(cover: Cover) -> int:
+    """The size of the union of the cubes.
+
+    >>> from contextwise.counting.cover import cover_of
+    >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
+    20
+    """
+    return solve(cover).lower
+
+
+def solve(
+    cover: Cover,
+    *,
+    node_budget: int | None = None,
+    deadline: float | None = None,
+    memory: int | None = None,
+) -> Solved:
+    """Bounds of the size of the union, equal unless the budget or the time ran out.
+
+    Parameters
+    ----------
+    node_budget : how many nodes the recursion may visit
+    deadline : when to stop, on the clock of `time.monotonic`
+    memory : how many bytes may be used to remember subproblems
+    """
+    words = max(1, -(-len(cover.bit_weights) // WORD))
+    everything = (1 << len(cover.bit_weights)) - 1
+    start = np.cumsum([0, *map(len, cover.weights)]).tolist()
+    low, high, nodes = _loaded().solve(
+        start,
+        _rows(cover.bit_weights),
+        _rows([everything ^ cube for cube in cover.cubes], words),
+        node_budget,
+        _seconds_until(deadline),
+        MEMORY if memory is None else memory,
+    )
+    return Solved(cover.total - cover.scale * high, cover.total - cover.scale * low, nodes)
+
+
+def count_pairs(
+    a: Features,
+    b: Features,
+    pairs: IntArray,
+    *,
+    canonical: bool = False,
+    progress: Progress | None = None,
+    threads: int | None = None,
+    node_budget: int | None = None,
+    deadline: float | None = None,
+    memory: int | None = None,
+    value_weights: Weights | None = None,
+) -> PairCounts:
+    """For each pair the sizes of three unions: of ``a``, of ``b``, and of both together.
+
+    Parameters
+    ----------
+    threads : how many to use; as many as there are cores if None
+    node_budget : how many nodes of the recursion one union may cost; bounds are kept beyond it
+    deadline : when to stop, on the clock of `time.monotonic`; what is open then keeps its bounds
+    memory : bytes for remembered subproblems, over all threads
+    value_weights : a weight for each value of each variable; contexts are counted by the product
+        of the weights of their values
+    """
+    began = time.perf_counter()
+    total = len(pairs)
+    flat = [] if value_weights is None else [w for own in value_weights for w in own]
+    report = None if progress is None else (lambda done: progress(done, total))
+    found = _loaded().count_pairs(
+        a.cardinalities.tolist(),
+        _rows(flat),
+        (a.starts, a.variables, a.values),
+        (b.starts, b.variables, b.values),
+        pairs.reshape(-1, 2),
+        canonical,
+        threads or os.cpu_count() or 1,
+        node_budget,
+        _seconds_until(deadline),
+        MEMORY if memory is None else memory,
+        report,
+    )
+    if progress and not found["interrupted"]:
+        progress(total, total)
+    lower, upper = _by_pair(found["lower"]), _by_pair(found["upper"])
+    seconds = {"extracting": found["extracting"], "counting": found["counting"]}
+    seconds["native"] = time.perf_counter() - began
+    return PairCounts(lower, upper, {"native": 3 * total}, seconds)
+
+
+def _loaded() -> ModuleType:
+    assert _kernel is not None, missing()
+    return _kernel
+
+
+def _seconds_until(deadline: float | None) -> float | None:
+    return None if deadline is None else deadline - time.monotonic()
+
+
+def _rows(numbers: Sequence[int], words: int | None = None) -> WordArray:
+    """Ints as rows of 64-bit words, the lowest first."""
+    if words is None:
+        words = max((-(-n.bit_length() // WORD) for n in numbers), default=1) or 1
+    data = b"".join(n.to_bytes(8 * words, "little") for n in numbers)
+    return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(len(numbers), words)
+
+
+def _by_pair(counts: list[int]) -> npt.NDArray[np.object_]:
+    table = np.empty(len(counts), dtype=object)
+    table[:] = counts
+    return table.reshape(-1, 3)
