@@ -121,6 +121,7 @@ class Engine:
 ENGINES: Mapping[str, Engine] = {
     engine.name: engine
     for engine in (
+        Engine("native", "branch and remember, compiled", "contextwise.counting.native"),
         Engine("branch", "branch and remember, in Python", "contextwise.counting.branch"),
         Engine("partition", "the published method", "contextwise.counting.partition"),
         Engine("ganak", "the model counter Ganak", "contextwise.counting.ganak"),

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -21,29 +20,25 @@ import numpy.typing as npt
 
 from contextwise.counting.contract import PairCounts
 from contextwise.counting.cover import Cover
+from contextwise.counting.extraction import ValueWeights
+from contextwise.counting.limits import OutOfTime
 from contextwise.features import WORD, Features, IntArray, WordArray
 from contextwise.progress import Progress
 
-_kernel: ModuleType | None
 try:
-    from contextwise.counting import _kernel  # type: ignore[attr-defined,no-redef]
+    from contextwise.counting import _kernel
 except ImportError as error:
-    _kernel, _reason = None, str(error)
+    _reason: str | None = f"its compiled part was not built at installation ({error})"
 else:
-    _reason = ""
+    _reason = None
 
 MEMORY = 512 * 2**20
 """Bytes for remembered subproblems, over all threads, unless the caller says otherwise."""
 
-Weights = Sequence[Sequence[int]]
-"""For each variable the weight of each of its values, as exact ints."""
-
 
 def missing() -> str | None:
     """Why the kernel cannot be used here, or None if it can."""
-    if _kernel is not None:
-        return None
-    return f"the compiled kernel was not built when the package was installed ({_reason})"
+    return _reason
 
 
 class Solved(NamedTuple):
@@ -54,14 +49,17 @@ class Solved(NamedTuple):
     nodes: int
 
 
-def count_union(cover: Cover) -> int:
+def count_union(cover: Cover, *, deadline: float | None = None) -> int:
     """The size of the union of the cubes.
 
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20
     """
-    return solve(cover).lower
+    found = solve(cover, deadline=deadline)
+    if found.lower != found.upper:
+        raise OutOfTime
+    return found.lower
 
 
 def solve(
@@ -82,7 +80,7 @@ def solve(
     words = max(1, -(-len(cover.bit_weights) // WORD))
     everything = (1 << len(cover.bit_weights)) - 1
     start = np.cumsum([0, *map(len, cover.weights)]).tolist()
-    low, high, nodes = _loaded().solve(
+    low, high, nodes = _kernel.solve(
         start,
         _rows(cover.bit_weights),
         _rows([everything ^ cube for cube in cover.cubes], words),
@@ -104,7 +102,7 @@ def count_pairs(
     node_budget: int | None = None,
     deadline: float | None = None,
     memory: int | None = None,
-    value_weights: Weights | None = None,
+    value_weights: ValueWeights | None = None,
 ) -> PairCounts:
     """For each pair the sizes of three unions: of ``a``, of ``b``, and of both together.
 
@@ -121,7 +119,7 @@ def count_pairs(
     total = len(pairs)
     flat = [] if value_weights is None else [w for own in value_weights for w in own]
     report = None if progress is None else (lambda done: progress(done, total))
-    found = _loaded().count_pairs(
+    found = _kernel.count_pairs(
         a.cardinalities.tolist(),
         _rows(flat),
         (a.starts, a.variables, a.values),
@@ -137,14 +135,10 @@ def count_pairs(
     if progress and not found["interrupted"]:
         progress(total, total)
     lower, upper = _by_pair(found["lower"]), _by_pair(found["upper"])
-    seconds = {"extracting": found["extracting"], "counting": found["counting"]}
-    seconds["native"] = time.perf_counter() - began
-    return PairCounts(lower, upper, {"native": 3 * total}, seconds)
-
-
-def _loaded() -> ModuleType:
-    assert _kernel is not None, missing()
-    return _kernel
+    extracting = found["extracting"]
+    seconds = {"extracting": extracting, "native": time.perf_counter() - began - extracting}
+    counted = {"native": int((lower == upper).sum())}
+    return PairCounts(lower, upper, counted, seconds, found["interrupted"])
 
 
 def _seconds_until(deadline: float | None) -> float | None:

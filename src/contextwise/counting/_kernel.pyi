@@ -1,0 +1,40 @@
+"""The skin of the C++ in ``kernel/``: arrays in, exact ints out."""
+
+from collections.abc import Callable
+from typing import TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+Words = npt.NDArray[np.uint64]
+Model = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Words]
+
+class Found(TypedDict):
+    lower: list[int]
+    upper: list[int]
+    nodes: list[int]
+    interrupted: bool
+    extracting: float
+    counting: float
+
+def solve(
+    start: list[int],
+    weights: Words,
+    forbidden: Words,
+    node_budget: int | None,
+    seconds: float | None,
+    memory: int,
+) -> tuple[int, int, int]: ...
+def count_pairs(
+    cardinalities: list[int],
+    value_weights: Words,
+    a: Model,
+    b: Model,
+    pairs: npt.NDArray[np.int64],
+    canonical: bool,
+    threads: int,
+    node_budget: int | None,
+    seconds: float | None,
+    memory: int,
+    progress: Callable[[int], None] | None,
+) -> Found: ...
