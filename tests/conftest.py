@@ -14,14 +14,14 @@ from contextwise.counting import ENGINES
 # from run to run, so that a red run is red for everybody.
 settings.register_profile(
     "default",
-    max_examples=50,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(
     "thorough",
-    max_examples=500,
+    max_examples=250,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

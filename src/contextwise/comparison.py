@@ -61,6 +61,8 @@ class Comparison(Rates):
     pairs : positions of the pairs that a feature of either model covers: shape (p, 2)
     counts : object array of shape (p, 4): tp, fn, fp, tn of each of these pairs, exact ints
     total : the number of assertions, over all pairs that were asked for
+    asked : positions of the pairs that were asked for, or None for all of them
+    rows : how many observed rows stand for the contexts, or None for all contexts
     contexts : what a context is
     engine : which engine counted
     """
@@ -71,6 +73,8 @@ class Comparison(Rates):
     counts: ObjectArray
     total: Number
     pair_count: int
+    asked: IntArray | None = None
+    rows: int | None = None
     contexts: Contexts = FULLY
     engine: str = DEFAULT
     counted: Mapping[str, int] = field(default_factory=dict)
@@ -138,6 +142,10 @@ class Comparison(Rates):
         found = np.flatnonzero((self.pairs == position).all(axis=1))
         if len(found):
             return Confusion(*self.counts[found[0]])
+        if self.asked is not None and not (self.asked == position).all(axis=1).any():
+            raise DomainError(f"this comparison leaves out the pair {first!r}, {second!r}")
+        if self.rows is not None:
+            return Confusion(0, 0, 0, self.rows)
         contexts = contexts_of_pairs(
             self.domain.cardinalities, np.array([position]), is_canonical(self.contexts)
         )
@@ -269,6 +277,8 @@ def compare(
         counts=_confusions(counted, sizes),
         total=total,
         pair_count=pair_count,
+        asked=wanted,
+        rows=None if rows is None else len(rows),
         contexts=contexts,
         engine=engine if rows is None else "rows",
         counted=counted.counted,

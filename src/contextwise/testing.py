@@ -16,10 +16,10 @@ every pair and shares no code with any engine. `inclusion_exclusion` does the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import combinations, product
 from math import prod
-from typing import TypeVar
 
 from contextwise.confusion import Confusion
 from contextwise.counting.cover import Cover, cover_of
@@ -32,7 +32,6 @@ require("hypothesis", "testing")
 from hypothesis import strategies as st  # noqa: E402 (a missing extra is told in one line)
 
 Pair = tuple[str, str]
-T = TypeVar("T")
 
 # -- the definition ----------------------------------------------------------------------------
 
@@ -120,12 +119,35 @@ def _size_of_meet(cover: Cover, cubes: tuple[int, ...]) -> int:
 
 # -- strategies ----------------------------------------------------------------------------------
 
+NAMES = (
+    *("A", "B", "age", "very old", "0", "1", "", " ", " padded ", "two  blanks", "a\nb", "é", "_"),
+    *(
+        "a=b",
+        "a!=b",
+        "≠",
+        "!",
+        "x|y",
+        "a & b",
+        "a,b",
+        "<f>",
+        '"',
+        "'",
+        "\\",
+        '\\"',
+        "#",
+        "%d",
+        "{}",
+    ),
+)
+"""Names of variables and states: plain ones, and every sign that needs quotes somewhere."""
+
 
 def names() -> st.SearchStrategy[str]:
-    """Names of variables and states: letters, digits, blanks, and every sign that needs quotes."""
-    return st.text(st.sampled_from("abcXYZ019_ =≠!&|,<>\"\\'#%é\n"), max_size=4)
+    """Names of variables and states, odd ones among them."""
+    return st.sampled_from(NAMES)
 
 
+@cache
 def states(max_states: int = 4) -> st.SearchStrategy[list[str] | int]:
     """The states of one variable, one at least: labels, or just their number."""
     labels = st.lists(names(), min_size=1, max_size=min(max_states, 6), unique=True)
@@ -141,6 +163,7 @@ def domains(
     return Domain({name: draw(states(max_states)) for name in chosen})
 
 
+@cache
 def value_sets(cardinality: int) -> st.SearchStrategy[int]:
     """Non-empty sets of values as bits: one value, all but one, any set, everything."""
     everything = (1 << cardinality) - 1
@@ -149,15 +172,17 @@ def value_sets(cardinality: int) -> st.SearchStrategy[int]:
     return one | all_but_one | st.integers(1, everything)
 
 
-def _subsets(items: Sequence[T], max_size: int | None = None) -> st.SearchStrategy[set[T]]:
-    return st.sets(st.sampled_from(items), max_size=max_size) if items else st.just(set())
+@cache
+def _subsets(size: int) -> st.SearchStrategy[list[int]]:
+    """Subsets of range(size); drawn as bits, which is quick."""
+    return st.integers(0, (1 << size) - 1).map(members)
 
 
 @st.composite
 def features(draw: st.DrawFn, domain: Domain) -> dict[str, list[str]]:
     """One feature as people write it: from the empty conjunction to one that tests everything."""
     literals = {}
-    for variable in draw(_subsets(range(len(domain)))):
+    for variable in draw(_subsets(len(domain))):
         allowed = draw(value_sets(domain.cardinalities[variable]))
         literals[domain.names[variable]] = [domain.states[variable][k] for k in members(allowed)]
     return literals
@@ -205,13 +230,21 @@ def log_linear_models(
 @st.composite
 def assignments(draw: st.DrawFn, domain: Domain) -> dict[str, str]:
     """Partial assignments of a domain: a context to restrict a model to."""
-    chosen = draw(_subsets(domain.names))
-    return {name: draw(st.sampled_from(domain.states[domain.positions[name]])) for name in chosen}
+    chosen = {}
+    for variable in draw(_subsets(len(domain))):
+        chosen[domain.names[variable]] = draw(st.sampled_from(domain.states[variable]))
+    return chosen
 
 
 def rows(domain: Domain, *, max_rows: int = 8) -> st.SearchStrategy[list[tuple[str, ...]]]:
     """Observed rows: a label for each variable, in order."""
     return st.lists(st.tuples(*map(st.sampled_from, domain.states)), max_size=max_rows)
+
+
+@cache
+def _few(size: int, most: int) -> st.SearchStrategy[set[int]]:
+    """Small subsets of range(size)."""
+    return st.sets(st.integers(0, size - 1), max_size=most) if size else st.just(set())
 
 
 @st.composite
@@ -228,9 +261,8 @@ def covers(
     ``covers(max_variables=70, max_states=70)`` draws wide ones: their bits fill several words.
     """
     cardinalities = draw(st.lists(st.integers(1, max_states), max_size=max_variables))
-    testable = [v for v, cardinality in enumerate(cardinalities) if cardinality > 1]
     cubes = []
     for _ in range(draw(st.integers(0, max_cubes))):
-        tested = draw(_subsets(testable, max_tests))
+        tested = draw(_few(len(cardinalities), max_tests))
         cubes.append([(v, draw(value_sets(cardinalities[v]))) for v in tested])
     return cover_of(cardinalities, cubes)

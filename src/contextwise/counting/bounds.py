@@ -59,7 +59,7 @@ class _PairShares:
         literal = np.log(np.maximum(_literal_shares(features, value_weights), TINY))
         feature = np.bincount(features.owners, weights=literal, minlength=len(features))
         pairs, self.starts, owners = pair_features(features)
-        logs = feature[owners]
+        logs = feature[owners].astype(np.float64)  # bincount of nothing gives ints
         if not canonical:
             place = features.owners * n + features.variables
             for variable in np.repeat(pairs, np.diff(self.starts), axis=0).T:
