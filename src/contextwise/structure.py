@@ -89,7 +89,7 @@ class Structure:
     ) -> None:
         domain = domain if isinstance(domain, Domain) else Domain(domain)
         if not isinstance(features, Features):
-            features = _from_people(domain, features)
+            features = features_of(domain, (literals_of(domain, f) for f in features))
         elif tuple(features.cardinalities.tolist()) != domain.cardinalities:
             raise DomainError("the features have other cardinalities than the domain")
         object.__setattr__(self, "domain", domain)
@@ -405,26 +405,12 @@ def _scopes(features: Features) -> set[tuple[int, ...]]:
     return {tuple(variables[a:b]) for a, b in pairwise(bounds)}
 
 
-def _from_people(domain: Domain, features: Iterable[Feature]) -> Features:
-    """Features from mappings and texts."""
-    words = words_of(domain.cardinalities)
-    owners: list[int] = []
-    variables: list[int] = []
-    sets: list[int] = []
-    count = 0
-    for feature in features:
-        for variable, allowed in _literals(domain, feature):
-            owners.append(count)
-            variables.append(variable)
-            sets.append(allowed)
-        count += 1
-    values = np.array([as_words(s, words) for s in sets], dtype=np.uint64).reshape(-1, words)
-    result, places = normalized(domain.cardinalities, owners, variables, values, count)
-    _warn_of_contradictions(int((places < 0).sum()))
-    return result
+def literals_of(domain: Domain, feature: Feature) -> Iterator[tuple[int, int]]:
+    """The literals of a feature as people write it: (variable, value set as an int).
 
-
-def _literals(domain: Domain, feature: Feature) -> Iterator[tuple[int, int]]:
+    >>> list(literals_of(Domain({"smoker": 2, "age": 3}), "smoker=1 & age!=0"))
+    [(0, 2), (1, 6)]
+    """
     if isinstance(feature, str):
         for literal in parse_literals(feature):
             variable = domain.position(literal.variable)
@@ -439,6 +425,25 @@ def _literals(domain: Domain, feature: Feature) -> Iterator[tuple[int, int]]:
             f"{feature!r} is not a feature; give a mapping such as {{'smoker': 'yes'}} or a text "
             "such as 'smoker=yes & age!=young'"
         )
+
+
+def features_of(domain: Domain, features: Iterable[Iterable[tuple[int, int]]]) -> Features:
+    """Features from the literals of each: (variable, value set as an int)."""
+    words = words_of(domain.cardinalities)
+    owners: list[int] = []
+    variables: list[int] = []
+    sets: list[int] = []
+    count = 0
+    for literals in features:
+        for variable, allowed in literals:
+            owners.append(count)
+            variables.append(variable)
+            sets.append(allowed)
+        count += 1
+    values = np.array([as_words(s, words) for s in sets], dtype=np.uint64).reshape(-1, words)
+    result, places = normalized(domain.cardinalities, owners, variables, values, count)
+    _warn_of_contradictions(int((places < 0).sum()))
+    return result
 
 
 def _warn_of_contradictions(count: int) -> None:

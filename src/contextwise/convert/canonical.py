@@ -1,0 +1,160 @@
+"""Canonical models (Edera, Schlüter, Bromberg): one graph for each context.
+
+A canonical model gives an **instantiated graph** to each context. A missing edge claims that its
+two variables are independent where the context holds, given all the others. A context may be
+partial: ``X0=0`` has one graph for all assignments with X0=0. So the model of the paper's example
+is two graphs: where X0=1, nothing depends; where X0=0, all the others do.
+
+A graph speaks of the pairs of its nodes. The variables of its own context are usually not among
+them, and about their pairs nothing is claimed, which means that they depend: with one set of
+parameters where X0=0 and another where X0=1, every variable depends on X0. A graph that has X0
+among its nodes (or names it in an edge) speaks of its pairs as well.
+
+Two graphs must not contradict each other, and every assignment must have a graph. Not every
+canonical model has features: an edge that is present under X0=0 only, while X0 itself is claimed to
+be independent of its ends, is `NotRepresentable`.
+
+>>> model = from_canonical(
+...     {"X0": 2, "X1": 2, "X2": 2, "X3": 2},
+...     {"X0=0": [("X1", "X2"), ("X2", "X3")], "X0=1": []},
+... )
+>>> [(context, sorted(graph.edges)) for context, graph in to_graphs(model, by=["X0"]).items()]
+[('X0=0', [('X1', 'X2'), ('X2', 'X3')]), ('X0=1', [])]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations, product
+from math import prod
+from typing import Any
+
+from contextwise.convert.graphs import GraphLike, nodes_and_edges
+from contextwise.convert.target import (
+    Cube,
+    DomainLike,
+    Pair,
+    Target,
+    cube_of,
+    domain_of,
+    features_for,
+)
+from contextwise.counting.cover import class_space
+from contextwise.counting.regions import complement
+from contextwise.domain import Domain, listed
+from contextwise.errors import DomainError, TooLargeError, require
+from contextwise.notation import Literal, quoted, write_literals
+from contextwise.structure import Model, Structure, structure_of
+
+GRAPHS = 4096
+"""The most graphs that `to_graphs` makes."""
+
+
+@dataclass(frozen=True)
+class _Instantiated:
+    """One graph and where it holds."""
+
+    text: str
+    context: dict[int, int]
+    nodes: set[int]
+    edges: set[Pair]
+
+
+def from_canonical(domain: DomainLike, graphs: Mapping[str, GraphLike]) -> Structure:
+    """The structure of a canonical model.
+
+    Parameters
+    ----------
+    domain : Domain, or a mapping that makes one
+    graphs : mapping from contexts to graphs
+        Contexts as text, such as ``"X0=0 & X1=1"``; graphs as in `contextwise.convert.from_graph`.
+        The nodes of bare edges are the variables outside the context and those the edges name.
+
+    Raises
+    ------
+    NotRepresentable
+        If no features make these claims.
+    """
+    domain = domain_of(domain)
+    parts = [_instantiated(domain, context, graph) for context, graph in graphs.items()]
+    _require_complete(domain, parts)
+    independent: dict[Pair, list[Cube]] = {}
+    for pair in combinations(range(len(domain)), 2):
+        cubes = _independent(domain, pair, parts)
+        if {} not in cubes:
+            independent[pair] = cubes
+    return features_for(Target(domain, independent))
+
+
+def to_graphs(model: Model, by: Iterable[str]) -> dict[str, Any]:
+    """The instantiated graph of each assignment of the variables ``by``, as networkx graphs.
+
+    A graph has the other variables as nodes, and an edge for each pair that occurs together in a
+    feature compatible with the assignment: the pairs that depend in *some* context with it. The
+    keys are texts such as ``"X0=0 & X1=1"``, so that `from_canonical` takes the result; that gives
+    the structure back if within each assignment it is a graph and all depends on ``by``.
+
+    Examples
+    --------
+    >>> model = Structure({"X0": 2, "A": 2, "B": 2}, ["X0=0 & A=1 & B=1", "X0=1 & A=1"])
+    >>> {context: list(graph.edges) for context, graph in to_graphs(model, by=["X0"]).items()}
+    {'X0=0': [('A', 'B')], 'X0=1': []}
+    """
+    networkx = require("networkx", "graphs")
+    structure = structure_of(model)
+    domain = structure.domain
+    if isinstance(by, str):
+        raise DomainError(f"give the variables as a list, such as by=[{by!r}]")
+    names = list(dict.fromkeys(by))
+    states = [domain.states[domain.position(name)] for name in names]
+    count = prod(map(len, states))
+    if count > GRAPHS:
+        raise TooLargeError(
+            f"{listed(names)} have {count} assignments, a graph each; the limit is {GRAPHS}"
+        )
+    graphs = {}
+    for chosen in product(*states):
+        context = dict(zip(names, chosen, strict=True))
+        part = structure.restrict(context)
+        graph = networkx.Graph()
+        graph.add_nodes_from(part.domain.names)
+        graph.add_edges_from(part.pairs())
+        graphs[write_literals(Literal(v, (state,)) for v, state in context.items())] = graph
+    return graphs
+
+
+def _instantiated(domain: Domain, context: str, graph: GraphLike) -> _Instantiated:
+    cube = cube_of(domain, context)
+    nodes, edges = nodes_and_edges(domain, graph)
+    if not hasattr(graph, "is_directed"):
+        nodes = nodes - cube.keys() | {v for edge in edges for v in edge}
+    return _Instantiated(context, cube, nodes, edges)
+
+
+def _require_complete(domain: Domain, parts: list[_Instantiated]) -> None:
+    contexts = [list(part.context.items()) for part in parts]
+    for region in complement(class_space(domain.cardinalities, contexts), contexts):
+        place = write_literals(domain.literal(v, allowed) for v, allowed in region.literals)
+        raise DomainError(f"there is no graph for the context {place or 'without literals'}")
+
+
+def _independent(domain: Domain, pair: Pair, parts: list[_Instantiated]) -> list[Cube]:
+    """Where the graphs claim that a pair is independent."""
+    speaking = [
+        (part, {v: allowed for v, allowed in part.context.items() if v not in pair})
+        for part in parts
+        if part.nodes.issuperset(pair)
+    ]
+    without = [(part, cube) for part, cube in speaking if pair not in part.edges]
+    for part, cube in speaking:
+        if pair not in part.edges:
+            continue
+        for other, theirs in without:
+            if all(cube[v] & allowed for v, allowed in theirs.items() if v in cube):
+                first, second = (quoted(domain.names[v]) for v in pair)
+                raise DomainError(
+                    f"the graphs contradict each other: {first} and {second} have an edge in the "
+                    f"graph of {part.text!r} and none in that of {other.text!r}"
+                )
+    return [cube for _, cube in without]

@@ -1,0 +1,115 @@
+"""Labelled directed acyclic graphs (Pensar, Nyman, Koski, Corander), and plain DAGs.
+
+In a Bayesian network each variable has a distribution for each assignment of its parents. A
+labelled DAG adds **labels** to edges: the label of A → Y holds outcomes of Y's *other* parents in
+which Y does not depend on A, so that A's values share one distribution there. Without labels it is
+the DAG of a Bayesian network.
+
+Labels can imply more than they say: shared distributions are closed under "equal to the same".
+The parents of Y are married only where the labels leave them a joint effect on Y.
+
+Lost: the directions, and the independencies that hold only while a child is not observed (see
+`contextwise.convert.stages`). Labels that no features can express are `NotRepresentable`.
+
+>>> domain = {"A": 2, "B": 2, "Y": 2}
+>>> model = from_ldag(domain, [("A", "Y"), ("B", "Y")], {("A", "Y"): ["B=0"]})
+>>> model.restrict("B=0").pairs(), model.restrict("B=1").pairs()
+([], [('A', 'Y')])
+>>> from_ldag(domain, [("A", "Y"), ("B", "Y")]).pairs()
+[('A', 'B'), ('A', 'Y'), ('B', 'Y')]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from contextwise.convert.stages import Stages, all_different, from_stages
+from contextwise.convert.target import Cube, DomainLike, cube_of, domain_of, pair_of
+from contextwise.domain import Domain, listed
+from contextwise.errors import DomainError
+from contextwise.features import members
+from contextwise.structure import Feature, Structure
+
+Edge = tuple[str, str]
+
+
+def from_ldag(
+    domain: DomainLike, dag: Any, labels: Mapping[Edge, Iterable[Feature]] | None = None
+) -> Structure:
+    """The structure of a labelled DAG.
+
+    Parameters
+    ----------
+    domain : Domain, or a mapping that makes one
+    dag : networkx.DiGraph, or iterable of (parent, child)
+    labels : mapping, optional
+        For an edge (parent, child), the outcomes of the child's other parents where the child does
+        not depend on the parent, as texts or mappings; an outcome may leave parents out.
+
+    Raises
+    ------
+    NotRepresentable
+        If no features make these claims.
+    """
+    domain = domain_of(domain)
+    parents = _parents(domain, dag)
+    cubes: dict[int, list[tuple[int, Cube]]] = {}
+    for edge, outcomes in (labels or {}).items():
+        parent, child = map(domain.position, edge)
+        if parent not in parents[child]:
+            raise DomainError(f"the graph has no edge from {edge[0]!r} to {edge[1]!r}")
+        if isinstance(outcomes, str | Mapping):
+            raise DomainError(f"give the label of {edge!r} as a list of outcomes")
+        for outcome in outcomes:
+            cube = _checked(domain, edge, cube_of(domain, outcome), parents[child] - {parent})
+            cubes.setdefault(child, []).append((parent, cube))
+    return from_stages(
+        domain,
+        (_merged(domain, child, own, cubes.get(child, [])) for child, own in parents.items()),
+    )
+
+
+def _parents(domain: Domain, dag: Any) -> dict[int, set[int]]:
+    """The parents of every variable."""
+    if hasattr(dag, "is_directed") and not dag.is_directed():
+        raise DomainError("the graph is undirected; use from_graph")
+    if isinstance(dag, str):
+        raise DomainError(f"{dag!r} is not a graph; give edges such as [('A', 'Y')]")
+    parents: dict[int, set[int]] = {v: set() for v in range(len(domain))}
+    for edge in dag.edges if hasattr(dag, "is_directed") else dag:
+        pair_of(domain, edge)
+        parent, child = map(domain.position, edge)
+        parents[child].add(parent)
+    return parents
+
+
+def _checked(domain: Domain, edge: Edge, cube: Cube, others: set[int]) -> Cube:
+    strange = [domain.names[v] for v in cube if v not in others]
+    if strange:
+        raise DomainError(
+            f"the label of {edge[0]!r} -> {edge[1]!r} speaks of {listed(strange)}, which is not "
+            "another parent"
+        )
+    return cube
+
+
+def _merged(
+    domain: Domain, child: int, parents: Iterable[int], labels: list[tuple[int, Cube]]
+) -> Stages:
+    """The stages of a child: what a label joins takes the lowest number, until nothing changes."""
+    stages = all_different(domain, child, sorted(parents))
+    table = stages.table
+    places = []
+    for parent, cube in labels:
+        states = [members(cube.get(v, (1 << domain.cardinalities[v]) - 1)) for v in stages.parents]
+        places.append((np.ix_(*states), stages.parents.index(parent)))
+    changed = True
+    while changed:
+        before = table.copy()
+        for place, axis in places:
+            table[place] = table[place].min(axis=axis, keepdims=True)
+        changed = bool((table != before).any())
+    return stages

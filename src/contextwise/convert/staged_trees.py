@@ -1,0 +1,139 @@
+"""Staged trees and CStrees: event trees whose vertices share distributions.
+
+Order the variables. The **event tree** branches on the first, below it on the second, and so on; a
+vertex is a history, an assignment of all variables before it, and has a distribution over the
+states of the next one. A **staged tree** (Smith and Anderson) puts vertices that share their
+distribution into one stage, one colour. Any vertices of a level may share, so staged trees say more
+than any DAG; they have as many vertices as there are histories.
+
+A **CStree** (Duarte and Solus) is a staged tree whose stages are contexts: all histories that agree
+on some of the variables. "At level Y: where A=0, one distribution" is one line, however many
+variables come before. Labelled DAGs with one fixed order are CStrees or staged trees.
+
+Lost: the order, and the independencies that hold only while later variables are not observed (see
+`contextwise.convert.stages`). Stages that no features can express are `NotRepresentable`: those of
+a tree drawn at random mostly are.
+
+>>> domain = {"A": 2, "B": 2, "Y": 2}
+>>> tree = from_staged_tree(domain, {"B": ["s", "s"], "Y": ["low", "low", "low", "high"]})
+>>> tree.restrict("A=0").pairs(), tree.restrict("A=1").pairs()
+([], [('B', 'Y')])
+>>> cstree = from_cstree(domain, {"B": [""], "Y": ["A=0"]})
+>>> cstree.restrict("A=0").pairs(), cstree.restrict("A=1").pairs()
+([], [('B', 'Y')])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from contextwise.convert.stages import Stages, all_different, from_stages
+from contextwise.convert.target import DomainLike, cube_of, domain_of
+from contextwise.domain import Domain, listed
+from contextwise.errors import DomainError
+from contextwise.features import members
+from contextwise.structure import Feature, Structure
+
+
+def from_staged_tree(
+    domain: DomainLike, stages: Mapping[str, Any], *, order: Sequence[str] | None = None
+) -> Structure:
+    """The structure of a staged tree.
+
+    Parameters
+    ----------
+    domain : Domain, or a mapping that makes one
+    stages : mapping
+        For each variable, the stage (any label) of each history of the variables before it, the
+        last of them varying fastest; a nested list or array with one axis each is fine. This is how
+        R's ``stagedtrees`` keeps them. A variable that is left out has a stage for each history.
+    order : sequence of names, optional
+        The order of the tree; the domain's own if left out.
+
+    Raises
+    ------
+    NotRepresentable
+        If no features make these claims.
+    """
+    domain = domain_of(domain)
+    levels = dict(_levels(domain, stages, order))
+    for name, given in stages.items():
+        level = levels[domain.position(name)]
+        labels = np.asarray(given, dtype=object).ravel()
+        if len(labels) != level.table.size:
+            raise DomainError(
+                f"variable {name!r} has {level.table.size} histories and {len(labels)} stages are "
+                "given"
+            )
+        numbers: dict[object, int] = {}
+        level.table.flat[:] = [numbers.setdefault(label, len(numbers)) for label in labels]
+    return from_stages(domain, levels.values())
+
+
+def from_cstree(
+    domain: DomainLike,
+    stages: Mapping[str, Iterable[Feature]],
+    *,
+    order: Sequence[str] | None = None,
+) -> Structure:
+    """The structure of a CStree.
+
+    Parameters
+    ----------
+    domain : Domain, or a mapping that makes one
+    stages : mapping
+        For each variable, its stages as contexts (texts or mappings) of the variables before it;
+        ``""`` is the stage of all histories. Histories in no context are stages of their own.
+    order : sequence of names, optional
+        The order of the tree; the domain's own if left out.
+
+    Raises
+    ------
+    NotRepresentable
+        If no features make these claims.
+    """
+    domain = domain_of(domain)
+    levels = dict(_levels(domain, stages, order))
+    for name, contexts in stages.items():
+        if isinstance(contexts, str | Mapping):
+            raise DomainError(f"give the stages of {name!r} as a list of contexts")
+        level = levels[domain.position(name)]
+        taken = np.zeros(level.table.shape, dtype=bool)
+        for context in contexts:
+            place = _place(domain, level, context)
+            if taken[place].any():
+                raise DomainError(f"the stage {context!r} of {name!r} overlaps another one")
+            taken[place] = True
+            level.table[place] = level.table[place].min()
+    return from_stages(domain, levels.values())
+
+
+def _levels(
+    domain: Domain, stages: Mapping[str, Any], order: Sequence[str] | None
+) -> Iterator[tuple[int, Stages]]:
+    """The levels of the event tree, each history in a stage of its own."""
+    for name in stages:
+        domain.position(name)
+    names = domain.names if order is None else tuple(order)
+    if sorted(names) != sorted(domain.names):
+        raise DomainError(f"the order {listed(names)} is not one of the variables of the domain")
+    positions = [domain.position(name) for name in names]
+    for k, variable in enumerate(positions):
+        yield variable, all_different(domain, variable, positions[:k])
+
+
+def _place(domain: Domain, level: Stages, context: Feature) -> Any:
+    """The histories of a context, as an index into the table of a level."""
+    cube = cube_of(domain, context)
+    strange = [domain.names[v] for v in cube if v not in level.parents]
+    if strange:
+        raise DomainError(
+            f"the stage {context!r} of {domain.names[level.child]!r} speaks of {listed(strange)}, "
+            "which does not come before it"
+        )
+    everything = [(1 << domain.cardinalities[v]) - 1 for v in level.parents]
+    states = [members(cube.get(v, e)) for v, e in zip(level.parents, everything, strict=True)]
+    return np.ix_(*states)

@@ -1,0 +1,139 @@
+"""Directed models as stages: what they claim about each pair, in each full context.
+
+A directed model gives each variable (child) a distribution for each assignment of its parents.
+Assignments that share their distribution are one **stage**; a Bayesian network gives each its own,
+and labelled DAGs, CPT trees, staged trees and CStrees are ways to say which ones share. The log of
+the joint distribution is the sum of the logs of all children, so two variables interact in a
+context if they do in some child's term (for all but special parameters, no two terms cancel):
+
+- the child and a parent, where the parent's values lead to different stages;
+- two parents, where the stages, as a table over the two, are not settled by one of them alone. For
+  a table of stages s this is so if for some values s(p, q), s(0, 0) and s(p, 0), s(0, q) are
+  different pairs of stages: then no sum of a term in p and a term in q fits.
+
+The second is what marrying the parents means, context by context. **What is lost**: structures
+speak of pairs given *all* other variables. That the parents of a collider are independent when the
+child is not observed, and more generally every independence that holds given some variables and
+fails given more, cannot be seen in any undirected model, and neither can the directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.convert.target import Cube, Pair, Target, features_for
+from contextwise.domain import Domain
+from contextwise.errors import DomainError
+from contextwise.factors import checked_cells
+from contextwise.features import IntArray
+from contextwise.structure import Structure
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """The stages of one child: a stage number for each assignment of its parents."""
+
+    child: int
+    parents: tuple[int, ...]
+    table: IntArray
+
+    @property
+    def family(self) -> tuple[int, ...]:
+        """The child and its parents, rising."""
+        return tuple(sorted((self.child, *self.parents)))
+
+
+def all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages:
+    """Stages of which each assignment of the parents has its own."""
+    count = checked_cells(domain, [parents])
+    shape = [domain.cardinalities[v] for v in parents]
+    return Stages(child, tuple(parents), np.arange(count).reshape(shape))
+
+
+def from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
+    """The structure of a directed model, or `NotRepresentable`."""
+    return features_for(target_of(domain, list(children)))
+
+
+def target_of(domain: Domain, children: Sequence[Stages]) -> Target:
+    """Where each pair interacts in a directed model."""
+    _require_acyclic(domain, children)
+    terms: dict[Pair, list[tuple[tuple[int, ...], BoolArray]]] = {}
+    for stages in children:
+        if domain.cardinalities[stages.child] == 1:
+            continue
+        for pair in combinations(stages.family, 2):
+            scope, where = interacting(stages, pair)
+            if where.any():
+                terms.setdefault(pair, []).append((scope, where))
+    return Target(domain, {pair: _independent(domain, own) for pair, own in terms.items()})
+
+
+def interacting(stages: Stages, pair: Pair) -> tuple[tuple[int, ...], BoolArray]:
+    """Where a pair interacts in the term of one child: a table over the other parents.
+
+    >>> xor = Stages(2, (0, 1), np.array([[0, 1], [1, 0]]))
+    >>> interacting(xor, (0, 2))[1].tolist(), interacting(xor, (0, 1))[1].tolist()
+    ([True, True], True)
+    """
+    scope = tuple(v for v in stages.parents if v not in pair)
+    axes = [stages.parents.index(v) for v in pair if v != stages.child]
+    table = np.moveaxis(stages.table, axes, range(len(axes)))
+    if len(axes) == 1:
+        return scope, (table != table[:1]).any(axis=0)
+    corner, first, second = table[:1, :1], table[:, :1], table[:1, :]
+    same = (table == first) & (corner == second) | (table == second) & (corner == first)
+    return scope, ~same.all(axis=(0, 1))
+
+
+def cubes_where(
+    domain: Domain, scope: Sequence[int], where: npt.NDArray[np.bool_]
+) -> list[dict[int, int]]:
+    """The true cells of a table as disjoint cubes; states with equal slices stay together.
+
+    >>> domain = Domain({"A": 2, "B": 3})
+    >>> cubes_where(domain, (0, 1), np.array([[True, True, True], [False, True, True]]))
+    [{0: 1}, {0: 2, 1: 6}]
+    """
+    if where.all():
+        return [{}]
+    slices: dict[bytes, int] = {}
+    for state, part in enumerate(where):
+        slices[part.tobytes()] = slices.get(part.tobytes(), 0) | 1 << state
+    cubes = []
+    for allowed in slices.values():
+        part = where[(allowed & -allowed).bit_length() - 1]
+        if part.any():
+            literal = {scope[0]: allowed} if len(slices) > 1 else {}
+            cubes += [{**literal, **cube} for cube in cubes_where(domain, scope[1:], part)]
+    return cubes
+
+
+def _independent(domain: Domain, terms: list[tuple[tuple[int, ...], BoolArray]]) -> list[Cube]:
+    """Where none of the terms of a pair interacts."""
+    if any(where.all() for _, where in terms):
+        return []
+    scope = sorted({v for own, _ in terms for v in own})
+    checked_cells(domain, [scope])
+    anywhere = np.zeros([domain.cardinalities[v] for v in scope], dtype=bool)
+    for own, where in terms:
+        order = np.argsort(own)
+        shape = [domain.cardinalities[v] if v in own else 1 for v in scope]
+        anywhere |= where.transpose(order).reshape(shape)
+    return list(cubes_where(domain, scope, ~anywhere))
+
+
+def _require_acyclic(domain: Domain, children: Sequence[Stages]) -> None:
+    try:
+        TopologicalSorter({stages.child: stages.parents for stages in children}).prepare()
+    except CycleError as error:
+        way = " -> ".join(domain.names[v] for v in error.args[1])
+        raise DomainError(f"the directed model has a cycle: {way}") from None

@@ -1,0 +1,125 @@
+"""Tables over a few variables: the factors of Markov and Bayesian networks, as features.
+
+A **factor** gives one number to each assignment (cell) of its scope, and a distribution is the
+product of its factors up to a constant. In a log-linear model each cell is a feature and the log of
+its number is the weight: ``log_linear`` goes that way, ``factors_of`` comes back. A table over
+variables with ``c`` states each has ``c`` to the number of variables cells, so whoever makes one
+states its size first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.domain import Domain, listed
+from contextwise.errors import TooLargeError
+from contextwise.features import IntArray, WordArray, members, words_of
+from contextwise.structure import LogLinear, Structure, weighted
+
+FloatArray = npt.NDArray[np.float64]
+
+CELLS = 2**22
+"""The most cells of a table, and of all tables that are made at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A table of logs: ``logs`` has one axis a variable of ``scope``, in its order."""
+
+    scope: tuple[int, ...]
+    logs: FloatArray
+
+
+def checked_cells(domain: Domain, scopes: Iterable[Sequence[int]], advice: str = "") -> int:
+    """The number of cells of tables over these scopes; too many are an error."""
+    total = 0
+    for scope in scopes:
+        cells = prod(domain.cardinalities[v] for v in scope)
+        total += cells
+        if total > CELLS:
+            names = listed((domain.names[v] for v in scope), 4)
+            size = f"{cells} cells" if cells < 10**12 else f"about {float(cells):.0e} cells"
+            raise TooLargeError(
+                f"a table over {len(scope)} variables ({names}) has {size}, "
+                f"{'' if cells > CELLS else 'with the others '}more than the limit of {CELLS}"
+                + (f"; {advice}" if advice else "")
+            )
+    return total
+
+
+def tables(
+    domain: Domain, scopes: Iterable[Sequence[int]], *, info: Mapping[str, Any] | None = None
+) -> Structure:
+    """The structure with one feature for each cell of a table over each scope.
+
+    >>> tables(Domain({"A": 2, "B": 2, "C": 2}), [(0, 1)])
+    Structure(3 variables, 4 features: A=0 & B=0; A=0 & B=1; A=1 & B=0; A=1 & B=1)
+    """
+    return Structure.from_literals(domain, *_cells(domain, list(scopes)), info=info)[0]
+
+
+def log_linear(
+    domain: Domain, factors: Sequence[Factor], *, info: Mapping[str, Any] | None = None
+) -> LogLinear:
+    """The product of factors as a log-linear model: each cell a feature, its log the weight.
+
+    >>> log_linear(Domain({"A": 2, "B": 2}), [Factor((0, 1), np.array([[0.0, 0.5], [1.0, 0.0]]))])
+    LogLinear(2 variables, 4 features: 0 A=0 & B=0; 0.5 A=0 & B=1; 1 A=1 & B=0; 0 A=1 & B=1)
+    """
+    owners, variables, values, _ = _cells(domain, [factor.scope for factor in factors])
+    weights = np.concatenate([np.zeros(0), *(factor.logs.ravel() for factor in factors)])
+    return weighted(domain, owners, variables, values, weights, info=info)
+
+
+def factors_of(model: LogLinear) -> list[Factor]:
+    """One table for each scope of the model: the sum of the weights that hold in each cell.
+
+    >>> model = LogLinear(Structure({"A": 3, "B": 2}, ["A!=0 & B=1", "A=2 & B=1"]), [0.5, 1.0])
+    >>> [(factor.scope, factor.logs.tolist()) for factor in factors_of(model)]
+    [((0, 1), [[0.0, 0.0], [0.0, 0.5], [0.0, 1.5]])]
+    """
+    domain = model.domain
+    by_scope: dict[tuple[int, ...], list[tuple[list[list[int]], float]]] = {}
+    for literals, weight in zip(
+        model.structure.features.literals(), model.weights.tolist(), strict=True
+    ):
+        scope = tuple(variable for variable, _ in literals)
+        allowed = [members(value_set) for _, value_set in literals]
+        by_scope.setdefault(scope, []).append((allowed, weight))
+    checked_cells(domain, by_scope)
+    factors = []
+    for scope, entries in by_scope.items():
+        logs = np.zeros([domain.cardinalities[v] for v in scope])
+        for allowed, weight in entries:
+            logs[np.ix_(*allowed)] += weight
+        factors.append(Factor(scope, logs))
+    return factors
+
+
+def _cells(
+    domain: Domain, scopes: list[Sequence[int]]
+) -> tuple[IntArray, IntArray, WordArray, int]:
+    """The literals of all cells of tables over these scopes, as `Structure.from_literals` takes
+    them."""
+    checked_cells(domain, scopes)
+    words = words_of(domain.cardinalities)
+    owners, variables, states = [], [], []
+    count = 0
+    for scope in scopes:
+        shape = [domain.cardinalities[v] for v in scope]
+        cells = np.indices(shape).reshape(len(scope), prod(shape)).T
+        owners.append(np.repeat(np.arange(count, count + len(cells)), len(scope)))
+        variables.append(np.tile(np.array(scope, dtype=np.int64), len(cells)))
+        states.append(cells.ravel())
+        count += len(cells)
+    empty = np.zeros(0, dtype=np.int64)
+    state = np.concatenate([empty, *states])
+    values = np.zeros((len(state), words), dtype=np.uint64)
+    values[np.arange(len(state)), state // 64] = np.uint64(1) << (state % 64).astype(np.uint64)
+    return np.concatenate([empty, *owners]), np.concatenate([empty, *variables]), values, count

@@ -1,0 +1,165 @@
+"""What converted structures are held against: joint tables, and all conjunctions there are.
+
+A class of models draws random parameters and gives the table of log p; whether a pair interacts in
+a context is read off the table. Nothing here shares code with the converters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, product
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.domain import Domain
+from contextwise.structure import Structure
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+Pair = tuple[int, int]
+Claims = dict[Pair, BoolArray]
+"""For each pair, a table over the other variables: whether the pair depends in that context."""
+
+ZERO = 1e-7
+
+
+def random_domain(rng: np.random.Generator, n: int, most: int = 3) -> Domain:
+    """Variables A, B, … of 2 to ``most`` states."""
+    return Domain({"ABCDEFGH"[v]: int(rng.integers(2, most + 1)) for v in range(n)})
+
+
+def random_edges(rng: np.random.Generator, domain: Domain, density: float) -> list[tuple[str, str]]:
+    return [pair for pair in combinations(domain.names, 2) if rng.random() < density]
+
+
+def random_context(rng: np.random.Generator, domain: Domain, names: Sequence[str]) -> str:
+    """Literals for some of these variables."""
+    chosen = [name for name in names if rng.random() < 0.6]
+    return " & ".join(
+        f"{name}={rng.integers(domain.cardinalities[domain.positions[name]])}" for name in chosen
+    )
+
+
+def holds(domain: Domain, context: str) -> BoolArray:
+    """Where a context of single states holds, as a table over all variables."""
+    where = np.ones(domain.cardinalities, dtype=bool)
+    grid = np.indices(domain.cardinalities)
+    for variable, state in domain.assignment(context).items():
+        where &= grid[variable] == state
+    return where
+
+
+def random_table(rng: np.random.Generator, domain: Domain, names: Iterable[str]) -> FloatArray:
+    """Random numbers that depend on these variables only, as a table over all variables."""
+    chosen = set(names)
+    shape = [
+        c if name in chosen else 1
+        for name, c in zip(domain.names, domain.cardinalities, strict=True)
+    ]
+    return np.broadcast_to(rng.normal(size=shape), domain.cardinalities)
+
+
+def interactions(logs: FloatArray) -> Claims:
+    """Where each pair interacts in a table of log p: where some log odds ratio is not 0."""
+    found: Claims = {}
+    for i, j in combinations(range(logs.ndim), 2):
+        table = np.moveaxis(logs, (i, j), (0, 1))
+        odds = table - table[:1] - table[:, :1] + table[:1, :1]
+        found[i, j] = np.asarray((np.abs(odds) > ZERO).any(axis=(0, 1)))
+    return found
+
+
+def claims(structure: Structure) -> Claims:
+    """Where each pair depends by the features of a structure."""
+    domain = structure.domain
+    grid = np.indices(domain.cardinalities)
+    found = {
+        pair: np.zeros([c for v, c in enumerate(domain.cardinalities) if v not in pair], bool)
+        for pair in combinations(range(len(domain)), 2)
+    }
+    for literals in structure.features.literals():
+        for pair in combinations([v for v, _ in literals], 2):
+            where = np.ones(domain.cardinalities, dtype=bool)
+            for v, allowed in literals:
+                if v not in pair:
+                    where &= (allowed >> grid[v] & 1).astype(bool)
+            found[pair] |= where.any(axis=pair)
+    return found
+
+
+def assert_equal(first: Claims, second: Claims) -> None:
+    assert first.keys() == second.keys()
+    for pair, where in first.items():
+        np.testing.assert_array_equal(where, second[pair], err_msg=f"pair {pair}")
+
+
+def constrained(
+    rng: np.random.Generator,
+    domain: Domain,
+    independent: Callable[[Pair, Mapping[int, int]], bool],
+) -> FloatArray:
+    """A random table of log p among all in which the given pairs and contexts do not interact."""
+    shape = domain.cardinalities
+    cells = np.arange(int(np.prod(shape))).reshape(shape)
+    rows = []
+    for pair, context in pairs_and_contexts(domain):
+        if not independent(pair, context):
+            continue
+        index = tuple(context.get(v, slice(None)) for v in range(len(shape)))
+        table = cells[index]
+        for a, b in product(range(1, table.shape[0]), range(1, table.shape[1])):
+            row = np.zeros(cells.size)
+            row[[table[a, b], table[0, 0]]] = 1
+            row[[table[a, 0], table[0, b]]] = -1
+            rows.append(row)
+    point = rng.normal(size=cells.size)
+    if rows:
+        matrix = np.array(rows)
+        point -= np.linalg.pinv(matrix) @ (matrix @ point)
+    return point.reshape(shape)
+
+
+def pairs_and_contexts(domain: Domain) -> Iterator[tuple[Pair, dict[int, int]]]:
+    """Every pair with each of its contexts, as positions."""
+    n = len(domain)
+    for pair in combinations(range(n), 2):
+        others = [v for v in range(n) if v not in pair]
+        for states in product(*(range(domain.cardinalities[v]) for v in others)):
+            yield pair, dict(zip(others, states, strict=True))
+
+
+def table_of(domain: Domain, independent: Callable[[Pair, Mapping[int, int]], bool]) -> Claims:
+    """A target as a table: every pair and context that is not claimed independent."""
+    found: Claims = {}
+    for pair, context in pairs_and_contexts(domain):
+        shape = [c for v, c in enumerate(domain.cardinalities) if v not in pair]
+        where = found.setdefault(pair, np.zeros(shape, dtype=bool))
+        where[tuple(context.values())] = not independent(pair, context)
+    return found
+
+
+def representable(target: Claims, domain: Domain) -> bool:
+    """Whether the conjunctions inside a target cover it."""
+    covered = all_conjunctions(target, domain)
+    return all(bool((covered[pair] == where).all()) for pair, where in target.items())
+
+
+def all_conjunctions(target: Claims, domain: Domain) -> Claims:
+    """What all conjunctions of single values whose dependencies lie inside a target cover."""
+    covered = {pair: np.zeros_like(where) for pair, where in target.items()}
+    choices = [[None, *range(c)] for c in domain.cardinalities]
+    for values in product(*choices):
+        scope = [v for v, value in enumerate(values) if value is not None]
+        places = {
+            pair: tuple(
+                slice(None) if values[v] is None else values[v]
+                for v in range(len(domain))
+                if v not in pair
+            )
+            for pair in combinations(scope, 2)
+        }
+        if all(target[pair][place].all() for pair, place in places.items()):
+            for pair, place in places.items():
+                covered[pair][place] = True
+    return covered

@@ -1,0 +1,277 @@
+"""Directed classes: random distributions for the stages, joint tables, and what is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from contextwise import Domain, Structure
+from contextwise.convert import from_cpt_trees, from_cstree, from_ldag, from_staged_tree
+from contextwise.errors import DomainError, NotRepresentable, TooLargeError
+from convert_oracle import (
+    Claims,
+    FloatArray,
+    assert_equal,
+    claims,
+    interactions,
+    random_context,
+    random_domain,
+    random_edges,
+    representable,
+)
+
+SEEDS = range(40)
+ABY = Domain({"A": 2, "B": 2, "Y": 2})
+Stage = Callable[[Mapping[str, int]], object]
+"""The stage of a child, as a function of the values of all variables."""
+
+
+def joint(rng: np.random.Generator, domain: Domain, stages: Mapping[str, Stage]) -> FloatArray:
+    """The table of log p, with a random distribution for each stage."""
+    logs = np.zeros(domain.cardinalities)
+    known: dict[tuple[str, object], FloatArray] = {}
+    for cell in product(*map(range, domain.cardinalities)):
+        values = dict(zip(domain.names, cell, strict=True))
+        for child, stage in stages.items():
+            key = child, stage(values)
+            if key not in known:
+                size = domain.cardinalities[domain.positions[child]]
+                known[key] = np.log(rng.dirichlet(np.full(size, 2.0)))
+            logs[cell] += known[key][values[child]]
+    return logs
+
+
+def check(convert: Callable[[], Structure], wanted: Claims, domain: Domain) -> None:
+    """The converted structure claims what the table shows, or no features can."""
+    if representable(wanted, domain):
+        assert_equal(claims(convert()), wanted)
+    else:
+        with pytest.raises(NotRepresentable):
+            convert()
+
+
+def lookup(names: Sequence[str], table: Mapping[tuple[int, ...], object]) -> Stage:
+    return lambda values: table[tuple(values[name] for name in names)]
+
+
+# -- plain and labelled DAGs ---------------------------------------------------------------------
+
+
+def closed(domain: Domain, parents: list[str], labels: Mapping[str, list[str]]) -> Stage:
+    """The stages of a child by joining, label by label, what shares a distribution."""
+    shape = [domain.cardinalities[domain.positions[name]] for name in parents]
+    graph: Any = nx.Graph()
+    graph.add_nodes_from(product(*map(range, shape)))
+    for parent, outcomes in labels.items():
+        at = parents.index(parent)
+        for outcome in outcomes:
+            fixed = domain.assignment(outcome)
+            for one in list(graph.nodes):
+                if all(one[parents.index(domain.names[v])] == s for v, s in fixed.items()):
+                    graph.add_edge(one, (*one[:at], 0, *one[at + 1 :]))
+    numbers = {
+        cell: number for number, part in enumerate(nx.connected_components(graph)) for cell in part
+    }
+    return lookup(parents, numbers)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ldags(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng, 4)
+    dag = random_edges(rng, domain, 0.8)
+    labels = {}
+    for parent, child in dag:
+        others = [p for p, c in dag if c == child and p != parent]
+        if others and rng.random() < 0.5:
+            labels[parent, child] = [random_context(rng, domain, others)]
+    stages = {}
+    for child in domain.names:
+        parents = [p for p, c in dag if c == child]
+        own = {p: outcomes for (p, c), outcomes in labels.items() if c == child}
+        stages[child] = closed(domain, parents, own)
+    wanted = interactions(joint(rng, domain, stages))
+    check(lambda: from_ldag(domain, nx.DiGraph(dag), labels), wanted, domain)
+
+
+def test_a_dag_marries_the_parents() -> None:
+    assert from_ldag(ABY, [("A", "Y"), ("B", "Y")]).pairs() == [("A", "B"), ("A", "Y"), ("B", "Y")]
+    assert from_ldag(ABY, [("Y", "A"), ("Y", "B")]).pairs() == [("A", "Y"), ("B", "Y")]
+
+
+def test_a_large_dag_is_converted_at_once() -> None:
+    domain = Domain.of_cardinalities([3] * 300)
+    dag = [(f"v{k}", f"v{k + step}") for k in range(290) for step in (1, 4, 9)]
+    graph = nx.moral_graph(nx.DiGraph(dag))
+    assert len(from_ldag(domain, dag).pairs()) == graph.number_of_edges()
+
+
+@pytest.mark.parametrize(
+    ("dag", "labels", "message"),
+    [
+        ([("A", "Y"), ("Y", "A")], {}, "cycle: "),
+        ([("A", "A")], {}, "edge to itself"),
+        ([("A", "Z")], {}, "unknown variable 'Z'"),
+        ("AY", {}, "is not a graph"),
+        (nx.Graph([("A", "Y")]), {}, "undirected; use from_graph"),
+        ([("A", "Y")], {("B", "Y"): ["A=0"]}, "no edge from 'B' to 'Y'"),
+        ([("A", "Y")], {("A", "Y"): ["B=0"]}, "speaks of B, which is not another parent"),
+        ([("A", "Y"), ("B", "Y")], {("A", "Y"): ["A=0"]}, "speaks of A"),
+        ([("A", "Y"), ("B", "Y")], {("A", "Y"): "B=0"}, "as a list of outcomes"),
+    ],
+)
+def test_bad_ldags(dag: Any, labels: Any, message: str) -> None:
+    with pytest.raises(DomainError, match=message):
+        from_ldag(ABY, dag, labels)
+
+
+def test_a_child_with_too_many_parents() -> None:
+    domain = Domain.of_cardinalities([2] * 40)
+    with pytest.raises(TooLargeError, match="39 variables"):
+        from_ldag(domain, [(f"v{k}", "v39") for k in range(39)])
+
+
+# -- CPT trees -----------------------------------------------------------------------------------
+
+
+def random_tree(rng: np.random.Generator, domain: Domain, names: Sequence[str]) -> Any:
+    if not names or rng.random() < 0.25:
+        return None if rng.random() < 0.7 else "shared"
+    name = names[int(rng.integers(len(names)))]
+    left = [other for other in names if other != name]
+    states = range(domain.cardinalities[domain.positions[name]])
+    if len(states) == 3 and rng.random() < 0.5:
+        return {name: {0: random_tree(rng, domain, left), (1, 2): random_tree(rng, domain, left)}}
+    return {name: {state: random_tree(rng, domain, left) for state in states}}
+
+
+def leaf_of(tree: Any) -> Stage:
+    def walk(values: Mapping[str, int]) -> object:
+        node, path = tree, []
+        while isinstance(node, Mapping):
+            [(name, branches)] = node.items()
+            key = next(k for k in branches if values[name] in (k if isinstance(k, tuple) else (k,)))
+            path.append((name, key))
+            node = branches[key]
+        return node or tuple(path)
+
+    return walk
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cpt_trees(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng, 4)
+    trees = {
+        child: random_tree(rng, domain, domain.names[:k]) for k, child in enumerate(domain.names)
+    }
+    stages = {child: leaf_of(tree) for child, tree in trees.items()}
+    wanted = interactions(joint(rng, domain, stages))
+    check(lambda: from_cpt_trees(domain, trees), wanted, domain)
+
+
+def test_leaves_with_equal_numbers_share_a_distribution() -> None:
+    same = {"A": {0: [0.2, 0.8], 1: [0.2, 0.8]}}
+    assert from_cpt_trees(ABY, {"Y": same}).pairs() == []
+    assert from_cpt_trees(ABY, {"Y": {"A": {0: [0.2, 0.8], 1: [0.3, 0.7]}}}).pairs() == [("A", "Y")]
+
+
+@pytest.mark.parametrize(
+    ("trees", "message"),
+    [
+        ({"Y": {"A": {0: None}}}, "no branch for 1"),
+        ({"Y": {"Y": {0: None, 1: None}}}, "the tree of 'Y' tests 'Y'"),
+        (
+            {"Y": {"A": {0: None, 1: None}}, "A": {"Y": {0: None, 1: None}}},
+            "has a cycle: (A -> Y -> A|Y -> A -> Y)",
+        ),
+        ({"Z": None}, "unknown variable 'Z'"),
+    ],
+)
+def test_bad_cpt_trees(trees: Any, message: str) -> None:
+    with pytest.raises(DomainError, match=message):
+        from_cpt_trees(ABY, trees)
+
+
+# -- staged trees and CStrees ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_staged_trees(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng, 3 + seed % 2)
+    order = [domain.names[k] for k in rng.permutation(len(domain))]
+    stages: dict[str, Stage] = {}
+    given = {}
+    for k, child in enumerate(order):
+        histories = list(
+            product(*(range(domain.cardinalities[domain.positions[name]]) for name in order[:k]))
+        )
+        if k == 1 or rng.random() < 0.6:
+            given[child] = [f"s{rng.integers(1 + len(histories) // 2)}" for _ in histories]
+            numbers: Mapping[Any, object] = dict(zip(histories, given[child], strict=True))
+        else:
+            numbers = {history: history for history in histories}
+        stages[child] = lookup(order[:k], numbers)
+    wanted = interactions(joint(rng, domain, stages))
+    check(lambda: from_staged_tree(domain, given, order=order), wanted, domain)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cstrees(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng, 4)
+    stages: dict[str, Stage] = {}
+    given: dict[str, list[str]] = {}
+    for k, child in enumerate(domain.names):
+        names = list(domain.names[:k])
+        given[child] = [random_context(rng, domain, names)]
+        fixed = domain.assignment(given[child][0])
+
+        def stage(
+            values: Mapping[str, int],
+            fixed: Mapping[int, int] = fixed,
+            names: Sequence[str] = tuple(names),
+        ) -> object:
+            inside = all(values[domain.names[v]] == state for v, state in fixed.items())
+            return "the stage" if inside else tuple(values[name] for name in names)
+
+        stages[child] = stage
+    wanted = interactions(joint(rng, domain, stages))
+    check(lambda: from_cstree(domain, given), wanted, domain)
+
+
+def test_stages_as_an_array_of_histories() -> None:
+    flat = from_staged_tree(ABY, {"Y": [0, 0, 1, 2]})
+    assert flat == from_staged_tree(ABY, {"Y": np.array([[0, 0], [1, 2]])})
+
+
+@pytest.mark.parametrize(
+    ("stages", "order", "message"),
+    [
+        ({"Y": [0, 1]}, None, "'Y' has 4 histories and 2 stages are given"),
+        ({"Z": [0, 1]}, None, "unknown variable 'Z'"),
+        ({}, ["A", "B"], "the order A, B is not one of the variables"),
+    ],
+)
+def test_bad_staged_trees(stages: Any, order: Any, message: str) -> None:
+    with pytest.raises(DomainError, match=message):
+        from_staged_tree(ABY, stages, order=order)
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        ({"Y": ["A=0", "B=0"]}, "the stage 'B=0' of 'Y' overlaps another one"),
+        ({"B": ["Y=0"]}, "speaks of Y, which does not come before it"),
+        ({"Y": "A=0"}, "as a list of contexts"),
+    ],
+)
+def test_bad_cstrees(stages: Any, message: str) -> None:
+    with pytest.raises(DomainError, match=message):
+        from_cstree(ABY, stages)

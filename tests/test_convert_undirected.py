@@ -1,0 +1,354 @@
+"""Undirected classes: random parameters, joint tables, and what the features claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from contextwise import Domain, Structure, distance
+from contextwise.convert import (
+    from_canonical,
+    from_generators,
+    from_graph,
+    from_interactions,
+    from_split_model,
+    from_stratified,
+    to_generators,
+    to_graphs,
+)
+from contextwise.errors import ContextwiseError, DomainError, NotRepresentable, TooLargeError
+from convert_oracle import (
+    Pair,
+    assert_equal,
+    claims,
+    constrained,
+    holds,
+    interactions,
+    random_context,
+    random_domain,
+    random_edges,
+    random_table,
+    representable,
+    table_of,
+)
+
+SEEDS = range(25)
+ABC = Domain({"A": 2, "B": 2, "C": 2})
+
+
+# -- graphs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("by", ["cliques", "edges"])
+def test_graphs(seed: int, by: Any) -> None:
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng, 4)
+    graph: Any = nx.Graph()
+    graph.add_nodes_from(domain.names)
+    graph.add_edges_from(random_edges(rng, domain, 0.6))
+    logs = sum(random_table(rng, domain, clique) for clique in nx.find_cliques(graph))
+    assert_equal(claims(from_graph(domain, graph, by=by)), interactions(np.asarray(logs)))
+
+
+def test_three_ways_to_write_a_graph() -> None:
+    edges = [("A", "B"), ("B", "C")]
+    matrix = np.array([[0, 1, 0], [1, 0, 2.5], [0, 2.5, 0]])
+    assert from_graph(ABC, edges) == from_graph(ABC, matrix) == from_graph(ABC, nx.Graph(edges))
+    assert from_graph(ABC, [("B", "A"), ("C", "B")]) == from_graph(ABC, iter(edges))
+
+
+def test_a_large_clique_names_the_way_out() -> None:
+    domain = Domain.of_cardinalities([2] * 30)
+    complete = nx.complete_graph(domain.names)
+    with pytest.raises(TooLargeError, match=r"30 variables .* 1073741824 cells.*by='edges'"):
+        from_graph(domain, complete)
+    assert len(from_graph(domain, complete, by="edges")) == 435 * 4
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        ([("A", "A")], "'A' cannot have an edge to itself"),
+        ([("A", "Z")], "unknown variable 'Z'"),
+        ([("A", "B", "C")], "is not an edge"),
+        (["AB"], "'AB' is not an edge"),
+        ("AB", "'AB' is not a graph"),
+        (7, "7 is not a graph"),
+        (nx.DiGraph([("A", "B")]), "directed; use from_ldag"),
+        (np.ones((2, 2)), r"shape \(2, 2\); expected \(3, 3\)"),
+        (np.triu(np.ones((3, 3)), 1), "'A' and 'B' have an edge one way only"),
+        (np.eye(3), "'A' cannot have an edge to itself"),
+    ],
+)
+def test_bad_graphs(graph: Any, message: str) -> None:
+    with pytest.raises(DomainError, match=message):
+        from_graph(ABC, graph)
+
+
+# -- generators ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_generators(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng, 4)
+    generators = [[name for name in domain.names if rng.random() < 0.5] or ["A"] for _ in range(3)]
+    logs = sum(random_table(rng, domain, generator) for generator in generators)
+    structure = from_generators(domain, generators)
+    assert_equal(claims(structure), interactions(np.asarray(logs)))
+    assert distance(structure, from_generators(domain, to_generators(structure))) == 0
+
+
+def test_equal_claims_of_different_generators() -> None:
+    assert distance(from_generators(ABC, "[ABC]"), from_generators(ABC, "[AB][BC][AC]")) == 0
+    assert to_generators(from_generators(ABC, "[AB][BC][AC][A]")) == [
+        ("A", "B"),
+        ("A", "C"),
+        ("B", "C"),
+    ]
+    assert to_generators(from_generators(ABC, "")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "scopes"),
+    [
+        ("[AB][C]", [("A", "B"), ("C",)]),
+        (" [A B] [ B:C ]", [("A", "B"), ("B", "C")]),
+        ("[A,B]", [("A", "B")]),
+        ("[A*B]", [("A", "B")]),
+        ("[long name]", [("long name",)]),
+        ("~A:B + B:C", [("A", "B"), ("B", "C")]),
+        ("freq ~ A*B+C", [("A", "B"), ("C",)]),
+    ],
+)
+def test_ways_to_write_generators(text: str, scopes: list[tuple[str, ...]]) -> None:
+    domain = Domain({"A": 2, "B": 2, "C": 2, "long name": 2})
+    assert to_generators(from_generators(domain, text)) == scopes
+
+
+@pytest.mark.parametrize(
+    ("generators", "message"),
+    [
+        ("[AB", "cannot read"),
+        ("AB", "cannot read"),
+        ("[]", "a generator without variables"),
+        ("~A + ", "a generator without variables"),
+        ("[AZ]", "unknown variable 'AZ'"),
+        (["AB"], "as a list of names"),
+        ([("A", "Z")], "unknown variable 'Z'"),
+    ],
+)
+def test_bad_generators(generators: Any, message: str) -> None:
+    with pytest.raises(ContextwiseError, match=message):
+        from_generators(ABC, generators)
+
+
+# -- context-specific interaction models, split models ---------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_interactions(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng, 4)
+    logs = np.zeros(domain.cardinalities)
+    model = []
+    for _ in range(3):
+        context = random_context(rng, domain, domain.names[:3])
+        free = [name for name in domain.names if f"{name}=" not in context]
+        generator = [name for name in free if rng.random() < 0.7] or ["D"]
+        model.append((context, [generator]))
+        logs += np.where(holds(domain, context), random_table(rng, domain, generator), 0)
+    assert_equal(claims(from_interactions(domain, model)), interactions(logs))
+
+
+def random_split(rng: np.random.Generator, domain: Domain, names: list[str], depth: int) -> Any:
+    if depth and len(names) > 2 and rng.random() < 0.8:
+        name = names[int(rng.integers(len(names)))]
+        left = [other for other in names if other != name]
+        states = domain.states[domain.positions[name]]
+        return {name: {state: random_split(rng, domain, left, depth - 1) for state in states}}
+    return [[name for name in names if rng.random() < 0.6] for _ in range(2)]
+
+
+def split_logs(rng: np.random.Generator, domain: Domain, tree: Any, path: str) -> Any:
+    if isinstance(tree, Mapping):
+        [(name, branches)] = tree.items()
+        return sum(
+            split_logs(rng, domain, subtree, f"{path} & {name}={state}".removeprefix(" & "))
+            for state, subtree in branches.items()
+        )
+    total = rng.normal() + sum(random_table(rng, domain, generator) for generator in tree)
+    return np.where(holds(domain, path), total, 0)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_split_models(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng, 4)
+    tree = random_split(rng, domain, list(domain.names), 2)
+    logs = split_logs(rng, domain, tree, "")
+    assert_equal(claims(from_split_model(domain, tree)), interactions(logs))
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ({"A": {0: "[B]"}}, "'A' has no branch for 1"),
+        ({"A": {0: "[B]", (0, 1): "[C]"}}, "two branches for one state"),
+        ({"A": {0: {"A": {0: "[B]", 1: "[B]"}}, 1: "[B]"}}, "'A' is split twice"),
+        ({"A": {0: "[B]", 1: "[A]"}}, "a generator has A, which its context fixes"),
+        ({"A": {0: "[B]", 2: "[B]"}}, "'A' has no state '2'"),
+        ({"A": "[B]"}, "needs a mapping"),
+        ({"A": {}, "B": {}}, "a split names one variable"),
+    ],
+)
+def test_bad_split_models(tree: Any, message: str) -> None:
+    with pytest.raises(DomainError, match=message):
+        from_split_model(ABC, tree)
+
+
+# -- stratified graphical models -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_stratified(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng, 4)
+    edges = random_edges(rng, domain, 0.85)
+    graph = nx.Graph(edges)
+    strata = {}
+    for edge in edges:
+        common = sorted(nx.common_neighbors(graph, *edge))
+        if common and rng.random() < 0.5:
+            strata[edge] = [random_context(rng, domain, common) for _ in range(2)]
+    where = {
+        tuple(map(domain.position, edge)): [domain.assignment(outcome) for outcome in outcomes]
+        for edge, outcomes in strata.items()
+    }
+    present = {tuple(map(domain.position, edge)) for edge in edges}
+
+    def independent(pair: Pair, context: Mapping[int, int]) -> bool:
+        return pair not in present or any(
+            outcome.items() <= context.items() for outcome in where.get(pair, [])
+        )
+
+    if representable(table_of(domain, independent), domain):
+        structure = from_stratified(domain, edges, strata)
+        assert_equal(claims(structure), interactions(constrained(rng, domain, independent)))
+    else:
+        with pytest.raises(NotRepresentable):
+            from_stratified(domain, edges, strata)
+
+
+def test_a_stratum_over_neighbours_that_are_not_adjacent() -> None:
+    domain = Domain({"A": 2, "B": 2, "C": 2, "D": 2})
+    edges = [("A", "B"), ("A", "C"), ("B", "C"), ("A", "D"), ("B", "D")]
+    opposite = {("A", "B"): ["C=0 & D=0", "C=1 & D=1"]}
+    with pytest.raises(NotRepresentable, match=r"A and B depend where C=(0 & D=1|1 & D=0)"):
+        from_stratified(domain, edges, opposite)
+    joined = from_stratified(domain, [*edges, ("C", "D")], opposite)
+    assert joined.restrict("C=0 & D=0").pairs() == []
+    assert joined.restrict("C=0 & D=1").pairs() == [("A", "B")]
+
+
+@pytest.mark.parametrize(
+    ("strata", "message"),
+    [
+        ({("A", "C"): ["B=0"]}, "no edge between 'A' and 'C'"),
+        ({("A", "B"): ["C=0"]}, "speaks of C, which is not a common neighbour"),
+        ({("A", "B"): ["A=0"]}, "speaks of A, which is not a common neighbour"),
+        ({("A", "B"): "C=0"}, "as a list of outcomes"),
+        ({("A", "B"): ["C=0 & C=1"]}, "allows no state of 'C'"),
+    ],
+)
+def test_bad_strata(strata: Any, message: str) -> None:
+    with pytest.raises(DomainError, match=message):
+        from_stratified(ABC, [("A", "B"), ("B", "C")], strata)
+
+
+# -- canonical models ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_canonical(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    domain = random_domain(rng, 4)
+    by = list(domain.names[: rng.integers(1, 3)])
+    rest = [name for name in domain.names if name not in by]
+    contexts = [f"{by[0]}={state}" for state in domain.states[0]]
+    if len(by) == 2:
+        contexts = [*contexts[:-1], *(f"{contexts[-1]} & {by[1]}={s}" for s in domain.states[1])]
+    graphs: dict[str, Any] = {}
+    for context in contexts:
+        nodes = rest if by[-1] in context else [*by[1:], *rest]
+        graph: Any = nx.Graph()
+        graph.add_nodes_from(nodes)
+        graph.add_edges_from(pair for pair in combinations(nodes, 2) if rng.random() < 0.6)
+        graphs[context] = graph
+
+    def independent(pair: Pair, context: Mapping[int, int]) -> bool:
+        names = {domain.names[v] for v in pair}
+        return any(
+            names <= set(graph.nodes)
+            and not graph.has_edge(*names)
+            and domain.assignment(text).items() <= context.items()
+            for text, graph in graphs.items()
+        )
+
+    structure = from_canonical(domain, graphs)
+    assert_equal(claims(structure), interactions(constrained(rng, domain, independent)))
+    if len(by) == 1:
+        back = to_graphs(structure, by)
+        assert {c: set(g.edges) for c, g in back.items()} == {
+            c: {tuple(sorted(e)) for e in g.edges} for c, g in graphs.items()
+        }
+
+
+def test_an_edge_that_a_context_switches_needs_its_ends_to_depend_on_it() -> None:
+    graphs = {"C=0": nx.Graph([("A", "B")]), "C=1": nx.Graph()}
+    for graph in graphs.values():
+        graph.add_nodes_from(ABC.names)
+    with pytest.raises(NotRepresentable, match="A and B depend where C=0 without"):
+        from_canonical(ABC, graphs)
+    for graph in graphs.values():
+        graph.add_edges_from([("A", "C"), ("B", "C")])
+    assert from_canonical(ABC, graphs).restrict("C=0").pairs() == [("A", "B")]
+
+
+@pytest.mark.parametrize(
+    ("graphs", "message"),
+    [
+        ({"C=0": []}, "no graph for the context C=1"),
+        ({}, "no graph for the context without literals"),
+        ({"": [("A", "B")], "C=0": []}, "A and B have an edge in the graph of '' and none in"),
+        (
+            {"C=0": [("A", "C"), ("A", "B")], "C=1": [("B", "C")]},
+            "A and C have an edge in the graph of 'C=0' and none in that of 'C=1'",
+        ),
+        ({"Z=0": []}, "unknown variable 'Z'"),
+    ],
+)
+def test_bad_canonical_models(graphs: Any, message: str) -> None:
+    with pytest.raises(DomainError, match=message):
+        from_canonical(ABC, graphs)
+
+
+def test_graphs_by_several_variables() -> None:
+    model = Structure({"A": 2, "B": 2, "C": 2, "D": 2}, ["A=0 & B=1 & C=1 & D=1", "C=0 & D=0"])
+    graphs = to_graphs(model, by=["A", "B"])
+    assert list(graphs) == ["A=0 & B=0", "A=0 & B=1", "A=1 & B=0", "A=1 & B=1"]
+    assert all(list(graph.edges) == [("C", "D")] for graph in graphs.values())
+
+
+def test_graphs_by_too_many_or_by_a_text() -> None:
+    model = Structure({f"x{k}": 2 for k in range(40)})
+    with pytest.raises(TooLargeError, match="1099511627776 assignments"):
+        to_graphs(model, by=model.domain.names)
+    with pytest.raises(DomainError, match=r"by=\['A'\]"):
+        to_graphs(Structure(ABC), by="A")
