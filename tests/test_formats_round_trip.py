@@ -1,5 +1,6 @@
 """What is written comes back equal, in every format that is written, packed or not."""
 
+import io
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -49,8 +50,6 @@ def test_every_weight_comes_back_as_the_same_float(
 @pytest.mark.parametrize("format", [f.name for f in WRITABLE])
 @given(model=models())
 def test_a_stream_needs_no_name(format: str, model: Model) -> None:
-    import io
-
     assert read_stream(io.BytesIO(encode(model, format))) == model
 
 

@@ -246,7 +246,8 @@ class _Parser:
         if token.kind == "word" and token.text.upper() in {"MN", "BN", "DN"} - {self.keyword}:
             found = token.text.upper()
             raise self.error(
-                f"this is a {found} file, not {self.keyword}; read it with format={found.lower()}",
+                f"expected {self.keyword} but found {found}, another kind of file: "
+                f"read it with format={found.lower()}",
                 token.at,
             )
         if token.text.upper() != self.keyword:
