@@ -1,0 +1,108 @@
+"""Whatever a file holds, a reader gives a model or one of our own errors, and nothing else."""
+
+import io
+import json
+import warnings
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from contextwise.errors import ContextwiseError
+from contextwise.formats import FORMATS, encode, read_stream
+from contextwise.structure import ContradictionWarning, Model, structure_of
+from contextwise.testing import domains, log_linear_models, structures
+
+READERS = [f.name for f in FORMATS]
+
+WORDS = """
+MN BN DN { } ( ) features table tree w v1 v0_0 +v0_1 -v1_2 +v9_0 +v0_9 2,3,2
+1 -0.5 1e400 inf -inf nan null true
+"format" "contextwise" "version" "variables" "features" "weights" [ ] : ,
+"""
+PIECES = st.sampled_from([*WORDS.split(), "\n", "\r\n", " ", "contextwise 1 ", "#", "\x00", "é"])
+
+
+def survives(data: bytes, format: str | None) -> None:
+    """Read the data; only an error of ours may come out."""
+    message = ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ContradictionWarning)
+        try:
+            structure_of(read_stream(io.BytesIO(data), format=format)).features.check()
+        except ContextwiseError as error:
+            message = str(error)
+    assert "\n" not in message
+    assert len(message) < 1000
+
+
+@st.composite
+def mutated(draw: st.DrawFn, format: str) -> bytes:
+    """A good file with a few bytes cut out, doubled or replaced."""
+    some = domains(min_variables=1)
+    model: Model = draw(structures(some) | log_linear_models(some))
+    data = encode(model, format)
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(data)))
+        end = draw(st.integers(start, min(len(data), start + 20)))
+        piece = draw(
+            st.sampled_from([b"", data[start:end] * 2])
+            | PIECES.map(str.encode)
+            | st.binary(max_size=4)
+        )
+        data = data[:start] + piece + data[end:]
+    return data
+
+
+@pytest.mark.parametrize("format", ["mn", "json"])
+@settings(max_examples=100)
+@given(data=st.data())
+def test_files_with_slips(format: str, data: st.DataObject) -> None:
+    survives(data.draw(mutated(format)), format)
+
+
+@pytest.mark.parametrize("format", READERS)
+@given(pieces=st.lists(PIECES, max_size=30))
+@example(pieces=["2,3,2", "\n", "MN", "{", "inf", "+v0_1", "\n", "-inf", "+v0_1", "\n", "}"])
+def test_words_in_any_order(format: str, pieces: list[str]) -> None:
+    survives("".join(pieces).encode(), format)
+
+
+@pytest.mark.parametrize("keyword", ["MN", "BN", "DN"])
+@settings(max_examples=200)
+@given(pieces=st.lists(PIECES, max_size=30))
+def test_factors_in_any_order(keyword: str, pieces: list[str]) -> None:
+    body = " ".join(pieces)
+    survives(f"2,3,2\n{keyword} {{\n{body}\n}}\n}}\n".encode(), keyword.lower())
+
+
+@pytest.mark.parametrize("format", [*READERS, None])
+@given(data=st.binary(max_size=200) | st.binary(max_size=200).map(b"\x1f\x8b".__add__))
+def test_any_bytes(format: str | None, data: bytes) -> None:
+    survives(data, format)
+
+
+@pytest.mark.parametrize("format", [*READERS, None])
+@given(text=st.text(max_size=200))
+def test_any_text(format: str | None, text: str) -> None:
+    survives(text.encode(), format)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from("ABC") | st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=100)
+@given(variables=JSON, features=JSON, weights=JSON)
+def test_any_json_in_each_place(variables: object, features: object, weights: object) -> None:
+    good_variables = [{"name": "A", "states": [0, 1]}, {"name": "B", "states": ["x", "y", "z"]}]
+    good: dict[str, object] = {"format": "contextwise", "version": 1, "features": []}
+    good["variables"] = good_variables
+    for change in ({"variables": variables}, {"features": features}, {"weights": weights}):
+        survives(json.dumps({**good, **change}).encode(), "json")
