@@ -14,7 +14,7 @@ import os
 import sys
 import warnings
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "compare": "compare",
     "info": "info",
     "convert": "convert",
+    "examples": "examples",
     "engines": "engines",
     "completion": "completion",
 }
@@ -101,12 +102,13 @@ def main(arguments: list[str] | None = None) -> None:
     except ContextwiseError as error:
         _fail(str(error))
     except OSError as error:
-        _discard_output()
-        place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
-        _fail(f"{place}{error.strerror or error}")
+        if error.filename is not None:
+            _fail(f"{os.fsdecode(error.filename)}: {error.strerror}")
+        _discard_output()  # an error without a file's name is one of our own streams
+        _fail(error.strerror or str(error))
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
     click.echo(f"contextwise: {_one_line(message)}", err=True)
     sys.exit(2)
 

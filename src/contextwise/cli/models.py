@@ -25,8 +25,13 @@ ZeroWeights = Literal["keep", "drop"]
 def complete_model(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """What a shell offers for a model: files."""
-    return [CompletionItem(incomplete, type="file")]
+    """What a shell offers for a model: files, and the bundled examples."""
+    from contextwise import examples
+
+    files = CompletionItem(incomplete, type="file")
+    # bash shows either files or names: an empty word is completed by files.
+    fitting = [n for n in examples.names() if incomplete and n.startswith(incomplete)]
+    return [files, *map(CompletionItem, fitting)]
 
 
 model_argument = partial(click.argument, shell_complete=complete_model)
@@ -45,14 +50,22 @@ zero_weights_option = click.option(
 
 
 def load(name: str, *, format: str | None = None, zero_weights: ZeroWeights = "keep") -> Model:
-    """The model of that name: a file, or ``-`` for standard input."""
+    """The model of that name: a bundled example, a file, or ``-`` for standard input."""
+    from contextwise import examples
     from contextwise.formats import read, read_stream
     from contextwise.structure import LogLinear
 
-    if name == "-":
+    if name in examples.names():
+        model = examples.load(name)
+    elif name == "-":
         model = read_stream(_standard_input(), format=format)
-    else:
+    elif os.path.splitext(name)[1] or os.path.exists(name):
         model = read(name, format=format)
+    else:
+        raise ContextwiseError(
+            f"{name}: there is no such file, and no such example; "
+            f"the examples are {', '.join(examples.names())}"
+        )
     if zero_weights == "drop" and isinstance(model, LogLinear):
         return model.without_zero_weights()
     return model
