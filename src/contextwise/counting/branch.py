@@ -2,7 +2,7 @@
 
 The uncovered contexts of a list of cubes are counted recursively:
 
-1. no cube: all of them; a cube that tests nothing: none;
+1. no cube: all of them; a cube that tests nothing: none; one or two cubes: in closed form;
 2. **unit rule**: a cube that tests one variable only covers all contexts with the values it
    allows, so that variable keeps the other values;
 3. **absorption**: a cube inside another one is dropped;
@@ -22,6 +22,10 @@ real ones are far from the worst case.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
+from math import prod
+
 from contextwise.counting.cover import Cover
 from contextwise.counting.limits import check
 
@@ -37,7 +41,8 @@ def count_union(cover: Cover, *, deadline: float | None = None) -> int:
     """
     counter = _Counter(cover, deadline)
     everything = (1 << len(cover.bit_weights)) - 1
-    uncovered = counter.uncovered([everything ^ cube for cube in cover.cubes], everything)
+    cubes = minimal(everything ^ cube for cube in cover.cubes)  # half of a real cover goes
+    uncovered = counter.uncovered(cubes, everything)
     return cover.total - cover.scale * uncovered
 
 
@@ -46,94 +51,106 @@ class _Counter:
 
     def __init__(self, cover: Cover, deadline: float | None) -> None:
         self.deadline = deadline
-        self.fields = cover.fields
         self.bit_weights = cover.bit_weights
+        self.field_at = [field for field in cover.fields for _ in range(field.bit_count())]
         self.memory: dict[tuple[frozenset[int], int], int] = {}
+        self.tested = cache(self.fields)  # the same cubes come back at node after node,
+        self.weight = cache(self.weight_of)  # and so do the values left of a variable
 
-    def uncovered(self, cubes: list[int], alive: int) -> int:
+    def uncovered(self, cubes: Iterable[int], alive: int) -> int:
         """The weight of the assignments of alive values that no cube allows.
 
         A variable without an alive value is not part of this subproblem.
         """
-        while unit := next((c for c in cubes if self.is_unit(c)), 0):
-            alive &= unit | ~self.field_of(unit)
-            cubes = self.reduced(cubes, alive)
+        cubes, alive = self.without_units(cubes, alive)
         if 0 in cubes:
             return 0
         result = 1
-        tested = 0
-        for part in self.components(minimal(cubes)):
-            field = self.support(part)
-            tested |= field
-            result *= self.remembered(part, alive & field)
+        for part, support in self.components(minimal(cubes)):
+            result *= self.remembered(part, alive & support)
             if not result:
                 return 0
-        for field in self.fields:
-            if field & alive & ~tested:
-                result *= self.weight(alive & field)
-        return result
+            alive &= ~support
+        return result * self.size(alive)
+
+    def without_units(self, cubes: Iterable[int], alive: int) -> tuple[set[int], int]:
+        """The cubes and the alive values that the unit rule leaves; {0} if all is covered."""
+        cubes = set(cubes)
+        while units := [cube for cube in cubes if len(self.tested(cube)) == 1]:
+            for unit in units:
+                (field,) = self.tested(unit)
+                alive &= unit | ~field
+                if not alive & field:
+                    return {0}, alive
+            for field in {self.tested(unit)[0] for unit in units}:
+                left = alive & field
+                cubes = {cube for cube in cubes if cube & left != left}  # else it allows nothing
+            cubes = {cube & alive for cube in cubes}
+        return cubes, alive
 
     def remembered(self, cubes: list[int], alive: int) -> int:
         """The same for one component, counted once; ``alive`` holds its variables only."""
+        if len(cubes) <= 2:
+            return self.size(alive) - self.size_of_few(cubes, alive)
         key = frozenset(cubes), alive
         if key not in self.memory:
             self.memory[key] = self.branched(cubes, alive)
         return self.memory[key]
 
+    def size_of_few(self, cubes: list[int], alive: int) -> int:
+        """One or two cubes: their sizes added, less what they share."""
+        sizes = [self.size(alive, cube) for cube in cubes]
+        return sum(sizes) - (self.size(alive, cubes[0] | cubes[1]) if len(cubes) == 2 else 0)
+
     def branched(self, cubes: list[int], alive: int) -> int:
         check(self.deadline)
-        field = self.best_field(cubes, alive)
+        field = self.best_field(cubes)
         rest = alive & ~field
-        branches: dict[tuple[int, ...], int] = {}
+        branches: dict[frozenset[int], int] = {}
         for bit in bits(alive & field):
-            left = tuple(c & rest for c in cubes if not c & bit)
+            left = frozenset([cube & rest for cube in cubes if not cube & bit])
             branches[left] = branches.get(left, 0) + self.weight(bit)
-        return sum(weight * self.uncovered(list(left), rest) for left, weight in branches.items())
+        return sum(weight * self.uncovered(left, rest) for left, weight in branches.items())
 
-    def reduced(self, cubes: list[int], alive: int) -> list[int]:
-        """The cubes among the values still alive: those that allow one of each variable."""
-        fields = self.fields
-        return [
-            c & alive for c in cubes if all(alive & field & ~c for field in fields if c & field)
-        ]
-
-    def components(self, cubes: list[int]) -> list[list[int]]:
-        groups: list[tuple[int, list[int]]] = []
+    def components(self, cubes: list[int]) -> list[tuple[list[int], int]]:
+        """The cubes that hang together, and all bits of the variables they test."""
+        groups: list[tuple[list[int], int]] = []
         for cube in cubes:
-            support, members = self.support([cube]), [cube]
+            members, support = [cube], sum(self.tested(cube))
             apart = []
-            for other, theirs in groups:
-                if other & support:
-                    support |= other
-                    members += theirs
+            for group in groups:
+                if group[1] & support:
+                    members += group[0]
+                    support |= group[1]
                 else:
-                    apart.append((other, theirs))
-            groups = [*apart, (support, members)]
-        return [members for _, members in groups]
+                    apart.append(group)
+            groups = [*apart, (members, support)]
+        return groups
 
-    def best_field(self, cubes: list[int], alive: int) -> int:
-        score = dict.fromkeys((f for f in self.fields if f & alive), 0.0)
+    def best_field(self, cubes: list[int]) -> int:
+        score: dict[int, float] = {}
         for cube in cubes:
-            tested = [field for field in score if cube & field]
+            tested = self.tested(cube)
+            share = BASE ** -len(tested)
             for field in tested:
-                score[field] += BASE ** -len(tested)
-        return max(score, key=lambda field: score[field])
+                score[field] = score.get(field, 0.0) + share
+        return max(score, key=lambda field: (score[field], -field))
 
-    def is_unit(self, cube: int) -> bool:
-        return cube != 0 and not cube & ~self.field_of(cube)
+    def fields(self, cube: int) -> tuple[int, ...]:
+        """The fields of the variables of which the cube has a bit: those that it tests."""
+        found = []
+        while cube:
+            field = self.field_at[cube.bit_length() - 1]
+            found.append(field)
+            cube &= ~field
+        return tuple(found)
 
-    def field_of(self, cube: int) -> int:
-        """The field of the lowest variable that the cube tests."""
-        return next(field for field in self.fields if cube & field)
+    def size(self, alive: int, forbidden: int = 0) -> int:
+        """The weight of all assignments of alive values that are not forbidden."""
+        return prod(self.weight(alive & ~forbidden & field) for field in self.fields(alive))
 
-    def support(self, cubes: list[int]) -> int:
-        """All bits of the variables that some cube tests."""
-        tested = 0
-        for cube in cubes:
-            tested |= cube
-        return sum(field for field in self.fields if field & tested)
-
-    def weight(self, cube: int) -> int:
+    def weight_of(self, cube: int) -> int:
+        """The weight of the values of one variable."""
         return sum(self.bit_weights[bit.bit_length() - 1] for bit in bits(cube))
 
 
@@ -151,10 +168,13 @@ def bits(cube: int) -> list[int]:
     return found
 
 
-def minimal(cubes: list[int]) -> list[int]:
+def minimal(cubes: Iterable[int]) -> list[int]:
     """The cubes that lie in no other one; here a cube lies inside what forbids less."""
     kept: list[int] = []
-    for cube in sorted(set(cubes), key=int.bit_count):
-        if not any(cube & other == other for other in kept):
+    for cube in sorted(cubes, key=int.bit_count):
+        for other in kept:
+            if cube & other == other:
+                break
+        else:
             kept.append(cube)
     return kept

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import accumulate
+from functools import cached_property, lru_cache
+from itertools import accumulate, chain
 from math import prod
 
 from contextwise.features import members
@@ -121,18 +121,10 @@ class ClassSpace:
         begins = accumulate(map(len, self.classes), initial=0)
         return dict(zip(self.variables, zip(begins, self.classes, strict=False), strict=True))
 
-    @cached_property
-    def _forbidden(self) -> dict[tuple[int, int], int]:
-        """The bits that each literal forbids, remembered."""
-        return {}
-
     def _forbids(self, literal: tuple[int, int]) -> int:
-        if literal not in self._forbidden:
-            variable, allowed = literal
-            begin, own = self._places[variable]
-            bits = sum(1 << k for k, values in enumerate(own) if not values & allowed)
-            self._forbidden[literal] = bits << begin
-        return self._forbidden[literal]
+        variable, allowed = literal
+        begin, own = self._places[variable]
+        return sum(1 << k for k, values in enumerate(own) if not values & allowed) << begin
 
     def encode(self, cube: Cube) -> int:
         """A cube as the int of the classes it allows; its value sets are unions of classes."""
@@ -149,7 +141,10 @@ class ClassSpace:
 
     def cover(self, cubes: Iterable[Cube]) -> Cover:
         """Cubes as a cover in this space."""
-        return Cover(self.weights, tuple(dict.fromkeys(map(self.encode, cubes))), self.scale)
+        given = list(cubes)
+        forbids = {literal: self._forbids(literal) for literal in set(chain(*given))}.__getitem__
+        coded = (self.everything ^ sum(map(forbids, cube)) for cube in given)
+        return Cover(self.weights, tuple(dict.fromkeys(coded)), self.scale)
 
 
 def class_space(
@@ -159,19 +154,20 @@ def class_space(
 ) -> ClassSpace:
     """The space of some cubes; the arguments are those of `cover_of`."""
     sets: dict[int, set[int]] = {}
-    for cube in cubes:
-        for variable, allowed in cube:
-            sets.setdefault(variable, set()).add(allowed)
+    for variable, allowed in set(chain(*cubes)):
+        sets.setdefault(variable, set()).add(allowed)
     variables = tuple(sorted(sets))
-    classes, weights = [], []
-    for variable in variables:
-        own = _classes((1 << cardinalities[variable]) - 1, sets[variable])
-        values = value_weights[variable] if value_weights else [1] * cardinalities[variable]
-        classes.append(tuple(own))
-        weights.append(tuple(sum(values[k] for k in members(c)) for c in own))
-    sizes = map(sum, value_weights) if value_weights else cardinalities
+    classes = tuple(_classes(cardinalities[v], frozenset(sets[v])) for v in variables)
+    if value_weights is None:
+        weights = tuple(tuple(map(int.bit_count, own)) for own in classes)
+    else:
+        weights = tuple(
+            tuple(sum(value_weights[v][k] for k in members(values)) for values in own)
+            for v, own in zip(variables, classes, strict=True)
+        )
+    sizes = cardinalities if value_weights is None else list(map(sum, value_weights))
     scale = prod(size for v, size in enumerate(sizes) if v not in sets)
-    return ClassSpace(variables, tuple(classes), tuple(weights), scale)
+    return ClassSpace(variables, classes, weights, scale)
 
 
 def cover_of(
@@ -191,12 +187,13 @@ def cover_of(
     return class_space(cardinalities, given, value_weights).cover(given)
 
 
-def _classes(everything: int, sets: Iterable[int]) -> list[int]:
+@lru_cache(maxsize=4096)  # most variables are binary: a handful of cases for thousands of pairs
+def _classes(cardinality: int, sets: frozenset[int]) -> tuple[int, ...]:
     """The values of a variable, grouped by what the sets tell apart; in the order of values."""
-    classes = [everything]
+    classes = [(1 << cardinality) - 1]
     for allowed in sets:
         classes = [part for c in classes for part in (c & allowed, c & ~allowed) if part]
-    return sorted(classes, key=lambda c: members(c & -c))
+    return tuple(sorted(classes, key=lambda c: c & -c))
 
 
 def absorbed(cubes: Iterable[int]) -> list[int]:
