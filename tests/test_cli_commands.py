@@ -154,6 +154,7 @@ class TestCompletion:
             (["compare", "lung"], "sur", {"survey", "survey-learned"}),
             (["compare", "lung", "lung-learned"], "--zero", {"--zero-weights"}),
             (["compare", "lung", "lung", "--zero-weights"], "d", {"drop"}),
+            (["compare", "lung", "lung", "--engine"], "enu", {"enumerate"}),
             (["examples"], "six-", {"six-guess", "six-graph"}),
         ],
     )

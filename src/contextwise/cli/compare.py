@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from contextwise.cli.models import (
     ZeroWeights,
@@ -45,6 +46,14 @@ class Result:
     comparison: Comparison
 
 
+def _complete_engine(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from contextwise.counting import ENGINES
+
+    return [CompletionItem(name) for name in ENGINES if name.startswith(incomplete)]
+
+
 @click.command()
 @model_argument("true")
 @model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
@@ -58,7 +67,12 @@ class Result:
     show_default=True,
     help="Contexts of the other variables, or full assignments.",
 )
-@click.option("--engine", metavar="NAME", help="What counts; see: contextwise engines")
+@click.option(
+    "--engine",
+    metavar="NAME",
+    shell_complete=_complete_engine,
+    help="What counts; see: contextwise engines",
+)
 @zero_weights_option
 @format_option
 @click.option("--top", default=10, show_default=True, help="How many of the worst pairs to show.")

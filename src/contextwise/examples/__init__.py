@@ -26,8 +26,6 @@ The files are in the native format beside this module.
 
 from __future__ import annotations
 
-from importlib import resources
-
 from contextwise.errors import ContextwiseError
 from contextwise.formats import read_stream
 from contextwise.structure import Model
@@ -59,6 +57,8 @@ def load(name: str) -> Model:
         raise ContextwiseError(
             f"no example is named {name!r}; the examples are {', '.join(_NAMES)}"
         )
+    from importlib import resources  # costs more than naming the examples, which every command does
+
     with (resources.files(__name__) / f"{name}.json").open("rb") as file:
         return read_stream(file, name=f"example {name}", format="json")
 

@@ -11,7 +11,6 @@ import contextlib
 import gzip
 import io
 import os
-import secrets
 import zlib
 
 from contextwise.errors import FileError, ParseError
@@ -66,7 +65,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _replace(path: str, data: bytes) -> None:
-    beside = f"{path}.{secrets.token_hex(4)}.tmp"
+    beside = f"{path}.{os.urandom(4).hex()}.tmp"
     try:
         with open(beside, "xb") as file:
             file.write(data)
