@@ -176,6 +176,7 @@ class TestWhatIsCompared:
         c = compare(TRUE, GUESS, **keywords)
         assert [record[key] for key in ("tp", "fn", "fp", "tn")] == [c.tp, c.fn, c.fp, c.tn]
         assert record["engine"] == c.engine
+        assert record["context"] == ("age=very old" if "--context" in options else None)
 
     def test_standard_input(self, folder: Path) -> None:
         result = run("true.json", "-", "--json", stdin=(folder / "guess.json").read_bytes())

@@ -63,7 +63,7 @@ def test_large_numbers_are_rounded_in_text_and_exact_in_records() -> None:
 
 
 def test_several_guesses_are_a_row_each(small: Comparison) -> None:
-    table = comparisons_table([("one", small), ("two", compare(small.true, small.true))])
+    table = comparisons_table([("one", 1, small), ("two", 1, compare(small.true, small.true))])
     head, one, two = (line.split() for line in table.splitlines())
     assert head[:4] == ["guess", "features", "distance", "normalized"]
     assert one[:3] == ["one", "1", "4"]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import click
 from click.shell_completion import CompletionItem
 
+from contextwise.cli.compared import Given, Result, as_records, as_text, print_rows
 from contextwise.cli.models import (
     ZeroWeights,
     format_option,
@@ -18,32 +15,9 @@ from contextwise.cli.models import (
     short_names,
     zero_weights_option,
 )
-from contextwise.cli.output import print_csv, print_json
+from contextwise.cli.output import print_json
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.notation import parse_names
-
-if TYPE_CHECKING:
-    from contextwise.comparison import Comparison
-    from contextwise.report.records import Record
-    from contextwise.structure import Model
-
-
-@dataclass(frozen=True)
-class Given:
-    """A model as it was given: its name, and how many of its features have weight 0."""
-
-    name: str
-    label: str  # the name in a table: without its folder, where that is enough
-    model: Model
-    zero_weights: int
-
-
-@dataclass(frozen=True)
-class Result:
-    """A guess, and how it compares."""
-
-    guess: Given
-    comparison: Comparison
 
 
 def _complete_engine(
@@ -136,15 +110,16 @@ def compare(
                 engine=engine or DEFAULT,
                 show_progress=True,
             ),
+            context,
         )
         for other in others
     ]
     if as_json:
-        print_json([_json_record(first, result, top, per_pair) for result in results])
+        print_json(as_records(first, results, top=top, per_pair=per_pair))
     elif as_csv:
-        _print_csv(first, results, per_pair)
+        print_rows(first, results, per_pair=per_pair)
     else:
-        click.echo(_text(first, results, zero_weights, context, top))
+        click.echo(as_text(first, results, zero_weights=zero_weights, top=top))
     if exit_code and any(result.comparison.distance for result in results):
         ctx.exit(1)
 
@@ -184,96 +159,3 @@ def _pair(text: str) -> tuple[str, str]:
     if len(names) != 2:
         raise click.UsageError(f"--pairs takes two names, as in --pairs A,B; not {text!r}")
     return names[0], names[1]
-
-
-# -- for programs --------------------------------------------------------------------------------
-
-
-def _record(true: Given, result: Result) -> Record:
-    from contextwise.report.records import comparison_record
-
-    guess = result.guess
-    return {
-        "true": true.name,
-        "guess": guess.name,
-        "variables": len(true.model.domain),
-        "true_features": len(true.model),
-        "guess_features": len(guess.model),
-        "true_zero_weights": true.zero_weights,
-        "guess_zero_weights": guess.zero_weights,
-        **comparison_record(result.comparison),
-    }
-
-
-def _json_record(true: Given, result: Result, top: int, per_pair: bool) -> dict[str, object]:
-    from contextwise.report.records import pair_records, worst_pair_records
-
-    record: dict[str, object] = {**_record(true, result)}
-    record["worst_pairs"] = list(worst_pair_records(result.comparison, top))
-    if per_pair:
-        record["per_pair"] = list(pair_records(result.comparison))
-    return record
-
-
-def _print_csv(true: Given, results: Sequence[Result], per_pair: bool) -> None:
-    from contextwise.report.records import PAIR_KEYS, pair_records
-
-    if per_pair:
-        rows: Iterable[Record] = (
-            {"guess": result.guess.name, **record}
-            for result in results
-            for record in pair_records(result.comparison)
-        )
-        print_csv(rows, ["guess", *PAIR_KEYS])
-    else:
-        records = [_record(true, result) for result in results]
-        print_csv(records, records[0])
-
-
-# -- for people ----------------------------------------------------------------------------------
-
-
-def _text(
-    true: Given, results: Sequence[Result], zero_weights: str, context: str | None, top: int
-) -> str:
-    from contextwise.report.tables import comparison_table, comparisons_table
-
-    if len(results) == 1:
-        table = comparison_table(results[0].comparison, top=top)
-    else:
-        table = comparisons_table((r.guess.label, r.comparison) for r in results)
-    return f"{_head(true, results, zero_weights, context)}\n\n{table}"
-
-
-def _head(true: Given, results: Sequence[Result], zero_weights: str, context: str | None) -> str:
-    """What was compared."""
-    from contextwise.report.text import columns, name, plural
-
-    guesses = [result.guess for result in results]
-    rows = [("true", _size(true))]
-    if len(guesses) == 1:
-        rows.append(("guess", _size(guesses[0])))
-    c = results[0].comparison
-    over = f"{plural(c.pair_count, 'pair')}, {plural(c.total, 'assertion')}"
-    if c.contexts == "canonical":
-        over += " on full assignments"
-    if context is not None:
-        over += f" in the context {name(context)}"
-    rows.append(("over", over))
-    zeros = [
-        f"{given.zero_weights:,} in {name(given.label)}"
-        for given in (true, *guesses)
-        if given.zero_weights
-    ]
-    if zeros:
-        kept = "counted; --zero-weights drop leaves them out"
-        done = "left out" if zero_weights == "drop" else kept
-        rows.append(("note", f"features of weight 0: {', '.join(zeros)} ({done})"))
-    return columns(rows, "<<")
-
-
-def _size(given: Given) -> str:
-    from contextwise.report.text import name, plural
-
-    variables = plural(len(given.model.domain), "variable")
-    return f"{name(given.label)}: {variables}, {plural(len(given.model), 'feature')}"

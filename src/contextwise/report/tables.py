@@ -53,8 +53,8 @@ def comparison_table(comparison: Comparison, *, top: int = 10) -> str:
     return "\n\n".join(blocks)
 
 
-def comparisons_table(comparisons: Iterable[tuple[str, Comparison]]) -> str:
-    """One row a guess: its name, its distance, its counts and the rates most people ask for."""
+def comparisons_table(guesses: Iterable[tuple[str, int, Comparison]]) -> str:
+    """One row a guess, given by its name, the number of its features, and its comparison."""
     head = [
         "guess",
         "features",
@@ -71,13 +71,13 @@ def comparisons_table(comparisons: Iterable[tuple[str, Comparison]]) -> str:
     rows = [
         [
             name(label),
-            number(len(c.guess)),
+            number(features),
             number(c.distance, NARROW),
             rate(c.normalized),
             *(number(count, NARROW) for count in (c.tp, c.fn, c.fp, c.tn)),
             *(rate(c.rate(key, float("nan"))) for key in ("precision", "recall", "f1")),
         ]
-        for label, c in comparisons
+        for label, features, c in guesses
     ]
     return columns([head, *rows], "<" + ">" * (len(head) - 1))
 

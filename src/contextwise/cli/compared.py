@@ -1,0 +1,136 @@
+"""How ``contextwise compare`` shows its results: to people as text, to programs as records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from contextwise.cli.models import ZeroWeights
+from contextwise.cli.output import print_csv
+
+if TYPE_CHECKING:
+    from contextwise.comparison import Comparison
+    from contextwise.report.records import Record
+    from contextwise.structure import Model
+
+
+@dataclass(frozen=True)
+class Given:
+    """A model as it was given: its name, and how many of its features have weight 0."""
+
+    name: str
+    label: str  # the name in a table: without its folder, where that is enough
+    model: Model
+    zero_weights: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """A guess, and how it compares in the contexts that were asked for."""
+
+    guess: Given
+    comparison: Comparison
+    context: str | None = None
+
+
+def as_records(
+    true: Given, results: Sequence[Result], *, top: int, per_pair: bool
+) -> list[dict[str, object]]:
+    """One object a guess: what a row of CSV has, and the pairs."""
+    from contextwise.report.records import pair_records, worst_pair_records
+
+    records = []
+    for result in results:
+        record: dict[str, object] = {**_record(true, result)}
+        record["worst_pairs"] = list(worst_pair_records(result.comparison, top))
+        if per_pair:
+            record["per_pair"] = list(pair_records(result.comparison))
+        records.append(record)
+    return records
+
+
+def print_rows(true: Given, results: Sequence[Result], *, per_pair: bool) -> None:
+    """CSV: one row a guess, or one row a pair of each guess."""
+    from contextwise.report.records import PAIR_KEYS, pair_records
+
+    if per_pair:
+        rows: Iterable[Record] = (
+            {"guess": result.guess.name, **record}
+            for result in results
+            for record in pair_records(result.comparison)
+        )
+        print_csv(rows, ["guess", *PAIR_KEYS])
+    else:
+        records = [_record(true, result) for result in results]
+        print_csv(records, records[0])
+
+
+def as_text(
+    true: Given,
+    results: Sequence[Result],
+    *,
+    zero_weights: ZeroWeights,
+    top: int,
+) -> str:
+    """What was compared, and the table: of one guess in full, or of several, one row each."""
+    from contextwise.report.tables import comparison_table, comparisons_table
+
+    if len(results) == 1:
+        table = comparison_table(results[0].comparison, top=top)
+    else:
+        table = comparisons_table(
+            (r.guess.label, len(r.guess.model), r.comparison) for r in results
+        )
+    return f"{_head(true, results, zero_weights)}\n\n{table}"
+
+
+def _record(true: Given, result: Result) -> Record:
+    from contextwise.report.records import comparison_record
+
+    guess = result.guess
+    return {
+        "true": true.name,
+        "guess": guess.name,
+        "variables": len(true.model.domain),
+        "true_features": len(true.model),
+        "guess_features": len(guess.model),
+        "true_zero_weights": true.zero_weights,
+        "guess_zero_weights": guess.zero_weights,
+        "context": result.context,
+        **comparison_record(result.comparison),
+    }
+
+
+def _head(true: Given, results: Sequence[Result], zero_weights: ZeroWeights) -> str:
+    """What was compared."""
+    from contextwise.report.text import columns, name, plural
+
+    guesses = [result.guess for result in results]
+    rows = [("true", _size(true))]
+    if len(guesses) == 1:
+        rows.append(("guess", _size(guesses[0])))
+    c, context = results[0].comparison, results[0].context
+    over = f"{plural(c.pair_count, 'pair')}, {plural(c.total, 'assertion')}"
+    if c.contexts == "canonical":
+        over += " on full assignments"
+    if context is not None:
+        over += f" in the context {name(context)}"
+    rows.append(("over", over))
+    zeros = [
+        f"{given.zero_weights:,} in {name(given.label)}"
+        for given in (true, *guesses)
+        if given.zero_weights
+    ]
+    if zeros:
+        kept = "counted; --zero-weights drop leaves them out"
+        done = "left out" if zero_weights == "drop" else kept
+        rows.append(("note", f"features of weight 0: {', '.join(zeros)} ({done})"))
+    return columns(rows, "<<")
+
+
+def _size(given: Given) -> str:
+    from contextwise.report.text import name, plural
+
+    variables = plural(len(given.model.domain), "variable")
+    return f"{name(given.label)}: {variables}, {plural(len(given.model), 'feature')}"
