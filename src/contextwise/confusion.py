@@ -129,8 +129,12 @@ class Confusion(Rates):
 
 
 def ratio(part: Number, whole: Number) -> float:
-    """A quotient of exact numbers of any size, rounded once."""
-    return float(Fraction(part) / Fraction(whole))
+    """A quotient of exact numbers of any size, rounded once.
+
+    >>> ratio(10**400, 4 * 10**400), ratio(Fraction(1, 3), 2)
+    (0.25, 0.16666666666666666)
+    """
+    return float(part / whole)
 
 
 def _share(part: Number, whole: Number) -> float | None:

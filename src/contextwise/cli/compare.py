@@ -49,11 +49,17 @@ def _complete_engine(
 )
 @zero_weights_option
 @format_option
-@click.option("--top", default=10, show_default=True, help="How many of the worst pairs to show.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="How many of the worst pairs to show.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, one object a guess.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row a guess.")
 @click.option("--per-pair", is_flag=True, help="With --csv or --json: the counts of every pair.")
-@click.option("--exit-code", is_flag=True, help="Leave with 0 if nothing differs, 1 otherwise.")
+@click.option("--exit-code", is_flag=True, help="Leave with 0 if nothing differs, 1 if it does.")
 @click.pass_context
 def compare(
     ctx: click.Context,
@@ -79,7 +85,8 @@ def compare(
     only the true one has the dependence, FP where only the guess has it.
 
     Pairs that no feature of either model covers have no row in --per-pair: they are
-    independent in every context of both.
+    independent in every context of both. Exit codes: 0 done, 2 trouble; with --exit-code,
+    1 if a guess differs, like diff.
 
     \b
     Examples:
