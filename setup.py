@@ -1,7 +1,7 @@
-"""The compiled kernel; everything else about the package is in pyproject.toml.
+"""The compiled parts; everything else about the package is in pyproject.toml.
 
-The kernel is optional: without a compiler the package installs all the same, and the engines
-written in Python answer.
+They are optional: without a compiler the package installs all the same, and the engines and the
+parser written in Python answer.
 """
 
 import sys
@@ -22,4 +22,12 @@ kernel = Pybind11Extension(
     optional=True,
 )
 
-setup(ext_modules=[kernel])
+scanner = Pybind11Extension(
+    "contextwise.formats._scan",
+    ["src/contextwise/formats/scan.cpp"],
+    cxx_std=20,
+    extra_compile_args=["/O2"] if sys.platform == "win32" else ["-O3"],
+    optional=True,
+)
+
+setup(ext_modules=[kernel, scanner])

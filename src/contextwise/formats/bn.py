@@ -24,7 +24,8 @@ from __future__ import annotations
 
 from contextwise.domain import Domain
 from contextwise.formats.assembly import assembled
-from contextwise.formats.libra import listed_features, looks_like, parse
+from contextwise.formats.listing import listed_features, looks_like
+from contextwise.formats.scan import listing_of
 from contextwise.formats.source import Format, Source
 from contextwise.structure import Model
 
@@ -35,7 +36,7 @@ def read_bn(source: Source) -> Model:
     >>> read_bn(Source(b"2\\nBN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.bn"))
     LogLinear(1 variables, 2 features: -0.1 v0=0; -2.3 v0=1)
     """
-    listing = parse(source, "BN")
+    listing = listing_of(source, "BN")
     domain = Domain.of_cardinalities(listing.cardinalities)
     return assembled(listed_features(listing, domain, listing.weights), source, "bn")
 
@@ -46,7 +47,7 @@ def read_dn(source: Source) -> Model:
     >>> read_dn(Source(b"2\\nDN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.dn"))
     Structure(1 variables, 2 features: v0=0; v0=1)
     """
-    listing = parse(source, "DN")
+    listing = listing_of(source, "DN")
     domain = Domain.of_cardinalities(listing.cardinalities)
     return assembled(listed_features(listing, domain, None), source, "dn")
 

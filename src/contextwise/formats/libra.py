@@ -26,8 +26,8 @@ feature of the file has one.
 Refused, unlike in Libra: a value beyond the cardinality, a weight too large for a float. Accepted,
 unlike in Libra: CRLF and blank lines before ``MN``, and line ends anywhere in a tree.
 
-The result is one number a test: ``v = k`` and ``v ≠ k`` are ``2s`` and ``2s + 1``, where ``s``
-counts the states of all variables before ``v``, plus ``k``.
+This module is the grammar in plain Python. `contextwise.formats.scan` has a compiled twin, which
+leaves to this one every file that it does not understand at once, so that all errors are told here.
 """
 
 from __future__ import annotations
@@ -35,23 +35,14 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from contextwise.domain import Domain
 from contextwise.errors import ParseError
-from contextwise.features import WORD, IntArray, all_values, words_of
-from contextwise.formats.assembly import (
-    ListedFeatures,
-    check_states,
-    most_literals,
-    too_many_literals,
-)
+from contextwise.formats.assembly import check_states, most_literals, too_many_literals
+from contextwise.formats.listing import Listing
 from contextwise.formats.source import Source
 
 _TOKEN = re.compile(
@@ -64,6 +55,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _SCHEMA = re.compile(r"[ \t]*[0-9]+[ \t]*(?:,[ \t]*[0-9]+[ \t]*)*,?[ \t]*")
+_INT = re.compile(r"-?[0-9]+")
 _BLOCKS = ("features", "table", "tree")
 _HUGE = 10**9
 
@@ -76,28 +68,6 @@ class Token(NamedTuple):
     at: int
 
 
-@dataclass(frozen=True)
-class Listing:
-    """What a file of this grammar lists.
-
-    Attributes
-    ----------
-    cardinalities : of the variables
-    lengths : the number of tests of each feature
-    tests : the numbers of the tests, feature by feature
-    weights : a weight a feature; None if no feature has one
-    rest : the text after the last brace
-    line : the line on which that brace stands
-    """
-
-    cardinalities: list[int]
-    lengths: IntArray
-    tests: IntArray
-    weights: npt.NDArray[np.float64] | None
-    rest: str
-    line: int
-
-
 def parse(source: Source, keyword: str) -> Listing:
     """Read a file whose factors follow the keyword ``MN``, ``BN`` or ``DN``.
 
@@ -108,39 +78,34 @@ def parse(source: Source, keyword: str) -> Listing:
     return _Parser(source, keyword).file()
 
 
-def listed_features(
-    listing: Listing, domain: Domain, weights: npt.NDArray[np.float64] | None
-) -> ListedFeatures:
-    """The tests of a listing as value sets.
+def text_of(source: Source) -> str:
+    """The text of a file; Latin-1 reads every byte, and what is no text fails later, as a word."""
+    return source.data.decode("latin-1").replace("\r\n", "\n").replace("\r", "\n")
 
-    >>> listing = parse(Source(b"2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n", "small.mn"), "MN")
-    >>> listed_features(listing, Domain({"A": 2, "B": 3}), None).values
-    array([[2], [3]], dtype=uint64)
+
+def header(source: Source, text: str) -> tuple[list[int], int]:
+    """The cardinalities, from the first line that is not blank, and where that line ends.
+
+    >>> header(Source(b"", "small.mn"), "2, 3\\nMN {")
+    ([2, 3], 4)
     """
-    cardinalities = np.array(listing.cardinalities, dtype=np.int64)
-    before = np.cumsum(cardinalities) - cardinalities
-    states = listing.tests >> 1
-    variables = np.repeat(np.arange(len(cardinalities)), cardinalities)[states]
-    places = states - before[variables]
-    values = np.zeros((len(states), words_of(cardinalities)), dtype=np.uint64)
-    bits = np.left_shift(np.uint64(1), (places % WORD).astype(np.uint64))
-    values[np.arange(len(states)), places // WORD] = bits
-    negated = listing.tests % 2 == 1
-    values[negated] ^= all_values(cardinalities)[variables[negated]]
-    return ListedFeatures(domain, listing.lengths, variables, values, weights)
-
-
-def looks_like(keyword: str) -> Callable[[bytes], bool]:
-    """Whether data start with a line of cardinalities and this keyword."""
-    pattern = re.compile(rb"[\s0-9,]+" + keyword.encode() + rb"\s*\{", re.IGNORECASE)
-    return lambda data: pattern.match(data) is not None
-
-
-def cut_header(text: str) -> tuple[str, int]:
-    """The line of cardinalities (the first line that is not blank) and where it starts."""
     start = len(text) - len(text.lstrip(" \t\n"))
-    end = text.find("\n", start)
-    return text[start : len(text) if end < 0 else end], start
+    line = text[start:].partition("\n")[0]
+    number = text.count("\n", 0, start) + 1
+    if not line:
+        raise source.error("the file is empty", 1)
+    if not _SCHEMA.fullmatch(line):
+        raise source.error(
+            "expected the numbers of values of the variables, such as 2,3,2, "
+            f"but found {_shown(line)}",
+            number,
+        )
+    cardinalities = [_whole(c.strip()) for c in line.split(",") if c.strip()]
+    if 0 in cardinalities:
+        empty = cardinalities.index(0)
+        raise source.error(f"variable v{empty} has no values; it needs at least one", number)
+    check_states(source, cardinalities)
+    return cardinalities, start + len(line)
 
 
 def _whole(digits: str) -> int:
@@ -163,10 +128,10 @@ class _Parser:
     def __init__(self, source: Source, keyword: str) -> None:
         self.source = source
         self.keyword = keyword
-        # Latin-1 reads every byte: what is no text fails as a token, with its line.
-        text = source.data.decode("latin-1")
-        self.text = text.replace("\r\n", "\n").replace("\r", "\n")
-        self.at = 0
+        self.text = text_of(source)
+        self.cardinalities, self.at = header(source, self.text)
+        self.offsets = list(accumulate(self.cardinalities, initial=0))
+        self.most_literals = most_literals(source, self.cardinalities)
         self.lengths, self.tests, self.weights = array("q"), array("q"), array("d")
         self.weightless = False
 
@@ -207,7 +172,6 @@ class _Parser:
     # -- the file --------------------------------------------------------------------------------
 
     def file(self) -> Listing:
-        self.header()
         self.opening()
         if self.keyword == "MN":
             self.factors("MN")
@@ -221,25 +185,6 @@ class _Parser:
             self.text[self.at :],
             self.text.count("\n", 0, self.at) + 1,
         )
-
-    def header(self) -> None:
-        line, start = cut_header(self.text)
-        if not line:
-            raise self.error("the file is empty", 0)
-        if not _SCHEMA.fullmatch(line):
-            raise self.error(
-                "expected the numbers of values of the variables, such as 2,3,2, "
-                f"but found {_shown(line)}",
-                start,
-            )
-        self.cardinalities = [_whole(c.strip()) for c in line.split(",") if c.strip()]
-        if 0 in self.cardinalities:
-            empty = self.cardinalities.index(0)
-            raise self.error(f"variable v{empty} has no values; it needs at least one", start)
-        check_states(self.source, self.cardinalities)
-        self.offsets = list(accumulate(self.cardinalities, initial=0))
-        self.most_literals = most_literals(self.source, self.cardinalities)
-        self.at = start + len(line)
 
     def opening(self) -> None:
         token = self.next_after_line_ends()
@@ -273,7 +218,9 @@ class _Parser:
             if token.kind in ("number", "literal"):
                 self.feature(token)
             elif word == "w" and token.kind == "word":
-                self.take("number", "the number of a weight")
+                number = self.take("number", "the number of a weight")
+                if not _INT.fullmatch(number.text):
+                    raise self.unexpected(number, "the number of a weight")
                 self.take("number", "a weight")
             elif word in _BLOCKS and token.kind == "word":
                 self.take("{", f"'{{' after {word}")
@@ -302,7 +249,7 @@ class _Parser:
         if token.kind == "number":
             weight = token
             token = self.next()
-            if token.kind == "number":
+            if token.kind == "number" and _INT.fullmatch(weight.text):
                 weight = token
                 token = self.next()
         while token.kind == "literal":

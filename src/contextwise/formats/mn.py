@@ -27,7 +27,8 @@ from contextwise.domain import Domain
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.features import members
 from contextwise.formats.assembly import assembled
-from contextwise.formats.libra import Listing, listed_features, looks_like, parse
+from contextwise.formats.listing import Listing, listed_features, looks_like
+from contextwise.formats.scan import listing_of
 from contextwise.formats.source import Format, Source
 from contextwise.structure import LogLinear, Model, structure_of
 
@@ -37,7 +38,7 @@ _VERSION = "1"
 
 def read(source: Source) -> Model:
     """Read a ``.mn`` file."""
-    listing = parse(source, "MN")
+    listing = listing_of(source, "MN")
     remark = _remark_of(source, listing)
     weights = listing.weights
     if remark.get("weights") is False:
