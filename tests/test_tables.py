@@ -56,7 +56,8 @@ def test_large_numbers_are_rounded_in_text_and_exact_in_records() -> None:
     true, guess = chain(200), Structure(chain(200).domain, [])
     comparison = compare(true, guess)
     table = comparison_table(comparison)
-    assert table.endswith(ROUNDED)
+    assert table.endswith(ROUNDED.format(15))
+    assert comparisons_table([("one", 0, comparison)]).endswith(ROUNDED.format(9))
     assert number(comparison.distance) in table
     assert comparison_record(comparison)["fn"] == 199 * 2**198
     assert next(worst_pair_records(comparison, 1))["fn"] == 2**198

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contextwise.comparison import Comparison
-from contextwise.report.text import columns, is_readable, name, number, rate
+from contextwise.report.text import READABLE, columns, is_readable, name, number, rate
 
-ROUNDED = "Numbers of more than 15 digits are rounded here; --json and --csv give them exactly."
+ROUNDED = "Numbers of more than {} digits are rounded here; --json and --csv give them exactly."
 NARROW = 9  # digits of a count where several guesses share the width
 
 COUNTED = ("TP", "FN", "FP", "TN")
@@ -49,7 +49,7 @@ def comparison_table(comparison: Comparison, *, top: int = 10) -> str:
     if top:
         blocks.append(_worst_pairs(comparison, top))
     if not is_readable(comparison.total):
-        blocks.append(ROUNDED)
+        blocks.append(ROUNDED.format(READABLE))
     return "\n\n".join(blocks)
 
 
@@ -79,7 +79,10 @@ def comparisons_table(guesses: Iterable[tuple[str, int, Comparison]]) -> str:
         ]
         for label, features, c in guesses
     ]
-    return columns([head, *rows], "<" + ">" * (len(head) - 1))
+    table = columns([head, *rows], "<" + ">" * (len(head) - 1))
+    if all(is_readable(c.total, NARROW) for _, _, c in guesses):
+        return table
+    return f"{table}\n\n{ROUNDED.format(NARROW)}"
 
 
 def _matrix(c: Comparison) -> str:
