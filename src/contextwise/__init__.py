@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from contextwise.comparison import Comparison, compare, distance
     from contextwise.domain import Domain
     from contextwise.formats import read, write
+    from contextwise.independence import is_independent
     from contextwise.structure import LogLinear, Structure
 
 __version__ = "0.1.0"
@@ -25,6 +26,7 @@ __all__ = [
     "compare",
     "distance",
     "examples",
+    "is_independent",
     "read",
     "write",
 ]
@@ -37,6 +39,7 @@ _HOMES = {
     "compare": "comparison",
     "distance": "comparison",
     "examples": "examples",
+    "is_independent": "independence",
     "read": "formats",
     "write": "formats",
 }

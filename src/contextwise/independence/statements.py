@@ -1,0 +1,138 @@
+"""Independence statements as people write them: ``A ⫫ B | C, D=yes``, and back.
+
+On either side of ``⫫`` (or ``_||_``) one variable or several, separated by commas; after the bar
+what is given: a name stands for a variable whatever its value, ``D=yes`` for a context. Names and
+states with signs in them stand in double quotes, as in `contextwise.notation`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from contextwise.domain import Domain
+from contextwise.errors import DomainError, ParseError
+from contextwise.notation import quoted, tokens
+
+_INDEPENDENT = re.compile(r'("(?:[^"\\]|\\.)*")|(⫫|_\|\|_)')
+_HOW = 'write a query like: A _||_ B | C, D=yes (names with signs in "quotes")'
+
+
+@dataclass(frozen=True)
+class Statement:
+    """That two sets of variables are independent, given variables and a context.
+
+    >>> print(Statement(("A",), ("B",), given=("C",), context={"D": "yes"}))
+    A ⫫ B | C, D=yes
+    """
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    given: tuple[str, ...] = ()
+    context: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        condition = [quoted(name) for name in self.given]
+        condition += [f"{quoted(name)}={quoted(state)}" for name, state in self.context.items()]
+        sides = " ⫫ ".join(", ".join(map(quoted, side)) for side in (self.first, self.second))
+        return f"{sides} | {', '.join(condition)}" if condition else sides
+
+
+def parse_statement(text: str) -> Statement:
+    """The statement that a text makes.
+
+    >>> parse_statement('A, "B=C" _||_ D | E, F=very old')
+    Statement(first=('A', 'B=C'), second=('D',), given=('E',), context={'F': 'very old'})
+    """
+    sides = _split(text)
+    if len(sides) != 2:
+        raise ParseError(f"the query {text!r} needs one ⫫ or _||_; {_HOW}")
+    first, rest = (tokens(side) for side in sides)
+    bars = [at for at, (kind, _) in enumerate(rest) if kind == "|"]
+    if len(bars) > 1:
+        raise ParseError(f"the query {text!r} has a second bar; {_HOW}")
+    at = bars[0] if bars else len(rest)
+    given: list[str] = []
+    context: dict[str, str] = {}
+    for item in _items(rest[at + 1 :], text) if bars else ():
+        if len(item) == 1:
+            given.append(item[0])
+        elif context.setdefault(*item) != item[1]:
+            raise DomainError(f"the context gives two states to {item[0]!r}")
+    return Statement(_names(first, text), _names(rest[:at], text), tuple(given), context)
+
+
+def _split(text: str) -> list[str]:
+    """The text around every sign of independence that stands outside quotes."""
+    parts, begin = [], 0
+    for match in _INDEPENDENT.finditer(text):
+        if match[2]:
+            parts.append(text[begin : match.start()])
+            begin = match.end()
+    return [*parts, text[begin:]]
+
+
+def _items(parts: list[tuple[str, str]], text: str) -> Iterable[tuple[str] | tuple[str, str]]:
+    """Names, and names with a state, separated by commas."""
+    while True:
+        kinds = [kind for kind, _ in parts[:3]]
+        if kinds == ["name", "=", "name"]:
+            yield parts[0][1], parts[2][1]
+            parts = parts[3:]
+        elif kinds[:1] == ["name"]:
+            yield (parts[0][1],)
+            parts = parts[1:]
+        else:
+            found = repr(parts[0][1]) if parts else "the end"
+            raise ParseError(f"expected a name but found {found} in the query {text!r}; {_HOW}")
+        if not parts:
+            return
+        if parts[0][0] not in (",", "&"):
+            raise ParseError(
+                f"expected a comma but found {parts[0][1]!r} in the query {text!r}; {_HOW}"
+            )
+        parts = parts[1:]
+
+
+def _names(parts: list[tuple[str, str]], text: str) -> tuple[str, ...]:
+    items = list(_items(parts, text))
+    for item in items:
+        if len(item) == 2:
+            raise ParseError(
+                f"{item[0]!r} is asked about in the query {text!r}: it cannot have a state there"
+            )
+    return tuple(item[0] for item in items)
+
+
+@dataclass(frozen=True)
+class Positions:
+    """A statement over a domain: positions of variables, and of states in the context."""
+
+    first: frozenset[int]
+    second: frozenset[int]
+    given: frozenset[int]
+    context: Mapping[int, int]
+
+
+def positions(domain: Domain, statement: Statement) -> Positions:
+    """A statement laid over a domain; what makes no sense there is an error that names it."""
+    sides = [_set(domain, side) for side in (statement.first, statement.second)]
+    given = _set(domain, statement.given)
+    context = domain.assignment(statement.context)
+    if not all(sides):
+        raise DomainError("a query needs at least one variable on either side")
+    asked = sides[0] | sides[1]
+    for what, overlap in (
+        ("stands on both sides of the query", sides[0] & sides[1]),
+        ("is asked about and given at once", asked & given),
+        ("is asked about and assigned in the context", asked & context.keys()),
+        ("is given and also assigned in the context; leave one out", given & context.keys()),
+    ):
+        if overlap:
+            raise DomainError(f"variable {domain.names[min(overlap)]!r} {what}")
+    return Positions(sides[0], sides[1], given, context)
+
+
+def _set(domain: Domain, names: Iterable[str]) -> frozenset[int]:
+    return frozenset(map(domain.position, names))

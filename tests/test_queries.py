@@ -1,0 +1,263 @@
+"""Queries against the definition, against joint tables, and against the laws of independence."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from contextwise.domain import Domain
+from contextwise.errors import DomainError, OpenResult
+from contextwise.independence import (
+    UNDECIDED,
+    Answer,
+    Statement,
+    answer_to,
+    is_independent,
+    queries,
+)
+from contextwise.structure import LogLinear, Structure
+from contextwise.testing import domains, structures
+from independence_oracle import (
+    assignments_of,
+    connected,
+    dependence,
+    independent,
+    random_table,
+    statements,
+)
+
+Case = tuple[Structure, Statement]
+
+
+@st.composite
+def cases(draw: st.DrawFn, max_variables: int = 6, max_states: int = 3) -> Case:
+    domain = draw(domains(min_variables=2, max_variables=max_variables, max_states=max_states))
+    return draw(structures(domain, max_features=8)), draw(statements(domain))
+
+
+def asked(structure: Structure, statement: Statement) -> bool:
+    answer = is_independent(
+        structure,
+        statement.first,
+        statement.second,
+        given=statement.given,
+        context=statement.context,
+    )
+    assert isinstance(answer, bool)
+    return answer
+
+
+@given(cases())
+def test_the_definition(case: Case) -> None:
+    assert asked(*case) == independent(*case)
+
+
+@given(cases())
+def test_the_solver_alone_says_the_same(case: Case) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(queries, "LABELS", -100)
+        assert asked(*case) == independent(*case)
+
+
+@given(cases(max_variables=5), st.integers(0, 2**32 - 1))
+def test_tables_with_random_weights_show_it(case: Case, seed: int) -> None:
+    """What the structure says is what any distribution with its features and odd weights shows."""
+    structure, statement = case
+    table = random_table(structure, np.random.default_rng(seed))
+    gap = dependence(table, structure.domain, statement)
+    assert (gap < 1e-13) == asked(structure, statement)
+
+
+@given(cases())
+def test_symmetry(case: Case) -> None:
+    structure, q = case
+    assert asked(structure, q) == asked(structure, Statement(q.second, q.first, q.given, q.context))
+
+
+@given(cases())
+def test_sets_are_independent_when_all_their_members_are(case: Case) -> None:
+    structure, q = case
+    each = [
+        asked(structure, Statement((a,), (b,), q.given, q.context))
+        for a in q.first
+        for b in q.second
+    ]
+    assert asked(structure, q) == all(each)
+
+
+@given(cases())
+def test_given_variables_mean_all_their_values(case: Case) -> None:
+    structure, q = case
+    each = [
+        asked(structure, Statement(q.first, q.second, (), {**q.context, **chosen}))
+        for chosen in assignments_of(structure.domain, q.given)
+    ]
+    assert asked(structure, q) == all(each)
+
+
+@given(cases(), st.data())
+def test_strong_union(case: Case, data: st.DataObject) -> None:
+    """What is independent stays so when more is given."""
+    structure, q = case
+    assume(asked(structure, q))
+    used = {*q.first, *q.second, *q.given, *q.context}
+    rest = [name for name in structure.domain.names if name not in used]
+    assume(rest)
+    more = tuple(data.draw(st.sets(st.sampled_from(rest))))
+    assert asked(structure, Statement(q.first, q.second, q.given + more, q.context))
+
+
+@given(cases())
+def test_reasons_hold(case: Case) -> None:
+    structure, q = case
+    answer = answer_to(structure, q)
+    assert bool(answer) == independent(structure, q)
+    if not answer:
+        check_path(structure, q, answer)
+    elif answer.separator is not None:
+        check_separator(structure, q, answer.separator)
+    else:
+        check_blocking(structure, q, answer.blocking)
+
+
+def check_path(structure: Structure, q: Statement, answer: Answer) -> None:
+    assigned = {**q.context, **dict(answer.assignment)}
+    assert {name for name, _ in answer.assignment} <= set(q.given)
+    assert answer.path[0] in q.first
+    assert answer.path[-1] in q.second
+    assert not set(answer.path) & {*q.given, *q.context}
+    for (here, there), text in zip(pairwise(answer.path), answer.features, strict=True):
+        (feature,) = Structure(structure.domain, [text])
+        assert {here, there} <= feature.keys()
+        assert feature.keys() & {*q.given, *q.context} <= assigned.keys()
+        assert all(assigned[v] in allowed for v, allowed in feature.items() if v in assigned)
+
+
+def check_separator(structure: Structure, q: Statement, separator: tuple[str, ...]) -> None:
+    """Given alone, it is enough; it is inside what was given; and each of it is needed."""
+    assert set(separator) <= set(q.given)
+    assert asked(structure, Statement(q.first, q.second, separator, q.context))
+    within = structure.restrict(q.context)
+    for name in separator:
+        fewer = set(separator) - {name}
+        scopes = [{v: [s[0]] for v, s in f.items() if v not in fewer} for f in within]
+        assert connected(Structure(within.domain, scopes), q.first, q.second, {})
+
+
+def check_blocking(structure: Structure, q: Statement, blocking: tuple[str, ...]) -> None:
+    """Without the literals on the other given variables there is still no path."""
+    assert blocking
+    assert set(blocking) <= set(q.given)
+    others = set(q.given) - set(blocking)
+    eased = Structure(
+        structure.domain,
+        [{v: s for v, s in feature.items() if v not in others} for feature in structure],
+    )
+    assert independent(eased, q)
+
+
+def test_adjacency_is_not_enough() -> None:
+    chain = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    answer = is_independent(chain, "A", "C", why=True)
+    assert not answer
+    assert answer.path == ("A", "B", "C")
+    assert str(answer) == "dependent: they are connected by A – B – C"
+    assert is_independent(chain, "A", "C", given="B", why=True).separator == ("B",)
+
+
+def test_separation_is_not_needed() -> None:
+    model = Structure(dict.fromkeys("ABCD", 2), ["A=1 & B=1 & D=1", "B=1 & C=1 & D=0"])
+    assert is_independent(model, "A", "C", given="D")
+    assert not is_independent(model, "A", "C")
+    assert is_independent(model, "A", "C", given="D", why=True).blocking == ("D",)
+
+
+def test_weights_do_not_matter() -> None:
+    model = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+    assert not is_independent(LogLinear(model, np.zeros(1)), "A", "B")
+
+
+def chain_of_clauses(clauses: list[list[int]]) -> Structure:
+    """A chain whose ends are connected exactly by the assignments that satisfy all clauses."""
+    count = max(abs(literal) for clause in clauses for literal in clause)
+    domain = {f"n{k}": 2 for k in range(len(clauses) + 1)} | {f"x{k + 1}": 2 for k in range(count)}
+    return Structure(
+        domain,
+        [
+            {f"n{k}": 1, f"n{k + 1}": 1, f"x{abs(literal)}": int(literal > 0)}
+            for k, clause in enumerate(clauses)
+            for literal in clause
+        ],
+    )
+
+
+def pigeons(count: int, holes: int) -> Structure:
+    """Each pigeon needs a hole of its own."""
+    at = [[pigeon * holes + hole + 1 for hole in range(holes)] for pigeon in range(count)]
+    apart = [
+        [-at[a][hole], -at[b][hole]]
+        for hole in range(holes)
+        for a in range(count)
+        for b in range(a)
+    ]
+    return chain_of_clauses(at + apart)
+
+
+def ends(model: Structure) -> Statement:
+    names = model.domain.names
+    nodes = [name for name in names if name[0] == "n"]
+    return Statement((nodes[0],), (nodes[-1],), tuple(name for name in names if name[0] == "x"))
+
+
+@pytest.mark.parametrize(("count", "independent"), [(6, False), (7, True)])
+def test_hard_queries_go_to_the_solver(count: int, independent: bool) -> None:
+    model = pigeons(count, 6)
+    q = ends(model)
+    assert asked(model, q) == independent
+    if not independent:
+        answer = answer_to(model, q)
+        check_path(model, q, answer)
+        assert len(answer.path) == sum(name[0] == "n" for name in model.domain.names)
+
+
+def test_undecided_is_no_bool() -> None:
+    model = pigeons(13, 12)
+    q = ends(model)
+    for limit in (0.0, 0.2):
+        answer = is_independent(model, q.first, q.second, given=q.given, time_limit=limit)
+        assert answer is UNDECIDED
+        with pytest.raises(OpenResult, match="time_limit"):
+            bool(answer)
+    reasoned = answer_to(model, q, time_limit=0.0)
+    assert reasoned.word == "undecided"
+    with pytest.raises(OpenResult):
+        bool(reasoned)
+
+
+def test_a_time_limit_does_not_hurt_easy_queries() -> None:
+    model = pigeons(13, 12)
+    assert is_independent(model, "x1", "x2", given=["n0", "n1"], time_limit=60) is False
+
+
+DOMAIN = Domain({"A": 2, "B": ["no", "yes"], "C": 3})
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "conditions", "message"),
+    [
+        ("A", "Z", {}, "unknown variable 'Z'"),
+        ("A", "A", {}, "'A' stands on both sides"),
+        ("A", "B", {"given": "A"}, "'A' is asked about and given"),
+        ("A", "B", {"context": "A=1"}, "'A' is asked about and assigned"),
+        ("A", "B", {"given": "C", "context": {"C": 1}}, "'C' is given and also assigned"),
+        ("A", "C", {"context": "B=maybe"}, "'B' has no state 'maybe'; its states are no, yes"),
+        ("A", [], {}, "at least one variable on either side"),
+        ("A", "B", {"context": "C!=1"}, "a context gives one state"),
+    ],
+)
+def test_bad_queries(first: str, second: str, conditions: dict[str, str], message: str) -> None:
+    with pytest.raises(DomainError, match=message) as caught:
+        is_independent(Structure(DOMAIN), first, second, **conditions)  # type: ignore[call-overload]
+    assert "\n" not in str(caught.value)
