@@ -132,7 +132,7 @@ def test_bad_ldags(dag: Any, labels: Any, message: str) -> None:
 
 def test_a_child_with_too_many_parents() -> None:
     domain = Domain.of_cardinalities([2] * 40)
-    with pytest.raises(TooLargeError, match="39 variables"):
+    with pytest.raises(TooLargeError, match="v0, v1, v2 and 36 more has 549755813888 cells"):
         from_ldag(domain, [(f"v{k}", "v39") for k in range(39)])
 
 
@@ -244,6 +244,26 @@ def test_cstrees(seed: int) -> None:
         stages[child] = stage
     wanted = interactions(joint(rng, domain, stages))
     check(lambda: from_cstree(domain, given), wanted, domain)
+
+
+def test_a_selector_with_shared_distributions_has_no_features() -> None:
+    domain = Domain({"S": 2, "A": 2, "B": 2, "Y": 2})
+    histories = product(range(2), repeat=3)
+    stages: dict[str, list[Any]] = {
+        "A": [0, 0],
+        "B": [0] * 4,
+        "Y": [(b if s else a) for s, a, b in histories],
+    }
+    with pytest.raises(NotRepresentable, match=r"S and Y depend where A=(0 & B=1|1 & B=0)"):
+        from_staged_tree(domain, stages)
+    stages["Y"] = ["b0", "b0", "b1", "b1", "a0", "a1", "a0", "a1"]
+    assert from_staged_tree(domain, stages).pairs() == [
+        ("S", "A"),
+        ("S", "B"),
+        ("S", "Y"),
+        ("A", "Y"),
+        ("B", "Y"),
+    ]
 
 
 def test_stages_as_an_array_of_histories() -> None:

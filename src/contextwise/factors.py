@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import log10, prod
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,11 @@ from contextwise.structure import LogLinear, Structure, weighted
 
 FloatArray = npt.NDArray[np.float64]
 
-CELLS = 2**22
-"""The most cells of a table, and of all tables that are made at once."""
+LITERALS = 2**23
+"""The most literals of all tables that are made at once: their cells times their variables."""
+
+AXES = 30
+"""The most variables of one table: NumPy's arrays have so many axes, with one or two to spare."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,21 +39,27 @@ class Factor:
     logs: FloatArray
 
 
-def checked_cells(domain: Domain, scopes: Iterable[Sequence[int]], advice: str = "") -> int:
-    """The number of cells of tables over these scopes; too many are an error."""
+def check_size(domain: Domain, scopes: Iterable[Sequence[int]], advice: str = "") -> None:
+    """Refuse tables over these scopes if they are too large together; the error names the last."""
     total = 0
     for scope in scopes:
         cells = prod(domain.cardinalities[v] for v in scope)
-        total += cells
-        if total > CELLS:
-            names = listed((domain.names[v] for v in scope), 4)
-            size = f"{cells} cells" if cells < 10**12 else f"about {float(cells):.0e} cells"
+        total += cells * len(scope)
+        if total > LITERALS or len(scope) > AXES:
             raise TooLargeError(
-                f"a table over {len(scope)} variables ({names}) has {size}, "
-                f"{'' if cells > CELLS else 'with the others '}more than the limit of {CELLS}"
-                + (f"; {advice}" if advice else "")
+                f"a table over {listed((domain.names[v] for v in scope), 3)} has "
+                f"{readable(cells)} cells; a table may have {AXES} variables and all of them "
+                f"{LITERALS} literals" + f"; {advice}" * bool(advice)
             )
-    return total
+
+
+def readable(size: int) -> str:
+    """A size for a message: its digits, or how many it has.
+
+    >>> readable(2**20), readable(2**100)
+    ('1048576', 'about 10**30')
+    """
+    return str(size) if size < 10**12 else f"about 10**{int(log10(size))}"
 
 
 def tables(
@@ -61,7 +70,7 @@ def tables(
     >>> tables(Domain({"A": 2, "B": 2, "C": 2}), [(0, 1)])
     Structure(3 variables, 4 features: A=0 & B=0; A=0 & B=1; A=1 & B=0; A=1 & B=1)
     """
-    return Structure.from_literals(domain, *_cells(domain, list(scopes)), info=info)[0]
+    return Structure.from_literals(domain, *cells_of(domain, list(scopes)), info=info)[0]
 
 
 def log_linear(
@@ -72,7 +81,7 @@ def log_linear(
     >>> log_linear(Domain({"A": 2, "B": 2}), [Factor((0, 1), np.array([[0.0, 0.5], [1.0, 0.0]]))])
     LogLinear(2 variables, 4 features: 0 A=0 & B=0; 0.5 A=0 & B=1; 1 A=1 & B=0; 0 A=1 & B=1)
     """
-    owners, variables, values, _ = _cells(domain, [factor.scope for factor in factors])
+    owners, variables, values, _ = cells_of(domain, [factor.scope for factor in factors])
     weights = np.concatenate([np.zeros(0), *(factor.logs.ravel() for factor in factors)])
     return weighted(domain, owners, variables, values, weights, info=info)
 
@@ -92,7 +101,7 @@ def factors_of(model: LogLinear) -> list[Factor]:
         scope = tuple(variable for variable, _ in literals)
         allowed = [members(value_set) for _, value_set in literals]
         by_scope.setdefault(scope, []).append((allowed, weight))
-    checked_cells(domain, by_scope)
+    check_size(domain, by_scope)
     factors = []
     for scope, entries in by_scope.items():
         logs = np.zeros([domain.cardinalities[v] for v in scope])
@@ -102,12 +111,14 @@ def factors_of(model: LogLinear) -> list[Factor]:
     return factors
 
 
-def _cells(
-    domain: Domain, scopes: list[Sequence[int]]
+def cells_of(
+    domain: Domain, scopes: Sequence[Sequence[int]]
 ) -> tuple[IntArray, IntArray, WordArray, int]:
-    """The literals of all cells of tables over these scopes, as `Structure.from_literals` takes
-    them."""
-    checked_cells(domain, scopes)
+    """All cells of tables over these scopes, as `Structure.from_literals` takes them.
+
+    Returns the feature, the variable and the value set of each literal, and the number of cells.
+    """
+    check_size(domain, scopes)
     words = words_of(domain.cardinalities)
     owners, variables, states = [], [], []
     count = 0

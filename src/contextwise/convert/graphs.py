@@ -23,7 +23,7 @@ import numpy as np
 from contextwise.convert.target import DomainLike, Pair, domain_of, pair_of
 from contextwise.domain import Domain
 from contextwise.errors import DomainError, require
-from contextwise.factors import checked_cells, tables
+from contextwise.factors import check_size, tables
 from contextwise.structure import Structure
 
 GraphLike = Any
@@ -59,7 +59,7 @@ def from_graph(
     if by != "cliques":
         raise DomainError(f"unknown by={by!r}; choose 'cliques' or 'edges'")
     scopes = maximal_cliques(nodes, edges)
-    checked_cells(domain, scopes, "use by='edges'")
+    check_size(domain, scopes, "use by='edges'")
     return tables(domain, scopes)
 
 

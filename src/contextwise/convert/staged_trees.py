@@ -11,8 +11,9 @@ on some of the variables. "At level Y: where A=0, one distribution" is one line,
 variables come before. Labelled DAGs with one fixed order are CStrees or staged trees.
 
 Lost: the order, and the independencies that hold only while later variables are not observed (see
-`contextwise.convert.stages`). Stages that no features can express are `NotRepresentable`: those of
-a tree drawn at random mostly are.
+`contextwise.convert.stages`). Most trees have features; stages that no features can express are
+`NotRepresentable`, such as those of a Y that looks at A where S=0 and at B where S=1, with the same
+two distributions: there S matters where A and B differ, and A and B never interact.
 
 >>> domain = {"A": 2, "B": 2, "Y": 2}
 >>> tree = from_staged_tree(domain, {"B": ["s", "s"], "Y": ["low", "low", "low", "high"]})

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +31,7 @@ import numpy.typing as npt
 from contextwise.convert.target import Cube, Pair, Target, features_for
 from contextwise.domain import Domain
 from contextwise.errors import DomainError
-from contextwise.factors import checked_cells
+from contextwise.factors import check_size
 from contextwise.features import IntArray
 from contextwise.structure import Structure
 
@@ -53,9 +54,9 @@ class Stages:
 
 def all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages:
     """Stages of which each assignment of the parents has its own."""
-    count = checked_cells(domain, [parents])
+    check_size(domain, [parents])
     shape = [domain.cardinalities[v] for v in parents]
-    return Stages(child, tuple(parents), np.arange(count).reshape(shape))
+    return Stages(child, tuple(parents), np.arange(prod(shape)).reshape(shape))
 
 
 def from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
@@ -122,7 +123,7 @@ def _independent(domain: Domain, terms: list[tuple[tuple[int, ...], BoolArray]])
     if any(where.all() for _, where in terms):
         return []
     scope = sorted({v for own, _ in terms for v in own})
-    checked_cells(domain, [scope])
+    check_size(domain, [scope])
     anywhere = np.zeros([domain.cardinalities[v] for v in scope], dtype=bool)
     for own, where in terms:
         order = np.argsort(own)

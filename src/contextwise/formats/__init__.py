@@ -19,11 +19,11 @@ import os
 from typing import IO, Literal
 
 from contextwise.errors import ContextwiseError
-from contextwise.formats import bn, files, json, mn
+from contextwise.formats import bif, bn, files, json, mn, uai
 from contextwise.formats.source import Format, Source
 from contextwise.structure import LogLinear, Model
 
-FORMATS = (mn.FORMAT, json.FORMAT, bn.BN, bn.DN)
+FORMATS = (mn.FORMAT, json.FORMAT, bn.BN, bn.DN, uai.FORMAT, bif.FORMAT)
 """The formats; the first that fits is taken for data without a name."""
 
 ZeroWeights = Literal["keep", "drop"]

@@ -1,0 +1,201 @@
+"""Markov and Bayesian networks as the UAI competitions keep them: ``.uai``.
+
+Numbers between blanks, after a word that says what they are::
+
+    MARKOV            or BAYES
+    3                 the number of variables
+    2 2 3             their cardinalities
+    2                 the number of tables
+    2 0 1             the scope of each: its size and its variables
+    2 1 2             (in BAYES, the last one is the child)
+    4                 the number of entries of the first table
+     1.0 2.5 0.5 1.0  its numbers, the last variable of the scope varying fastest
+    6 ...
+
+A number of a table is a factor of the probability, so its log is the weight of a feature: each cell
+of a table becomes one feature. A ``BAYES`` file is read in the same way; each table is a
+conditional distribution, and it makes its child and parents depend on each other.
+
+A number 1 is a feature with the weight 0, and like all of them it counts, unless the reader is told
+``zero_weights="drop"``. That matters when a file was written by us: a model with the feature
+``v0=1 & v1=1 & v2=1`` alone is written as one whole table, of which one number is not 1.
+
+Lines that start with ``c``, and what follows ``#``, are comments. The format has no place for
+names: what we write is numbered, with a warning if there were names to lose.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from math import prod
+
+import numpy as np
+
+from contextwise.domain import Domain
+from contextwise.errors import ContextwiseError, TooLargeError
+from contextwise.factors import Factor, FloatArray, check_size, readable
+from contextwise.formats.assembly import check_states
+from contextwise.formats.networks import factor_of, network, numbers, tables_to_write
+from contextwise.formats.source import Format, Source
+from contextwise.structure import Model
+
+_COMMENT = re.compile(r"^c(?:[ \t].*)?$|#.*", re.MULTILINE)
+_KINDS = ("MARKOV", "BAYES")
+_ENTRIES_A_LINE = 8
+
+
+class NamesLost(UserWarning):
+    """A file that has no place for the names of variables and states."""
+
+
+def read(source: Source) -> Model:
+    """Read a ``.uai`` file."""
+    words = _Words(source)
+    kind = words.word()
+    if kind.upper() not in _KINDS:
+        raise words.error(f"expected MARKOV or BAYES, not {kind[:20]!r}")
+    cardinalities = words.integers(words.integer("the number of variables"), "a cardinality", 1)
+    check_states(source, cardinalities)
+    count = words.integer("the number of tables")
+    scopes = [_scope(words, len(cardinalities)) for _ in words.times(count)]
+    domain = Domain.of_cardinalities(cardinalities)
+    try:
+        check_size(domain, scopes)
+    except TooLargeError as error:
+        raise words.error(str(error)) from None
+    factors = [_factor(words, scope, cardinalities) for scope in scopes]
+    words.expect_end()
+    return network(domain, factors, source, "uai")
+
+
+def write(model: Model) -> bytes:
+    """A log-linear model as a ``.uai`` file: one table for each scope of its features.
+
+    >>> from contextwise.structure import LogLinear, Structure
+    >>> model = LogLinear(Structure({"v0": 2, "v1": 2}, ["v0=1 & v1=1"]), [1.0])
+    >>> print(write(model).decode())
+    MARKOV
+    2
+    2 2
+    1
+    2 0 1
+    <BLANKLINE>
+    4
+     1.0 1.0 1.0 2.718281828459045
+    """
+    factors = tables_to_write(model, ".uai")
+    domain = model.domain
+    if domain != Domain.of_cardinalities(domain.cardinalities):
+        warnings.warn(
+            "a .uai file keeps no names: variables and states are numbered in it",
+            NamesLost,
+            stacklevel=4,
+        )
+    lines = ["MARKOV", str(len(domain)), " ".join(map(str, domain.cardinalities))]
+    lines.append(str(len(factors)))
+    lines += [" ".join(map(str, (len(factor.scope), *factor.scope))) for factor in factors]
+    for factor in factors:
+        entries = list(map(repr, numbers(factor, ".uai").ravel().tolist()))
+        lines += ["", str(len(entries))]
+        lines += [
+            " " + " ".join(entries[k : k + _ENTRIES_A_LINE])
+            for k in range(0, len(entries), _ENTRIES_A_LINE)
+        ]
+    return "\n".join([*lines, ""]).encode("ascii")
+
+
+class _Words:
+    """The words of a file, taken one by one; an error knows the line of the last one taken."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.text = _COMMENT.sub("", source.text)
+        self.words = self.text.split()
+        self.at = 0
+
+    def error(self, message: str) -> ContextwiseError:
+        """An error at the last word that was taken."""
+        for k, match in enumerate(re.finditer(r"\S+", self.text)):
+            if k == max(self.at - 1, 0):
+                return self.source.error(message, self.text.count("\n", 0, match.start()) + 1)
+        return self.source.error(message, 1)
+
+    def take(self, count: int, what: str) -> list[str]:
+        if count > len(self.words) - self.at:
+            self.at = len(self.words)
+            raise self.error(f"the file ends where {what} should follow")
+        self.at += count
+        return self.words[self.at - count : self.at]
+
+    def word(self) -> str:
+        return self.take(1, "MARKOV or BAYES")[0]
+
+    def times(self, count: int) -> range:
+        """As many rounds as there can be words for."""
+        return range(min(count, len(self.words) - self.at + 1))
+
+    def integer(self, what: str, least: int = 0) -> int:
+        word = self.take(1, what)[0]
+        if not (word.isascii() and word.isdigit() and len(word) < 19) or int(word) < least:
+            raise self.error(f"expected {what}, not {word[:20]!r}")
+        return int(word)
+
+    def integers(self, count: int, what: str, least: int = 0) -> list[int]:
+        return [self.integer(what, least) for _ in self.times(count)]
+
+    def floats(self, count: int, what: str) -> FloatArray:
+        words = self.take(count, what)
+        try:
+            values = np.array(words, dtype=np.float64)
+        except ValueError:
+            values = np.array([_float(word) for word in words])
+        bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+        if len(bad):
+            self.at -= count - int(bad[0]) - 1
+            shown = self.words[self.at - 1][:20]
+            raise self.error(f"expected {what} that is 0 or more, not {shown!r}")
+        return values
+
+    def expect_end(self) -> None:
+        if self.at < len(self.words):
+            self.at += 1
+            shown = self.words[self.at - 1][:20]
+            raise self.error(f"expected the end of the file after the last table, not {shown!r}")
+
+
+def _float(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        return np.nan
+
+
+def _scope(words: _Words, variables: int) -> list[int]:
+    scope: dict[int, None] = {}
+    for _ in words.times(words.integer("the size of a scope")):
+        variable = words.integer("a variable of a scope")
+        if variable >= variables:
+            raise words.error(f"there is no variable {variable}; the last one is {variables - 1}")
+        if variable in scope:
+            raise words.error(f"variable {variable} occurs twice in a scope")
+        scope[variable] = None
+    return list(scope)
+
+
+def _factor(words: _Words, scope: list[int], cardinalities: list[int]) -> Factor:
+    shape = [cardinalities[v] for v in scope]
+    entries = words.integer("the number of entries of a table")
+    if entries != prod(shape):
+        raise words.error(
+            f"the table over {len(scope)} variables has {readable(prod(shape))} entries, not "
+            f"{entries}"
+        )
+    return factor_of(scope, words.floats(entries, "an entry of a table").reshape(shape))
+
+
+def _fits(data: bytes) -> bool:
+    return data.lstrip()[:6].upper().startswith((b"MARKOV", b"BAYES"))
+
+
+FORMAT = Format("uai", (".uai",), read, write, _fits)
