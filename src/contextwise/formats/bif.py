@@ -48,6 +48,9 @@ NEAR = 0.02
 EXACT = 1e-9
 """How far the sum of a row is from 1 if it is a distribution but for rounding."""
 
+PRINTED = 1e-4
+"""How far it may be when a model is written whose weights were once printed with six digits."""
+
 
 def read(source: Source) -> Model:
     """Read a ``.bif`` file."""
@@ -213,7 +216,7 @@ def _families(domain: Domain, factors: list[Factor]) -> dict[int, Factor]:
 
 def _sums_to_one(factor: Factor, child: int) -> bool:
     sums = numbers(factor, ".bif").sum(axis=factor.scope.index(child))
-    return bool((np.abs(sums - 1) <= EXACT).all())
+    return bool((np.abs(sums - 1) <= PRINTED).all())
 
 
 def _probability(domain: Domain, child: int, family: Factor | None) -> Iterator[str]:
