@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.counting.bounds import related, union_bounds
 from contextwise.counting.contract import PairCounts
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
@@ -135,6 +136,11 @@ def count_pairs(
     if progress and not found["interrupted"]:
         progress(total, total)
     lower, upper = _by_pair(found["lower"]), _by_pair(found["upper"])
+    if len(is_open := np.flatnonzero((lower != upper).any(axis=1))):
+        cheap = union_bounds(a, b, pairs[is_open], canonical=canonical, value_weights=value_weights)
+        lower[is_open] = np.maximum(lower[is_open], cheap[0])
+        upper[is_open] = np.minimum(upper[is_open], cheap[1])
+        lower[is_open], upper[is_open] = related(lower[is_open], upper[is_open])
     extracting = found["extracting"]
     seconds = {"extracting": extracting, "native": time.perf_counter() - began - extracting}
     counted = {"native": int((lower == upper).sum())}

@@ -118,6 +118,11 @@ class Natural {
 
   const std::vector<u64>& words() const { return words_; }
   bool is_zero() const { return words_.empty(); }
+  bool is_one() const { return words_.size() == 1 && words_[0] == 1; }
+  bool is_power_of_two() const {
+    return !words_.empty() && std::has_single_bit(words_.back()) &&
+           std::all_of(words_.begin(), words_.end() - 1, [](u64 word) { return word == 0; });
+  }
   std::size_t bits() const {
     return words_.empty() ? 0 : 64 * words_.size() - std::countl_zero(words_.back());
   }
@@ -218,6 +223,11 @@ struct Bounds {
   Bounds(const N& from, const N& to) : low(from), high(to) {}
   bool closed() const { return low == high; }
   bool is_zero() const { return high.is_zero(); }
+  // Both are true, so the better ends are.
+  void meet(const Bounds& other) {
+    if (low < other.low) low = other.low;
+    if (other.high < high) high = other.high;
+  }
   Bounds& operator+=(const Bounds& other) {
     low += other.low;
     high += other.high;

@@ -10,6 +10,19 @@
 
 namespace contextwise {
 
+// The number of bits set. Without an instruction for it (wheels must run on any machine of their
+// kind) the arithmetic is quicker than the library's table.
+inline int ones(u64 word) {
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__POPCNT__)
+  word -= word >> 1 & 0x5555555555555555u;
+  word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+  word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  return static_cast<int>(word * 0x0101010101010101u >> 56);
+#else
+  return std::popcount(word);
+#endif
+}
+
 // W words; W = 0 means as many as are asked for.
 template <int W>
 struct Bits {
@@ -33,13 +46,22 @@ struct Bits {
   }
   int count() const {
     int total = 0;
-    for (u64 word : words) total += std::popcount(word);
+    for (u64 word : words) total += ones(word);
     return total;
+  }
+  // Whether there is exactly one bit.
+  bool single() const {
+    u64 seen = 0, more = 0;
+    for (u64 word : words) {
+      more |= (word & (word - 1)) | (seen && word);
+      seen |= word;
+    }
+    return seen && !more;
   }
   // The lowest bit; there must be one.
   std::size_t lowest() const {
     std::size_t k = 0;
-    while (!words[k]) ++k;
+    while (k + 1 < words.size() && !words[k]) ++k;
     return 64 * k + static_cast<std::size_t>(std::countr_zero(words[k]));
   }
   bool meets(const Bits& other) const {
@@ -63,6 +85,15 @@ struct Bits {
   // What is not in the other one.
   Bits& operator-=(const Bits& other) {
     for (std::size_t k = 0; k < words.size(); ++k) words[k] &= ~other.words[k];
+    return *this;
+  }
+  // Both bits of every pair of bits (2k, 2k + 1) of which one is set.
+  Bits& fill_twins() {
+    constexpr u64 EVEN = 0x5555555555555555u;
+    for (u64& word : words) {
+      const u64 either = (word | word >> 1) & EVEN;
+      word = either | either << 1;
+    }
     return *this;
   }
   friend Bits operator&(Bits a, const Bits& b) { return a &= b; }

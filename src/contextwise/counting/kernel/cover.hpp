@@ -40,10 +40,14 @@ struct Cover {
 // splits on x and treats both sides alike loses the split here.
 class Simplifier {
  public:
-  explicit Simplifier(Cover& cover) : cover_(cover), words_(cover.words()) {
+  explicit Simplifier(Cover& cover)
+      : cover_(cover), words_(cover.words()), fields_(cover.variables() * words_, 0) {
     variable_of_.resize(cover.bits());
     for (u32 v = 0; v < cover.variables(); ++v)
-      std::fill(variable_of_.begin() + cover.start[v], variable_of_.begin() + cover.start[v + 1], v);
+      for (u32 bit = cover.start[v]; bit < cover.start[v + 1]; ++bit) {
+        variable_of_[bit] = v;
+        fields_[v * words_ + bit / 64] |= u64{1} << bit % 64;
+      }
   }
 
   void run() {
@@ -60,7 +64,7 @@ class Simplifier {
     }
     std::size_t kept = 0;
     for (std::size_t c = 0; c < count; ++c)
-      if (alive_[c]) std::copy_n(cover_.cube(c), words_, cover_.cube(kept++));
+      if (alive_[c]) std::copy_n(cover_.cube(c), words_, cover_.cubes.data() + kept++ * words_);
     cover_.cubes.resize(kept * words_);
     sort_by_size();
   }
@@ -72,7 +76,7 @@ class Simplifier {
     std::vector<std::pair<int, u32>> order(count);
     for (u32 c = 0; c < count; ++c) {
       int size = 0;
-      for (std::size_t k = 0; k < words_; ++k) size += std::popcount(cover_.cube(c)[k]);
+      for (std::size_t k = 0; k < words_; ++k) size += ones(cover_.cube(c)[k]);
       order[c] = {size, c};
     }
     std::sort(order.begin(), order.end(), [&](const auto& x, const auto& y) {
@@ -88,55 +92,49 @@ class Simplifier {
   }
 
   void compare_with_all(u32 c) {
-    for (u32 d = 0; d < cover_.size(); ++d) {
-      if (d == c || !alive_[d]) continue;
+    switch (words_) {
+      case 1: return compare<1>(c);
+      case 2: return compare<2>(c);
+      case 3: return compare<3>(c);
+      default: return compare<0>(c);
+    }
+  }
+
+  template <std::size_t W>
+  void compare(u32 c) {
+    const std::size_t words = W ? W : words_;
+    const u64* const mine = cover_.cubes.data() + c * words;
+    u64* other = cover_.cubes.data();
+    for (u32 d = 0; d < alive_.size(); ++d, other += words) {
+      if (!alive_[d] || d == c) continue;
       // What C forbids and D does not: nothing, or bits of one variable only?
       std::size_t word = 0;
-      while (word < words_ && !(cover_.cube(c)[word] & ~cover_.cube(d)[word])) ++word;
-      if (word == words_) {
+      while (word < words && !(mine[word] & ~other[word])) ++word;
+      if (word == words) {
         alive_[d] = 0;
         continue;
       }
-      const u64 beyond = cover_.cube(c)[word] & ~cover_.cube(d)[word];
-      const u32 variable = variable_of_[64 * word + std::countr_zero(beyond)];
-      if (differ_only_in(c, d, variable) && widen(d, c, variable) && !queued_[d]) {
+      const u64 beyond = mine[word] & ~other[word];
+      const u32 variable = variable_of_[64 * word + static_cast<u32>(std::countr_zero(beyond))];
+      const u64* const field = fields_.data() + variable * words;
+      u64 outside = 0;
+      for (std::size_t k = word; k < words; ++k) outside |= mine[k] & ~other[k] & ~field[k];
+      if (outside) continue;
+      u64 gone = 0;
+      for (std::size_t k = 0; k < words; ++k) {
+        gone |= other[k] & field[k] & ~mine[k];
+        other[k] &= ~(field[k] & ~mine[k]);
+      }
+      if (gone && !queued_[d]) {
         queued_[d] = 1;
         queue_.push_back(d);
       }
     }
   }
 
-  bool differ_only_in(u32 c, u32 d, u32 variable) const {
-    for (std::size_t k = 0; k < words_; ++k) {
-      const u64 field = field_word(variable, k);
-      if (cover_.cube(c)[k] & ~cover_.cube(d)[k] & ~field) return false;
-    }
-    return true;
-  }
-
-  bool widen(u32 d, u32 c, u32 variable) {
-    bool changed = false;
-    for (std::size_t k = cover_.start[variable] / 64; k < words_; ++k) {
-      const u64 field = field_word(variable, k);
-      if (!field) break;
-      const u64 gone = cover_.cube(d)[k] & field & ~cover_.cube(c)[k];
-      changed |= gone != 0;
-      cover_.cube(d)[k] &= ~gone;
-    }
-    return changed;
-  }
-
-  // The bits of a variable in word k.
-  u64 field_word(u32 variable, std::size_t k) const {
-    const std::size_t low = std::max<std::size_t>(cover_.start[variable], 64 * k);
-    const std::size_t high = std::min<std::size_t>(cover_.start[variable + 1], 64 * k + 64);
-    if (low >= high) return 0;
-    const u64 ones = high - low == 64 ? ~u64{0} : (u64{1} << (high - low)) - 1;
-    return ones << (low - 64 * k);
-  }
-
   Cover& cover_;
   std::size_t words_;
+  std::vector<u64> fields_;  // the bits of each variable
   std::vector<u32> variable_of_;
   std::vector<char> alive_, queued_;
   std::vector<u32> queue_;
@@ -144,46 +142,93 @@ class Simplifier {
 
 // The same cover over the classes its cubes tell apart: variables that no cube tests leave, and
 // values that every cube treats alike become one bit with their weights added.
-inline Cover compacted(const Cover& cover) {
-  Cover result;
-  std::vector<u32> moved(cover.bits(), ~u32{0});  // old bit -> new bit
-  std::vector<Natural> weights;
-  bool merged = !cover.weights.empty();
-  for (u32 v = 0; v < cover.variables(); ++v) {
-    const u32 first = cover.start[v], count = cover.start[v + 1] - first;
-    std::vector<u32> of(count, 0);
+class Compaction {
+ public:
+  explicit Compaction(const Cover& cover) : cover_(cover), tested_(cover.words(), 0) {
+    for (std::size_t c = 0; c < cover.size(); ++c)
+      for (std::size_t k = 0; k < tested_.size(); ++k) tested_[k] |= cover.cube(c)[k];
+  }
+
+  Cover run() {
+    if (untouched()) return cover_;
+    moved_.assign(cover_.bits(), NONE);
+    for (u32 v = 0; v < cover_.variables(); ++v)
+      if (is_tested(v)) add(v);
+    if (std::all_of(result_.weights.begin(), result_.weights.end(),
+                    [](const Natural& weight) { return weight.is_one(); }))
+      result_.weights.clear();
+    move_cubes();
+    return std::move(result_);
+  }
+
+ private:
+  bool is_tested(u32 v) const {
+    for (u32 bit = cover_.start[v]; bit < cover_.start[v + 1]; ++bit)
+      if (tested_[bit / 64] >> bit % 64 & 1) return true;
+    return false;
+  }
+  bool is_binary(u32 v) const { return cover_.start[v + 1] - cover_.start[v] == 2; }
+  bool untouched() const {
+    for (u32 v = 0; v < cover_.variables(); ++v)
+      if (!is_binary(v) || !is_tested(v)) return false;
+    return true;
+  }
+
+  // A binary variable that is tested has both its classes told apart; another one is looked at.
+  void add(u32 v) {
+    const u32 first = cover_.start[v], count = cover_.start[v + 1] - first;
+    const u32 base = result_.start.back();
+    std::vector<u32> of{0, 1};
+    const u32 classes = is_binary(v) ? 2 : partition(v, of);
+    for (u32 k = 0; k < count; ++k) moved_[first + k] = base + of[k];
+    if (classes < count || !cover_.weights.empty()) {
+      result_.weights.resize(base, Natural(1));
+      result_.weights.resize(base + classes);
+      for (u32 k = 0; k < count; ++k) result_.weights[base + of[k]] += cover_.weight(first + k);
+    } else if (!result_.weights.empty()) {
+      result_.weights.resize(base + classes, Natural(1));
+    }
+    result_.start.push_back(base + classes);
+    result_.names.push_back(cover_.names[v]);
+  }
+
+  u32 partition(u32 v, std::vector<u32>& of) const {
+    const u32 first = cover_.start[v], count = cover_.start[v + 1] - first;
+    of.assign(count, 0);
     u32 classes = 1;
-    for (std::size_t c = 0; c < cover.size() && classes < count; ++c) {
-      std::vector<u32> split(classes, ~u32{0}), keep(classes, ~u32{0});
-      u32 fresh = 0;
+    std::vector<u32> inside(count), outside(count);
+    for (std::size_t c = 0; c < cover_.size() && classes < count; ++c) {
+      std::fill_n(inside.begin(), classes, NONE);
+      std::fill_n(outside.begin(), classes, NONE);
+      classes = 0;
       for (u32 k = 0; k < count; ++k) {
-        u32& place = cover.has(c, first + k) ? split[of[k]] : keep[of[k]];
-        if (place == ~u32{0}) place = fresh++;
+        u32& place = (cover_.has(c, first + k) ? inside : outside)[of[k]];
+        if (place == NONE) place = classes++;
         of[k] = place;
       }
-      classes = fresh;
     }
-    if (classes == 1) continue;
-    merged |= classes < count;
-    const u32 base = result.start.back();
-    weights.resize(base + classes);
-    for (u32 k = 0; k < count; ++k) {
-      moved[first + k] = base + of[k];
-      weights[base + of[k]] += cover.weight(first + k);
-    }
-    result.start.push_back(base + classes);
-    result.names.push_back(cover.names[v]);
+    return classes;
   }
-  if (merged && std::any_of(weights.begin(), weights.end(),
-                            [](const Natural& w) { return !(w == Natural(1)); }))
-    result.weights = std::move(weights);
-  result.cubes.assign(cover.size() * result.words(), 0);
-  for (std::size_t c = 0; c < cover.size(); ++c)
-    for (u32 bit = 0; bit < cover.bits(); ++bit)
-      if (moved[bit] != ~u32{0} && cover.has(c, bit))
-        result.cube(c)[moved[bit] / 64] |= u64{1} << moved[bit] % 64;
-  return result;
-}
+
+  void move_cubes() {
+    const std::size_t words = result_.words();
+    result_.cubes.assign(cover_.size() * words, 0);
+    for (std::size_t c = 0; c < cover_.size(); ++c)
+      for (std::size_t k = 0; k < cover_.words(); ++k)
+        for (u64 word = cover_.cube(c)[k]; word; word &= word - 1) {
+          const u32 bit = moved_[64 * k + static_cast<std::size_t>(std::countr_zero(word))];
+          result_.cubes[c * words + bit / 64] |= u64{1} << bit % 64;
+        }
+  }
+
+  static constexpr u32 NONE = ~u32{0};
+  const Cover& cover_;
+  std::vector<u64> tested_;
+  std::vector<u32> moved_;  // old bit -> new bit
+  Cover result_;
+};
+
+inline Cover compacted(const Cover& cover) { return Compaction(cover).run(); }
 
 inline Cover reduced(Cover cover) {
   Simplifier(cover).run();

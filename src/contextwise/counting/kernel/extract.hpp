@@ -26,26 +26,6 @@ struct Pair {
   u32 first, second;
 };
 
-// A product of the weights of whole variables: powers of two apart, since most are binary.
-struct Factor {
-  unsigned shift = 0;
-  Natural odd{1};
-
-  void multiply(Natural value) {
-    unsigned twos = 0;
-    while (!value.is_zero() && twos < 64 && !(value.words()[0] >> twos & 1)) ++twos;
-    if (twos < 64 && value.bits() == twos + 1u) {
-      shift += twos;
-      return;
-    }
-    odd *= value;
-  }
-  void apply(Natural& number) const {
-    number *= odd;
-    number <<= shift;
-  }
-};
-
 // The values of every variable as classes, and the literals of both models over them.
 class Coding {
  public:
@@ -60,7 +40,17 @@ class Coding {
 
   std::size_t variables() const { return cardinalities_.size(); }
   u32 classes(u32 variable) const { return class_count_[variable]; }
-  const Natural& total(u32 variable) const { return totals_[variable]; }
+  // The weight of all assignments, without these variables (rising). Most variables count a power
+  // of two, so that a product is a shift.
+  Natural all_but(const std::vector<u32>& without) const {
+    unsigned shift = shift_;
+    for (u32 v : without) shift -= twos_[v];
+    Natural result(1);
+    for (u32 v : odd_)
+      if (!std::binary_search(without.begin(), without.end(), v)) result *= totals_[v];
+    result <<= shift;
+    return result;
+  }
   bool unit(u32 variable) const { return unit_[variable]; }
   const Natural& weight(u32 variable, u32 which) const { return weights_[variable][which]; }
   const FeatureArrays& model(int m) const { return *models_[m]; }
@@ -120,7 +110,12 @@ class Coding {
         weights_[v][of] += weight;
         totals_[v] += weight;
       }
-      for (const Natural& weight : weights_[v]) unit_[v] &= weight == Natural(1);
+      for (const Natural& weight : weights_[v]) unit_[v] &= weight.is_one();
+      twos_.push_back(0);
+      if (totals_[v].is_power_of_two())
+        shift_ += twos_[v] = static_cast<unsigned>(totals_[v].bits() - 1);
+      else
+        odd_.push_back(static_cast<u32>(v));
     }
   }
 
@@ -146,6 +141,9 @@ class Coding {
   std::vector<std::vector<Natural>> weights_;
   std::vector<Natural> totals_;
   std::vector<char> unit_;
+  std::vector<unsigned> twos_;  // the exponent, if the total of a variable is a power of two
+  std::vector<u32> odd_;        // the variables whose total is not
+  unsigned shift_ = 0;
   std::size_t stride_ = 1;
   std::vector<u64> forbidden_[2];
 };
@@ -241,12 +239,12 @@ class Extractor {
     for (std::size_t c = 0; c < count; ++c)
       for_each_literal_of(m, indices_[m]->begin(number)[c], pair, [&](u32 v, std::size_t literal) {
         const u64* forbidden = coding_.forbidden(m, literal);
-        u64* cube = cover.cube(c);
-        for (u32 k = 0; k < coding_.classes(v); ++k)
-          if (forbidden[k / 64] >> k % 64 & 1) {
-            const u32 bit = place_[v] + k;
-            cube[bit / 64] |= u64{1} << bit % 64;
-          }
+        const u32 at = place_[v], shift = at % 64, classes = coding_.classes(v);
+        u64* cube = cover.cubes.data() + c * words + at / 64;
+        for (u32 k = 0; 64 * k < classes; ++k) {
+          cube[k] |= forbidden[k] << shift;
+          if (shift && forbidden[k] >> (64 - shift)) cube[k + 1] |= forbidden[k] >> (64 - shift);
+        }
       });
   }
 

@@ -28,16 +28,20 @@ class Memory {
  public:
   explicit Memory(std::size_t bytes) : limit_(bytes / 2) {}
 
-  const N* find(const std::vector<u64>& key) {
-    const u64 hash = hash_words(key.data(), key.size());
-    if (const N* found = young_.find(key, hash)) return found;
-    const N* found = old_.find(key, hash);
+  // The hash is hash_words of the key.
+  const N* find(const u64* key, std::size_t length, u64 hash) {
+    if (const N* found = young_.find(key, length, hash)) return found;
+    const N* found = old_.find(key, length, hash);
     if (!found) return nullptr;
     const N copy = *found;
-    return store(key, hash, copy);
+    return store(key, length, hash, copy);
   }
-  void store(const std::vector<u64>& key, const N& value) {
-    store(key, hash_words(key.data(), key.size()), value);
+  const N* store(const u64* key, std::size_t length, u64 hash, const N& value) {
+    if (young_.bytes() + length * sizeof(u64) > limit_) {
+      std::swap(young_, old_);
+      young_ = Generation{};
+    }
+    return young_.insert(key, length, hash, value);
   }
   void clear() {
     young_.clear();
@@ -66,21 +70,21 @@ class Memory {
       keys.clear();
       values.clear();
     }
-    const N* find(const std::vector<u64>& key, u64 hash) const {
+    const N* find(const u64* key, std::size_t length, u64 hash) const {
       if (table.empty()) return nullptr;
       const std::size_t mask = table.size() - 1;
       for (std::size_t at = hash & mask; table[at]; at = (at + 1) & mask) {
         const Entry& entry = entries[table[at] - 1];
-        if (entry.hash == hash && entry.length == key.size() &&
-            std::equal(key.begin(), key.end(), keys.begin() + static_cast<std::ptrdiff_t>(entry.at)))
+        if (entry.hash == hash && entry.length == length &&
+            std::equal(key, key + length, keys.data() + entry.at))
           return &values[table[at] - 1];
       }
       return nullptr;
     }
-    const N* insert(const std::vector<u64>& key, u64 hash, const N& value) {
+    const N* insert(const u64* key, std::size_t length, u64 hash, const N& value) {
       if (2 * (entries.size() + 1) > table.size()) grow();
-      entries.push_back({hash, keys.size(), static_cast<u32>(key.size())});
-      keys.insert(keys.end(), key.begin(), key.end());
+      entries.push_back({hash, keys.size(), static_cast<u32>(length)});
+      keys.insert(keys.end(), key, key + length);
       values.push_back(value);
       place(hash, static_cast<u32>(entries.size()));
       return &values.back();
@@ -96,14 +100,6 @@ class Memory {
       table[at] = entry;
     }
   };
-
-  const N* store(const std::vector<u64>& key, u64 hash, const N& value) {
-    if (young_.bytes() + key.size() * sizeof(u64) > limit_) {
-      std::swap(young_, old_);
-      young_ = Generation{};
-    }
-    return young_.insert(key, hash, value);
-  }
 
   std::size_t limit_;
   Generation young_, old_;
