@@ -174,11 +174,11 @@ def normalized(
     owner = np.asarray(owners, dtype=np.int64)
     variable = np.asarray(variables, dtype=np.int64)
     if len(owner):
-        step = np.diff(owner * len(cards) + variable)
-        if not (step > 0).all():
-            order = np.lexsort((variable, owner))
+        place = owner * len(cards) + variable
+        if not (np.diff(place) > 0).all():
+            order = np.argsort(place, kind="stable")
             owner, variable, values = owner[order], variable[order], values[order]
-            fresh = np.diff(owner * len(cards) + variable, prepend=-1) != 0
+            fresh = np.diff(place[order], prepend=-1) != 0
             values = np.bitwise_and.reduceat(values, np.flatnonzero(fresh), axis=0)
             owner, variable = owner[fresh], variable[fresh]
     possible = np.ones(count, dtype=bool)

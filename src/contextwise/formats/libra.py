@@ -90,7 +90,8 @@ def header(source: Source, text: str) -> tuple[list[int], int]:
     ([2, 3], 4)
     """
     start = len(text) - len(text.lstrip(" \t\n"))
-    line = text[start:].partition("\n")[0]
+    end = text.find("\n", start)
+    line = text[start : len(text) if end < 0 else end]
     number = text.count("\n", 0, start) + 1
     if not line:
         raise source.error("the file is empty", 1)

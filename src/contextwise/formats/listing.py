@@ -57,8 +57,8 @@ def listed_features(
     values = np.zeros((len(states), words_of(cardinalities)), dtype=np.uint64)
     bits = np.left_shift(np.uint64(1), (places % WORD).astype(np.uint64))
     values[np.arange(len(states)), places // WORD] = bits
-    negated = listing.tests % 2 == 1
-    values[negated] ^= all_values(cardinalities)[variables[negated]]
+    negated = (listing.tests & 1).astype(np.uint64)
+    values ^= all_values(cardinalities)[variables] * negated[:, None]
     return ListedFeatures(domain, listing.lengths, variables, values, weights)
 
 
