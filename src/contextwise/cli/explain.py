@@ -1,0 +1,103 @@
+"""``contextwise explain``: where a guess differs from the true model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from contextwise.cli.models import (
+    ZeroWeights,
+    format_option,
+    load,
+    model_argument,
+    only_one_from_stdin,
+    zero_weights_option,
+)
+from contextwise.cli.output import print_json
+from contextwise.notation import parse_names
+
+if TYPE_CHECKING:
+    from contextwise.explain import Explanation, PairExplanation
+
+
+@click.command()
+@model_argument("true")
+@model_argument("guess")
+@click.option("--pair", metavar="A,B", help="Explain this pair instead of the whole comparison.")
+@click.option("--top", default=10, show_default=True, help="How many regions, pairs and features.")
+@click.option(
+    "--contexts",
+    type=click.Choice(["fully-contextualized", "canonical"]),
+    default="fully-contextualized",
+    show_default=True,
+    help="Contexts of the other variables, or full assignments.",
+)
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Say what is known by then.")
+@zero_weights_option
+@format_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; sizes are exact.")
+def explain(
+    true: str,
+    guess: str,
+    pair: str | None,
+    top: int,
+    contexts: str,
+    time_limit: float | None,
+    zero_weights: ZeroWeights,
+    format_name: str | None,
+    as_json: bool,
+) -> None:
+    """Say where GUESS differs from the TRUE model: in which contexts, and by which features.
+
+    Contexts are given as regions that do not overlap, largest first. "only in guess" are false
+    positives, "only in true" false negatives.
+
+    \b
+    Examples:
+      contextwise explain true.mn learned.mn
+      contextwise explain true.mn learned.mn --pair smoker,cough
+      contextwise explain true.mn learned.mn --json | jq '.features[0]'
+    """
+    only_one_from_stdin([true, guess])
+    from contextwise.explain import explain as explain_models
+
+    first, second = (load(name, format=format_name, zero_weights=zero_weights) for name in (true, guess))
+    names = None if pair is None else parse_names(pair)
+    if names is not None and len(names) != 2:
+        raise click.UsageError(f"--pair takes two names, as in --pair A,B; not {pair!r}")
+    found = explain_models(
+        first,
+        second,
+        pair=None if names is None else (names[0], names[1]),  # type: ignore[call-overload]
+        top=top,
+        contexts=contexts,
+        time_limit=time_limit,
+    )
+    if as_json:
+        print_json(_record(found))
+    else:
+        click.echo(str(found))
+
+
+def _record(found: Explanation | PairExplanation) -> dict[str, object]:
+    from contextwise.explain import PairExplanation
+    from contextwise.report.records import comparison_record
+
+    if isinstance(found, PairExplanation):
+        return _pair_record(found)
+    return {
+        "comparison": comparison_record(found.comparison),
+        "summary": found.comparison.summary(),
+        "pairs": [_pair_record(pair) for pair in found.pairs],
+        "features": [asdict(feature) for feature in found.features],
+        "partial": found.partial,
+    }
+
+
+def _pair_record(pair: PairExplanation) -> dict[str, object]:
+    record = asdict(pair)
+    for region in record["regions"]:
+        region["share"] = float(region["share"])
+    return record
