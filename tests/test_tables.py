@@ -11,7 +11,7 @@ from contextwise.errors import ParseError
 from contextwise.notation import parse_names, printable, quoted
 from contextwise.report.records import comparison_record, pair_records, worst_pair_records
 from contextwise.report.tables import ROUNDED, comparison_table, comparisons_table
-from contextwise.report.text import name, number, rate
+from contextwise.text import name, number, rate
 
 
 def chain(length: int) -> Structure:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from contextwise import examples
     from contextwise.comparison import Comparison, compare, distance
     from contextwise.domain import Domain
+    from contextwise.explanation import explain
     from contextwise.formats import read, write
     from contextwise.independence import is_independent
     from contextwise.structure import LogLinear, Structure
@@ -26,6 +27,7 @@ __all__ = [
     "compare",
     "distance",
     "examples",
+    "explain",
     "is_independent",
     "read",
     "write",
@@ -39,6 +41,7 @@ _HOMES = {
     "compare": "comparison",
     "distance": "comparison",
     "examples": "examples",
+    "explain": "explanation",
     "is_independent": "independence",
     "read": "formats",
     "write": "formats",

@@ -38,6 +38,7 @@ from contextwise.features import IntArray
 from contextwise.formats import read
 from contextwise.progress import Progress, progress_of
 from contextwise.structure import Model, Structure, structure_of
+from contextwise.text import number, percent
 
 if TYPE_CHECKING:
     import pandas
@@ -162,6 +163,29 @@ class Comparison(Rates):
         order = sorted(range(len(errors)), key=lambda k: (-errors[k], k))[:most]
         names = self.pair_names()
         return [(names[k], Confusion(*self.counts[k])) for k in order if errors[k]]
+
+    def summary(self) -> str:
+        """The comparison in plain sentences.
+
+        >>> true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+        >>> print(compare(true, Structure(true.domain, ["A=1 & B=1 & C=1"])).summary())
+        The models differ in 3 of 6 assertions (50 %).
+        In 1 only the guess has the dependence, in 2 only the true model has it.
+        3 of 3 pairs differ, A–B, A–C and B–C most.
+        """
+        c = self.confusion
+        if not c.distance:
+            return f"The models agree in all {number(c.total)} assertions."
+        worst = [f"{first}–{second}" for (first, second), _ in self.worst_pairs(3)]
+        differing = int(np.count_nonzero(self.counts[:, 1] + self.counts[:, 2]))
+        named = worst[0] if len(worst) == 1 else f"{', '.join(worst[:-1])} and {worst[-1]}"
+        return (
+            f"The models differ in {number(c.distance)} of {number(c.total)} assertions "
+            f"({percent(c.distance, c.total)}).\n"
+            f"In {number(c.fp)} only the guess has the dependence, "
+            f"in {number(c.fn)} only the true model has it.\n"
+            f"{differing:,} of {self.pair_count:,} pairs differ, {named} most."
+        )
 
     def to_frame(self) -> pandas.DataFrame:
         """The counts of each pair as a pandas DataFrame (``pip install contextwise[frames]``)."""

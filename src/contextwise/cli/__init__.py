@@ -23,6 +23,7 @@ from contextwise.notation import printable
 
 COMMANDS: dict[str, str] = {
     "compare": "compare",
+    "explain": "explain",
     "info": "info",
     "convert": "convert",
     "examples": "examples",

@@ -104,7 +104,7 @@ def _record(true: Given, result: Result) -> Record:
 
 def _head(true: Given, results: Sequence[Result], zero_weights: ZeroWeights) -> str:
     """What was compared."""
-    from contextwise.report.text import columns, name, plural
+    from contextwise.text import columns, name, plural
 
     guesses = [result.guess for result in results]
     rows = [("true", _size(true))]
@@ -130,7 +130,7 @@ def _head(true: Given, results: Sequence[Result], zero_weights: ZeroWeights) -> 
 
 
 def _size(given: Given) -> str:
-    from contextwise.report.text import name, plural
+    from contextwise.text import name, plural
 
     variables = plural(len(given.model.domain), "variable")
     return f"{name(given.label)}: {variables}, {plural(len(given.model), 'feature')}"

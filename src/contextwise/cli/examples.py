@@ -46,8 +46,8 @@ def _wrapped(text: str, indent: str = "  ") -> str:
 
 def _contents(model: Model) -> str:
     """The variables with their states, and the features, with their weights if they have any."""
-    from contextwise.report.text import columns
     from contextwise.structure import LogLinear, structure_of
+    from contextwise.text import columns
 
     structure = structure_of(model)
     domain = structure.domain

@@ -19,7 +19,7 @@ from contextwise.cli.output import print_json
 from contextwise.notation import parse_names
 
 if TYPE_CHECKING:
-    from contextwise.explain import Explanation, PairExplanation
+    from contextwise.explanation import Explanation, PairExplanation
 
 
 @click.command()
@@ -61,9 +61,11 @@ def explain(
       contextwise explain true.mn learned.mn --json | jq '.features[0]'
     """
     only_one_from_stdin([true, guess])
-    from contextwise.explain import explain as explain_models
+    from contextwise.explanation import explain as explain_models
 
-    first, second = (load(name, format=format_name, zero_weights=zero_weights) for name in (true, guess))
+    first, second = (
+        load(name, format=format_name, zero_weights=zero_weights) for name in (true, guess)
+    )
     names = None if pair is None else parse_names(pair)
     if names is not None and len(names) != 2:
         raise click.UsageError(f"--pair takes two names, as in --pair A,B; not {pair!r}")
@@ -82,7 +84,7 @@ def explain(
 
 
 def _record(found: Explanation | PairExplanation) -> dict[str, object]:
-    from contextwise.explain import PairExplanation
+    from contextwise.explanation import PairExplanation
     from contextwise.report.records import comparison_record
 
     if isinstance(found, PairExplanation):

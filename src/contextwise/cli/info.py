@@ -71,14 +71,14 @@ def _record(name: str, format_name: str | None) -> dict[str, object]:
 
 
 def _one(record: Mapping[str, object]) -> str:
-    from contextwise.report.text import columns
+    from contextwise.text import columns
 
     rows = [(_label(key), _cell(value)) for key, value in record.items() if value is not None]
     return columns(rows, "<<")
 
 
 def _several(records: Sequence[Mapping[str, object]]) -> str:
-    from contextwise.report.text import columns
+    from contextwise.text import columns
 
     short = short_names(str(record["model"]) for record in records)
     rows = [
@@ -93,7 +93,7 @@ def _label(key: str) -> str:
 
 
 def _cell(value: object) -> str:
-    from contextwise.report.text import name
+    from contextwise.text import name
 
     if value is None:
         return "–"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contextwise.comparison import Comparison
-from contextwise.report.text import READABLE, columns, is_readable, name, number, rate
+from contextwise.text import READABLE, columns, is_readable, name, number, rate
 
 ROUNDED = "Numbers of more than {} digits are rounded here; --json and --csv give them exactly."
 NARROW = 9  # digits of a count where several guesses share the width

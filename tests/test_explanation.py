@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from contextwise import Domain, Structure, compare
 from contextwise.contexts import Contexts
-from contextwise.explain import FeatureErrors, explain, in_words
+from contextwise.explanation import FeatureErrors, explain, in_words
 from contextwise.testing import families
 
 BOTH: tuple[Contexts, ...] = ("fully-contextualized", "canonical")

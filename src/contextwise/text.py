@@ -11,8 +11,9 @@ from decimal import Decimal
 from fractions import Fraction
 from math import isnan
 
-from contextwise.confusion import Number
 from contextwise.notation import printable
+
+Number = int | Fraction
 
 READABLE = 15
 """How many digits of an exact number are shown before it is rounded."""
@@ -58,6 +59,20 @@ def rate(value: float) -> str:
     if text in ("0.0000", "-0.0000"):
         return f"{value:.1e}"
     return {"1.0000": ">0.9999", "-1.0000": "<-0.9999"}.get(text, text)
+
+
+def percent(part: Number, whole: Number) -> str:
+    """A share as a percentage with three digits; never 0 or 100 unless it is.
+
+    >>> percent(1, 8), percent(1, 3), percent(1, 10**9), percent(5, 5)
+    ('12.5 %', '33.3 %', '<0.01 %', '100 %')
+    """
+    share = Fraction(100 * part) / whole
+    if 0 < share < Fraction(1, 100):
+        return "<0.01 %"
+    if Fraction(9999, 100) < share < 100:
+        return ">99.99 %"
+    return f"{float(share):.3g} %"
 
 
 def name(text: str, most: int = 40) -> str:

@@ -40,6 +40,7 @@ from contextwise.counting.regions import Region, Regions, difference
 from contextwise.domain import Domain
 from contextwise.notation import parse_literals, quoted, write_literal
 from contextwise.structure import Structure
+from contextwise.text import number, percent
 
 Kind = Literal["guess", "true"]
 """Which of the two models alone has the dependence."""
@@ -150,7 +151,7 @@ class Explanation:
 
     def lines(self) -> Iterator[str]:
         """The explanation as sentences."""
-        yield repr(self.comparison)
+        yield self.comparison.summary()
         for pair in self.pairs:
             yield from pair.lines()
         for feature in self.features:
@@ -404,13 +405,13 @@ def _can_use(name: str) -> bool:
 def _feature_line(found: FeatureErrors) -> str:
     if found.only_in == "true":
         return (
-            f"The guess lacks {in_words(found.feature)}: {found.takes_part:,} errors, "
+            f"The guess lacks {in_words(found.feature)}: {number(found.takes_part)} errors, "
             "which vanish if it is added."
         )
-    more = f", and {found.created:,} others appear" if found.created else ""
+    more = f", and {number(found.created)} others appear" if found.created else ""
     return (
-        f"The guess has {in_words(found.feature)}: it takes part in {found.takes_part:,} errors, "
-        f"of which {found.vanish:,} vanish if it alone is removed{more}."
+        f"The guess has {in_words(found.feature)}: it takes part in {number(found.takes_part)} "
+        f"errors, of which {number(found.vanish)} vanish if it alone is removed{more}."
     )
 
 
@@ -424,17 +425,3 @@ def in_words(literals: str) -> str:
         write_literal(literal).replace("!=", "≠", 1) if literal.negated else write_literal(literal)
         for literal in parse_literals(literals)
     )
-
-
-def percent(part: int, whole: int) -> str:
-    """A share as a percentage with three digits; never 0 or 100 unless it is.
-
-    >>> percent(1, 8), percent(1, 3), percent(1, 10**9), percent(5, 5)
-    ('12.5 %', '33.3 %', '<0.01 %', '100 %')
-    """
-    share = Fraction(100 * part, whole)
-    if 0 < share < Fraction(1, 100):
-        return "<0.01 %"
-    if Fraction(9999, 100) < share < 100:
-        return ">99.99 %"
-    return f"{float(share):.3g} %"
