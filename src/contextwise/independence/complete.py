@@ -1,0 +1,179 @@
+"""The complete dependency model: every assertion I(X_i, X_j | x_U, X_W), for small domains.
+
+For a pair, every other variable is **free** (no part of the condition), **assigned** one of its
+states (in U), or **given** whatever its value (in W). So a domain has
+
+    Σ over pairs of Π over the other variables of (number of states + 2)
+
+assertions, 96 for four binary variables: exponential by definition. What asks for them says how
+many there are before it starts, and refuses beyond a limit.
+
+All of them are decided together on one array a pair, with an axis for each variable: index 0 is
+free, 1 … c its states, c + 1 given. The first c + 1 are connectivity in the graph that the
+assignment instantiates; the last is "for some state", which is the definition of dependence given a
+variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, permutations
+from math import log10
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.confusion import Confusion
+from contextwise.counting.extraction import all_contexts
+from contextwise.domain import Domain
+from contextwise.errors import TooLargeError
+from contextwise.independence.statements import Statement
+from contextwise.structure import Model, Structure, structure_of
+
+LIMIT = 2**22
+"""How many assertions are decided unless the caller allows more."""
+
+Flags = npt.NDArray[np.bool_]
+
+
+def triplet_count(domain: Domain) -> int:
+    """The number of assertions of the complete model.
+
+    >>> triplet_count(Domain({"A": 2, "B": 2, "C": 2, "D": 2}))
+    96
+    """
+    return all_contexts([cardinality + 2 for cardinality in domain.cardinalities])
+
+
+def triplets(domain: Domain, *, limit: int = LIMIT) -> Iterator[Statement]:
+    """Every assertion, one after the other, pair by pair.
+
+    >>> for statement in triplets(Domain({"A": 2, "B": 1, "C": 1})):
+    ...     print(statement)
+    A ⫫ B
+    A ⫫ B | C=0
+    A ⫫ B | C
+    A ⫫ C
+    A ⫫ C | B=0
+    A ⫫ C | B
+    B ⫫ C
+    B ⫫ C | A=0
+    B ⫫ C | A=1
+    B ⫫ C | A
+    """
+    _refuse_beyond(limit, domain)
+    return (
+        statement
+        for i, j in combinations(range(len(domain)), 2)
+        for statement in _statements(domain, i, j, np.ones(_shape(domain, i, j, 2), dtype=bool))
+    )
+
+
+def dependency_model(model: Model, *, limit: int = LIMIT) -> Iterator[Statement]:
+    """The complete dependency model of the paper: the assertions that do *not* hold, lazily.
+
+    Each is a statement ``A ⫫ B | …`` such that A and B depend there.
+
+    >>> chain = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    >>> [str(s) for s in dependency_model(chain) if s.first == ("A",) and s.second == ("C",)]
+    ['A ⫫ C']
+
+    Raises
+    ------
+    TooLargeError
+        Before anything is done, if there are more than ``limit`` assertions.
+    """
+    structure = structure_of(model)
+    _refuse_beyond(limit, structure.domain)
+    return (
+        statement
+        for i, j, dependent in _tables(structure)
+        for statement in _statements(structure.domain, i, j, dependent)
+    )
+
+
+def compare_complete(true: Model, guess: Model, *, limit: int = LIMIT) -> Confusion:
+    """The confusion matrix over all assertions: TP_C, FN_C, FP_C and TN_C of the paper.
+
+    >>> domain = {"A": 2, "B": 2, "C": 2}
+    >>> chain = Structure(domain, ["A=1 & B=1", "B=1 & C=1"])
+    >>> compare_complete(chain, Structure(domain, ["A=1 & B=1"]))
+    Confusion(tp=4, fn=5, fp=0, tn=3)
+    """
+    a = structure_of(true)
+    b = structure_of(guess).aligned_to(a.domain)
+    _refuse_beyond(limit, a.domain)
+    total = Confusion(0, 0, 0, 0)
+    for (_, _, x), (_, _, y) in zip(_tables(a), _tables(b), strict=True):
+        counts = ((x & y).sum(), (x & ~y).sum(), (~x & y).sum(), (~x & ~y).sum())
+        total += Confusion(*map(int, counts))
+    return total
+
+
+def _refuse_beyond(limit: int, domain: Domain) -> None:
+    count = triplet_count(domain)
+    if count > limit:
+        size = f"{count:,}" if count < 10**15 else f"about 10^{log10(count):.0f}"
+        raise TooLargeError(
+            f"the complete dependency model of {len(domain)} variables has {size} assertions; "
+            f"the limit is {limit:,}, and limit= raises it"
+        )
+
+
+def _tables(structure: Structure) -> Iterator[tuple[int, int, Flags]]:
+    """Each pair, and whether it depends, for every role of the other variables."""
+    for i, j in combinations(range(len(structure.domain)), 2):
+        dependent = _connected(structure, i, j)
+        for axis in range(dependent.ndim):
+            if axis not in (i, j):
+                states = np.delete(dependent, 0, axis=axis)
+                given = states.any(axis=axis, keepdims=True)
+                dependent = np.concatenate([dependent, given], axis=axis)
+        yield i, j, dependent
+
+
+def _shape(domain: Domain, i: int, j: int, more: int) -> list[int]:
+    """An axis for each variable, so much longer than its states; those of the pair are free."""
+    return [1 if v in (i, j) else c + more for v, c in enumerate(domain.cardinalities)]
+
+
+def _connected(structure: Structure, i: int, j: int) -> Flags:
+    """Whether two variables are connected, for every partial assignment of the others.
+
+    Index 0 of an axis is unassigned; an assigned variable is connected to nothing.
+    """
+    n = len(structure.domain)
+    shape = _shape(structure.domain, i, j, 1)
+    edges = np.zeros([*shape, n, n], dtype=bool)
+    for literals in structure.features.literals():
+        compatible = np.ones(shape, dtype=bool)
+        for v, allowed in literals:
+            roles = [True, *(bool(allowed >> k & 1) for k in range(shape[v] - 1))]
+            compatible &= _along(np.array(roles), v, n)
+        for a, b in permutations([v for v, _ in literals], 2):
+            edges[..., a, b] |= compatible
+    for v, length in enumerate(shape):
+        free = _along(np.arange(length) == 0, v, n)[..., None]
+        edges[..., v, :] &= free
+        edges[..., :, v] &= free
+    for v in range(n):
+        edges |= edges[..., :, v, None] & edges[..., None, v, :]
+    connected: Flags = edges[..., i, j]
+    return connected
+
+
+def _along(values: Flags, axis: int, axes: int) -> Flags:
+    """A vector laid along one of so many axes."""
+    return values.reshape([-1 if k == axis else 1 for k in range(axes)])
+
+
+def _statements(domain: Domain, i: int, j: int, chosen: Flags) -> Iterator[Statement]:
+    """The chosen assertions of a pair."""
+    for roles in np.argwhere(chosen).tolist():
+        assigned = {
+            domain.names[v]: domain.states[v][role - 1]
+            for v, role in enumerate(roles)
+            if 0 < role <= domain.cardinalities[v]
+        }
+        given = (domain.names[v] for v, r in enumerate(roles) if r > domain.cardinalities[v])
+        yield Statement((domain.names[i],), (domain.names[j],), tuple(given), assigned)

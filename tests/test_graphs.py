@@ -1,0 +1,93 @@
+"""Graphs, blankets, and what a graph distance sees."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextwise.domain import Domain
+from contextwise.errors import DomainError
+from contextwise.independence import (
+    compare_graphs,
+    graph,
+    hamming,
+    instantiated_graph,
+    is_independent,
+    markov_blanket,
+)
+from contextwise.structure import Structure
+from contextwise.testing import assignments, domains, families, structures
+from independence_oracle import connected
+
+
+@st.composite
+def in_context(draw: st.DrawFn) -> tuple[Structure, dict[str, str]]:
+    structure = draw(structures(domains(max_variables=5, max_states=3)))
+    return structure, draw(assignments(structure.domain))
+
+
+@given(in_context())
+def test_edges_are_shared_compatible_features(case: tuple[Structure, dict[str, str]]) -> None:
+    structure, context = case
+    found = instantiated_graph(structure, context)
+    free = [name for name in structure.domain.names if name not in context]
+    assert list(found.nodes) == free
+    for k, a in enumerate(free):
+        for b in free[k + 1 :]:
+            linked = any(
+                {a, b} <= feature.keys()
+                and all(context[v] in s for v, s in feature.items() if v in context)
+                for feature in structure
+            )
+            assert found.has_edge(a, b) == linked
+
+
+@given(in_context())
+def test_components_are_what_the_definition_connects(
+    case: tuple[Structure, dict[str, str]],
+) -> None:
+    import networkx as nx
+
+    structure, context = case
+    found = instantiated_graph(structure, context)
+    for a in found.nodes:
+        for b in found.nodes:
+            assert nx.has_path(found, a, b) == (a == b or connected(structure, [a], [b], context))
+
+
+@given(in_context())
+def test_a_blanket_is_the_neighbours_and_shields(case: tuple[Structure, dict[str, str]]) -> None:
+    structure, context = case
+    found = instantiated_graph(structure, context)
+    for name in found.nodes:
+        blanket = markov_blanket(structure, name, context=context)
+        assert blanket == set(found.neighbors(name))
+        rest = set(found.nodes) - blanket - {name}
+        if rest:
+            assert is_independent(structure, name, rest, given=blanket, context=context)
+
+
+def test_a_blanket_in_a_context_that_assigns_the_variable() -> None:
+    with pytest.raises(DomainError, match="assigns 'A' itself"):
+        markov_blanket(Structure({"A": 2, "B": 2}), "A", context="A=1")
+
+
+@given(families(3))
+def test_hamming_is_a_pseudometric(models: tuple[Structure, Structure, Structure]) -> None:
+    a, b, c = models
+    assert hamming(a, a) == 0
+    assert hamming(a, b) == hamming(b, a) == len(set(graph(a).edges) ^ set(graph(b).edges))
+    assert hamming(a, c) <= hamming(a, b) + hamming(b, c)
+
+
+def test_edges_against_edges_whatever_the_order_of_variables() -> None:
+    true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    guess = Structure({"C": 2, "B": 2, "A": 2}, ["A=1 & B=1", "A=1 & C=1"])
+    matrix = compare_graphs(true, guess)
+    assert (matrix.tp, matrix.fn, matrix.fp, matrix.tn) == (1, 1, 1, 0)
+    assert matrix.precision == matrix.recall == 0.5
+
+
+def test_equal_graphs_can_be_far_apart() -> None:
+    domain = Domain({"X0": 2, "X1": 2, "X2": 2})
+    saturated = [f"X0={a} & X1=1 & X2=1" for a in (0, 1)]
+    assert hamming(Structure(domain, saturated), Structure(domain, saturated[:1])) == 0

@@ -1,0 +1,104 @@
+"""Listings of independencies: every statement true, together complete, and short."""
+
+from itertools import pairwise, product
+
+from hypothesis import given
+
+from contextwise.independence import (
+    Statement,
+    context_specific_independencies,
+    independencies,
+)
+from contextwise.notation import Literal
+from contextwise.structure import Structure
+from contextwise.testing import contexts_of, depends, domains, structures
+from independence_oracle import assignments_of, independent
+
+SMALL = domains(min_variables=2, max_variables=5, max_states=3)
+
+
+def in_region(region: tuple[Literal, ...], context: dict[str, str]) -> bool:
+    return all((context[lit.variable] in lit.states) != lit.negated for lit in region)
+
+
+@given(structures(SMALL))
+def test_the_regions_are_the_independent_contexts(structure: Structure) -> None:
+    listed = {(pair.first, pair.second): pair for pair in independencies(structure)}
+    names = structure.domain.names
+    for pair in ((a, b) for k, a in enumerate(names) for b in names[k + 1 :]):
+        contexts = list(contexts_of(structure.domain, pair))
+        free = [context for context in contexts if not depends(structure, pair, context)]
+        assert (pair in listed) == bool(free)
+        if pair in listed:
+            assert listed[pair].contexts == len(contexts)
+            assert listed[pair].independent == len(free)
+            assert listed[pair].open == 0
+            for context in contexts:
+                holding = sum(in_region(one.region, context) for one in listed[pair])
+                assert holding == (not depends(structure, pair, context))
+
+
+@given(structures(SMALL))
+def test_every_statement_holds_with_nothing_else_known(structure: Structure) -> None:
+    for pair in independencies(structure):
+        for one in pair:
+            inside = [literal.variable for literal in one.region]
+            for context in assignments_of(structure.domain, inside):
+                if in_region(one.region, context):
+                    statement = Statement((one.first,), (one.second,), one.given, context)
+                    assert independent(structure, statement)
+
+
+@given(structures(SMALL))
+def test_no_given_variable_is_idle(structure: Structure) -> None:
+    """Without any one of them the graph of the whole region has a path."""
+    for pair in independencies(structure):
+        for one in pair:
+            for name in one.given:
+                fewer = {*one.given} - {name}
+                assert path_in_region(structure, one.first, one.second, one.region, fewer)
+
+
+def path_in_region(
+    structure: Structure, first: str, second: str, region: tuple[Literal, ...], known: set[str]
+) -> bool:
+    tested = {literal.variable: literal for literal in region}
+    scopes = [
+        feature.keys() - tested.keys() - known
+        for feature in structure
+        if all(
+            any((state in lit.states) != lit.negated for state in feature[v])
+            for v, lit in tested.items()
+            if v in feature
+        )
+    ]
+    reached = {first}
+    for _ in structure.domain.names:
+        reached = reached.union(*(scope for scope in scopes if scope & reached))
+    return second in reached
+
+
+def test_one_pair_is_what_the_whole_listing_says() -> None:
+    model = Structure(
+        {"A": 2, "B": 2, "C": ["no", "yes"], "D": 3},
+        ["A=1 & B=1 & C=no", "A=1 & D=1", "D=1 & B=1"],
+    )
+    listed = {(pair.first, pair.second): pair for pair in independencies(model)}
+    assert listed["A", "B"] == context_specific_independencies(model, "B", "A")
+    (one,) = listed["A", "B"]
+    assert str(one) == "A ⫫ B | C=yes, D"
+    assert (one.contexts, one.share) == (3, 0.5)
+
+
+def test_a_limit_is_told() -> None:
+    names = [f"x{k}" for k in range(12)]
+    features = [{"A": 1, "B": 1, a: 1, b: 1} for a, b in pairwise(names)]
+    model = Structure({"A": 2, "B": 2, **dict.fromkeys(names, 2)}, features)
+    part = context_specific_independencies(model, "A", "B", boxes=5)
+    whole = context_specific_independencies(model, "A", "B")
+    assert part.open > 0 == whole.open
+    assert part.independent <= whole.independent <= part.independent + part.open
+    fibonacci = sum(
+        not any(a & b for a, b in pairwise(bits)) for bits in product((0, 1), repeat=12)
+    )
+    assert whole.independent == fibonacci
