@@ -77,7 +77,7 @@ class TestInfo:
         assert second["zero_weights"] is None
 
     def test_standard_input(self) -> None:
-        assert json.loads(run("info", "-", "--json", stdin=MN).stdout)[0]["features"] == 3
+        assert json.loads(run("info", "-", "--json", stdin=MN).stdout)["features"] == 3
 
 
 class TestConvert:

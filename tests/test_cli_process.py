@@ -85,7 +85,7 @@ class TestStreams:
     def test_warnings_are_one_line_on_standard_error(self) -> None:
         done = run("info", "-", "--json", stdin=b"2,2\nMN {\n0.5 +v0_1 +v0_0\n1 +v0_1\n}\n")
         assert done.returncode == 0
-        assert json.loads(done.stdout)[0]["contradictory"] == 1
+        assert json.loads(done.stdout)["contradictory"] == 1
         assert done.stderr.startswith(b"contextwise: warning: ")
         assert b"dropped 1 feature" in done.stderr
         assert done.stderr.count(b"\n") == 1
@@ -122,7 +122,7 @@ class TestStreams:
         (tmp_path / "none.mn").write_text(f"{wide}\nMN {{\n1 +v0_1\n}}\n")
         paths = [str(tmp_path / name) for name in ("pair.mn", "none.mn")]
         assert b"7.045e4514" in run("compare", *paths).stdout
-        (record,) = _exact(run("compare", *paths, "--json").stdout)
+        record = _exact(run("compare", *paths, "--json").stdout)
         assert record["fn"] == 2**14_998
 
 

@@ -15,7 +15,7 @@ from contextwise.cli.models import (
     short_names,
     zero_weights_option,
 )
-from contextwise.cli.output import print_json
+from contextwise.cli.output import print_records
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.notation import parse_names
 
@@ -56,7 +56,7 @@ def _complete_engine(
     show_default=True,
     help="How many of the worst pairs to show.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, one object a guess.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; a list for several guesses.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row a guess.")
 @click.option("--per-pair", is_flag=True, help="With --csv or --json: the counts of every pair.")
 @click.option("--exit-code", is_flag=True, help="Leave with 0 if nothing differs, 1 if it does.")
@@ -93,7 +93,7 @@ def compare(
       contextwise compare true.mn learned.mn
       contextwise compare true.mn *.learned.mn
       contextwise compare true.mn learned.mn --pairs smoker,cough --context "age=old"
-      contextwise compare true.mn learned.mn --json | jq '.[0].distance'
+      contextwise compare true.mn learned.mn --json | jq .distance
       contextwise compare true.mn learned.mn --csv --per-pair > pairs.csv
       contextwise compare true.mn learned.mn --exit-code > /dev/null || echo different
     """
@@ -122,7 +122,7 @@ def compare(
         for other in others
     ]
     if as_json:
-        print_json(as_records(first, results, top=top, per_pair=per_pair))
+        print_records(as_records(first, results, top=top, per_pair=per_pair))
     elif as_csv:
         print_rows(first, results, per_pair=per_pair)
     else:

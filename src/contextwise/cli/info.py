@@ -13,7 +13,7 @@ from contextwise.cli.models import (
     only_one_from_stdin,
     short_names,
 )
-from contextwise.cli.output import print_json
+from contextwise.cli.output import print_records
 
 OF_THE_FILE = ("lines", "raw_features", "duplicates", "contradictory")
 LABELS = {
@@ -30,7 +30,7 @@ COLUMNS = (
 @click.command()
 @model_argument("models", metavar="MODEL...", nargs=-1, required=True)
 @format_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, one object a model.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; a list for several models.")
 def info(models: tuple[str, ...], format_name: str | None, as_json: bool) -> None:
     """Describe each MODEL: its variables and features, and what its file held.
 
@@ -46,7 +46,7 @@ def info(models: tuple[str, ...], format_name: str | None, as_json: bool) -> Non
     only_one_from_stdin(list(models))
     records = [_record(name, format_name) for name in models]
     if as_json:
-        print_json(records)
+        print_records(records)
     elif len(records) == 1:
         click.echo(_one(records[0]))
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
@@ -13,6 +13,11 @@ import click
 def print_json(value: object) -> None:
     """A value as JSON: ints stay exact, whatever their size; a fraction is a text like ``1/3``."""
     click.echo(json.dumps(value, indent=2, allow_nan=False, default=str))
+
+
+def print_records(records: Sequence[object]) -> None:
+    """Records as JSON: the object itself if there is one, a list of objects otherwise."""
+    print_json(records[0] if len(records) == 1 else records)
 
 
 def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str]) -> None:
