@@ -275,6 +275,8 @@ DEEP = 100_000
         ("2,3,2\nMN {\n1" + " +v0_1" * 200_000, "x.mn:3: the file ends in the middle"),
         ("2" + ",2" * 500_000, "x.mn:1: expected 'MN {'"),
         ("2," * 500_000 + "x", "x.mn:1: expected the numbers of values"),
+        ("2" + " " * 1_000_000 + "x", "x.mn:1: expected the numbers of values"),
+        ("2,3,2\nMN {\n" + " " * 1_000_000 + "#", "x.mn:3: cannot read '#'"),
         ("1" * 1_000_000, "x.mn: 1000000000 states of 1 variables are more than this file"),
         ("2,3,2\nMN {\n1" + "0" * 1_000_000 + " +v0_1\n}", "x.mn:3: the weight '1000"),
         ("2,3,2\nMN {\ntree {\n" + "(" * DEEP, "x.mn:4: expected a test like v0_1 after '('"),

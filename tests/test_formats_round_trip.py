@@ -1,6 +1,7 @@
 """What is written comes back equal, in every format that is written, packed or not."""
 
 import io
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -51,6 +52,36 @@ def test_every_weight_comes_back_as_the_same_float(
 @given(model=models())
 def test_a_stream_needs_no_name(format: str, model: Model) -> None:
     assert read_stream(io.BytesIO(encode(model, format))) == model
+
+
+LIBRA_FILE = re.compile(
+    r"""[0-9]+(,[0-9]+)*\n
+    MN\ \{\n
+    ( -?([0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|inf) (\ [+-]v[0-9]+_[0-9]+)* \n )*
+    \}\n
+    (contextwise\ .*\n)?                                     # text that Libra does not look at""",
+    re.VERBOSE,
+)
+
+
+@given(model=models())
+def test_what_is_written_as_mn_is_in_the_grammar_of_libra(model: Model) -> None:
+    """In the grammar as Libra has it, without what our reader allows beyond it."""
+    assert LIBRA_FILE.fullmatch(encode(model, "mn").decode("ascii"))
+
+
+def test_a_description_stays_in_json(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    write(Structure({"A": 2}, info={"description": 'a "small" one\nfor tests: é'}), path)
+    assert read(path).info["description"] == 'a "small" one\nfor tests: é'
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    for suffix in SUFFIXES[::2]:
+        path = tmp_path / f"model{suffix}"
+        write(Structure({"A": 2}), path)
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+        assert read(path) == Structure({"A": 2})
 
 
 def test_the_empty_domain_is_for_json(tmp_path: Path) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +34,6 @@ class ListedFeatures:
     variables: IntArray
     values: WordArray
     weights: npt.NDArray[np.float64] | None = None
-    info: dict[str, Any] = field(default_factory=dict)
 
 
 def most_literals(source: Source, cardinalities: npt.ArrayLike) -> int:
@@ -65,7 +63,9 @@ def too_many_literals(source: Source, most: int) -> TooLargeError:
     )
 
 
-def assembled(listed: ListedFeatures, source: Source, format: str) -> Model:
+def assembled(
+    listed: ListedFeatures, source: Source, format: str, *, description: str | None = None
+) -> Model:
     """The model of the listed features: a LogLinear if they have weights, else a Structure.
 
     Features that can never hold are dropped with a warning; the weights of equal ones add up.
@@ -76,7 +76,7 @@ def assembled(listed: ListedFeatures, source: Source, format: str) -> Model:
     features, places = normalized(cardinalities, owners, listed.variables, listed.values, count)
     alive = places >= 0
     contradictory = count - int(alive.sum())
-    info = {
+    info: dict[str, str | int] = {
         "file": source.name,
         "format": format,
         "lines": source.lines,
@@ -84,8 +84,9 @@ def assembled(listed: ListedFeatures, source: Source, format: str) -> Model:
         "duplicates": count - contradictory - len(features),
         "contradictory": contradictory,
         "zero_weights": 0 if listed.weights is None else int((listed.weights == 0).sum()),
-        **listed.info,
     }
+    if description is not None:
+        info["description"] = description
     if contradictory:
         what = "feature that can" if contradictory == 1 else "features that can"
         warnings.warn(

@@ -17,6 +17,7 @@ from contextwise.errors import FileError, ParseError
 
 MOST_UNPACKED_BYTES = 2**29
 _GZIP_MAGIC = b"\x1f\x8b"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before a text
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -32,7 +33,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 def unpacked(data: bytes, name: str) -> bytes:
     """The data itself, or what it unpacks to; more than the limit is an error."""
     if not data.startswith(_GZIP_MAGIC):
-        return data
+        return data.removeprefix(_BYTE_ORDER_MARK)
     try:
         with gzip.open(io.BytesIO(data)) as file:
             plain: bytes = file.read(MOST_UNPACKED_BYTES + 1)
@@ -44,7 +45,7 @@ def unpacked(data: bytes, name: str) -> bytes:
             "large, unpack it with gunzip and give the plain file",
             path=name,
         )
-    return plain
+    return plain.removeprefix(_BYTE_ORDER_MARK)
 
 
 def packed(data: bytes) -> bytes:

@@ -27,6 +27,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ import numpy.typing as npt
 
 from contextwise.domain import Domain
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.features import WordArray, words_of
+from contextwise.features import WordArray, members, words_of
 from contextwise.formats.assembly import (
     ListedFeatures,
     assembled,
@@ -44,7 +45,7 @@ from contextwise.formats.assembly import (
 )
 from contextwise.formats.positions import Path, line_of, place_of
 from contextwise.formats.source import Format, Source
-from contextwise.structure import LogLinear, Model, structure_of
+from contextwise.structure import LogLinear, Model, Structure, structure_of
 
 VERSION = 1
 _KEYS = ("format", "version", "description", "variables", "features", "weights")
@@ -56,9 +57,10 @@ def read(source: Source) -> Model:
     document = _document(source)
     domain = _domain(source, document["variables"])
     listed = _listed(source, domain, document["features"], document.get("weights"))
-    if "description" in document:
-        listed.info["description"] = _text(source, document["description"], ("description",))
-    return assembled(listed, source, "json")
+    description = document.get("description")
+    if description is not None:
+        _text(source, description, ("description",))
+    return assembled(listed, source, "json", description=description)
 
 
 def write(model: Model) -> bytes:
@@ -70,13 +72,9 @@ def write(model: Model) -> bytes:
         _dumped({"name": name, "states": states})
         for name, states in zip(structure.domain.names, structure.domain.states, strict=True)
     )
-    features = (
-        _dumped({name: own[0] if len(own) == 1 else own for name, own in feature.items()})
-        for feature in structure
-    )
     text = (
         f'{{"format": "contextwise", "version": {VERSION},\n{about}'
-        f' "variables": {_lines(variables)},\n "features": {_lines(features)}'
+        f' "variables": {_lines(variables)},\n "features": {_lines(_feature_texts(structure))}'
     )
     if isinstance(model, LogLinear):
         text += f',\n "weights": {_lines(map(_weight_text, model.weights.tolist()))}'
@@ -87,6 +85,18 @@ def write(model: Model) -> bytes:
             f"the name or state with {error.object[error.start]!r} in it is not valid Unicode "
             "and cannot be written"
         ) from None
+
+
+def _feature_texts(structure: Structure) -> Iterator[str]:
+    domain = structure.domain
+
+    @cache
+    def text_of(variable: int, allowed: int) -> str:
+        own = [domain.states[variable][k] for k in members(allowed)]
+        return f"{_dumped(domain.names[variable])}: {_dumped(own[0] if len(own) == 1 else own)}"
+
+    for literals in structure.features.literals():
+        yield "{" + ", ".join(text_of(*literal) for literal in literals) + "}"
 
 
 def _lines(items: Iterator[str]) -> str:

@@ -36,7 +36,6 @@ import math
 import re
 from array import array
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 
@@ -44,28 +43,10 @@ from contextwise.errors import ParseError
 from contextwise.formats.assembly import check_states, most_literals, too_many_literals
 from contextwise.formats.listing import Listing
 from contextwise.formats.source import Source
+from contextwise.formats.tokens import Token, Tokens, shown, text_of, whole
 
-_TOKEN = re.compile(
-    r"""[ \t]*(?: (?P<literal>[+-]v[0-9]+_[0-9]+)
-                | (?P<test>v[0-9]+_[0-9]+)
-                | (?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|-?inf(?![A-Za-z]))
-                | (?P<variable>v[0-9]+)
-                | (?P<word>[A-Za-z]+)
-                | (?P<sign>[{}()\n]) )""",
-    re.VERBOSE,
-)
-_SCHEMA = re.compile(r"[ \t]*[0-9]+[ \t]*(?:,[ \t]*[0-9]+[ \t]*)*,?[ \t]*")
 _INT = re.compile(r"-?[0-9]+")
 _BLOCKS = ("features", "table", "tree")
-_HUGE = 10**9
-
-
-class Token(NamedTuple):
-    """A word of the file: its kind (a sign is its own kind), its text and where it stands."""
-
-    kind: str
-    text: str
-    at: int
 
 
 def parse(source: Source, keyword: str) -> Listing:
@@ -76,11 +57,6 @@ def parse(source: Source, keyword: str) -> Listing:
     (array([2]), array([2, 9]), array([0.5]))
     """
     return _Parser(source, keyword).file()
-
-
-def text_of(source: Source) -> str:
-    """The text of a file; Latin-1 reads every byte, and what is no text fails later, as a word."""
-    return source.data.decode("latin-1").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def header(source: Source, text: str) -> tuple[list[int], int]:
@@ -95,13 +71,16 @@ def header(source: Source, text: str) -> tuple[list[int], int]:
     number = text.count("\n", 0, start) + 1
     if not line:
         raise source.error("the file is empty", 1)
-    if not _SCHEMA.fullmatch(line):
+    cells = [cell.strip(" \t") for cell in line.split(",")]
+    if not cells[-1]:
+        cells.pop()  # a trailing comma
+    if not cells or not all(cell.isascii() and cell.isdigit() for cell in cells):
         raise source.error(
             "expected the numbers of values of the variables, such as 2,3,2, "
-            f"but found {_shown(line)}",
+            f"but found {shown(line)}",
             number,
         )
-    cardinalities = [_whole(c.strip()) for c in line.split(",") if c.strip()]
+    cardinalities = list(map(whole, cells))
     if 0 in cardinalities:
         empty = cardinalities.index(0)
         raise source.error(f"variable v{empty} has no values; it needs at least one", number)
@@ -109,66 +88,18 @@ def header(source: Source, text: str) -> tuple[list[int], int]:
     return cardinalities, start + len(line)
 
 
-def _whole(digits: str) -> int:
-    """A number from digits, however many; beyond a billion they are all the same to us."""
-    digits = digits.lstrip("0")
-    return int(digits or "0") if len(digits) < 10 else _HUGE
-
-
-def _shown(text: str) -> str:
-    if not text:
-        return "the end of the file"
-    if text == "\n":
-        return "the end of the line"
-    return repr(text if len(text) <= 30 else text[:27] + "...")
-
-
-class _Parser:
+class _Parser(Tokens):
     """A recursive-descent parser without the recursion: a tree may be nested without limit."""
 
     def __init__(self, source: Source, keyword: str) -> None:
-        self.source = source
+        text = text_of(source)
+        self.cardinalities, at = header(source, text)
+        super().__init__(source, text, at)
         self.keyword = keyword
-        self.text = text_of(source)
-        self.cardinalities, self.at = header(source, self.text)
         self.offsets = list(accumulate(self.cardinalities, initial=0))
         self.most_literals = most_literals(source, self.cardinalities)
         self.lengths, self.tests, self.weights = array("q"), array("q"), array("d")
         self.weightless = False
-
-    # -- tokens ----------------------------------------------------------------------------------
-
-    def next(self) -> Token:
-        """The next token; at the end of the file one of kind ``"end"``, for ever."""
-        match = _TOKEN.match(self.text, self.at)
-        if match is None:
-            rest = self.text[self.at : self.at + 31].lstrip(" \t")
-            if rest:
-                raise self.error(f"cannot read {_shown(rest.split(chr(10))[0])}", self.at)
-            return Token("end", "", len(self.text))
-        self.at = match.end()
-        kind = match.lastgroup or ""
-        text = match[kind]
-        return Token(text if kind == "sign" else kind, text, match.start(kind))
-
-    def take(self, kind: str, wanted: str) -> Token:
-        """The next token, which has to be of this kind."""
-        token = self.next()
-        if token.kind != kind:
-            raise self.unexpected(token, wanted)
-        return token
-
-    def next_after_line_ends(self) -> Token:
-        token = self.next()
-        while token.kind == "\n":
-            token = self.next()
-        return token
-
-    def error(self, message: str, at: int) -> ParseError:
-        return self.source.error(message, self.text.count("\n", 0, at) + 1)
-
-    def unexpected(self, token: Token, wanted: str) -> ParseError:
-        return self.error(f"expected {wanted} but found {_shown(token.text)}", token.at)
 
     # -- the file --------------------------------------------------------------------------------
 
@@ -207,7 +138,7 @@ class _Parser:
         while (token := self.next_after_line_ends()).kind != "}":
             if token.kind != "variable":
                 raise self.unclosed(token, self.keyword, "'v0 {' or '}'")
-            if _whole(token.text[1:]) >= len(self.cardinalities):
+            if whole(token.text[1:]) >= len(self.cardinalities):
                 raise self.unknown(token, token.text)
             self.take("{", f"'{{' after {token.text}")
             self.factors(token.text)
@@ -309,12 +240,12 @@ class _Parser:
 
     def state(self, token: Token, name: str) -> int:
         """The number of a state, from a name like ``0_1``, counted over all variables."""
-        variable, value = map(_whole, name.split("_"))
+        variable, value = map(whole, name.split("_"))
         if variable >= len(self.cardinalities):
             raise self.unknown(token, f"v{name.split('_')[0]}")
         if value >= self.cardinalities[variable]:
             raise self.error(
-                f"{_shown(token.text)} is out of range: v{variable} has "
+                f"{shown(token.text)} is out of range: v{variable} has "
                 f"{self.cardinalities[variable]} values, counted from 0",
                 token.at,
             )
@@ -323,7 +254,7 @@ class _Parser:
     def unknown(self, token: Token, name: str) -> ParseError:
         count = len(self.cardinalities)
         return self.error(
-            f"unknown variable {_shown(name)}; the first line gives {count} variables, "
+            f"unknown variable {shown(name)}; the first line gives {count} variables, "
             f"v0 to v{count - 1}",
             token.at,
         )
@@ -335,7 +266,7 @@ class _Parser:
         else:
             value = float(weight.text)
             if math.isinf(value) and "inf" not in weight.text:
-                raise self.error(f"the weight {_shown(weight.text)} is too large", weight.at)
+                raise self.error(f"the weight {shown(weight.text)} is too large", weight.at)
             self.weights.append(value)
         if self.weightless and self.weights:
             raise self.error(

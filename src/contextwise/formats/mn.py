@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -76,23 +77,19 @@ def write(model: Model) -> bytes:
 def _feature_lines(model: Model) -> Iterator[str]:
     structure = structure_of(model)
     cardinalities = structure.domain.cardinalities
-    known: dict[tuple[int, int], str] = {}
 
-    def text_of(literal: tuple[int, int]) -> str:
-        if literal not in known:
-            variable, allowed = literal
-            if allowed.bit_count() == 1:
-                known[literal] = f" +v{variable}_{allowed.bit_length() - 1}"
-            else:
-                refused = allowed ^ ((1 << cardinalities[variable]) - 1)
-                known[literal] = "".join(f" -v{variable}_{k}" for k in members(refused))
-        return known[literal]
+    @cache
+    def text_of(variable: int, allowed: int) -> str:
+        if allowed.bit_count() == 1:
+            return f" +v{variable}_{allowed.bit_length() - 1}"
+        refused = allowed ^ ((1 << cardinalities[variable]) - 1)
+        return "".join(f" -v{variable}_{k}" for k in members(refused))
 
     # repr gives the shortest digits that come back as the same float
     weights = map(repr, model.weights.tolist()) if isinstance(model, LogLinear) else None
     for literals in structure.features.literals():
         weight = next(weights) if weights is not None else "0"
-        yield weight + "".join(map(text_of, literals))
+        yield weight + "".join(text_of(*literal) for literal in literals)
 
 
 def _remark_for(model: Model) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from contextwise.formats.assembly import most_literals
-from contextwise.formats.libra import header, parse, text_of
+from contextwise.formats.libra import header, parse
 from contextwise.formats.listing import Listing
 from contextwise.formats.source import Source
+from contextwise.formats.tokens import text_of
 
 try:
     from contextwise.formats import _scan

@@ -13,8 +13,6 @@ from functools import cached_property
 from contextwise.errors import ParseError
 from contextwise.structure import Model
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
 
 @dataclass(frozen=True)
 class Source:
@@ -31,7 +29,7 @@ class Source:
         'a\\nb'
         """
         try:
-            text = self.data.removeprefix(_BYTE_ORDER_MARK).decode("utf-8")
+            text = self.data.decode("utf-8")
         except UnicodeDecodeError as error:
             line = self.data.count(b"\n", 0, error.start) + 1
             raise self.error("this is not text (not valid UTF-8)", line) from None
