@@ -16,7 +16,7 @@ import numpy as np
 
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import CoverSource, covered_pairs
-from contextwise.domain import Domain
+from contextwise.domain import Assignment, Domain
 from contextwise.errors import DomainError
 from contextwise.features import IntArray
 from contextwise.structure import Model, structure_of
@@ -72,3 +72,49 @@ def all_pairs(variables: Iterable[int]) -> IntArray:
     chosen = np.array(sorted(set(variables)), dtype=np.int64)
     first, second = np.triu_indices(len(chosen), 1)
     return np.stack([chosen[first], chosen[second]], axis=1).astype(np.int64)
+
+
+def wanted_pairs(
+    domain: Domain, pairs: Iterable[Pair] | None, variables: Iterable[str] | None
+) -> IntArray | None:
+    """The pairs that were asked for, as positions; None means all of them."""
+    if isinstance(variables, str):
+        raise DomainError(f"give the variables as a list, not as one text: {variables!r}")
+    inside = None if variables is None else {domain.position(name) for name in variables}
+    if pairs is None:
+        return None if inside is None else all_pairs(inside)
+    chosen = {pair_positions(domain, pair) for pair in pairs}
+    if inside is not None:
+        chosen = {pair for pair in chosen if inside.issuperset(pair)}
+    return np.array(sorted(chosen), dtype=np.int64).reshape(-1, 2)
+
+
+def in_context(
+    domain: Domain,
+    context: Assignment,
+    wanted: IntArray | None,
+    rows: IntArray | None,
+    shares: list[list[int]] | None,
+) -> tuple[IntArray | None, IntArray | None, list[list[int]] | None]:
+    """The wanted pairs, observed rows and weights, over the variables that a context leaves."""
+    fixed = domain.assignment(context)
+    stays = np.array([v not in fixed for v in range(len(domain))], dtype=bool)
+    place = np.cumsum(stays) - 1
+    if wanted is not None:
+        wanted = place[wanted[stays[wanted].all(axis=1)]]
+    if rows is not None:
+        agrees = np.ones(len(rows), dtype=bool)
+        for variable, state in fixed.items():
+            agrees &= rows[:, variable] == state
+        rows = rows[agrees][:, stays]
+    if shares is not None:
+        shares = [own for own, kept in zip(shares, stays, strict=True) if kept]
+    return wanted, rows, shares
+
+
+def common_pairs(first: IntArray, second: IntArray) -> IntArray:
+    """The pairs that are in both."""
+    inside = set(map(tuple, second.tolist()))
+    return np.array(
+        [pair for pair in first.tolist() if tuple(pair) in inside], dtype=np.int64
+    ).reshape(-1, 2)

@@ -79,7 +79,7 @@ class _PairShares:
             place = features.owners * n + features.variables
             for variable in np.repeat(pairs, np.diff(self.starts), axis=0).T:
                 logs -= literal[np.searchsorted(place, owners * n + variable)]
-        self.shares = np.exp(logs)
+        self.shares = np.maximum(np.exp(logs), TINY)
         self.position = {pair: k for k, pair in enumerate(map(tuple, pairs.tolist()))}
 
     def of(self, pairs: IntArray) -> tuple[Floats, Floats]:

@@ -27,19 +27,21 @@ from functools import cache
 from math import prod
 
 from contextwise.counting.cover import Cover
-from contextwise.counting.limits import check
+from contextwise.counting.limits import OverBudget, check
 
 BASE = 1.1
 
 
-def count_union(cover: Cover, *, deadline: float | None = None) -> int:
-    """The size of the union of the cubes.
+def count_union(
+    cover: Cover, *, deadline: float | None = None, node_budget: int | None = None
+) -> int:
+    """The size of the union of the cubes; `OverBudget` if more subproblems would be remembered.
 
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20
     """
-    counter = _Counter(cover, deadline)
+    counter = _Counter(cover, deadline, node_budget)
     everything = (1 << len(cover.bit_weights)) - 1
     cubes = minimal(everything ^ cube for cube in cover.cubes)  # half of a real cover goes
     uncovered = counter.uncovered(cubes, everything)
@@ -49,8 +51,8 @@ def count_union(cover: Cover, *, deadline: float | None = None) -> int:
 class _Counter:
     """The recursion over one cover, with its memory."""
 
-    def __init__(self, cover: Cover, deadline: float | None) -> None:
-        self.deadline = deadline
+    def __init__(self, cover: Cover, deadline: float | None, node_budget: int | None) -> None:
+        self.deadline, self.node_budget = deadline, node_budget
         self.bit_weights = cover.bit_weights
         self.field_at = [field for field in cover.fields for _ in range(field.bit_count())]
         self.memory: dict[tuple[frozenset[int], int], int] = {}
@@ -104,6 +106,8 @@ class _Counter:
 
     def branched(self, cubes: list[int], alive: int) -> int:
         check(self.deadline)
+        if self.node_budget is not None and len(self.memory) >= self.node_budget:
+            raise OverBudget
         field = self.best_field(cubes)
         rest = alive & ~field
         branches: dict[frozenset[int], int] = {}

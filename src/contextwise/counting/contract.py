@@ -16,12 +16,13 @@ table of engines; a caller chooses one by name, and the choice is never silent.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property, partial
 from importlib import import_module
-from typing import Protocol, TypedDict, Unpack
+from typing import Protocol, TypedDict, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +46,7 @@ class PairCounts:
     ----------
     lower, upper : object arrays of shape (pairs, 3) that hold exact Python ints
         Equal where the count is finished; otherwise proven bounds.
-    counted : how many unions each engine counted
+    counted : how many of these unions each engine counted
     seconds : where the time went
     interrupted : whether Ctrl-C ended the counting
     """
@@ -60,6 +61,31 @@ class PairCounts:
     def open(self) -> IntArray:
         """The pairs of which some union is not finished: their places, rising."""
         return np.flatnonzero((self.lower != self.upper).any(axis=1))
+
+    def shares_of(self, sizes: Sequence[int]) -> PairCounts:
+        """The same as shares of what the contexts of each pair count: exact rationals."""
+        whole = np.array([Fraction(size) for size in sizes], dtype=object)[:, None]
+        return replace(self, lower=self.lower / whole, upper=self.upper / whole)
+
+    def refined(self, places: IntArray, later: PairCounts) -> PairCounts:
+        """Together with what was found out later about the pairs at ``places``."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        lower[places] = np.maximum(lower[places], later.lower)
+        upper[places] = np.minimum(upper[places], later.upper)
+        return PairCounts(
+            lower,
+            upper,
+            _added(self.counted, later.counted),
+            _added(self.seconds, later.seconds),
+            self.interrupted or later.interrupted,
+        )
+
+
+Amount = TypeVar("Amount", int, float)
+
+
+def _added(first: Mapping[str, Amount], second: Mapping[str, Amount]) -> dict[str, Amount]:
+    return {name: first.get(name, 0) + second.get(name, 0) for name in {**first, **second}}
 
 
 class CountUnion(Protocol):
@@ -121,6 +147,7 @@ class Engine:
 ENGINES: Mapping[str, Engine] = {
     engine.name: engine
     for engine in (
+        Engine("auto", "native within a budget, then Ganak", "contextwise.counting.auto"),
         Engine("native", "branch and remember, compiled", "contextwise.counting.native"),
         Engine("branch", "branch and remember, in Python", "contextwise.counting.branch"),
         Engine("partition", "the published method", "contextwise.counting.partition"),
@@ -129,7 +156,7 @@ ENGINES: Mapping[str, Engine] = {
     )
 }
 
-DEFAULT = "branch"
+DEFAULT = "auto"
 
 
 def get_engine(name: str) -> Engine:
@@ -182,8 +209,8 @@ def count_pairs_with(
         pass
     except KeyboardInterrupt:
         interrupted = True
-    counted = {name: sum(size is not None for size in memory.values())}
     known = counts != None  # noqa: E711  (elementwise)
+    counted = {name: int(known.sum())}
     if known.all():
         return PairCounts(counts, counts, counted, seconds, interrupted)
     bounds = unknown_counts(a, b, pairs, **options)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Unpack
 
@@ -69,6 +70,7 @@ def count_pairs(
 ) -> PairCounts:
     """The second contract: every union by Ganak, in as many processes as ``threads`` says."""
     known = unknown_counts(a, b, pairs, **options)
+    known = replace(known, counted={"ganak": int((known.lower == known.upper).sum())})
     result = close_pairs(known, a, b, pairs, **options)
     if len(result.open) and not result.interrupted:
         with suppress(OutOfTime):
@@ -98,14 +100,15 @@ def close_pairs(
                 for union in places[cover]:
                     lower[union] = upper[union] = size
                 left.subtract(k for k, _ in places[cover])
-                counted += 1
+                counted += len(places[cover])
                 if progress:
                     progress(len(pairs) - sum(map(bool, left.values())), len(pairs))
     except OutOfTime:
         pass
     except KeyboardInterrupt:
         interrupted = True
-    return PairCounts(lower, upper, {**known.counted, "ganak": counted}, seconds, interrupted)
+    counts = {**known.counted, "ganak": known.counted.get("ganak", 0) + counted}
+    return PairCounts(lower, upper, counts, seconds, interrupted)
 
 
 def _open_covers(

@@ -22,7 +22,7 @@ from contextwise.counting.bounds import related, union_bounds
 from contextwise.counting.contract import PairCounts
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
-from contextwise.counting.limits import OutOfTime
+from contextwise.counting.limits import OutOfTime, OverBudget
 from contextwise.features import WORD, Features, IntArray, WordArray
 from contextwise.progress import Progress
 
@@ -50,17 +50,19 @@ class Solved(NamedTuple):
     nodes: int
 
 
-def count_union(cover: Cover, *, deadline: float | None = None) -> int:
-    """The size of the union of the cubes.
+def count_union(
+    cover: Cover, *, deadline: float | None = None, node_budget: int | None = None
+) -> int:
+    """The size of the union of the cubes; `OverBudget` if it takes more nodes.
 
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20
     """
-    found = solve(cover, deadline=deadline)
-    if found.lower != found.upper:
-        raise OutOfTime
-    return found.lower
+    found = solve(cover, deadline=deadline, node_budget=node_budget)
+    if found.lower == found.upper:
+        return found.lower
+    raise OutOfTime if node_budget is None or found.nodes < node_budget else OverBudget
 
 
 def solve(

@@ -1,0 +1,78 @@
+"""The portfolio, and the default: a quick engine with a budget, then Ganak for what exceeds it.
+
+Nearly all covers of real structures are worth microseconds and must not pay for a solver's start;
+a few are where conflict learning and tree decompositions win. A budget of nodes decides:
+
+1. every union by ``native`` (by ``branch`` where the kernel was not built), within the budget;
+2. what is left by ``ganak``, in as many processes as there are cores;
+3. what is left then, because Ganak is not installed or one of its processes died, by the first
+   engine again, without a budget.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Unpack
+
+from contextwise.counting import branch, ganak, native
+from contextwise.counting.contract import CountPairs, Options, PairCounts, count_pairs_with
+from contextwise.counting.cover import Cover
+from contextwise.counting.limits import OverBudget
+from contextwise.features import Features, IntArray
+
+BUDGET = 100_000
+"""Nodes of the kernel's recursion for one union."""
+READABLE_BUDGET = 1_000
+"""The same for `branch`, a hundred times slower."""
+
+
+def count_union(cover: Cover, *, deadline: float | None = None) -> int:
+    """The size of the union of the cubes.
+
+    >>> from contextwise.counting.cover import cover_of
+    >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
+    20
+    """
+    quick = _quick_union()
+    try:
+        return quick(cover, deadline=deadline, node_budget=_budget())
+    except OverBudget:
+        slow = quick if ganak.missing() else ganak.count_union
+        return slow(cover, deadline=deadline)
+
+
+def count_pairs(
+    a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
+) -> PairCounts:
+    """The second contract, by the portfolio."""
+    deadline = options.get("deadline")
+    counts = _quick_pairs(_budget())(a, b, pairs, **options)
+    if _goes_on(counts, deadline) and not ganak.missing():
+        counts = ganak.close_pairs(counts, a, b, pairs, **options)
+    if _goes_on(counts, deadline):
+        left = counts.open
+        counts = counts.refined(left, _quick_pairs(None)(a, b, pairs[left], **options))
+    return counts
+
+
+def _quick_union() -> Callable[..., int]:
+    return branch.count_union if native.missing() else native.count_union
+
+
+def _budget() -> int:
+    return READABLE_BUDGET if native.missing() else BUDGET
+
+
+def _quick_pairs(node_budget: int | None) -> CountPairs:
+    if native.missing():
+        count = partial(branch.count_union, node_budget=node_budget)
+        return partial(count_pairs_with, count, "branch")
+    return partial(native.count_pairs, node_budget=node_budget)
+
+
+def _goes_on(counts: PairCounts, deadline: float | None) -> bool:
+    """Whether there is work left and time to do it."""
+    in_time = deadline is None or time.monotonic() < deadline
+    return len(counts.open) > 0 and in_time and not counts.interrupted

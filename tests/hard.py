@@ -1,0 +1,35 @@
+"""Covers and models that no engine finishes in seconds: for time limits and interruption."""
+
+from __future__ import annotations
+
+import random
+
+from contextwise import Structure
+from contextwise.counting.cover import Cover, cover_of
+
+
+def hard_cubes(variables: int = 150, cubes: int = 375, seed: int = 0) -> list[dict[int, int]]:
+    """Random cubes of three literals, as many as make counting hardest."""
+    rng = random.Random(seed)
+    return [
+        {v: rng.randrange(2) for v in sorted(rng.sample(range(variables), 3))} for _ in range(cubes)
+    ]
+
+
+def hard_cover() -> Cover:
+    """One of them as a cover of binary variables."""
+    cubes = hard_cubes()
+    return cover_of([2] * 150, [[(v, 1 << value) for v, value in cube.items()] for cube in cubes])
+
+
+def hard_models() -> tuple[Structure, Structure]:
+    """Two models: a pair with a hard cover in each, and a pair that both find easy."""
+    domain = {"A": 2, "B": 2, "C": 2, **{f"X{v}": 2 for v in range(150)}}
+    models = []
+    for seed in (1, 2):
+        features = [
+            {"A": 1, "B": 1, **{f"X{v}": value for v, value in cube.items()}}
+            for cube in hard_cubes(seed=seed)
+        ]
+        models.append(Structure(domain, [*features, f"A=1 & C={seed - 1}"]))
+    return models[0], models[1]
