@@ -22,8 +22,9 @@ real ones are far from the worst case.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
+import sys
+from collections.abc import Iterable, Sequence
+from functools import cache, partial
 from math import prod
 
 from contextwise.counting.cover import Cover
@@ -43,9 +44,15 @@ def count_union(
     """
     counter = _Counter(cover, deadline, node_budget)
     everything = (1 << len(cover.bit_weights)) - 1
+    _allow_depth(3 * len(cover.weights))
     cubes = minimal(everything ^ cube for cube in cover.cubes)  # half of a real cover goes
     uncovered = counter.uncovered(cubes, everything)
     return cover.total - cover.scale * uncovered
+
+
+def _allow_depth(frames: int) -> None:
+    """Let the recursion, which branches once a variable at most, go as deep as it must."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 1000 + frames))
 
 
 class _Counter:
@@ -53,11 +60,11 @@ class _Counter:
 
     def __init__(self, cover: Cover, deadline: float | None, node_budget: int | None) -> None:
         self.deadline, self.node_budget = deadline, node_budget
-        self.bit_weights = cover.bit_weights
         self.field_at = [field for field in cover.fields for _ in range(field.bit_count())]
         self.memory: dict[tuple[frozenset[int], int], int] = {}
-        self.tested = cache(self.fields)  # the same cubes come back at node after node,
-        self.weight = cache(self.weight_of)  # and so do the values left of a variable
+        # The same cubes come back at node after node, and so do the values left of a variable.
+        self.tested = cache(partial(fields_of, self.field_at))
+        self.weight = cache(partial(weight_of, cover.bit_weights))
 
     def uncovered(self, cubes: Iterable[int], alive: int) -> int:
         """The weight of the assignments of alive values that no cube allows.
@@ -114,7 +121,10 @@ class _Counter:
         for bit in bits(alive & field):
             left = frozenset([cube & rest for cube in cubes if not cube & bit])
             branches[left] = branches.get(left, 0) + self.weight(bit)
-        return sum(weight * self.uncovered(left, rest) for left, weight in branches.items())
+        result = 0
+        for left, weight in branches.items():
+            result += weight * self.uncovered(left, rest)
+        return result
 
     def components(self, cubes: list[int]) -> list[tuple[list[int], int]]:
         """The cubes that hang together, and all bits of the variables they test."""
@@ -140,22 +150,26 @@ class _Counter:
                 score[field] = score.get(field, 0.0) + share
         return max(score, key=lambda field: (score[field], -field))
 
-    def fields(self, cube: int) -> tuple[int, ...]:
-        """The fields of the variables of which the cube has a bit: those that it tests."""
-        found = []
-        while cube:
-            field = self.field_at[cube.bit_length() - 1]
-            found.append(field)
-            cube &= ~field
-        return tuple(found)
-
     def size(self, alive: int, forbidden: int = 0) -> int:
         """The weight of all assignments of alive values that are not forbidden."""
-        return prod(self.weight(alive & ~forbidden & field) for field in self.fields(alive))
+        return prod(
+            self.weight(alive & ~forbidden & field) for field in fields_of(self.field_at, alive)
+        )
 
-    def weight_of(self, cube: int) -> int:
-        """The weight of the values of one variable."""
-        return sum(self.bit_weights[bit.bit_length() - 1] for bit in bits(cube))
+
+def fields_of(field_at: Sequence[int], cube: int) -> tuple[int, ...]:
+    """The fields of the variables of which the cube has a bit: those that it tests."""
+    found = []
+    while cube:
+        field = field_at[cube.bit_length() - 1]
+        found.append(field)
+        cube &= ~field
+    return tuple(found)
+
+
+def weight_of(bit_weights: Sequence[int], values: int) -> int:
+    """The weight of some values of one variable."""
+    return sum(bit_weights[bit.bit_length() - 1] for bit in bits(values))
 
 
 def bits(cube: int) -> list[int]:
