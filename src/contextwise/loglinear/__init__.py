@@ -1,0 +1,1 @@
+"""What a `LogLinear` can do: distributions, sampling, fitting, divergences."""

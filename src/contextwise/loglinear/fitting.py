@@ -1,0 +1,231 @@
+"""Weights from data: maximum pseudo-likelihood, and maximum likelihood where that is possible.
+
+What is maximised, in total over the rows, is ::
+
+    log-(pseudo-)likelihood  -  l1 · Σ |w|  -  l2/2 · Σ w²
+
+with SciPy's L-BFGS-B, from weights of 0, with analytic gradients. For an L1 penalty each weight is
+the difference of two that are not negative, and what is not needed ends at exactly 0.
+
+**What cannot be identified.** Features are often redundant: the four of a full 2 × 2 table move
+three things, and a feature that never holds in the data (or always) pulls its weight to infinity.
+Along directions that leave the distribution as it is, the gradient is 0 and the search, which starts
+at 0, never moves; a penalty picks the smallest of all equally good weights. Where the best weight
+is infinite, the L2 penalty makes it finite; without one, it grows until the gain falls below the
+tolerance. The fitted distribution is what is determined; single weights of a redundant structure
+are not.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from contextwise.errors import ContextwiseError, DomainError, require
+from contextwise.features import IntArray
+from contextwise.loglinear.batch import L2, Method
+from contextwise.loglinear.elimination import calibrate, plan
+from contextwise.loglinear.firing import FloatArray, distinct_rows, frequencies
+from contextwise.loglinear.inference import probabilities
+from contextwise.loglinear.pseudo import Conditionals
+from contextwise.loglinear.tables import states
+from contextwise.progress import Progress, progress_of
+from contextwise.structure import LogLinear, Model, structure_of
+
+Objective = Callable[[FloatArray], tuple[float, FloatArray]]
+"""The mean log-(pseudo-)likelihood at some weights, and its gradient."""
+
+
+class ConvergenceWarning(UserWarning):
+    """A fit ended before it was at its optimum."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """A fitted model, and how the fit went.
+
+    Attributes
+    ----------
+    model : LogLinear
+    method : "likelihood" or "pseudo-likelihood"
+    converged : bool
+    iterations : int
+    message : what the optimiser said at the end
+    value : the mean log-(pseudo-)likelihood of a row, without the penalties
+    rows : the number of rows; 0 if the fit is to the exact expectations of a model
+    unseen : the features that hold in no row
+    """
+
+    model: LogLinear
+    method: Method
+    converged: bool
+    iterations: int
+    message: str
+    value: float
+    rows: int
+    unseen: IntArray
+
+    def __repr__(self) -> str:
+        state = "converged" if self.converged else f"NOT converged ({self.message})"
+        return (
+            f"Fit({len(self.model)} weights by {self.method}, {state} after {self.iterations} "
+            f"iterations, {self.value:.6g} a row)"
+        )
+
+
+def fit(
+    structure: Model,
+    data: Any,
+    *,
+    method: Method = "pseudo-likelihood",
+    l2: float | None = None,
+    l1: float = 0.0,
+    tolerance: float = 1e-6,
+    max_iterations: int = 2000,
+    show_progress: bool | Progress = False,
+) -> Fit:
+    """Fit the weights of a structure to data.
+
+    Parameters
+    ----------
+    structure : Structure, or LogLinear whose weights are ignored
+    data : rows (see `Domain.encode`), or a LogLinear
+        A model stands for its exact distribution, as if there were infinitely many rows.
+    method : "pseudo-likelihood" or "likelihood"
+        The second needs exact inference, and is refused where that is too large.
+    l2, l1 : float
+        The penalties (see the head of this module). The default L2 is 0.01, a normal prior of
+        variance 100 on each weight; for a model instead of rows, where a penalty would be taken
+        from one row, it is 0.
+    tolerance : float
+        Converged means that no entry of the gradient, a row, is larger, or that a step gains less
+        than 1e-10 of the value.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the optimiser gave up before.
+
+    Examples
+    --------
+    >>> from contextwise.structure import Structure
+    >>> structure = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+    >>> rows = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1]]
+    >>> fit(structure, rows, method="likelihood", l2=1e-6)
+    Fit(1 weights by likelihood, converged after ... iterations, -1.2425 a row)
+    """
+    own = structure_of(structure)
+    rows, counts, total = _sample(own.domain, data)
+    share = counts / counts.sum()
+    seen = frequencies(own.features, rows, share)
+    penalty = (L2 if total else 0.0) if l2 is None else l2
+    if penalty < 0 or l1 < 0:
+        raise DomainError("a penalty cannot be negative")
+    if method == "likelihood":
+        objective = _likelihood(own, seen)
+    elif method == "pseudo-likelihood":
+        prepared = Conditionals.of(own.features, rows)
+
+        def objective(weights: FloatArray) -> tuple[float, FloatArray]:
+            return prepared.value_and_gradient(weights, share)
+    else:
+        raise ContextwiseError(
+            f"unknown method {method!r}; choose 'pseudo-likelihood' or 'likelihood'"
+        )
+    weight = max(total, 1)
+    with progress_of(show_progress, "fitting weights") as progress:
+        found = _maximise(
+            objective, len(own), l1 / weight, penalty / weight, tolerance, max_iterations, progress
+        )
+    if not found.success:
+        warnings.warn(
+            f"the fit has not converged after {found.nit} iterations: {found.message}; allow more "
+            "with max_iterations= or a larger penalty",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    weights = _joined(found.x, len(own))
+    return Fit(
+        LogLinear(own, weights),
+        method,
+        bool(found.success),
+        int(found.nit),
+        str(found.message),
+        objective(weights)[0],
+        total,
+        np.flatnonzero(seen == 0),
+    )
+
+
+def _sample(domain: Any, data: Any) -> tuple[IntArray, FloatArray, int]:
+    """Distinct rows, what each weighs, and how many rows there are (0: a whole distribution)."""
+    if isinstance(data, LogLinear):
+        if data.domain != domain:
+            raise DomainError("the structure and the model it is fitted to differ in their domain")
+        share = probabilities(data).ravel()
+        possible = share > 0
+        return states(domain)[possible], share[possible], 0
+    rows = domain.encode(data)
+    if not len(rows):
+        raise DomainError("there are no rows to fit to")
+    distinct, counts = distinct_rows(rows)
+    return distinct, counts.astype(np.float64), len(rows)
+
+
+def _likelihood(structure: Any, seen: FloatArray) -> Objective:
+    made = plan(structure)
+
+    def objective(weights: FloatArray) -> tuple[float, FloatArray]:
+        now = calibrate(made, weights)
+        return float(weights @ seen) - now.log_partition, seen - now.expectations()
+
+    return objective
+
+
+def _maximise(
+    objective: Objective,
+    size: int,
+    l1: float,
+    l2: float,
+    tolerance: float,
+    max_iterations: int,
+    progress: Progress | None,
+) -> Any:
+    """Run L-BFGS-B; with an L1 penalty on the positive and negative parts of the weights."""
+    optimize = require("scipy.optimize", "loglinear")
+    parts = 2 if l1 else 1
+    done = 0
+
+    def loss(x: FloatArray) -> tuple[float, FloatArray]:
+        weights = _joined(x, size)
+        value, gradient = objective(weights)
+        slope = l2 * weights - gradient
+        if l1:
+            slope = np.concatenate([slope, -slope]) + l1
+        return l1 * float(np.abs(x).sum()) + l2 / 2 * float(weights @ weights) - value, slope
+
+    def report(_: FloatArray) -> None:
+        nonlocal done
+        done += 1
+        if progress:
+            progress(done, max_iterations)
+
+    return optimize.minimize(
+        loss,
+        np.zeros(parts * size),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, None)] * (2 * size) if l1 else None,
+        callback=report,
+        options={"maxiter": max_iterations, "maxfun": 4 * max_iterations, "maxcor": 20,
+                 "gtol": tolerance, "ftol": 1e-10},
+    )
+
+
+def _joined(x: FloatArray, size: int) -> FloatArray:
+    """The weights from their positive and negative parts."""
+    return x if len(x) == size else x[:size] - x[size:]
