@@ -32,9 +32,9 @@ from contextwise.structure import LogLinear, Structure
 STATES = 2**10
 """The largest state space for which Newton steps on all states pay."""
 
-L2 = 0.01
+L2 = 0.1
 """The default penalty: ``L2 / 2`` times the sum of the squared weights is taken from the total
-log-likelihood, a normal prior of variance 100 on each weight."""
+log-likelihood, a normal prior of variance 10 on each weight."""
 
 Method = Literal["likelihood", "pseudo-likelihood"]
 
@@ -120,7 +120,7 @@ def fit_many(
     >>> target = empirical(domain, [[0, 1], [1, 1], [1, 1], [1, 0]])
     >>> fits = fit_many(structures, [target], sizes=[4], l2=1e-6)
     >>> np.exp(fits.log_probabilities[:, 0]).round(3).tolist()
-    [[0.062, 0.188, 0.188, 0.562], [0.167, 0.167, 0.167, 0.5]]
+    [[0.063, 0.188, 0.188, 0.562], [0.167, 0.167, 0.167, 0.5]]
     >>> fits.model(1, 0)
     LogLinear(2 variables, 1 features: 1.09861 A=1 & B=1)
     """

@@ -198,9 +198,9 @@ class Calibrated:
         for table, conditional in reversed(steps):
             own, separator = table.scope[0], table.scope[1:]
             up_to = np.cumsum(np.exp(conditional), axis=0)[:-1]
-            given = up_to[(slice(None), *(rows[:, v] for v in separator))]
+            given = np.moveaxis(up_to, 0, -1)[tuple(rows[:, v] for v in separator)]
             draws = rng.random(count)
-            rows[:, own] = (draws >= given.reshape(len(up_to), -1)).sum(axis=0)
+            rows[:, own] = (draws[:, None] >= given).sum(axis=1)
         return rows
 
 

@@ -28,7 +28,7 @@ def allowed_values(features: Features) -> BoolArray:
     """Whether each literal allows each value: shape (literals, largest cardinality)."""
     largest = int(features.cardinalities.max(initial=1))
     as_bytes = np.ascontiguousarray(features.values.astype("<u8")).view(np.uint8)
-    bits = np.unpackbits(as_bytes.reshape(len(features.values), -1), axis=1, bitorder="little")
+    bits = np.unpackbits(as_bytes, axis=1, bitorder="little")
     return bits[:, :largest].astype(bool)
 
 

@@ -9,11 +9,11 @@ the difference of two that are not negative, and what is not needed ends at exac
 
 **What cannot be identified.** Features are often redundant: the four of a full 2 × 2 table move
 three things, and a feature that never holds in the data (or always) pulls its weight to infinity.
-Along directions that leave the distribution as it is, the gradient is 0 and the search, which starts
-at 0, never moves; a penalty picks the smallest of all equally good weights. Where the best weight
-is infinite, the L2 penalty makes it finite; without one, it grows until the gain falls below the
-tolerance. The fitted distribution is what is determined; single weights of a redundant structure
-are not.
+Along directions that leave the distribution as it is the gradient is 0, and the search, which
+starts at 0, never moves; a penalty picks the smallest of all equally good weights. Where the best
+weight is infinite, the L2 penalty makes it finite; without one, it grows until the gain falls below
+the tolerance. The fitted distribution is what is determined; single weights of a redundant
+structure are not.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def fit(
     method: Method = "pseudo-likelihood",
     l2: float | None = None,
     l1: float = 0.0,
-    tolerance: float = 1e-6,
+    tolerance: float = 1e-9,
     max_iterations: int = 2000,
     show_progress: bool | Progress = False,
 ) -> Fit:
@@ -98,12 +99,11 @@ def fit(
     method : "pseudo-likelihood" or "likelihood"
         The second needs exact inference, and is refused where that is too large.
     l2, l1 : float
-        The penalties (see the head of this module). The default L2 is 0.01, a normal prior of
-        variance 100 on each weight; for a model instead of rows, where a penalty would be taken
+        The penalties (see the head of this module). The default L2 is 0.1, a normal prior of
+        variance 10 on each weight; for a model instead of rows, where a penalty would be taken
         from one row, it is 0.
     tolerance : float
-        Converged means that no entry of the gradient, a row, is larger, or that a step gains less
-        than 1e-10 of the value.
+        Converged means that a step gains less than this share of the value.
 
     Warns
     -----
@@ -116,7 +116,7 @@ def fit(
     >>> structure = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
     >>> rows = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1]]
     >>> fit(structure, rows, method="likelihood", l2=1e-6)
-    Fit(1 weights by likelihood, converged after ... iterations, -1.2425 a row)
+    Fit(1 weights by likelihood, converged after ... iterations, -1.24245 a row)
     """
     own = structure_of(structure)
     rows, counts, total = _sample(own.domain, data)
@@ -126,21 +126,20 @@ def fit(
     if penalty < 0 or l1 < 0:
         raise DomainError("a penalty cannot be negative")
     if method == "likelihood":
-        objective = _likelihood(own, seen)
+        objective, curvature = _likelihood(own, seen), seen * (1 - seen)
     elif method == "pseudo-likelihood":
         prepared = Conditionals.of(own.features, rows)
-
-        def objective(weights: FloatArray) -> tuple[float, FloatArray]:
-            return prepared.value_and_gradient(weights, share)
+        objective, curvature = (
+            partial(prepared.value_and_gradient, share),
+            prepared.curvature(share),
+        )
     else:
         raise ContextwiseError(
             f"unknown method {method!r}; choose 'pseudo-likelihood' or 'likelihood'"
         )
-    weight = max(total, 1)
+    search = _Search(objective, l1 / max(total, 1), penalty / max(total, 1), curvature)
     with progress_of(show_progress, "fitting weights") as progress:
-        found = _maximise(
-            objective, len(own), l1 / weight, penalty / weight, tolerance, max_iterations, progress
-        )
+        found = search.run(tolerance, max_iterations, progress)
     if not found.success:
         warnings.warn(
             f"the fit has not converged after {found.nit} iterations: {found.message}; allow more "
@@ -148,7 +147,7 @@ def fit(
             ConvergenceWarning,
             stacklevel=2,
         )
-    weights = _joined(found.x, len(own))
+    weights = search.weights(found.x)
     return Fit(
         LogLinear(own, weights),
         method,
@@ -186,46 +185,57 @@ def _likelihood(structure: Any, seen: FloatArray) -> Objective:
     return objective
 
 
-def _maximise(
-    objective: Objective,
-    size: int,
-    l1: float,
-    l2: float,
-    tolerance: float,
-    max_iterations: int,
-    progress: Progress | None,
-) -> Any:
-    """Run L-BFGS-B; with an L1 penalty on the positive and negative parts of the weights."""
-    optimize = require("scipy.optimize", "loglinear")
-    parts = 2 if l1 else 1
-    done = 0
+class _Search:
+    """L-BFGS-B on scaled weights; with an L1 penalty, on their positive and negative parts.
 
-    def loss(x: FloatArray) -> tuple[float, FloatArray]:
-        weights = _joined(x, size)
-        value, gradient = objective(weights)
-        slope = l2 * weights - gradient
-        if l1:
-            slope = np.concatenate([slope, -slope]) + l1
-        return l1 * float(np.abs(x).sum()) + l2 / 2 * float(weights @ weights) - value, slope
+    A feature that holds in few rows has little curvature: dividing each weight by the root of its
+    own curvature, the usual remedy, saves most of the iterations.
+    """
 
-    def report(_: FloatArray) -> None:
-        nonlocal done
-        done += 1
-        if progress:
-            progress(done, max_iterations)
+    def __init__(self, objective: Objective, l1: float, l2: float, curvature: FloatArray) -> None:
+        self.objective, self.l1, self.l2 = objective, l1, l2
+        self.unit = 1.0 / np.sqrt(curvature + max(l2, 1e-6))
 
-    return optimize.minimize(
-        loss,
-        np.zeros(parts * size),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0, None)] * (2 * size) if l1 else None,
-        callback=report,
-        options={"maxiter": max_iterations, "maxfun": 4 * max_iterations, "maxcor": 20,
-                 "gtol": tolerance, "ftol": 1e-10},
-    )
+    def weights(self, x: FloatArray) -> FloatArray:
+        """The weights at a point of the search."""
+        size = len(self.unit)
+        return self.unit * (x[:size] - x[size:] if self.l1 else x)
 
+    def loss(self, x: FloatArray) -> tuple[float, FloatArray]:
+        """What is minimised, and its gradient."""
+        weights = self.weights(x)
+        value, gradient = self.objective(weights)
+        slope = (self.l2 * weights - gradient) * self.unit
+        loss = self.l2 / 2 * float(weights @ weights) - value
+        if self.l1:
+            price = self.l1 * np.tile(self.unit, 2)
+            return loss + float(price @ x), np.concatenate([slope, -slope]) + price
+        return loss, slope
 
-def _joined(x: FloatArray, size: int) -> FloatArray:
-    """The weights from their positive and negative parts."""
-    return x if len(x) == size else x[:size] - x[size:]
+    def run(self, tolerance: float, max_iterations: int, progress: Progress | None) -> Any:
+        """SciPy's result."""
+        optimize = require("scipy.optimize", "loglinear")
+        size = len(self.unit) * (2 if self.l1 else 1)
+        done = 0
+
+        def report(_: FloatArray) -> None:
+            nonlocal done
+            done += 1
+            if progress:
+                progress(done, max_iterations)
+
+        return optimize.minimize(
+            self.loss,
+            np.zeros(size),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0, None)] * size if self.l1 else None,
+            callback=report,
+            options={
+                "maxiter": max_iterations,
+                "maxfun": 4 * max_iterations,
+                "maxcor": 20,
+                "gtol": 1e-10,
+                "ftol": tolerance,
+            },
+        )

@@ -44,7 +44,7 @@ def log_partition(model: LogLinear, *, given: Assignment | None = None) -> float
 
     >>> from contextwise.structure import Structure
     >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(5)])
-    >>> round(np.exp(log_partition(model)), 12)
+    >>> round(float(np.exp(log_partition(model))), 12)
     8.0
     """
     return calibrated(model, pinned=model.domain.assignment(given)).log_partition

@@ -31,13 +31,15 @@ class Conditionals:
     ----------
     matrix : sparse array of shape (cases, literals)
         1 where all other literals of the literal's feature hold in the row.
-    effect : shape (literals, values - 1): what a literal adds to a value, relative to value 0
+    transposed : the same, the other way round; both are used at every step of a fit
+    effect : shape (values - 1, literals): what a literal adds to a value, relative to value 0
     owners : the feature of each literal
-    possible : shape (cases, values - 1), or (1, 1) if every variable has as many values
-    chosen : shape (cases, values - 1): whether the row has this value (all 0: it has value 0)
+    possible : shape (values - 1, cases), or (1, 1) if every variable has as many values
+    chosen : shape (values - 1, cases): whether the row has this value (all 0: it has value 0)
     """
 
     matrix: Any
+    transposed: Any
     effect: FloatArray
     owners: IntArray
     possible: FloatArray
@@ -47,17 +49,17 @@ class Conditionals:
     @classmethod
     def of(cls, features: Features, rows: IntArray) -> Conditionals:
         """Prepare the conditionals of these rows of positions."""
-        cards = features.cardinalities
-        allowed = allowed_values(features).astype(np.float64)
-        values = np.arange(1, allowed.shape[1])
-        real = (values < cards[:, None]).astype(np.float64)
-        effect = (allowed[:, 1:] - allowed[:, :1]) * real[features.variables]
+        allowed = allowed_values(features).T.astype(np.float64)
+        values = np.arange(1, len(allowed))[:, None]
+        real = (values < features.cardinalities).astype(np.float64)
+        matrix = _hanging(features, rows)
         return cls(
-            _hanging(features, rows),
-            effect,
+            matrix,
+            matrix.T.tocsr(),
+            (allowed[1:] - allowed[:1]) * real[:, features.variables],
             features.owners,
-            np.ones((1, 1)) if real.all() else np.repeat(real, len(rows), axis=0),
-            (rows.T.reshape(-1, 1) == values).astype(np.float64),
+            np.ones((1, 1)) if real.all() else np.repeat(real, len(rows), axis=1),
+            (rows.T.ravel() == values).astype(np.float64),
             len(features),
         )
 
@@ -66,31 +68,42 @@ class Conditionals:
         return self._evaluate(weights)[0]
 
     def value_and_gradient(
-        self, weights: FloatArray, share: FloatArray
+        self, share: FloatArray, weights: FloatArray
     ) -> tuple[float, FloatArray]:
         """The mean pseudo-log-likelihood of rows with these shares, and its gradient."""
-        every = np.tile(share, len(self.chosen) // max(1, len(share)))
+        every = self._every(share)
         logs, probabilities = self._evaluate(weights)
-        residual = (self.chosen - probabilities) * every[:, None]
-        pull = ((self.matrix.T @ residual) * self.effect).sum(axis=1)
-        return float(every @ logs), np.bincount(self.owners, pull, minlength=self.features)
+        residual = (self.chosen - probabilities) * every
+        pull = np.zeros(len(self.owners))
+        for own, left in zip(self.effect, residual, strict=True):
+            pull += own * (self.transposed @ left)
+        return float(every @ logs), self._by_feature(pull)
 
     def curvature(self, share: FloatArray) -> FloatArray:
         """The diagonal of the negative Hessian at weights of 0, but for correlations in a case."""
-        every = np.tile(share, len(self.chosen) // max(1, len(share)))
-        level = 1.0 / (1.0 + (self.possible * np.ones_like(self.chosen)).sum(axis=1))
-        spread = self.matrix.T @ (every * level * (1.0 - level))
-        own = spread * (self.effect**2).sum(axis=1)
-        return np.bincount(self.owners, own, minlength=self.features)
+        level = 1.0 / (1.0 + (self.possible * np.ones_like(self.chosen)).sum(axis=0))
+        spread = self.transposed @ (self._every(share) * level * (1.0 - level))
+        return self._by_feature(spread * (self.effect**2).sum(axis=0))
+
+    def _every(self, share: FloatArray) -> FloatArray:
+        """The share of each case."""
+        return np.tile(share, self.chosen.shape[1] // max(1, len(share)))
+
+    def _by_feature(self, of_literals: FloatArray) -> FloatArray:
+        total = np.bincount(self.owners, of_literals, minlength=self.features)
+        return total.astype(np.float64)
 
     def _evaluate(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Of each case: log p of its own value, and p of every value but 0."""
-        relative = self.matrix @ (weights[self.owners, None] * self.effect)
-        top = np.maximum(relative.max(axis=1, initial=0.0), 0.0)
-        odds = np.exp(relative - top[:, None]) * self.possible
-        total = odds.sum(axis=1) + np.exp(-top)
-        logs = (self.chosen * relative).sum(axis=1) - top - np.log(total)
-        return logs, odds / total[:, None]
+        spread = weights[self.owners] * self.effect
+        relative = np.zeros_like(self.chosen)
+        for value, own in enumerate(spread):
+            relative[value] = self.matrix @ own
+        top = relative.max(axis=0, initial=0.0)
+        odds = np.exp(relative - top) * self.possible
+        total = odds.sum(axis=0) + np.exp(-top)
+        logs = (self.chosen * relative).sum(axis=0) - top - np.log(total)
+        return logs, odds / total
 
 
 def _hanging(features: Features, rows: IntArray) -> Any:
