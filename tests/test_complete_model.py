@@ -104,7 +104,7 @@ def test_too_large_says_how_large_before_it_starts() -> None:
         lambda: triplets(large.domain),
         lambda: compare_complete(large, large),
     ):
-        with pytest.raises(TooLargeError, match=r"1001 variables has about 10\^607 assertions"):
+        with pytest.raises(TooLargeError, match=r"1001 variables has \S+e607 assertions"):
             ask()
     with pytest.raises(TooLargeError, match="has 96 assertions; the limit is 95"):
         dependency_model(Structure(BINARY), limit=95)

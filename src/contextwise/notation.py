@@ -20,7 +20,7 @@ _TOKEN = re.compile(
              | (?P<bare>[^\s"=≠&,|<>!]+(?:\s+[^\s"=≠&,|<>!]+)*) )\s*""",
     re.VERBOSE,
 )
-_PLAIN = re.compile(r"[^\s\"=≠&,|<>!]+( [^\s\"=≠&,|<>!]+)*")
+_PLAIN = re.compile(r"[^\s\"=≠&,|<>!⫫]+( [^\s\"=≠&,|<>!⫫]+)*")
 
 
 class Literal(NamedTuple):

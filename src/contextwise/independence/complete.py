@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations, permutations
-from math import log10
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +28,7 @@ from contextwise.domain import Domain
 from contextwise.errors import TooLargeError
 from contextwise.independence.statements import Statement
 from contextwise.structure import Model, Structure, structure_of
+from contextwise.text import number
 
 LIMIT = 2**22
 """How many assertions are decided unless the caller allows more."""
@@ -113,10 +113,9 @@ def compare_complete(true: Model, guess: Model, *, limit: int = LIMIT) -> Confus
 def _refuse_beyond(limit: int, domain: Domain) -> None:
     count = triplet_count(domain)
     if count > limit:
-        size = f"{count:,}" if count < 10**15 else f"about 10^{log10(count):.0f}"
         raise TooLargeError(
-            f"the complete dependency model of {len(domain)} variables has {size} assertions; "
-            f"the limit is {limit:,}, and limit= raises it"
+            f"the complete dependency model of {len(domain)} variables has {number(count)} "
+            f"assertions; the limit is {limit:,}, and limit= raises it"
         )
 
 
