@@ -5,11 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations
 
+import numpy as np
 from hypothesis import given, settings
 
 from contextwise import Domain, Structure, compare
 from contextwise.contexts import Contexts
 from contextwise.explanation import FeatureErrors, explain, in_words
+from contextwise.generate import random_structure
 from contextwise.testing import families
 
 BOTH: tuple[Contexts, ...] = ("fully-contextualized", "canonical")
@@ -95,3 +97,20 @@ def test_features_are_named() -> None:
     guess = Structure(DOMAIN, ["A=1 & B=1 & D=young"])
     found = explain(true, guess)
     assert FeatureErrors("true", "A=1 & B=1 & C=no", 8, 8) in found.features
+
+
+def test_what_a_time_limit_leaves_out_is_said() -> None:
+    domain = Domain.of_cardinalities([2] * 12)
+    rng = np.random.default_rng(3)
+    true, guess = (
+        random_structure(domain, features=150, lengths=(5, 7), rng=rng) for _ in range(2)
+    )
+    found = explain(true, guess, pair=("v0", "v1"), time_limit=0.0)
+    counted = compare(true, guess, pairs=[("v0", "v1")])
+    assert found.undecided > 0
+    assert found.fp <= counted.fp <= found.fp + found.undecided
+    assert found.fn <= counted.fn <= found.fn + found.undecided
+    assert "not decided in time" in str(found)
+    whole = explain(true, guess, time_limit=0.0)
+    assert whole.partial
+    assert "A time limit left out part" in str(whole)
