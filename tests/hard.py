@@ -22,14 +22,14 @@ def hard_cover() -> Cover:
     return cover_of([2] * 150, [[(v, 1 << value) for v, value in cube.items()] for cube in cubes])
 
 
-def hard_models() -> tuple[Structure, Structure]:
-    """Two models: a pair with a hard cover in each, and a pair that both find easy."""
-    domain = {"A": 2, "B": 2, "C": 2, **{f"X{v}": 2 for v in range(150)}}
+def hard_models(variables: int = 150, cubes: int = 375) -> tuple[Structure, Structure]:
+    """Two models: the pair A, B has a hard cover in each, and A, C an easy one."""
+    domain = {"A": 2, "B": 2, "C": 2, **{f"X{v}": 2 for v in range(variables)}}
     models = []
     for seed in (1, 2):
         features = [
             {"A": 1, "B": 1, **{f"X{v}": value for v, value in cube.items()}}
-            for cube in hard_cubes(seed=seed)
+            for cube in hard_cubes(variables, cubes, seed)
         ]
         models.append(Structure(domain, [*features, f"A=1 & C={seed - 1}"]))
     return models[0], models[1]

@@ -130,9 +130,16 @@ class Comparison(Rates):
                 f"{' – '.join(self.open_pairs[0])}: the distance lies between its "
                 "distance_bounds; allow more time to know it"
             )
+        return self.known_counts
+
+    @cached_property
+    def known_counts(self) -> ObjectArray:
+        """The same as `counts` for the pairs that are finished, and None for open ones."""
         a, b, u = self.unions.lower.T
         contexts = np.array(self.sizes, dtype=object)
-        return np.stack([a + b - u, u - b, u - a, contexts - u], axis=1)
+        counts = np.stack([a + b - u, u - b, u - a, contexts - u], axis=1)
+        counts[self.unions.open] = None
+        return counts
 
     @cached_property
     def confusion(self) -> Confusion:
@@ -191,8 +198,7 @@ class Comparison(Rates):
             return Confusion(0, 0, 0, self._size_of(first, second))
         if k in self.unions.open:
             raise OpenResult(f"the pair {first} – {second} is open; see pair_bounds")
-        a, b, u = self.unions.lower[k]
-        return Confusion(a + b - u, u - b, u - a, self.sizes[k] - u)
+        return Confusion(*self.known_counts[k])
 
     def _place(self, first: str, second: str) -> int | None:
         """Where a pair stands among `pairs`, or None if no feature covers it."""
@@ -218,11 +224,15 @@ class Comparison(Rates):
         return [(names[i], names[j]) for i, j in self.pairs.tolist()]
 
     def worst_pairs(self, most: int = 10) -> list[tuple[Pair, Confusion]]:
-        """The pairs with the most errors, worst first; pairs without errors are left out."""
-        errors = [fn + fp for _, fn, fp, _ in self.counts]
-        order = sorted(range(len(errors)), key=lambda k: (-errors[k], k))[:most]
+        """The pairs with the most errors, worst first; pairs without errors are left out.
+
+        Open pairs are left out, too.
+        """
+        counts = self.known_counts
+        errors = {k: fn + fp for k, (_, fn, fp, _) in enumerate(counts) if fn is not None}
+        order = sorted(errors, key=lambda k: (-errors[k], k))[:most]
         names = self.pair_names()
-        return [(names[k], Confusion(*self.counts[k])) for k in order if errors[k]]
+        return [(names[k], Confusion(*counts[k])) for k in order if errors[k]]
 
     def summary(self) -> str:
         """The comparison in plain sentences.

@@ -38,12 +38,15 @@ def as_records(
     true: Given, results: Sequence[Result], *, top: int, per_pair: bool
 ) -> list[dict[str, object]]:
     """One object a guess: what a row of CSV has, and the pairs."""
-    from contextwise.report.records import pair_records, worst_pair_records
+    from contextwise.report.records import open_pair_records, pair_records, worst_pair_records
 
     records = []
     for result in results:
         record: dict[str, object] = {**_record(true, result)}
         record["worst_pairs"] = list(worst_pair_records(result.comparison, top))
+        record["open"] = list(open_pair_records(result.comparison))
+        record["counted"] = {**result.comparison.counted}
+        record["seconds"] = {**result.comparison.seconds}
         if per_pair:
             record["per_pair"] = list(pair_records(result.comparison))
         records.append(record)

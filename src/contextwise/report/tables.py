@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contextwise.comparison import Comparison
+from contextwise.confusion import ratio
 from contextwise.text import READABLE, columns, is_readable, name, number, rate
 
 ROUNDED = "Numbers of more than {} digits are rounded here; --json and --csv give them exactly."
@@ -45,7 +46,12 @@ def comparison_table(comparison: Comparison, *, top: int = 10) -> str:
     pair     errors  of  FN  FP
     X0 – X1       1   2   0   1
     """
-    blocks = [_matrix(comparison), _scores(comparison)]
+    if comparison.open_pairs:
+        blocks = [_open(comparison, top)]
+    else:
+        blocks = [_matrix(comparison), _scores(comparison)]
+    if comparison.rests_on_ganak:
+        blocks.append(_ganak(comparison))
     if top:
         blocks.append(_worst_pairs(comparison, top))
     if not is_readable(comparison.total):
@@ -72,10 +78,7 @@ def comparisons_table(guesses: Iterable[tuple[str, int, Comparison]]) -> str:
         [
             name(label),
             number(features),
-            number(c.distance, NARROW),
-            rate(c.normalized),
-            *(number(count, NARROW) for count in (c.tp, c.fn, c.fp, c.tn)),
-            *(rate(c.rate(key, float("nan"))) for key in ("precision", "recall", "f1")),
+            *(_open_cells(c) if c.open_pairs else _exact_cells(c)),
         ]
         for label, features, c in guesses
     ]
@@ -83,6 +86,25 @@ def comparisons_table(guesses: Iterable[tuple[str, int, Comparison]]) -> str:
     if all(is_readable(c.total, NARROW) for _, _, c in guesses):
         return table
     return f"{table}\n\n{ROUNDED.format(NARROW)}"
+
+
+def _exact_cells(c: Comparison) -> list[str]:
+    return [
+        number(c.distance, NARROW),
+        rate(c.normalized),
+        *(number(count, NARROW) for count in (c.tp, c.fn, c.fp, c.tn)),
+        *(rate(c.rate(key, float("nan"))) for key in ("precision", "recall", "f1")),
+    ]
+
+
+def _open_cells(c: Comparison) -> list[str]:
+    """Bounds of the distance, and dashes for what is not known."""
+    low, high = c.distance_bounds
+    return [
+        f"{number(low, NARROW)} to {number(high, NARROW)}",
+        f"{rate(ratio(low, c.total))} to {rate(ratio(high, c.total))}",
+        *["–"] * 7,
+    ]
 
 
 def _matrix(c: Comparison) -> str:
@@ -110,10 +132,41 @@ def _scores(c: Comparison) -> str:
     return columns([a + b + c for a, b, c in zip(distances, first, second, strict=True)], "<<<<<<")
 
 
+def _open(c: Comparison, top: int) -> str:
+    """What is known while pairs are open: bounds, and where they are widest."""
+    bounds = {pair: c.pair_bounds(*pair).distance for pair in c.open_pairs}
+    widest = sorted(bounds, key=lambda pair: bounds[pair][0] - bounds[pair][1])[:top]
+    low, high = c.distance_bounds
+    why = "Interrupted" if c.interrupted else "Not decided in time"
+    text = f"{why}: {len(bounds):,} of {len(c.pairs):,} pairs are open.\n\n" + columns(
+        [
+            ("distance", f"from {number(low)}", f"to {number(high)}"),
+            ("normalized", f"from {rate(ratio(low, c.total))}", f"to {rate(ratio(high, c.total))}"),
+        ],
+        "<<<",
+    )
+    if not widest:
+        return text
+    rows = [
+        (f"{name(first, 24)} – {name(second, 24)}", *map(number, bounds[first, second]))
+        for first, second in widest
+    ]
+    table = columns([("pair", "errors from", "to"), *rows], "<>>")
+    return f"{text}\n\nOpen pairs, the least known first:\n{table}"
+
+
+def _ganak(c: Comparison) -> str:
+    share = f"{c.counted['ganak']:,} of {sum(c.counted.values()):,} unions"
+    return (
+        f"{share} were counted by Ganak, whose caching errs with a probability\n"
+        "below one in a billion; --engine native is deterministic."
+    )
+
+
 def _worst_pairs(c: Comparison, top: int) -> str:
-    differing = sum(1 for _, fn, fp, _ in c.counts if fn or fp)
+    differing = sum(1 for _, fn, fp, _ in c.known_counts if fn or fp)
     if not differing:
-        return "No pair differs."
+        return "No pair differs." if not c.open_pairs else "No pair that is finished differs."
     rows = [
         (
             f"{name(first, 24)} – {name(second, 24)}",

@@ -1,0 +1,85 @@
+"""``contextwise compare`` when time runs out: it leaves with 3 and shows what is known."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from contextwise import write
+from contextwise.cli import contextwise
+from hard import hard_models
+
+
+@pytest.fixture(name="models")
+def _models(tmp_path: Path) -> list[str]:
+    """The files of two models with a pair that nobody finishes."""
+    paths = [str(tmp_path / name) for name in ("true.json", "guess.json")]
+    for model, path in zip(hard_models(), paths, strict=True):
+        write(model, path)
+    return paths
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(contextwise, ["compare", "--time-limit", "0.3", *arguments])
+
+
+def test_the_table_has_bounds_and_open_pairs(models: list[str]) -> None:
+    result = run(*models)
+    assert result.exit_code == 3
+    assert "Not decided in time" in result.stdout
+    assert "A – B" in result.stdout
+    assert "precision" not in result.stdout
+
+
+def test_several_guesses_have_bounds_and_dashes(models: list[str]) -> None:
+    result = run(*models, models[0])
+    assert result.exit_code == 3
+    assert " to " in result.stdout.splitlines()[4]
+
+
+def test_json_is_valid_and_exact(models: list[str]) -> None:
+    result = run(*models, "--json", "--per-pair")
+    assert result.exit_code == 3
+    record = json.loads(result.stdout)
+    assert record["distance"] is None
+    assert record["f1"] is None
+    assert 0 <= record["distance_lower"] < record["distance_upper"] <= record["assertions"]
+    assert record["open_pairs"] == len(record["open"]) > 0
+    assert {"A", "B"} in [{pair["first"], pair["second"]} for pair in record["open"]]
+    unknown = [pair for pair in record["per_pair"] if pair["tp"] is None]
+    assert len(unknown) == record["open_pairs"]
+
+
+def test_csv_has_empty_cells(models: list[str]) -> None:
+    result = run(*models, "--csv")
+    assert result.exit_code == 3
+    (row,) = csv.DictReader(io.StringIO(result.stdout))
+    assert row["distance"] == ""
+    assert int(row["distance_lower"]) < int(row["distance_upper"])
+
+
+def test_a_proven_difference_is_a_difference(models: list[str]) -> None:
+    """The pair A–C differs, and is easy: with --exit-code the answer is known."""
+    result = run(*models, "--engine", "native", "--exit-code")
+    assert result.exit_code == 1 or "0 of" in result.stdout
+
+
+def test_interruption_prints_what_is_known(models: list[str]) -> None:
+    command = [sys.executable, "-m", "contextwise", "compare", *models, "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 3
+    record = json.loads(printed)
+    assert record["interrupted"] is True
+    assert record["distance_lower"] < record["distance_upper"]
