@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.domain import Domain, listed
-from contextwise.errors import TooLargeError
+from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.features import IntArray, WordArray, members, words_of
-from contextwise.structure import LogLinear, Structure, weighted
+from contextwise.structure import LogLinear, Model, Structure, weighted
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -109,6 +109,24 @@ def factors_of(model: LogLinear) -> list[Factor]:
             logs[np.ix_(*allowed)] += weight
         factors.append(Factor(scope, logs))
     return factors
+
+
+def factors_to_write(model: Model, what: str) -> list[Factor]:
+    """The tables of a model for something that holds numbers, such as ``"a .uai file"``."""
+    if not isinstance(model, LogLinear):
+        raise ContextwiseError(f"{what} holds numbers and this structure has no weights")
+    return factors_of(model)
+
+
+def numbers(factor: Factor, what: str) -> FloatArray:
+    """The numbers of a table; what is too large or too small for one is an error."""
+    with np.errstate(over="ignore", under="ignore"):
+        values = np.exp(factor.logs)
+    if not np.isfinite(values).all() or (values == 0)[factor.logs > -np.inf].any():
+        raise ContextwiseError(
+            f"a weight is too large or too small for {what}, which holds numbers and not their logs"
+        )
+    return np.asarray(values)
 
 
 def cells_of(

@@ -28,7 +28,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.convert.target import Cube, Pair, Target, features_for
+from contextwise.convert.target import Cube, Pair, Target, cubes_where, features_for
 from contextwise.domain import Domain
 from contextwise.errors import DomainError
 from contextwise.factors import check_size
@@ -95,30 +95,7 @@ def interacting(stages: Stages, pair: Pair) -> tuple[tuple[int, ...], BoolArray]
     return scope, ~same.all(axis=(0, 1))
 
 
-def cubes_where(
-    domain: Domain, scope: Sequence[int], where: npt.NDArray[np.bool_]
-) -> list[dict[int, int]]:
-    """The true cells of a table as disjoint cubes; states with equal slices stay together.
-
-    >>> domain = Domain({"A": 2, "B": 3})
-    >>> cubes_where(domain, (0, 1), np.array([[True, True, True], [False, True, True]]))
-    [{0: 1}, {0: 2, 1: 6}]
-    """
-    if where.all():
-        return [{}]
-    slices: dict[bytes, int] = {}
-    for state, part in enumerate(where):
-        slices[part.tobytes()] = slices.get(part.tobytes(), 0) | 1 << state
-    cubes = []
-    for allowed in slices.values():
-        part = where[(allowed & -allowed).bit_length() - 1]
-        if part.any():
-            literal = {scope[0]: allowed} if len(slices) > 1 else {}
-            cubes += [{**literal, **cube} for cube in cubes_where(domain, scope[1:], part)]
-    return cubes
-
-
-def _independent(domain: Domain, terms: list[tuple[tuple[int, ...], BoolArray]]) -> list[Cube]:
+def _independent(domain: Domain, terms: list[tuple[tuple[int, ...], BoolArray]]) -> Sequence[Cube]:
     """Where none of the terms of a pair interacts."""
     if any(where.all() for _, where in terms):
         return []
@@ -129,7 +106,7 @@ def _independent(domain: Domain, terms: list[tuple[tuple[int, ...], BoolArray]])
         order = np.argsort(own)
         shape = [domain.cardinalities[v] if v in own else 1 for v in scope]
         anywhere |= where.transpose(order).reshape(shape)
-    return list(cubes_where(domain, scope, ~anywhere))
+    return cubes_where(scope, ~anywhere)
 
 
 def _require_acyclic(domain: Domain, children: Sequence[Stages]) -> None:

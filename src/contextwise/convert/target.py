@@ -28,6 +28,9 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from contextwise.counting import DEFAULT, get_engine
 from contextwise.counting.cover import class_space
 from contextwise.counting.regions import complement
@@ -74,6 +77,25 @@ def cube_of(domain: Domain, context: Feature) -> dict[int, int]:
         if not cube[variable]:
             raise DomainError(f"{context!r} allows no state of {domain.names[variable]!r}")
     return cube
+
+
+def cubes_where(scope: Sequence[int], where: npt.NDArray[np.bool_]) -> list[dict[int, int]]:
+    """The true cells of a table as disjoint cubes; states with equal slices stay together.
+
+    >>> cubes_where((0, 1), np.array([[True, True, True], [False, True, True]]))
+    [{0: 1}, {0: 2, 1: 6}]
+    """
+    if where.all() or not where.any():
+        return [{}] if where.all() else []
+    slices: dict[bytes, int] = {}
+    for state, part in enumerate(where):
+        slices[part.tobytes()] = slices.get(part.tobytes(), 0) | 1 << state
+    cubes = []
+    for allowed in slices.values():
+        part = where[members(allowed)[0]]
+        literal = {scope[0]: allowed} if len(slices) > 1 else {}
+        cubes += [{**literal, **cube} for cube in cubes_where(scope[1:], part)]
+    return cubes
 
 
 @dataclass(frozen=True)

@@ -34,10 +34,10 @@ import numpy as np
 
 from contextwise.domain import Domain
 from contextwise.errors import ContextwiseError, DomainError, NotRepresentable, TooLargeError
-from contextwise.factors import Factor, FloatArray, check_size
+from contextwise.factors import Factor, FloatArray, check_size, factors_to_write, numbers
 from contextwise.formats.assembly import check_states
 from contextwise.formats.bif_grammar import Distribution, Network, parse
-from contextwise.formats.networks import factor_of, network, numbers, tables_to_write
+from contextwise.formats.networks import factor_of, network
 from contextwise.formats.source import Format, Source
 from contextwise.notation import quoted
 from contextwise.structure import Model
@@ -169,7 +169,7 @@ def write(model: Model) -> bytes:
       table 0.5, 0.5;
     }
     """
-    families = _families(model.domain, tables_to_write(model, ".bif"))
+    families = _families(model.domain, factors_to_write(model, "a .bif file"))
     domain = model.domain
     lines = ["network contextwise {", "}"]
     for name, states in zip(domain.names, domain.states, strict=True):
@@ -215,7 +215,7 @@ def _families(domain: Domain, factors: list[Factor]) -> dict[int, Factor]:
 
 
 def _sums_to_one(factor: Factor, child: int) -> bool:
-    sums = numbers(factor, ".bif").sum(axis=factor.scope.index(child))
+    sums = numbers(factor, "a .bif file").sum(axis=factor.scope.index(child))
     return bool((np.abs(sums - 1) <= PRINTED).all())
 
 
@@ -224,7 +224,7 @@ def _probability(domain: Domain, child: int, family: Factor | None) -> Iterator[
     if family is None:
         family = Factor((child,), -np.log(np.full(size := domain.cardinalities[child], size)))
     parents = [v for v in family.scope if v != child]
-    values = np.moveaxis(numbers(family, ".bif"), family.scope.index(child), -1)
+    values = np.moveaxis(numbers(family, "a .bif file"), family.scope.index(child), -1)
     given = f" | {', '.join(_word(domain.names[v]) for v in parents)}" if parents else ""
     yield f"probability ( {_word(domain.names[child])}{given} ) {{"
     for place in np.ndindex(values.shape[:-1]):

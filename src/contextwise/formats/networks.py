@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from contextwise.domain import Domain
-from contextwise.errors import ContextwiseError
-from contextwise.factors import Factor, FloatArray, cells_of, factors_of
+from contextwise.factors import Factor, FloatArray, cells_of
 from contextwise.formats.assembly import ListedFeatures, assembled
 from contextwise.formats.source import Source
-from contextwise.structure import LogLinear, Model
+from contextwise.structure import Model
 
 
 def factor_of(scope: Sequence[int], values: FloatArray) -> Factor:
@@ -26,24 +25,3 @@ def network(domain: Domain, factors: Sequence[Factor], source: Source, format: s
     weights = np.concatenate([np.zeros(0), *(factor.logs.ravel() for factor in factors)])
     lengths = np.bincount(owners, minlength=count)
     return assembled(ListedFeatures(domain, lengths, variables, values, weights), source, format)
-
-
-def tables_to_write(model: Model, suffix: str) -> list[Factor]:
-    """The tables of a model, in logs; a model without weights has none."""
-    if not isinstance(model, LogLinear):
-        raise ContextwiseError(
-            f"a {suffix} file holds numbers and this structure has no weights; write .json or .mn"
-        )
-    return factors_of(model)
-
-
-def numbers(factor: Factor, suffix: str) -> FloatArray:
-    """The numbers of a table; what is too large or too small for a file is an error."""
-    with np.errstate(over="ignore", under="ignore"):
-        values = np.exp(factor.logs)
-    if not np.isfinite(values).all() or (values == 0)[factor.logs > -np.inf].any():
-        raise ContextwiseError(
-            f"a weight is too large or too small for a {suffix} file, which holds numbers and not "
-            "their logs"
-        )
-    return np.asarray(values)

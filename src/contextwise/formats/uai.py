@@ -34,9 +34,9 @@ import numpy as np
 
 from contextwise.domain import Domain
 from contextwise.errors import ContextwiseError, TooLargeError
-from contextwise.factors import Factor, FloatArray, check_size, readable
+from contextwise.factors import Factor, FloatArray, check_size, factors_to_write, numbers, readable
 from contextwise.formats.assembly import check_states
-from contextwise.formats.networks import factor_of, network, numbers, tables_to_write
+from contextwise.formats.networks import factor_of, network
 from contextwise.formats.source import Format, Source
 from contextwise.structure import Model
 
@@ -84,7 +84,7 @@ def write(model: Model) -> bytes:
     4
      1.0 1.0 1.0 2.718281828459045
     """
-    factors = tables_to_write(model, ".uai")
+    factors = factors_to_write(model, "a .uai file")
     domain = model.domain
     if domain != Domain.of_cardinalities(domain.cardinalities):
         warnings.warn(
@@ -96,7 +96,7 @@ def write(model: Model) -> bytes:
     lines.append(str(len(factors)))
     lines += [" ".join(map(str, (len(factor.scope), *factor.scope))) for factor in factors]
     for factor in factors:
-        entries = list(map(repr, numbers(factor, ".uai").ravel().tolist()))
+        entries = list(map(repr, numbers(factor, "a .uai file").ravel().tolist()))
         lines += ["", str(len(entries))]
         lines += [
             " " + " ".join(entries[k : k + _ENTRIES_A_LINE])
