@@ -235,3 +235,12 @@ def test_our_bif_files_in_pgmpy(pgmpy: Any) -> None:
     assert theirs.structure.aligned_to(model.domain) == model.structure
     order = [theirs.domain.position(name) for name in model.domain.names]
     np.testing.assert_allclose(joint(theirs).transpose(order), joint(model))
+
+
+def test_our_uai_files_in_pgmpy(pgmpy: Any) -> None:
+    from pgmpy.readwrite import UAIReader
+
+    numbered = Structure(Domain.of_cardinalities([2, 3, 2]), random_model(1).structure.features)
+    model = LogLinear(numbered, random_model(1).weights)
+    theirs = from_pgmpy(UAIReader(string=encode(model, "uai").decode()).get_model())
+    np.testing.assert_allclose(joint(theirs), joint(model))

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextwise import examples
+    from contextwise import convert, examples
     from contextwise.comparison import Comparison, compare, distance
     from contextwise.domain import Domain
     from contextwise.explanation import explain
@@ -25,6 +25,7 @@ __all__ = [
     "LogLinear",
     "Structure",
     "compare",
+    "convert",
     "distance",
     "examples",
     "explain",
@@ -39,6 +40,7 @@ _HOMES = {
     "LogLinear": "structure",
     "Structure": "structure",
     "compare": "comparison",
+    "convert": "convert",
     "distance": "comparison",
     "examples": "examples",
     "explain": "explanation",
