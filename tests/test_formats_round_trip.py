@@ -40,7 +40,7 @@ def test_a_model_comes_back_equal(suffix: str, model: Model) -> None:
 def test_every_weight_comes_back_as_the_same_float(
     format: str, weight: float, tmp_path: Path
 ) -> None:
-    model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [weight])  # type: ignore[arg-type]
+    model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [weight])
     path = tmp_path / "model"
     write(model, path, format=format)
     again = read(path, format=format)

@@ -125,7 +125,7 @@ def test_the_cost_is_the_number_of_cells() -> None:
 
 def test_infinite_weights_are_constraints() -> None:
     structure = Structure({"A": 2, "B": 3}, ["A=1 & B=1", "B!=2", "A=0"])
-    model = LogLinear(structure, [-np.inf, np.inf, 0.5])  # type: ignore[arg-type]
+    model = LogLinear(structure, [-np.inf, np.inf, 0.5])
     expected = np.array([[exp(0.5), exp(0.5), 0], [1, 0, 0]])
     expected /= expected.sum()
     assert np.allclose(probabilities(model), expected)
@@ -137,9 +137,9 @@ def test_infinite_weights_are_constraints() -> None:
         log_partition(model, given="B=2")
     with pytest.raises(DomainError, match="no state is possible"):
         log_partition(model, given="A=1 & B=1")
-    impossible = LogLinear(structure, [0.0, np.inf, np.inf])  # type: ignore[arg-type]
+    impossible = LogLinear(structure, [0.0, np.inf, np.inf])
     assert marginal(impossible, "A").tolist() == [1, 0]
-    nothing = LogLinear(Structure({"A": 2}, ["A=0", "A=1"]), [np.inf, np.inf])  # type: ignore[arg-type]
+    nothing = LogLinear(Structure({"A": 2}, ["A=0", "A=1"]), [np.inf, np.inf])
     for ask in (log_partition, probabilities):
         with pytest.raises(DomainError, match="no state is possible"):
             ask(nothing)

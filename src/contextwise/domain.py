@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import DomainError
-from contextwise.notation import Literal, parse_literals, quoted
+from contextwise.notation import Literal, parse_literals, printable, quoted
 
-State = str | int
+State = str | int | np.integer[Any]
 Assignment = Mapping[str, State] | str
 """A partial assignment: ``{"smoker": "yes"}`` or ``"smoker=yes & age=old"``."""
 
@@ -91,7 +91,7 @@ class Domain:
         ]
         if len(self) > 8:
             shown.append(f"… {len(self) - 8} more")
-        return f"Domain({', '.join(shown)})"
+        return printable(f"Domain({', '.join(shown)})")
 
     @cached_property
     def cardinalities(self) -> tuple[int, ...]:
@@ -261,7 +261,7 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     >>> listed("abc", most=2)
     'a, b and 1 more'
     """
-    all_names = list(map(quoted, names))
+    all_names = [printable(quoted(name)) for name in names]
     shown = ", ".join(all_names[:most])
     return shown + (f" and {len(all_names) - most} more" if len(all_names) > most else "")
 

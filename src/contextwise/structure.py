@@ -39,7 +39,7 @@ from contextwise.features import (
     normalized,
     words_of,
 )
-from contextwise.notation import parse_literals, write_literals
+from contextwise.notation import parse_literals, printable, write_literals
 
 Feature = Mapping[str, State | Sequence[State]] | str
 """A feature as people write it: ``{"smoker": "yes"}`` or ``"smoker=yes & age!=young"``."""
@@ -116,7 +116,7 @@ class Structure:
         return cls(domain, features, info=info), places
 
     @classmethod
-    def from_array(cls, domain: Domain, table: npt.ArrayLike) -> Structure:
+    def from_array(cls, domain: Domain, table: Iterable[Iterable[Any]]) -> Structure:
         """A structure from a table with one row a feature and one column a variable.
 
         A cell holds a state's label (an int stands for its text); -1 or None means that the
@@ -125,7 +125,12 @@ class Structure:
         >>> Structure.from_array(Domain({"A": 2, "B": 2, "C": 2}), [[1, 0, -1], [-1, 1, 1]])
         Structure(3 variables, 2 features: A=1 & B=0; B=1 & C=1)
         """
-        rows = np.asarray(table, dtype=object).reshape(-1, len(domain))
+        rows = [list(row) for row in table]
+        for r, row in enumerate(rows):
+            if len(row) != len(domain):
+                raise DomainError(
+                    f"row {r} of the table has {len(row)} cells for {len(domain)} variables"
+                )
         return cls(
             domain,
             [
@@ -176,10 +181,7 @@ class Structure:
 
     def __repr__(self) -> str:
         shown = [self.feature_text(f) or "(constant)" for f in range(min(len(self), 4))]
-        if len(self) > 4:
-            shown.append(f"… {len(self) - 4} more")
-        size = f"{len(self.domain)} variables, {len(self)} features"
-        return f"Structure({size}{': ' if shown else ''}{'; '.join(shown)})"
+        return _repr("Structure", self, shown)
 
     def _repr_html_(self) -> str:
         cells = "".join(
@@ -289,39 +291,38 @@ class Structure:
         return structure, places_of
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class LogLinear:
     """A structure and one weight a feature: log p(x) is the sum of the weights that hold at x.
 
     Parameters
     ----------
     structure : Structure
-    weights : array of float
+    weights : floats
         In the order of the structure's features; ``inf`` and ``-inf`` are allowed, NaN is not.
 
     Examples
     --------
     >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [0.5])
     >>> model
-    LogLinear(2 variables, 1 features: 0.5 A=1 & B=1)
+    LogLinear(2 variables, 1 feature: 0.5 A=1 & B=1)
     """
 
     structure: Structure
     weights: npt.NDArray[np.float64]
 
-    def __post_init__(self) -> None:
-        weights = np.array(self.weights, dtype=np.float64)
-        if weights.shape != (len(self.structure),):
+    def __init__(self, structure: Structure, weights: npt.ArrayLike) -> None:
+        own = np.array(weights, dtype=np.float64)
+        if own.shape != (len(structure),):
+            raise DomainError(f"{len(structure)} features need as many weights, not {own.size}")
+        if np.isnan(own).any():
+            bad = int(np.flatnonzero(np.isnan(own))[0])
             raise DomainError(
-                f"{len(self.structure)} features need as many weights, not {weights.size}"
+                f"the weight of feature {structure.feature_text(bad)!r} is not a number"
             )
-        if np.isnan(weights).any():
-            bad = int(np.flatnonzero(np.isnan(weights))[0])
-            raise DomainError(
-                f"the weight of feature {self.structure.feature_text(bad)!r} is not a number"
-            )
-        weights.setflags(write=False)
-        object.__setattr__(self, "weights", weights)
+        own.setflags(write=False)
+        object.__setattr__(self, "structure", structure)
+        object.__setattr__(self, "weights", own)
 
     @property
     def domain(self) -> Domain:
@@ -353,10 +354,7 @@ class LogLinear:
             f"{self.weights[f]:g} {self.structure.feature_text(f)}".rstrip()
             for f in range(min(len(self), 4))
         ]
-        if len(self) > 4:
-            shown.append(f"… {len(self) - 4} more")
-        size = f"{len(self.domain)} variables, {len(self)} features"
-        return f"LogLinear({size}{': ' if shown else ''}{'; '.join(shown)})"
+        return _repr("LogLinear", self, shown)
 
     def _repr_html_(self) -> str:
         return self.structure._repr_html_()
@@ -399,6 +397,17 @@ def weighted(
     return LogLinear(structure, total)
 
 
+def _repr(kind: str, model: Model, shown: list[str]) -> str:
+    """One line: what it is, how large, and the first features."""
+    variables, features = len(model.domain), len(model)
+    if features > len(shown):
+        shown = [*shown, f"… {features - len(shown)} more"]
+    size = (
+        f"{variables} variable{'s' * (variables != 1)}, {features} feature{'s' * (features != 1)}"
+    )
+    return printable(f"{kind}({size}{': ' if shown else ''}{'; '.join(shown)})")
+
+
 def _scopes(features: Features) -> set[tuple[int, ...]]:
     bounds = features.starts.tolist()
     variables = features.variables.tolist()
@@ -418,8 +427,9 @@ def literals_of(domain: Domain, feature: Feature) -> Iterator[tuple[int, int]]:
     elif isinstance(feature, Mapping):
         for name, states in feature.items():
             variable = domain.position(name)
-            one = isinstance(states, str | int | np.integer)
-            yield variable, domain.value_set(variable, [states] if one else states)  # type: ignore[arg-type]
+            if isinstance(states, str) or not isinstance(states, Iterable):
+                states = [states]
+            yield variable, domain.value_set(variable, states)
     else:
         raise DomainError(
             f"{feature!r} is not a feature; give a mapping such as {{'smoker': 'yes'}} or a text "

@@ -224,7 +224,7 @@ def log_linear_models(
     """Structures with weights, 0 among them."""
     structure = draw(structures(domain, max_features=max_features))
     weight = st.floats(-largest_weight, largest_weight)
-    return LogLinear(structure, [draw(weight) for _ in range(len(structure))])  # type: ignore[arg-type]
+    return LogLinear(structure, [draw(weight) for _ in range(len(structure))])
 
 
 @st.composite

@@ -52,7 +52,7 @@ def read(
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.mn"
     >>> _ = path.write_text("2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n")
     >>> read(path)
-    LogLinear(2 variables, 1 features: 0.5 v0=1 & v1!=2)
+    LogLinear(2 variables, 1 feature: 0.5 v0=1 & v1!=2)
     """
     chosen = _format_of(path, format)
     source = Source(files.read_bytes(path), os.fspath(path))
@@ -70,7 +70,7 @@ def read_stream(
 
     >>> import io
     >>> read_stream(io.StringIO("2,2\\nMN {\\n+v0_1 +v1_1\\n}\\n"))
-    Structure(2 variables, 1 features: v0=1 & v1=1)
+    Structure(2 variables, 1 feature: v0=1 & v1=1)
     """
     content = stream.read()
     data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")

@@ -34,7 +34,7 @@ def read_bn(source: Source) -> Model:
     """Read a ``.bn`` file.
 
     >>> read_bn(Source(b"2\\nBN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.bn"))
-    LogLinear(1 variables, 2 features: -0.1 v0=0; -2.3 v0=1)
+    LogLinear(1 variable, 2 features: -0.1 v0=0; -2.3 v0=1)
     """
     listing = listing_of(source, "BN")
     domain = Domain.of_cardinalities(listing.cardinalities)
@@ -45,7 +45,7 @@ def read_dn(source: Source) -> Model:
     """Read a ``.dn`` file.
 
     >>> read_dn(Source(b"2\\nDN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.dn"))
-    Structure(1 variables, 2 features: v0=0; v0=1)
+    Structure(1 variable, 2 features: v0=0; v0=1)
     """
     listing = listing_of(source, "DN")
     domain = Domain.of_cardinalities(listing.cardinalities)

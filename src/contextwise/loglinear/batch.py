@@ -122,7 +122,7 @@ def fit_many(
     >>> np.exp(fits.log_probabilities[:, 0]).round(3).tolist()
     [[0.063, 0.188, 0.188, 0.562], [0.167, 0.167, 0.167, 0.5]]
     >>> fits.model(1, 0)
-    LogLinear(2 variables, 1 features: 1.09861 A=1 & B=1)
+    LogLinear(2 variables, 1 feature: 1.09861 A=1 & B=1)
     """
     if not structures:
         raise DomainError("there is no structure to fit")
