@@ -216,25 +216,28 @@ class Domain:
                 raise DomainError(f"the data has no column for {listed(missing)}")
             return [np.asarray(rows[name]) for name in self.names]
         if not hasattr(rows, "shape"):
-            rows = list(rows)
-            if rows and isinstance(rows[0], Mapping):
-                for r, row in enumerate(rows):
-                    missing = [name for name in self.names if name not in row]
-                    if missing:
-                        raise DomainError(f"row {r} of the data lacks {listed(missing)}")
-                rows = [[row[name] for name in self.names] for row in rows]
-            if any(len(row) != len(self) for row in rows):
-                r = next(r for r, row in enumerate(rows) if len(row) != len(self))
-                raise DomainError(
-                    f"row {r} of the data has {len(rows[r])} cells for {len(self)} variables"
-                )
-            return [np.array([row[v] for row in rows], dtype=object) for v in range(len(self))]
-        table = np.asarray(rows)
-        if table.ndim != 2 or table.shape[1] != len(self):
+            table = [self._cells(r, row) for r, row in enumerate(_iterated(rows, "the data"))]
+            return [np.array([row[v] for row in table], dtype=object) for v in range(len(self))]
+        array = np.asarray(rows)
+        if array.ndim != 2 or array.shape[1] != len(self):
             raise DomainError(
-                f"the data has shape {table.shape}; expected rows of {len(self)} cells"
+                f"the data has shape {array.shape}; expected rows of {len(self)} cells"
             )
-        return list(table.T)
+        return list(array.T)
+
+    def _cells(self, r: int, row: Any) -> list[Any]:
+        """The cells of row ``r``, in the order of the variables."""
+        if isinstance(row, Mapping):
+            missing = [name for name in self.names if name not in row]
+            if missing:
+                raise DomainError(f"row {r} of the data lacks {listed(missing)}")
+            return [row[name] for name in self.names]
+        cells = list(_iterated(row, f"row {r} of the data"))
+        if len(cells) != len(self):
+            raise DomainError(
+                f"row {r} of the data has {len(cells)} cells for {len(self)} variables"
+            )
+        return cells
 
     def _encode_column(self, variable: int, column: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         if np.issubdtype(column.dtype, np.integer):
@@ -253,6 +256,12 @@ class Domain:
                 row = int(np.flatnonzero(inverse == d)[0])
                 raise DomainError(f"row {row} of the data: {error}") from None
         return positions[inverse]
+
+
+def _iterated(rows: Any, what: str) -> Iterable[Any]:
+    if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
+        raise DomainError(f"{what} is {rows!r}; expected a list of cells or rows")
+    return rows
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
