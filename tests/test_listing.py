@@ -32,6 +32,7 @@ def test_the_regions_are_the_independent_contexts(structure: Structure) -> None:
         if pair in listed:
             assert listed[pair].contexts == len(contexts)
             assert listed[pair].independent == len(free)
+            assert listed[pair].unlisted == 0
             assert listed[pair].open == 0
             for context in contexts:
                 holding = sum(in_region(one.region, context) for one in listed[pair])
@@ -102,3 +103,7 @@ def test_a_limit_is_told() -> None:
         not any(a & b for a, b in pairwise(bits)) for bits in product((0, 1), repeat=12)
     )
     assert whole.independent == fibonacci
+    first = context_specific_independencies(model, "A", "B", top=3)
+    assert first.statements == whole.statements[:3]
+    assert first.unlisted == len(whole) - 3
+    assert first.independent == fibonacci

@@ -27,7 +27,13 @@ UNDECIDED = 3
 @click.command()
 @model_argument("model")
 @click.argument("pair", metavar="[A B]", nargs=-1)
-@click.option("--top", type=click.IntRange(min=1), help="The most general statements of a pair.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="How many statements of a pair, the most general first.",
+)
 @click.option(
     "--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="For each pair."
 )
@@ -39,7 +45,7 @@ def independencies(
     ctx: click.Context,
     model: str,
     pair: tuple[str, ...],
-    top: int | None,
+    top: int,
     time_limit: float | None,
     format_name: str | None,
     zero_weights: ZeroWeights,
@@ -61,46 +67,45 @@ def independencies(
     """
     if len(pair) not in (0, 2):
         raise click.UsageError(f"give two variables or none, not {len(pair)}")
-    listed = _listed(load(model, format=format_name, zero_weights=zero_weights), pair, time_limit)
+    asked = load(model, format=format_name, zero_weights=zero_weights)
     partial = False
     records = []
-    for one in listed:
+    for one in _listed(asked, pair, top, time_limit):
         partial |= one.open > 0
         if as_json:
-            records.append(_record(one, top))
+            records.append(_record(one))
         else:
-            _print(one, top)
+            _print(one)
     if as_json:
         print_json(records)
     ctx.exit(UNDECIDED if partial else 0)
 
 
 def _listed(
-    model: Model, pair: tuple[str, ...], time_limit: float | None
+    model: Model, pair: tuple[str, ...], top: int, time_limit: float | None
 ) -> Iterator[PairIndependencies]:
     from contextwise import independence
 
     if pair:
         first, second = pair
         yield independence.context_specific_independencies(
-            model, first, second, time_limit=time_limit
+            model, first, second, top=top, time_limit=time_limit
         )
     else:
-        yield from independence.independencies(model, time_limit=time_limit)
+        yield from independence.independencies(model, top=top, time_limit=time_limit)
 
 
-def _print(pair: PairIndependencies, top: int | None) -> None:
+def _print(pair: PairIndependencies) -> None:
     from contextwise.notation import printable, quoted
     from contextwise.text import percent, plural
 
     names = printable(f"{quoted(pair.first)} and {quoted(pair.second)}")
-    shown = pair.statements[:top]
-    for one in shown:
+    for one in pair:
         share = f"  ({percent(one.contexts, pair.contexts)})" if one.region else ""
         click.echo(printable(str(one)) + share)
-    left = pair.independent - sum(one.contexts for one in shown)
-    if left:
-        more = plural(len(pair) - len(shown), "more statement")
+    if pair.unlisted:
+        left = pair.independent - sum(one.contexts for one in pair)
+        more = plural(pair.unlisted, "more statement")
         click.echo(f"  … {more} on {names}  ({percent(left, pair.contexts)})")
     if pair.open:
         share = percent(pair.open, pair.contexts)
@@ -109,14 +114,15 @@ def _print(pair: PairIndependencies, top: int | None) -> None:
         click.echo(f"{names} depend in every context")
 
 
-def _record(pair: PairIndependencies, top: int | None) -> dict[str, object]:
+def _record(pair: PairIndependencies) -> dict[str, object]:
     return {
         "first": pair.first,
         "second": pair.second,
         "contexts": pair.contexts,
         "independent": pair.independent,
         "undecided": pair.open,
-        "statements": [_statement(one) for one in pair.statements[:top]],
+        "unlisted": pair.unlisted,
+        "statements": [_statement(one) for one in pair],
     }
 
 

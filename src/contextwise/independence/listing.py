@@ -59,7 +59,10 @@ class PairIndependencies:
     Attributes
     ----------
     first, second : the variables
-    statements : disjoint statements that together cover the contexts where they are independent
+    statements : disjoint statements, together all the contexts where they are independent
+        (only the first ones, if no more were asked for)
+    unlisted : how many statements there are beyond these
+    independent : the number of contexts in which the pair is independent, listed or not
     contexts : the number of all contexts of the pair
     open : the number of contexts that were not decided within the limits; 0 if all were
     """
@@ -67,6 +70,8 @@ class PairIndependencies:
     first: str
     second: str
     statements: tuple[Independence, ...]
+    unlisted: int
+    independent: int
     contexts: int
     open: int = 0
 
@@ -76,22 +81,25 @@ class PairIndependencies:
     def __len__(self) -> int:
         return len(self.statements)
 
-    @property
-    def independent(self) -> int:
-        """The number of contexts in which the pair is known to be independent."""
-        return sum(statement.contexts for statement in self.statements)
-
     def __str__(self) -> str:
         return "\n".join(map(str, self.statements))
 
 
 def context_specific_independencies(
-    model: Model, first: str, second: str, *, boxes: int = BOXES, time_limit: float | None = None
+    model: Model,
+    first: str,
+    second: str,
+    *,
+    top: int | None = None,
+    boxes: int = BOXES,
+    time_limit: float | None = None,
 ) -> PairIndependencies:
     """Where two variables are independent, as a short list of disjoint regions.
 
     Parameters
     ----------
+    top : int, optional
+        Only so many statements, the most general ones.
     boxes, time_limit : limits on the work for hard pairs
         What is not decided within them is counted as ``open``.
 
@@ -105,15 +113,19 @@ def context_specific_independencies(
     structure = structure_of(model)
     i, j = pair_positions(structure.domain, (first, second))
     speaking = _speaking(structure.features, i, j)
-    return _Lister(structure, speaking, boxes, time_limit).pair(i, j)
+    return _Lister(structure, speaking, top, boxes, time_limit).pair(i, j)
 
 
 def independencies(
-    model: Model, *, boxes: int = BOXES, time_limit: float | None = None
+    model: Model,
+    *,
+    top: int | None = None,
+    boxes: int = BOXES,
+    time_limit: float | None = None,
 ) -> Iterator[PairIndependencies]:
     """Everything a structure says about pairs, pair by pair; pairs that always depend are left out.
 
-    The limits are those of `context_specific_independencies`, for each pair.
+    The parameters are those of `context_specific_independencies`, for each pair.
 
     >>> chain = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
     >>> for pair in independencies(chain):
@@ -121,11 +133,11 @@ def independencies(
     A ⫫ C | B
     """
     structure = structure_of(model)
-    lister = _Lister(structure, structure.features, boxes, time_limit)
+    lister = _Lister(structure, structure.features, top, boxes, time_limit)
     for i, j in all_pairs(range(len(structure.domain))).tolist():
-        listed = lister.pair(i, j)
-        if listed.statements or listed.open:
-            yield listed
+        pair = lister.pair(i, j)
+        if pair.statements or pair.open:
+            yield pair
 
 
 def _speaking(features: Features, i: int, j: int) -> Features:
@@ -138,24 +150,32 @@ class _Lister:
     """The listing of one structure, with what all its pairs share."""
 
     def __init__(
-        self, structure: Structure, speaking: Features, boxes: int, time_limit: float | None
+        self,
+        structure: Structure,
+        speaking: Features,
+        top: int | None,
+        boxes: int,
+        time_limit: float | None,
     ) -> None:
         self.domain: Domain = structure.domain
         self.features: Features = structure.features
         self.source = CoverSource(speaking)
-        self.boxes, self.time_limit = boxes, time_limit
+        self.top, self.boxes, self.time_limit = top, boxes, time_limit
 
     def pair(self, i: int, j: int) -> PairIndependencies:
         cubes: list[Cube] = self.source.cubes(0, (i, j))
         space = self.source.space((i, j), cubes)
         found = complement(space, cubes, boxes=self.boxes, time_limit=self.time_limit)
+        listed = found.regions[: self.top]
         cardinalities = self.domain.cardinalities
         contexts = prod(cardinalities) // (cardinalities[i] * cardinalities[j])
         names = self.domain.names
         return PairIndependencies(
             names[i],
             names[j],
-            tuple(self.statement(i, j, region, contexts) for region in found),
+            tuple(self.statement(i, j, region, contexts) for region in listed),
+            len(found) - len(listed),
+            found.size,
             contexts,
             found.open,
         )

@@ -26,11 +26,11 @@ Box = Mapping[int, int]
 
 def compatible(features: Features, box: Box) -> Mask:
     """Which features allow, of every variable of the box, one of its values."""
-    refused = np.zeros(len(features.variables), dtype=bool)
     words = features.values.shape[1]
+    values = np.full((len(features.cardinalities), words), ~np.uint64(0))
     for variable, allowed in box.items():
-        mine = np.flatnonzero(features.variables == variable)
-        refused[mine] = ~(features.values[mine] & as_words(allowed, words)).any(axis=1)
+        values[variable] = as_words(allowed, words)
+    refused = ~(features.values & values[features.variables]).any(axis=1)
     result = np.ones(len(features), dtype=bool)
     result[features.owners[refused]] = False
     return result
@@ -112,7 +112,8 @@ def network(features: Features, box: Box) -> Network:
 def minimal_separator(graph: Network, first: Mask, second: Mask, within: Mask) -> Mask | None:
     """A minimal set inside ``within`` without which the two sets are not connected.
 
-    None if all of ``within`` does not separate them. Minimal: every variable of it is needed.
+    None if all of ``within`` does not separate them. Minimal: every variable of it is needed. Of
+    the one nearest to the first set and the one nearest to the second, the smaller.
 
     >>> from contextwise.structure import Structure
     >>> chain = Structure({v: 2 for v in "ABCD"}, ["A=1 & B=1", "B=1 & C=1", "C=1 & D=1"])
@@ -121,9 +122,18 @@ def minimal_separator(graph: Network, first: Mask, second: Mask, within: Mask) -
     >>> minimal_separator(graph, graph.mask([0]), graph.mask([3]), within).nonzero()[0].tolist()
     [1]
     """
-    near = graph.component(first, within)
-    if (near & second).any():
+    near = _nearest(graph, first, second, within)
+    if near is None:
         return None
-    border = graph.neighbours(near) & within
+    other = _nearest(graph, second, first, within)
+    return near if other is None or near.sum() <= other.sum() else other
+
+
+def _nearest(graph: Network, first: Mask, second: Mask, within: Mask) -> Mask | None:
+    """What borders on the component of the first set and is not idle: a minimal separator."""
+    component = graph.component(first, within)
+    if (component & second).any():
+        return None
+    border = graph.neighbours(component) & within
     far = graph.component(second, border)
     return graph.neighbours(far) & border
