@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log10, prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from contextwise.features import IntArray, WordArray, members, words_of
 from contextwise.structure import LogLinear, Model, Structure, weighted
 
 FloatArray = npt.NDArray[np.float64]
+Scope = TypeVar("Scope", bound=Sequence[int])
 
 LITERALS = 2**23
 """The most literals of all tables that are made at once: their cells times their variables."""
@@ -39,18 +40,26 @@ class Factor:
     logs: FloatArray
 
 
-def check_size(domain: Domain, scopes: Iterable[Sequence[int]], advice: str = "") -> None:
-    """Refuse tables over these scopes if they are too large together; the error names the last."""
+def checked(domain: Domain, scopes: Iterable[Scope], advice: str = "") -> list[Scope]:
+    """The scopes, if tables over them can be held; too large a table, or too many, are an error.
+
+    They are taken one by one, so a long list ends with the first that is too much.
+    """
+    taken: list[Scope] = []
     total = 0
     for scope in scopes:
         cells = prod(domain.cardinalities[v] for v in scope)
         total += cells * len(scope)
-        if total > LITERALS or len(scope) > AXES:
-            raise TooLargeError(
-                f"a table over {listed((domain.names[v] for v in scope), 3)} has "
-                f"{readable(cells)} cells; a table may have {AXES} variables and all of them "
-                f"{LITERALS} literals" + f"; {advice}" * bool(advice)
-            )
+        taken.append(scope)
+        if cells * len(scope) > LITERALS or len(scope) > AXES:
+            names = listed((domain.names[v] for v in scope), 3)
+            reason = f"a table over {names} has {readable(cells)} cells, which is too large"
+        elif total > LITERALS:
+            reason = f"tables over {len(taken)} scopes and more have over {LITERALS} literals"
+        else:
+            continue
+        raise TooLargeError(f"{reason}; {advice}" if advice else reason)
+    return taken
 
 
 def readable(size: int) -> str:
@@ -70,7 +79,7 @@ def tables(
     >>> tables(Domain({"A": 2, "B": 2, "C": 2}), [(0, 1)])
     Structure(3 variables, 4 features: A=0 & B=0; A=0 & B=1; A=1 & B=0; A=1 & B=1)
     """
-    return Structure.from_literals(domain, *cells_of(domain, list(scopes)), info=info)[0]
+    return Structure.from_literals(domain, *cells_of(domain, scopes), info=info)[0]
 
 
 def log_linear(
@@ -101,7 +110,7 @@ def factors_of(model: LogLinear) -> list[Factor]:
         scope = tuple(variable for variable, _ in literals)
         allowed = [members(value_set) for _, value_set in literals]
         by_scope.setdefault(scope, []).append((allowed, weight))
-    check_size(domain, by_scope)
+    checked(domain, by_scope)
     factors = []
     for scope, entries in by_scope.items():
         logs = np.zeros([domain.cardinalities[v] for v in scope])
@@ -130,17 +139,16 @@ def numbers(factor: Factor, what: str) -> FloatArray:
 
 
 def cells_of(
-    domain: Domain, scopes: Sequence[Sequence[int]]
+    domain: Domain, scopes: Iterable[Sequence[int]]
 ) -> tuple[IntArray, IntArray, WordArray, int]:
     """All cells of tables over these scopes, as `Structure.from_literals` takes them.
 
     Returns the feature, the variable and the value set of each literal, and the number of cells.
     """
-    check_size(domain, scopes)
     words = words_of(domain.cardinalities)
     owners, variables, states = [], [], []
     count = 0
-    for scope in scopes:
+    for scope in checked(domain, scopes):
         shape = [domain.cardinalities[v] for v in scope]
         cells = np.indices(shape).reshape(len(scope), prod(shape)).T
         owners.append(np.repeat(np.arange(count, count + len(cells)), len(scope)))

@@ -27,7 +27,7 @@ from contextwise.convert.generators import Generators, maximal, scopes_of
 from contextwise.convert.target import Cube, DomainLike, cube_of, domain_of
 from contextwise.domain import Domain, listed
 from contextwise.errors import DomainError
-from contextwise.factors import check_size
+from contextwise.factors import checked
 from contextwise.structure import Feature, Structure, features_of
 
 Literals = list[tuple[int, int]]
@@ -134,7 +134,7 @@ def _terms(domain: Domain, context: Cube, generators: Generators) -> Iterator[Li
         fixed = [domain.names[v] for v in scope if v in context]
         if fixed:
             raise DomainError(f"a generator has {listed(fixed)}, which its context fixes")
-    check_size(domain, scopes)
+    checked(domain, scopes)
     for scope in scopes:
         for cell in product(*(range(domain.cardinalities[v]) for v in scope)):
             own = [(v, 1 << state) for v, state in zip(scope, cell, strict=True)]

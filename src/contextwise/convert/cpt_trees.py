@@ -29,7 +29,7 @@ from contextwise.convert.stages import Stages, from_stages
 from contextwise.convert.target import DomainLike, domain_of
 from contextwise.domain import Domain
 from contextwise.errors import DomainError
-from contextwise.factors import check_size
+from contextwise.factors import checked
 from contextwise.features import members
 from contextwise.structure import Structure
 
@@ -64,7 +64,7 @@ def _stages(domain: Domain, child: int, tree: Tree) -> Stages:
     parents = tuple(sorted({v for path, _ in leaves for v in path}))
     if child in parents:
         raise DomainError(f"the tree of {domain.names[child]!r} tests {domain.names[child]!r}")
-    check_size(domain, [parents])
+    checked(domain, [parents])
     table = np.zeros([domain.cardinalities[v] for v in parents], dtype=np.int64)
     numbers: dict[Hashable, int] = {}
     for number, (path, leaf) in enumerate(leaves):

@@ -15,7 +15,7 @@ Structure(3 variables, 8 features: A=0 & B=0; A=0 & B=1; A=1 & B=0; A=1 & B=1; â
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +23,7 @@ import numpy as np
 from contextwise.convert.target import DomainLike, Pair, domain_of, pair_of
 from contextwise.domain import Domain
 from contextwise.errors import DomainError, require
-from contextwise.factors import check_size, tables
+from contextwise.factors import checked, tables
 from contextwise.structure import Structure
 
 GraphLike = Any
@@ -58,9 +58,8 @@ def from_graph(
         return tables(domain, sorted(edges))
     if by != "cliques":
         raise DomainError(f"unknown by={by!r}; choose 'cliques' or 'edges'")
-    scopes = maximal_cliques(nodes, edges)
-    check_size(domain, scopes, "use by='edges'")
-    return tables(domain, scopes)
+    cliques = checked(domain, maximal_cliques(nodes, edges), "use by='edges'")
+    return tables(domain, sorted(cliques))
 
 
 def nodes_and_edges(domain: Domain, graph: GraphLike) -> tuple[set[int], set[Pair]]:
@@ -97,14 +96,14 @@ def _edges_of_matrix(domain: Domain, matrix: np.ndarray[Any, Any]) -> set[Pair]:
     return {(i, j) for i, j in np.argwhere(np.triu(present)).tolist()}
 
 
-def maximal_cliques(nodes: Iterable[int], edges: Iterable[Pair]) -> list[tuple[int, ...]]:
-    """The maximal cliques, each rising, in order; an isolated node is one.
+def maximal_cliques(nodes: Iterable[int], edges: Iterable[Pair]) -> Iterator[tuple[int, ...]]:
+    """The maximal cliques, each rising; an isolated node is one. There can be very many.
 
-    >>> maximal_cliques(range(4), [(0, 1), (1, 2), (0, 2)])
+    >>> sorted(maximal_cliques(range(4), [(0, 1), (1, 2), (0, 2)]))
     [(0, 1, 2), (3,)]
     """
     networkx = require("networkx", "graphs")
     graph = networkx.Graph()
     graph.add_nodes_from(nodes)
     graph.add_edges_from(edges)
-    return sorted(tuple(sorted(clique)) for clique in networkx.find_cliques(graph))
+    return (tuple(sorted(clique)) for clique in networkx.find_cliques(graph))

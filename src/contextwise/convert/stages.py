@@ -31,7 +31,7 @@ import numpy.typing as npt
 from contextwise.convert.target import Cube, Pair, Target, cubes_where, features_for
 from contextwise.domain import Domain
 from contextwise.errors import DomainError
-from contextwise.factors import check_size
+from contextwise.factors import checked
 from contextwise.features import IntArray
 from contextwise.structure import Structure
 
@@ -54,7 +54,7 @@ class Stages:
 
 def all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages:
     """Stages of which each assignment of the parents has its own."""
-    check_size(domain, [parents])
+    checked(domain, [parents])
     shape = [domain.cardinalities[v] for v in parents]
     return Stages(child, tuple(parents), np.arange(prod(shape)).reshape(shape))
 
@@ -100,7 +100,7 @@ def _independent(domain: Domain, terms: list[tuple[tuple[int, ...], BoolArray]])
     if any(where.all() for _, where in terms):
         return []
     scope = sorted({v for own, _ in terms for v in own})
-    check_size(domain, [scope])
+    checked(domain, [scope])
     anywhere = np.zeros([domain.cardinalities[v] for v in scope], dtype=bool)
     for own, where in terms:
         order = np.argsort(own)

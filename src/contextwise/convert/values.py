@@ -6,10 +6,10 @@ of a log-linear model (read from a file, or made from a network of another packa
 structure of what really interacts.
 
 Two variables interact in a context by as much as their largest **log odds ratio** there; up to
-``tolerance`` it counts as none. Only the tables that have both variables matter: all others cancel
-in the ratio. Where some numbers are 0, the two are independent if the states that are possible
-together are a product, and no ratio among them exceeds the tolerance; a context that is itself
-impossible has no interactions.
+``tolerance`` it counts as none. Only the features that have both variables matter: all others
+cancel in the ratio. Where some numbers are 0, the two are independent if the states that are
+possible together are a product, and no ratio among them exceeds the tolerance; a context that is
+itself impossible has no interactions.
 
 >>> from contextwise.factors import Factor, log_linear
 >>> rows = np.log([[[0.5, 0.5], [0.5, 0.5]], [[0.2, 0.8], [0.6, 0.4]]])  # p(Y | A, B)
@@ -21,7 +21,7 @@ impossible has no interactions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -29,10 +29,14 @@ import numpy as np
 from contextwise.convert.target import Cube, Pair, Target, cubes_where, features_for
 from contextwise.domain import Domain
 from contextwise.errors import DomainError
-from contextwise.factors import Factor, FloatArray, check_size, factors_of
+from contextwise.factors import FloatArray, checked
+from contextwise.features import members
 from contextwise.structure import LogLinear, Structure
 
 TOLERANCE = 1e-9
+
+Weighted = tuple[Cube, float]
+"""A feature, as the values it allows, and its weight."""
 
 
 def by_values(model: LogLinear, *, tolerance: float = TOLERANCE) -> Structure:
@@ -49,36 +53,47 @@ def by_values(model: LogLinear, *, tolerance: float = TOLERANCE) -> Structure:
     NotRepresentable
         If no features make these claims.
     TooLargeError
-        If the tables that share a pair have too many variables together.
+        If the features that share a pair have too many variables together.
     """
     if not isinstance(model, LogLinear):
         raise DomainError("this structure has no weights; its features are all there is to see")
     if (model.weights == np.inf).any():
         raise DomainError("a weight is infinite; the model has no odds ratios")
     domain = model.domain
-    together: dict[Pair, list[Factor]] = {}
-    for factor in factors_of(model):
-        for pair in combinations(factor.scope, 2):
-            together.setdefault(pair, []).append(factor)
+    together: dict[Pair, list[Weighted]] = {}
+    for literals, weight in zip(
+        model.structure.features.literals(), model.weights.tolist(), strict=True
+    ):
+        feature = dict(literals), weight
+        for i, j in combinations(feature[0], 2):
+            together.setdefault((i, j), []).append(feature)
+    others = {
+        pair: sorted({v for literals, _ in features for v in literals} - set(pair))
+        for pair, features in together.items()
+    }
+    for pair, scope in others.items():
+        checked(domain, [[*pair, *scope]])
     independent = {
-        pair: _independent(domain, pair, factors, tolerance) for pair, factors in together.items()
+        pair: _independent(domain, pair, others[pair], features, tolerance)
+        for pair, features in together.items()
     }
     return features_for(Target(domain, independent))
 
 
 def _independent(
-    domain: Domain, pair: Pair, factors: Sequence[Factor], tolerance: float
+    domain: Domain,
+    pair: Pair,
+    others: Sequence[int],
+    features: Iterable[Weighted],
+    tolerance: float,
 ) -> Sequence[Cube]:
-    """Where a pair does not interact."""
-    others = sorted({v for factor in factors for v in factor.scope} - set(pair))
+    """Where a pair does not interact; ``others`` are the other variables of its features."""
     axes = [*pair, *others]
-    check_size(domain, [axes])
-    total = np.zeros([domain.cardinalities[v] for v in axes])
-    for factor in factors:
-        order = [factor.scope.index(v) for v in axes if v in factor.scope]
-        shape = [domain.cardinalities[v] if v in factor.scope else 1 for v in axes]
-        total = total + factor.logs.transpose(order).reshape(shape)
-    return cubes_where(others, odds_ratio(total) <= tolerance)
+    logs = np.zeros([domain.cardinalities[v] for v in axes])
+    everything = {v: (1 << domain.cardinalities[v]) - 1 for v in axes}
+    for literals, weight in features:
+        logs[np.ix_(*(members(literals.get(v, everything[v])) for v in axes))] += weight
+    return cubes_where(others, odds_ratio(logs) <= tolerance)
 
 
 def odds_ratio(logs: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ import numpy as np
 
 from contextwise.domain import Domain
 from contextwise.errors import ContextwiseError, DomainError, NotRepresentable, TooLargeError
-from contextwise.factors import Factor, FloatArray, check_size, factors_to_write, numbers
+from contextwise.factors import Factor, FloatArray, checked, factors_to_write, numbers
 from contextwise.formats.assembly import check_states
 from contextwise.formats.bif_grammar import Distribution, Network, parse
 from contextwise.formats.networks import factor_of, network
@@ -60,11 +60,11 @@ def read(source: Source) -> Model:
         domain = Domain(parsed.variables)
     except DomainError as error:
         raise source.error(str(error)) from None
-    factors = [_factor(source, domain, own) for own in _checked(source, parsed)]
+    factors = [_factor(source, domain, own) for own in _complete(source, parsed)]
     return network(domain, factors, source, "bif")
 
 
-def _checked(source: Source, parsed: Network) -> list[Distribution]:
+def _complete(source: Source, parsed: Network) -> list[Distribution]:
     """One distribution for each variable, and no cycle."""
     of = {own.child: own for own in parsed.distributions}
     for name in parsed.variables:
@@ -87,7 +87,7 @@ def _factor(source: Source, domain: Domain, own: Distribution) -> Factor:
     scope = [*(domain.positions[name] for name in own.parents), child]
     shape = [domain.cardinalities[v] for v in scope]
     try:
-        check_size(domain, [scope])
+        checked(domain, [scope])
     except TooLargeError as error:
         raise source.error(str(error), own.line) from None
     values = np.full(shape, np.nan)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from contextwise.domain import Domain
+from contextwise.errors import TooLargeError
 from contextwise.factors import Factor, FloatArray, cells_of
 from contextwise.formats.assembly import ListedFeatures, assembled
 from contextwise.formats.source import Source
@@ -21,7 +22,10 @@ def factor_of(scope: Sequence[int], values: FloatArray) -> Factor:
 
 def network(domain: Domain, factors: Sequence[Factor], source: Source, format: str) -> Model:
     """The model of the tables of a file: each cell a feature, the log of its number the weight."""
-    owners, variables, values, count = cells_of(domain, [factor.scope for factor in factors])
+    try:
+        owners, variables, values, count = cells_of(domain, [factor.scope for factor in factors])
+    except TooLargeError as error:
+        raise TooLargeError(f"{source.name}: {error}") from None
     weights = np.concatenate([np.zeros(0), *(factor.logs.ravel() for factor in factors)])
     lengths = np.bincount(owners, minlength=count)
     return assembled(ListedFeatures(domain, lengths, variables, values, weights), source, format)

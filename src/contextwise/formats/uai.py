@@ -34,7 +34,7 @@ import numpy as np
 
 from contextwise.domain import Domain
 from contextwise.errors import ContextwiseError, TooLargeError
-from contextwise.factors import Factor, FloatArray, check_size, factors_to_write, numbers, readable
+from contextwise.factors import Factor, FloatArray, checked, factors_to_write, numbers, readable
 from contextwise.formats.assembly import check_states
 from contextwise.formats.networks import factor_of, network
 from contextwise.formats.source import Format, Source
@@ -61,7 +61,7 @@ def read(source: Source) -> Model:
     scopes = [_scope(words, len(cardinalities)) for _ in words.times(count)]
     domain = Domain.of_cardinalities(cardinalities)
     try:
-        check_size(domain, scopes)
+        checked(domain, scopes)
     except TooLargeError as error:
         raise words.error(str(error)) from None
     factors = [_factor(words, scope, cardinalities) for scope in scopes]
