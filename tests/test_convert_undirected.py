@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from contextwise import Domain, Structure, distance
+from contextwise import Domain, Structure, distance, examples
 from contextwise.convert import (
     from_canonical,
     from_generators,
@@ -22,6 +22,7 @@ from contextwise.convert import (
     to_graphs,
 )
 from contextwise.errors import ContextwiseError, DomainError, NotRepresentable, TooLargeError
+from contextwise.structure import structure_of
 from convert_oracle import (
     Pair,
     assert_equal,
@@ -308,6 +309,18 @@ def test_canonical(seed: int) -> None:
         assert {c: set(g.edges) for c, g in back.items()} == {
             c: {tuple(sorted(e)) for e in g.edges} for c, g in graphs.items()
         }
+
+
+def test_the_model_of_the_paper_is_two_graphs() -> None:
+    six = structure_of(examples.load("six"))
+    others = six.domain.names[1:]
+    graphs = {"X0=0": list(combinations(others, 2)), "X0=1": []}
+    assert distance(from_canonical(six.domain, graphs), six) == 0
+    strata = {pair: ["X0=1"] for pair in combinations(others, 2)}
+    complete = nx.complete_graph(six.domain.names)
+    assert distance(from_stratified(six.domain, complete, strata), six) == 0
+    terms: list[tuple[str, Any]] = [("X0=0", [others]), ("X0=1", [[name] for name in others])]
+    assert distance(from_interactions(six.domain, terms), six) == 0
 
 
 def test_an_edge_that_a_context_switches_needs_its_ends_to_depend_on_it() -> None:
