@@ -233,6 +233,15 @@ struct Bounds {
     high += other.high;
     return *this;
   }
+  // The other number must not be larger, whatever its bounds say.
+  Bounds& operator-=(const Bounds& other) {
+    if (low < other.high)
+      low = N(0);
+    else
+      low -= other.high;
+    high -= other.low;
+    return *this;
+  }
   Bounds& operator*=(const Bounds& other) {
     low *= other.low;
     high *= other.high;

@@ -26,6 +26,13 @@ struct Cover {
   const u64* cube(std::size_t c) const { return cubes.data() + c * words(); }
   u64* cube(std::size_t c) { return cubes.data() + c * words(); }
   bool has(std::size_t c, std::size_t bit) const { return cube(c)[bit / 64] >> bit % 64 & 1; }
+  // Whether every variable has two classes, and both weigh one.
+  bool is_binary() const {
+    if (!weights.empty() || bits() != 2 * variables()) return false;
+    for (std::size_t v = 0; v < variables(); ++v)
+      if (start[v] != 2 * v) return false;
+    return true;
+  }
   Natural weight(std::size_t bit) const { return weights.empty() ? Natural(1) : weights[bit]; }
   Natural total(std::size_t variable) const {
     Natural sum;

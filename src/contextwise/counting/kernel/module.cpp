@@ -62,7 +62,7 @@ py::tuple solve_cover(const std::vector<u32>& start, const Array<u64>& weights,
   cover.names.resize(cover.variables());
   Bounds<Natural> result;
   std::atomic<bool> stop{false};
-  Budget budget{node_budget.value_or(std::numeric_limits<u64>::max()), deadline_in(seconds), &stop};
+  Budget budget{node_budget.value_or(Budget::UNLIMITED), deadline_in(seconds), &stop};
   std::vector<char> kept(cover.variables(), 0);
   std::iota(cover.names.begin(), cover.names.end(), u32{0});
   bool interrupted = false;

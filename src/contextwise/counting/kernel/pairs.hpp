@@ -12,14 +12,14 @@
 #include <thread>
 
 #include "extract.hpp"
-#include "solver.hpp"
+#include "solve.hpp"
 
 namespace contextwise {
 
 struct Options {
   bool canonical = false;
   unsigned threads = 1;
-  u64 node_budget = std::numeric_limits<u64>::max();  // for each union
+  u64 node_budget = Budget::UNLIMITED;  // for each union
   Clock::time_point deadline = Clock::time_point::max();
   std::size_t memory = std::size_t{512} << 20;  // bytes for remembered subproblems, all threads
 };

@@ -21,10 +21,16 @@ namespace contextwise {
 
 // A cube over at most 32 binary variables: which it tests, and which value it wants there.
 struct SmallCube {
-  u32 tests;
-  u32 wants;
+  u32 tests = 0;
+  u32 wants = 0;
+
+  void test(u32 variable, bool value) {
+    tests |= u32{1} << variable;
+    wants |= u32{value} << variable;
+  }
 };
 
+// Beyond this a table costs more than a few more nodes; 12 and 16 were not better.
 inline constexpr int TRUTH_VARIABLES = 14;
 
 // How many of the 2^variables assignments lie in no cube. `table` is scratch space.

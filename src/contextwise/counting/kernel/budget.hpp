@@ -1,0 +1,38 @@
+// When to stop counting.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <limits>
+
+#include "bigint.hpp"
+
+namespace contextwise {
+
+using Clock = std::chrono::steady_clock;
+
+// After so many nodes, at a time, or when someone says so.
+struct Budget {
+  static constexpr u64 UNLIMITED = std::numeric_limits<u64>::max();
+
+  u64 nodes = UNLIMITED;
+  Clock::time_point deadline = Clock::time_point::max();
+  const std::atomic<bool>* stop = nullptr;
+  u64 used = 0;
+  bool late = false;
+
+  // One more node; false if there is no budget for it.
+  bool enter() {
+    if (late || used >= nodes) return false;
+    if ((++used & 255) == 0)
+      late = (stop && stop->load(std::memory_order_relaxed)) || Clock::now() >= deadline;
+    return true;
+  }
+  // More nodes; false if that brings nothing.
+  bool extend(u64 to) {
+    nodes = to;
+    return !late && used < nodes;
+  }
+};
+
+}  // namespace contextwise

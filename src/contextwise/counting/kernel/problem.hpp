@@ -1,0 +1,114 @@
+// A cover as the recursion sees it, with sets of bits of a known width, and what can be said of a
+// set of bits without recursion.
+#pragma once
+
+#include "cover.hpp"
+
+namespace contextwise {
+
+template <class N, int W>
+struct Problem {
+  using Set = Bits<W>;
+
+  explicit Problem(const Cover& cover) : words(cover.words()) {
+    for (u32 v = 0; v < cover.variables(); ++v) {
+      Set field(words);
+      for (u32 bit = cover.start[v]; bit < cover.start[v + 1]; ++bit) {
+        field.set(bit);
+        variable_of.push_back(v);
+        weights.push_back(number_from<N>(cover.weight(bit)));
+      }
+      fields.push_back(field);
+    }
+    binary = cover.is_binary();
+    for (std::size_t c = 0; c < cover.size(); ++c) cubes.emplace_back(cover.cube(c), words);
+  }
+
+  // The field of the lowest variable in the set.
+  const Set& field_of(const Set& set) const { return fields[variable_of[set.lowest()]]; }
+
+  // The fields of all variables in the set.
+  Set fields_of(Set set) const {
+    if (binary) return set.fill_twins();
+    Set result(words);
+    while (!set.none()) {
+      const Set& field = field_of(set);
+      result |= field;
+      set -= field;
+    }
+    return result;
+  }
+
+  // How many variables have a bit in the set.
+  int variables_in(Set set) const {
+    int count = 0;
+    for (; !set.none(); ++count) set -= field_of(set);
+    return count;
+  }
+
+  // How many variables a cube tests, given what it forbids.
+  int tests_of(const Set& forbids) const { return binary ? forbids.count() : variables_in(forbids); }
+
+  N weight(const Set& bits) const {
+    N sum;
+    for_each_bit(bits, [&](std::size_t bit) { sum += weights[bit]; });
+    return sum;
+  }
+
+  // The weight of all assignments of the open variables.
+  N assignments(Set open) const {
+    N product(1);
+    if (binary) {
+      product <<= static_cast<unsigned>(open.count() / 2);
+      return product;
+    }
+    while (!open.none()) {
+      const Set field = open & field_of(open);
+      product *= weight(field);
+      open -= field;
+    }
+    return product;
+  }
+
+  // The weight of the assignments of the open variables that one cube allows.
+  N size_of(const Set& forbids, Set open) const {
+    N size(1);
+    while (!open.none()) {
+      const Set field = open & field_of(open);
+      size *= weight(field - forbids);
+      open -= field;
+    }
+    return size;
+  }
+
+  // Bounds on what some cubes leave uncovered, without looking further. At most all of them are
+  // apart; and cubes that share no variable are independent, so what they leave multiplies.
+  template <class Cubes>
+  Bounds<N> proven(const Cubes& chosen, const Set& open) const {
+    N low = assignments(open), high(1);
+    Set used(words);
+    for (u32 c : chosen) {
+      const N size = size_of(cubes[c], open);
+      if (low < size)
+        low = N(0);
+      else
+        low -= size;
+      const Set mine = fields_of(cubes[c] & open) & open;
+      if (mine.meets(used)) continue;
+      used |= mine;
+      N outside = assignments(mine);
+      outside -= size_of(cubes[c], mine);
+      high *= outside;
+    }
+    high *= assignments(open - used);
+    return {low, high};
+  }
+
+  std::size_t words;
+  bool binary;  // every variable has two classes, and both weigh one
+  std::vector<Set> fields, cubes;
+  std::vector<u32> variable_of;  // of a bit
+  std::vector<N> weights;        // of a bit
+};
+
+}  // namespace contextwise
