@@ -1,0 +1,42 @@
+"""Run the benchmarks: ``python -m benchmarks [FOLDER] [--lines NAME ...]``."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from benchmarks import report
+from benchmarks.cases import GENERATED, Models
+from benchmarks.families import write_families
+from benchmarks.lines import LINES, hard
+from benchmarks.measure import save
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> None:
+    """Measure, keep the measurements, and write the report."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, help="real models, DATA.SETTING.mn files")
+    parser.add_argument("--lines", nargs="+", choices=LINES, default=list(LINES))
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where results are kept")
+    parser.add_argument("--find-hard-covers", action="store_true", help="make the list again")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as made:
+        if arguments.folder is None:
+            write_families(Path(made))
+        models = Models(arguments.folder or Path(made), generated=arguments.folder is None)
+        if arguments.find_hard_covers:
+            hard.find(models)
+            return
+        name = "generated" if models.generated else "real"
+        kept = arguments.results / f"{name}.json"
+        for line in arguments.lines:
+            print(f"measuring: {line}", flush=True)
+            save(kept, [LINES[line](models)], GENERATED if models.generated else "real models")
+    report.write(kept)
+
+
+if __name__ == "__main__":
+    main()

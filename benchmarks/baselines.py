@@ -1,0 +1,120 @@
+"""The other ways to count: Ganak on every union, and CUDD's decision diagrams.
+
+Each runs in a process of its own that is ended when its time is over; then the time is a lower
+bound of what it would have taken. The covers are turned into formulas beforehand, and only the
+solver's own time counts, so that the comparison errs in the baseline's favour.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+
+from contextwise.counting.cnf import Formula, uncovered_formula
+from contextwise.counting.cover import Cover
+
+Count = Callable[[Formula], float]
+"""The number of models of a formula; CUDD answers in floats."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What a baseline did: the time of each cover it finished, and whether that is all of them."""
+
+    seconds: list[float]
+    finished: bool
+
+    @property
+    def total(self) -> float:
+        """The time of all that was finished."""
+        return sum(self.seconds)
+
+
+def ganak() -> Count:
+    """Ganak, which says much on the standard output; nobody listens in its process."""
+    import pyganak
+
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+
+    def count(formula: Formula) -> float:
+        counter = pyganak.Counter()
+        counter.new_vars(formula.booleans)
+        counter.add_clauses(formula.clauses)
+        models: int = counter.count()
+        return models
+
+    return count
+
+
+def cudd() -> Count:
+    """CUDD through ``dd``, with its dynamic reordering; one manager for all covers."""
+    from dd.cudd import BDD
+
+    bdd = BDD()
+
+    def count(formula: Formula) -> float:
+        for k in range(len(bdd.vars), formula.booleans):
+            bdd.declare(f"x{k + 1}")
+        models = bdd.true
+        for clause in formula.clauses:
+            some = bdd.false
+            for literal in clause:
+                variable = bdd.var(f"x{abs(literal)}")
+                some |= variable if literal > 0 else ~variable
+            models &= some
+        number: float = bdd.count(models, formula.booleans)
+        return number
+
+    return count
+
+
+def run(
+    solver: Callable[[], Count], covers: Sequence[Cover], sizes: Sequence[int], cap: float
+) -> Baseline:
+    """Count the unions of the covers, and check each against its known size."""
+    context = get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_serve, args=(solver, list(covers), there))
+    process.start()
+    there.close()
+    seconds: list[float] = []
+    deadline = time.monotonic() + cap
+    try:
+        while len(seconds) < len(covers) and here.poll(max(0.0, deadline - time.monotonic())):
+            took, uncovered = here.recv()
+            cover, size = covers[len(seconds)], sizes[len(seconds)]
+            _check(cover, size, uncovered)
+            seconds.append(took)
+    except EOFError as error:
+        raise RuntimeError("the baseline's process ended") from error
+    finally:
+        process.kill()
+        process.join()
+    if len(seconds) < len(covers):
+        seconds.append(cap - sum(seconds) if cap > sum(seconds) else 0.0)
+        return Baseline(seconds, finished=False)
+    return Baseline(seconds, finished=True)
+
+
+def _serve(solver: Callable[[], Count], covers: list[Cover], there: Connection) -> None:
+    count = solver()
+    for cover in covers:
+        formula = uncovered_formula(cover)
+        began = time.perf_counter()
+        models = count(formula) if formula.obvious is None else formula.obvious
+        took = time.perf_counter() - began
+        there.send((took, models * formula.factor))
+
+
+def _check(cover: Cover, size: int, uncovered: float) -> None:
+    """Exact ints must be equal; a float must be as close as a float can be."""
+    truth = cover.total - size
+    if isinstance(uncovered, int):
+        assert uncovered == truth, f"{uncovered} uncovered contexts, not {truth}"
+    else:
+        assert abs(uncovered - truth) <= 1e-9 * truth, f"{uncovered} uncovered, not {truth}"

@@ -1,0 +1,70 @@
+"""The pairs of models that are compared: real ones where a folder is given, generated ones else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from contextwise import read
+from contextwise.contexts import active_pairs
+from contextwise.counting import Cover, PairCounts, get_engine
+from contextwise.counting.extraction import CoverSource
+from contextwise.features import Features, IntArray
+from contextwise.structure import structure_of
+
+GENERATED = "generated families"
+
+
+@dataclass(frozen=True)
+class Models:
+    """A folder of models, and whether they are the generated ones."""
+
+    folder: Path
+    generated: bool
+
+    def case(self, true: str, guess: str) -> Case:
+        """Two models of the folder, read and aligned."""
+        a = structure_of(read(self.path(true)))
+        b = structure_of(read(self.path(guess))).aligned_to(a.domain)
+        return Case(f"{true} / {guess}", a.features, b.features, active_pairs(a, b))
+
+    def path(self, name: str) -> Path:
+        """The file of a model."""
+        return self.folder / f"{name}.mn"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Two models as the counting sees them."""
+
+    name: str
+    true: Features
+    guess: Features
+    pairs: IntArray
+
+    def count(self, engine: str = "auto", threads: int = 1) -> PairCounts:
+        """The three unions of every pair: extraction and counting."""
+        return get_engine(engine).count_pairs(self.true, self.guess, self.pairs, threads=threads)
+
+    def covers(self, counts: PairCounts) -> tuple[list[Cover], list[int]]:
+        """The distinct covers of the case and the sizes of their unions."""
+        source = CoverSource(self.true, self.guess)
+        sizes: dict[Cover, int] = {}
+        for (i, j), row in zip(self.pairs.tolist(), counts.lower, strict=True):
+            sizes.update(zip(source.three_covers((i, j)), row, strict=True))
+        return list(sizes), list(sizes.values())
+
+    def sample(self, pairs: int, seed: int) -> Case:
+        """The same with some pairs only, drawn at random."""
+        rng = np.random.default_rng(seed)
+        chosen = np.sort(rng.choice(len(self.pairs), min(pairs, len(self.pairs)), replace=False))
+        return Case(f"{self.name}, {len(chosen)} pairs", self.true, self.guess, self.pairs[chosen])
+
+
+def assert_equal(first: PairCounts, second: PairCounts) -> None:
+    """All counts are finished and the same."""
+    assert not len(first.open)
+    assert (first.lower == second.lower).all()
+    assert (first.upper == second.upper).all()

@@ -1,0 +1,20 @@
+"""The lines of the report, by name. Each is a function of the models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from benchmarks.cases import Models
+from benchmarks.lines import deadline, features, files, growth, hard, solvers, threads, variables
+from benchmarks.measure import Line
+
+LINES: Mapping[str, Callable[[Models], Line]] = {
+    "solvers": solvers.run,
+    "features": features.run,
+    "variables": variables.run,
+    "hard": hard.run,
+    "deadline": deadline.run,
+    "files": files.run,
+    "threads": threads.run,
+    "growth": growth.run,
+}

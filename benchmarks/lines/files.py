@@ -1,0 +1,51 @@
+"""From files to counts, against the time that a readable parser alone needs for the files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.cases import Models
+from benchmarks.measure import Figure, Line, Measurement, at_most, timed
+from contextwise.formats import libra
+from contextwise.formats.source import Source
+
+REAL = [("nips.dttree-ps5", "nips.dt-ps2"), ("moviereview.cl", "moviereview.dttree-ps5")]
+MADE = [("wide.small", "wide.large")]
+
+ALL_OF_IT = """
+import json, resource, sys, time
+from contextwise import compare, read
+from contextwise.counting import native
+began = time.perf_counter()
+comparison = compare(sys.argv[1], sys.argv[2], threads=1)
+took = time.perf_counter() - began
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps([took, peak, comparison.distance]))
+"""
+
+
+def run(models: Models) -> Line:
+    """Reading, extracting and counting on one thread, in a fresh process, with its memory."""
+    measurements: list[Measurement] = []
+    figures: list[Figure] = []
+    for names in MADE if models.generated else REAL:
+        case = " / ".join(names)
+        paths = [models.path(name) for name in names]
+        command = [sys.executable, "-c", ALL_OF_IT, *map(str, paths)]
+        runs = [json.loads(subprocess.check_output(command)) for _ in range(3)]
+        assert len({distance for _, _, distance in runs}) == 1
+        ours, peak = min(took for took, _, _ in runs), max(peak for _, peak, _ in runs)
+        theirs, _ = timed(lambda paths=paths: [_parse(path) for path in paths])  # type: ignore[misc]
+        measurements.append(Measurement(case, "contextwise", ours, {"MiB": peak}))
+        measurements.append(Measurement(case, "a readable parser", theirs))
+        what = f"{case}: over the time of a readable parser"
+        figures.append(at_most(what, ours / theirs, 2.0, "times"))
+        figures.append(at_most(f"{case}: memory", peak, 1024, "MiB"))
+    return Line("files", "From files to counts", measurements, figures)
+
+
+def _parse(path: Path) -> object:
+    return libra.parse(Source(path.read_bytes(), str(path)), "MN")

@@ -1,0 +1,35 @@
+"""Growth with the number of features: one learner, finer and finer, against one other model."""
+
+from __future__ import annotations
+
+from benchmarks.cases import Case, Models
+from benchmarks.measure import Figure, Line, Measurement, at_most, exponent, timed
+from contextwise.counting import PairCounts, auto, native
+
+REAL = {
+    "nltcs": ("nltcs.cl", ["nltcs.dt-ps50", "nltcs.dt-ps10", "nltcs.dt-ps1"]),
+    "plants": ("plants.cl", ["plants.dttree-ps50", "plants.dt-ps10", "plants.dt-ps2"]),
+}
+MADE = {"forest": ("forest.small", ["forest.small", "forest.medium", "forest.large"])}
+
+
+def run(models: Models) -> Line:
+    """Time and features of each, and the exponent over the pairs solved within the node budget."""
+    measurements: list[Measurement] = []
+    figures: list[Figure] = []
+    for family, (coarse, finer) in (MADE if models.generated else REAL).items():
+        points = []
+        for name in finer:
+            case = models.case(coarse, name)
+            seconds, counts = timed(lambda case=case: _within_budget(case))  # type: ignore[misc]
+            features = len(case.guess)
+            points.append((features, seconds))
+            notes = {"features": features, "pairs": len(case.pairs), "open": len(counts.open)}
+            measurements.append(Measurement(case.name, family, seconds, notes))
+        what = f"{family}: exponent in the number of features"
+        figures.append(at_most(what, exponent(points), 1.5))
+    return Line("growth", "Growth with the number of features", measurements, figures)
+
+
+def _within_budget(case: Case) -> PairCounts:
+    return native.count_pairs(case.true, case.guess, case.pairs, threads=1, node_budget=auto.BUDGET)

@@ -1,0 +1,35 @@
+"""Whole comparisons against solvers that could count the same unions: Ganak alone, and CUDD."""
+
+from __future__ import annotations
+
+from benchmarks import baselines
+from benchmarks.cases import Models
+from benchmarks.measure import Figure, Line, Measurement, at_least, timed
+
+REAL = [
+    ("plants.dt-ps10", "plants.dtsl-ps10-l1_5-nz"),
+    ("jester.dt-ps10", "jester.dn2mn-ps20"),
+    ("alarm.cl", "alarm.bn-ps2"),
+]
+MADE = [("forest.small", "forest.medium")]
+SOLVERS = {"Ganak alone": baselines.ganak, "CUDD": baselines.cudd}
+CAP = 150.0
+"""Seconds for one solver on one comparison."""
+TARGET = 300.0
+
+
+def run(models: Models) -> Line:
+    """Extraction and counting, on one thread, against counting alone."""
+    measurements: list[Measurement] = []
+    figures: list[Figure] = []
+    for names in MADE if models.generated else REAL:
+        case = models.case(*names)
+        ours, counts = timed(case.count)
+        measurements.append(Measurement(case.name, "contextwise", ours, {**counts.counted}))
+        covers, sizes = case.covers(counts)
+        for solver, make in SOLVERS.items():
+            theirs = baselines.run(make, covers, sizes, CAP)
+            notes = {"covers": len(covers), "finished": theirs.finished}
+            measurements.append(Measurement(case.name, solver, theirs.total, notes))
+            figures.append(at_least(f"{case.name}, {solver}", theirs.total / ours, TARGET))
+    return Line("solvers", "Real comparisons against general solvers", measurements, figures)

@@ -1,0 +1,119 @@
+"""The report of a run as Markdown, and its plots, from the kept measurements alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+PLOTS = {"features": "features", "variables": "variables", "growth": "features"}
+"""The lines that are curves, and what runs along their horizontal axis."""
+
+
+def write(results: Path) -> None:
+    """Write ``NAME.md`` and ``NAME-LINE.png`` beside ``NAME.json``."""
+    run = json.loads(results.read_text())
+    parts = [f"# Benchmarks: {run['models']}\n", _figures(run["lines"])]
+    for line in run["lines"].values():
+        parts.append(_section(line))
+        if line["name"] in PLOTS:
+            picture = results.with_name(f"{results.stem}-{line['name']}.png")
+            _curves(line, PLOTS[line["name"]], picture)
+        elif line["name"] == "hard":
+            picture = results.with_name(f"{results.stem}-hard.png")
+            _scatter(line, picture)
+        else:
+            continue
+        parts.append(f"![{line['title']}]({picture.name})\n")
+    parts.append(_machines(run["lines"]))
+    results.with_suffix(".md").write_text("\n".join(parts))
+
+
+def _figures(lines: dict[str, Any]) -> str:
+    """What was aimed at, and what came out."""
+    rows = ["| what | measured | aimed at | met |", "|---|---|---|---|"]
+    for line in lines.values():
+        rows += (
+            f"| {figure['what']} | {figure['value']:.4g} | {figure['target']} | "
+            f"{'yes' if figure['met'] else '**no**'} |"
+            for figure in line["figures"]
+        )
+    return "\n".join([*rows, ""])
+
+
+def _section(line: dict[str, Any]) -> str:
+    """The measurements of a line: a row a case, a column a contender."""
+    contenders = list(dict.fromkeys(m["contender"] for m in line["measurements"]))
+    cases: dict[str, dict[str, dict[str, Any]]] = {}
+    for m in line["measurements"]:
+        cases.setdefault(m["case"], {})[m["contender"]] = m
+    rows = [f"## {line['title']}\n", f"| case | {' | '.join(contenders)} |"]
+    rows.append("|---" * (len(contenders) + 1) + "|")
+    shown = list(cases.items())[:20]
+    for case, by_contender in shown:
+        cells = [_seconds(by_contender.get(contender)) for contender in contenders]
+        rows.append(f"| {case} | {' | '.join(cells)} |")
+    if len(cases) > len(shown):
+        rows.append(f"\n… and {len(cases) - len(shown)} more in the JSON file.")
+    return "\n".join([*rows, ""])
+
+
+def _seconds(measurement: dict[str, Any] | None) -> str:
+    if measurement is None:
+        return "–"
+    more = "" if measurement["notes"].get("finished", True) else "> "
+    return f"{more}{measurement['seconds']:.3g} s"
+
+
+def _curves(line: dict[str, Any], axis: str, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    plot = figure.subplots()
+    for contender in dict.fromkeys(m["contender"] for m in line["measurements"]):
+        mine = [m for m in line["measurements"] if m["contender"] == contender]
+        plot.loglog(
+            [m["notes"][axis] for m in mine], [m["seconds"] for m in mine], "o-", label=contender
+        )
+    plot.set(title=line["title"], xlabel=axis, ylabel="seconds")
+    plot.grid(alpha=0.3)
+    plot.legend()
+    figure.savefig(path, dpi=120)
+
+
+def _scatter(line: dict[str, Any], path: Path) -> None:
+    """Each hard cover: the portfolio's time against Ganak's."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 5), layout="constrained")
+    plot = figure.subplots()
+    ours, theirs = (
+        {m["case"]: m["seconds"] for m in line["measurements"] if m["contender"] == contender}
+        for contender in ("contextwise", "Ganak alone")
+    )
+    both = [case for case in ours if case in theirs]
+    plot.loglog([theirs[c] for c in both], [ours[c] for c in both], "o", alpha=0.6)
+    times = [*ours.values(), *theirs.values()]
+    ends = [min(times), max(times)]
+    plot.loglog(ends, ends, color="grey", linewidth=1)
+    plot.set(title=line["title"], xlabel="Ganak alone, seconds", ylabel="contextwise, seconds")
+    plot.grid(alpha=0.3)
+    figure.savefig(path, dpi=120)
+
+
+def _machines(lines: dict[str, Any]) -> str:
+    """Where each line was measured; lines measured in one place share a row."""
+    places: dict[str, list[str]] = {}
+    for line in lines.values():
+        m = line["machine"]
+        packages = ", ".join(f"{name} {version}" for name, version in m["packages"].items())
+        place = (
+            f"{m['processor']}, {m['cores']} cores, {m['system']}, Python {m['python']}, "
+            f"{packages}, {m['date']}"
+        )
+        places.setdefault(place, []).append(f"{line['name']} ({m['load']:.1f})")
+    rows = [
+        f"- {place}; measured there, with the load after each: {', '.join(names)}"
+        for place, names in places.items()
+    ]
+    return "\n".join(["## Machine\n", *rows, ""])
