@@ -35,6 +35,8 @@ from contextwise.structure import Model, Structure, structure_of
 LABELS = 1_000
 """How many labels, beyond one a link, the search may grow before the solver is asked."""
 
+EXPLAINING = 5.0
+"""How many seconds may go into a shorter reason once the answer is known."""
 
 Names = str | Iterable[str]
 
@@ -210,20 +212,23 @@ def _decide(links: Links, asked: Positions, deadline: float | None) -> int | Non
 def _blocking(links: Links, asked: Positions, deadline: float | None) -> list[int]:
     """Given variables such that their literals alone leave no path: one if possible, else few.
 
-    If the time passes, the set is right all the same, only larger than it need be.
+    Whenever the time is up, the set is right; it may be larger than it need be.
     """
     fields = dict(zip(links.fields, links.space.variables, strict=True))
+    kept = list(fields)
+    soon = time.monotonic() + EXPLAINING
+    soon = soon if deadline is None else min(soon, deadline)
     try:
         for field in fields:
             alone = links.without(other for other in fields if other != field)
-            if _decide(alone, asked, deadline) is None:
+            if _decide(alone, asked, soon) is None:
                 return [fields[field]]
-        kept = list(fields)
         for field in fields:
-            if _decide(links.without(set(fields) - set(kept) | {field}), asked, deadline) is None:
+            fewer = links.without(other for other in fields if other == field or other not in kept)
+            if _decide(fewer, asked, soon) is None:
                 kept.remove(field)
     except OutOfTime:
-        return list(fields.values())
+        pass
     return [fields[field] for field in kept]
 
 

@@ -21,7 +21,7 @@ from contextwise.errors import require
 from contextwise.independence.links import Link, Links
 
 CONFLICTS = 2_000
-"""After how many conflicts the solver comes up to look at the clock."""
+"""After how many conflicts the solver comes up to look at the clock, and for Ctrl-C."""
 
 
 def connecting(
@@ -62,7 +62,7 @@ class _Encoding:
         """An assignment that meets all clauses, or None."""
         while True:
             check(deadline)
-            self.solver.conf_budget(CONFLICTS if deadline is not None else -1)
+            self.solver.conf_budget(CONFLICTS)
             answer = self.solver.solve_limited()
             if answer is False:
                 return None
