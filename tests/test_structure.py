@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from contextwise import Domain, LogLinear, Structure
 from contextwise.errors import DomainError, ParseError
-from contextwise.structure import ContradictionWarning
+from contextwise.literals import ContradictionWarning
 from contextwise.testing import (
     NAMES,
     assignments,

@@ -28,7 +28,7 @@ from contextwise.comparison import compare, distance
 from contextwise.confusion import Number
 from contextwise.domain import Domain
 from contextwise.errors import DomainError
-from contextwise.features import Features, as_words, normalized, words_of
+from contextwise.literals import features_of
 from contextwise.structure import Model, Structure, structure_of
 
 Rng = np.random.Generator | int | None
@@ -70,7 +70,7 @@ def random_structure(
     """
     generator = np.random.default_rng(rng)
     drawn = [_random_literals(domain, lengths, set_literals, generator) for _ in range(features)]
-    return Structure(domain, _as_features(domain, drawn))
+    return Structure(domain, features_of(domain, drawn))
 
 
 def perturb(model: Model, *, changes: int, rng: Rng = None) -> Structure:
@@ -94,7 +94,7 @@ def perturb(model: Model, *, changes: int, rng: Rng = None) -> Structure:
         else:
             at = int(generator.integers(len(features)))
             features[at] = _with_another_literal(domain, features[at], generator)
-    return Structure(domain, _as_features(domain, features))
+    return Structure(domain, features_of(domain, features))
 
 
 def with_errors(
@@ -190,7 +190,7 @@ class _Chain:
         """The structure after some of the steps."""
         chosen = set(taken)
         steps = [s for k, s in enumerate(self.steps) if (k in chosen) == self.adds]
-        return Structure(self.domain, _as_features(self.domain, [*self.kept, *steps]))
+        return Structure(self.domain, features_of(self.domain, [*self.kept, *steps]))
 
 
 def _additions(structure: Structure, lengths: tuple[int, int], rng: np.random.Generator) -> _Chain:
@@ -267,12 +267,3 @@ def _with_another_literal(domain: Domain, feature: Literals, rng: np.random.Gene
     while new == old:
         new = _random_set(domain.cardinalities[variable], 0.5, rng)
     return [*feature[:at], (variable, new), *feature[at + 1 :]]
-
-
-def _as_features(domain: Domain, features: Sequence[Literals]) -> Features:
-    words = words_of(domain.cardinalities)
-    owners = [k for k, feature in enumerate(features) for _ in feature]
-    variables = [v for feature in features for v, _ in feature]
-    values = [as_words(allowed, words) for feature in features for _, allowed in feature]
-    table = np.array(values, dtype=np.uint64).reshape(-1, words)
-    return normalized(domain.cardinalities, owners, variables, table, len(features))[0]

@@ -28,7 +28,8 @@ from contextwise.convert.target import Cube, DomainLike, cube_of, domain_of
 from contextwise.domain import Domain, listed
 from contextwise.errors import DomainError
 from contextwise.factors import checked
-from contextwise.structure import Feature, Structure, features_of
+from contextwise.literals import Feature, features_of
+from contextwise.structure import Structure
 
 Literals = list[tuple[int, int]]
 

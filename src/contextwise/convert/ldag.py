@@ -31,7 +31,8 @@ from contextwise.convert.target import Cube, DomainLike, cube_of, domain_of, pai
 from contextwise.domain import Domain, listed
 from contextwise.errors import DomainError
 from contextwise.features import members
-from contextwise.structure import Feature, Structure
+from contextwise.literals import Feature
+from contextwise.structure import Structure
 
 Edge = tuple[str, str]
 

@@ -36,7 +36,8 @@ from contextwise.convert.target import DomainLike, cube_of, domain_of
 from contextwise.domain import Domain, listed
 from contextwise.errors import DomainError
 from contextwise.features import members
-from contextwise.structure import Feature, Structure
+from contextwise.literals import Feature
+from contextwise.structure import Structure
 
 
 def from_staged_tree(

@@ -37,7 +37,8 @@ from contextwise.convert.target import (
 )
 from contextwise.domain import listed
 from contextwise.errors import DomainError
-from contextwise.structure import Feature, Structure
+from contextwise.literals import Feature
+from contextwise.structure import Structure
 
 
 def from_stratified(

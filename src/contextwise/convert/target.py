@@ -37,8 +37,9 @@ from contextwise.counting.regions import complement
 from contextwise.domain import Domain, State
 from contextwise.errors import DomainError, NotRepresentable, TooLargeError
 from contextwise.features import members
+from contextwise.literals import Feature, features_of, literals_of
 from contextwise.notation import quoted, write_literals
-from contextwise.structure import Feature, Structure, features_of, literals_of
+from contextwise.structure import Structure
 
 DomainLike = Domain | Mapping[str, Sequence[State] | int]
 Pair = tuple[int, int]

@@ -12,7 +12,8 @@ from contextwise.domain import Domain
 from contextwise.errors import TooLargeError
 from contextwise.features import IntArray, WordArray, normalized, words_of
 from contextwise.formats.source import Source
-from contextwise.structure import ContradictionWarning, LogLinear, Model, Structure
+from contextwise.literals import ContradictionWarning
+from contextwise.structure import LogLinear, Model, Structure
 
 FREE_LITERALS = 2**23
 """So many literals (of one word) are always fine: about half a gigabyte while they are read."""
