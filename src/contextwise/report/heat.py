@@ -1,0 +1,139 @@
+"""The heat map of pairs: how often each pair is wrong, and which way.
+
+A square of n × n cells. Above the diagonal stand the false positives of each pair, below it the
+false negatives, each as a share of the pair's contexts. A share is shown in steps (`STEPS`), so
+that one wrong context in a million is still a tint of its own; a pair that no feature of either
+model covers is blank, and one that a time limit left open has a colour of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.comparison import Comparison
+from contextwise.confusion import Number, ratio
+from contextwise.errors import require
+from contextwise.features import IntArray
+from contextwise.report.colours import COLOURS, COVERED, COVERED_OPACITY, OPACITIES, STEPS, UNKNOWN
+from contextwise.report.png import Colour, palette_png
+
+BLANK, AGREED, FIRST_FP, FIRST_FN = 0, 1, 2, 2 + len(STEPS)
+OPEN = FIRST_FN + len(STEPS)
+"""The codes of a cell: nothing, no error of this kind, a code for each step of each kind, open."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeatMap:
+    """The shares of errors of all pairs, in the order in which variables are drawn.
+
+    Attributes
+    ----------
+    names : the variables, in that order
+    shares : array of shape (n, n)
+        ``shares[r, c]`` is the share of false positives for r < c and of false negatives for
+        r > c; NaN where no feature covers the pair, infinite where it is open.
+    """
+
+    names: tuple[str, ...]
+    shares: npt.NDArray[np.float64]
+
+    @cached_property
+    def codes(self) -> npt.NDArray[np.uint8]:
+        """The code of each cell; a larger one is worse, within a half."""
+        below = np.tri(len(self.names), dtype=bool)
+        codes = np.where(below, FIRST_FN, FIRST_FP) + np.searchsorted(STEPS, self.shares)
+        codes[self.shares == 0] = AGREED
+        codes[np.isnan(self.shares)] = BLANK
+        codes[np.isinf(self.shares)] = OPEN
+        return codes.astype(np.uint8)
+
+
+def heat_map(comparison: Comparison, *, cluster: bool = False) -> HeatMap:
+    """The heat map of a comparison, in the order of the domain or with like variables together.
+
+    >>> from contextwise import Structure, compare
+    >>> domain = {"A": 2, "B": 2, "C": 2}
+    >>> found = compare(Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & B=1 & C=1"]))
+    >>> heat_map(found).shares
+    array([[nan, 0. , 0.5],
+           [0.5, nan, 0.5],
+           [0. , 0. , nan]])
+    """
+    n = len(comparison.domain)
+    fp, fn = np.full((2, n, n), np.nan)
+    for (i, j), (_, missed, added, _), contexts in zip(
+        comparison.pairs, comparison.known_counts, comparison.sizes, strict=True
+    ):
+        fp[i, j] = fp[j, i] = _share(added, contexts)
+        fn[i, j] = fn[j, i] = _share(missed, contexts)
+    order = like_together(fp + fn) if cluster else np.arange(n)
+    shares = np.where(np.tri(n, dtype=bool), fn[np.ix_(order, order)], fp[np.ix_(order, order)])
+    return HeatMap(tuple(comparison.domain.names[v] for v in order), shares)
+
+
+def like_together(errors: npt.NDArray[np.float64]) -> IntArray:
+    """An order of the variables in which those that err together, or with the same others, meet.
+
+    Average linkage on the rows of errors, with leaves ordered so that neighbours are most alike.
+    """
+    if len(errors) < 3:
+        return np.arange(len(errors))
+    hierarchy = require("scipy.cluster.hierarchy", "plots")
+    spatial = require("scipy.spatial.distance", "plots")
+    # A variable goes with itself, so that two that err with each other have rows alike.
+    apart = spatial.pdist(np.nan_to_num(errors, posinf=1.0) + np.eye(len(errors)))
+    small = len(errors) <= 300  # the best order of leaves costs O(n³)
+    tree = hierarchy.linkage(apart, "average", optimal_ordering=small)
+    order: IntArray = hierarchy.leaves_list(tree).astype(np.int64)
+    return order
+
+
+def pooled(codes: npt.NDArray[np.uint8], most: int) -> npt.NDArray[np.uint8]:
+    """A smaller square of at most that many cells a side, each the worst of a block.
+
+    Without it, a lone error is lost where several cells share a pixel. On the diagonal, where a
+    block has cells of both halves, false negatives come before false positives.
+
+    >>> pooled(np.array([[0, 0, 0], [0, 5, 0], [1, 0, 0]], dtype=np.uint8), 2).tolist()
+    [[5, 0], [1, 0]]
+    """
+    block = -(-len(codes) // most)
+    starts = np.arange(0, len(codes), block)
+    rows: npt.NDArray[np.uint8] = np.maximum.reduceat(codes, starts, axis=0)
+    return np.maximum.reduceat(rows, starts, axis=1)
+
+
+def palette() -> list[tuple[str, float]]:
+    """The colour and the opacity of each code."""
+    return [
+        ("#ffffff", 0.0),
+        (COVERED, COVERED_OPACITY),
+        *((COLOURS["fp"], opacity) for opacity in OPACITIES),
+        *((COLOURS["fn"], opacity) for opacity in OPACITIES),
+        (UNKNOWN, 1.0),
+    ]
+
+
+def heat_map_png(heat: HeatMap, *, most: int | None = None) -> bytes:
+    """The cells as a PNG file, one pixel each, translucent so that it suits any background.
+
+    ``most`` limits the pixels of a side; then a pixel shows the worst of its cells.
+    """
+    codes = heat.codes if most is None or len(heat.names) <= most else pooled(heat.codes, most)
+    return palette_png(codes, [_rgba(colour, opacity) for colour, opacity in palette()])
+
+
+def _share(errors: Number | None, contexts: Number) -> float:
+    """A share as a float; one too small for that is the smallest float, and not 0."""
+    if errors is None:
+        return np.inf
+    return max(ratio(errors, contexts), 5e-324) if errors else 0.0
+
+
+def _rgba(colour: str, opacity: float) -> Colour:
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return red, green, blue, round(255 * opacity)

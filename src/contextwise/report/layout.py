@@ -1,0 +1,153 @@
+"""Where things are drawn: points in the plane whose distances follow given ones.
+
+The same method places the nodes of a graph and maps a matrix of distances between models. It
+minimises the **stress**, the sum over pairs of w·(|x - y| - d)², by majorisation: every step solves
+a linear system and cannot make the stress larger (Gansner, Koren and North, "Graph drawing by
+stress majorization", 2004). For a graph, d is the number of edges of a shortest path and w is
+1/d², which is the energy of Kamada and Kawai. Nothing is random: the same input gives the same
+picture.
+
+Time and memory: O(n²) memory for n points, one inverse in O(n³), and O(n²) a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.contexts import Pair
+
+FloatArray = npt.NDArray[np.float64]
+Positions = dict[str, tuple[float, float]]
+"""Where each variable is, in the unit square; y rises upwards."""
+
+STEPS = 100
+TOLERANCE = 1e-4
+DENSE = 0.5
+"""The share of all possible edges from which on a graph is clearest on a circle."""
+IN_A_ROW = 9
+"""How many nodes without edges stand side by side."""
+
+
+def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
+    """Places for the nodes of a graph; give it the edges of both models, and nodes stay still.
+
+    A graph with half of all possible edges is put on a circle. Otherwise the nodes that have an
+    edge minimise the stress, and those that have none stand in rows below.
+
+    >>> places = graph_layout(["A", "B", "C"], [("A", "B")])
+    >>> sorted(places), all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places.values())
+    (['A', 'B', 'C'], True)
+    """
+    place = {name: k for k, name in enumerate(names)}
+    adjacent = np.zeros((len(names), len(names)), dtype=bool)
+    for first, second in edges:
+        adjacent[place[first], place[second]] = adjacent[place[second], place[first]] = True
+    possible = len(names) * (len(names) - 1)
+    if adjacent.sum() >= DENSE * possible:
+        points = circle(len(names))
+    else:
+        points = _above_the_isolated(adjacent)
+    fitted = in_unit_square(points)
+    return {name: (float(x), float(y)) for name, (x, y) in zip(names, fitted, strict=True)}
+
+
+def _above_the_isolated(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
+    """The nodes with edges by stress, and the others in rows below them."""
+    linked = adjacent.any(axis=1)
+    points = np.zeros((len(adjacent), 2))
+    if linked.any():
+        hops = hop_distances(adjacent[np.ix_(linked, linked)])
+        with np.errstate(divide="ignore"):
+            points[linked] = in_unit_square(planar(hops, weights=1.0 / hops**2))
+    alone = np.arange(np.count_nonzero(~linked))
+    column, row = alone % IN_A_ROW, alone // IN_A_ROW
+    points[~linked] = np.stack([column / (IN_A_ROW - 1), -(row + 1) / IN_A_ROW], axis=1)
+    return points
+
+
+def circle(count: int) -> FloatArray:
+    """Points on a circle, clockwise from the top."""
+    angles = np.pi / 2 - 2 * np.pi * np.arange(count) / max(count, 1)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def hop_distances(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
+    """The lengths of the shortest paths; what no path connects is one farther than the farthest.
+
+    >>> hop_distances(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=bool)).tolist()
+    [[0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [2.0, 2.0, 0.0]]
+    """
+    edges = adjacent.astype(np.float32)
+    reached = np.eye(len(adjacent), dtype=bool)
+    hops = np.zeros(adjacent.shape)
+    frontier, steps = reached, 0
+    while frontier.any():
+        hops[frontier] = steps
+        frontier = (frontier.astype(np.float32) @ edges > 0) & ~reached
+        reached = reached | frontier
+        steps += 1
+    hops[~reached] = steps
+    return hops
+
+
+def planar(distances: FloatArray, *, weights: FloatArray | None = None) -> FloatArray:
+    """Points in the plane with small stress: shape (n, 2), centred at the origin.
+
+    Parameters
+    ----------
+    distances : array of shape (n, n), symmetric, 0 on the diagonal
+    weights : array of the same shape, optional
+        How much each distance matters; the diagonal is ignored. By default all matter the same.
+    """
+    n = len(distances)
+    if n < 2:
+        return np.zeros((n, 2))
+    w = np.ones((n, n)) if weights is None else weights.copy()
+    np.fill_diagonal(w, 0.0)
+    laplacian = np.diag(w.sum(axis=1)) - w
+    inverse = np.linalg.inv(laplacian + 1.0 / n)  # on centred points, the pseudoinverse
+    points = _start(distances)
+    stress = np.inf
+    for _ in range(STEPS):
+        between = _between(points)
+        before, stress = stress, float((w * (between - distances) ** 2).sum())
+        if before - stress <= TOLERANCE * stress:
+            break
+        pull = np.divide(w * distances, between, out=np.zeros_like(w), where=between > 0)
+        points = inverse @ (points * pull.sum(axis=1)[:, None] - pull @ points)
+        points -= points.mean(axis=0)
+    return points
+
+
+def in_unit_square(points: FloatArray) -> FloatArray:
+    """The points shifted and scaled, the same in both directions, to fill the unit square."""
+    if not len(points):
+        return points
+    low, high = points.min(axis=0), points.max(axis=0)
+    scale = max(float((high - low).max()), 1e-12)
+    fitted: FloatArray = (points - (low + high) / 2) / scale + 0.5
+    return fitted
+
+
+def _start(distances: FloatArray) -> FloatArray:
+    """Classical scaling, and a bit of a circle so that no two points start at one place."""
+    n = len(distances)
+    centre = np.eye(n) - 1.0 / n
+    values, vectors = np.linalg.eigh(-0.5 * centre @ distances**2 @ centre)
+    axes: FloatArray = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 0.0))
+    # An eigenvector has no sign of its own; the farthest point decides.
+    farthest = np.abs(axes).argmax(axis=0)
+    axes = axes * np.where(axes[farthest, [0, 1]] < 0, -1.0, 1.0)
+    start: FloatArray = axes + 0.1 * distances.mean() * circle(n)
+    return start
+
+
+def _between(points: FloatArray) -> FloatArray:
+    """The distances between points, by |x - y|² = x² + y² - 2xy: fewer large arrays."""
+    squares = (points**2).sum(axis=1)
+    apart = squares[:, None] + squares[None, :] - 2 * points @ points.T
+    between: FloatArray = np.sqrt(np.maximum(apart, 0.0))
+    return between
