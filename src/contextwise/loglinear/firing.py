@@ -43,7 +43,7 @@ class Firing:
     """
 
     fails: BoolArray
-    failing: npt.NDArray[np.int32]
+    failing: npt.NDArray[np.int16]
 
 
 def firing(features: Features, rows: IntArray) -> Firing:
@@ -53,10 +53,10 @@ def firing(features: Features, rows: IntArray) -> Firing:
     for variable in np.unique(features.variables).tolist():
         mine = np.flatnonzero(features.variables == variable)
         fails[mine] = refused[mine][:, rows[:, variable]]
-    failing = np.zeros((len(features), len(rows)), dtype=np.int32)
+    failing = np.zeros((len(features), len(rows)), dtype=np.int16)
     long = features.lengths > 0
     if long.any():
-        failing[long] = np.add.reduceat(fails, features.starts[:-1][long], axis=0, dtype=np.int32)
+        failing[long] = np.add.reduceat(fails, features.starts[:-1][long], axis=0, dtype=np.int16)
     return Firing(fails, failing)
 
 
