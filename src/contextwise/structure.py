@@ -351,6 +351,13 @@ class LogLinear:
     def _repr_html_(self) -> str:
         return self.structure._repr_html_()
 
+    def aligned_to(self, domain: Domain) -> LogLinear:
+        """The same model over ``domain``, matched by names and labels."""
+        structure, places = self.structure._laid(align(self.domain, domain))
+        weights = np.empty(len(self))
+        weights[places] = self.weights
+        return LogLinear(structure, weights)
+
     def without_zero_weights(self) -> LogLinear:
         """The model without the features whose weight is exactly 0."""
         keep = self.weights != 0

@@ -22,13 +22,12 @@ import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from math import log10, prod
 
 import numpy as np
 
 from contextwise.errors import DomainError, TooLargeError
-from contextwise.features import Features, IntArray
+from contextwise.features import IntArray
 from contextwise.loglinear.firing import FloatArray
 from contextwise.loglinear.tables import Pattern, Pinned, Table
 from contextwise.structure import LogLinear, Structure
@@ -252,12 +251,6 @@ def project(table: FloatArray, scope: Sequence[int], onto: Sequence[int]) -> Flo
     kept = [v for v in scope if v in set(onto)]
     summed: FloatArray = table.sum(axis=tuple(k for k, v in enumerate(scope) if v not in kept))
     return summed.transpose([kept.index(v) for v in onto])
-
-
-def rising_scopes(features: Features) -> set[frozenset[int]]:
-    """The distinct scopes of the features."""
-    bounds, variables = features.starts.tolist(), features.variables.tolist()
-    return {frozenset(variables[a:b]) for a, b in pairwise(bounds)}
 
 
 def calibrated(

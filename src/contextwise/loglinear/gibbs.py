@@ -89,8 +89,12 @@ class Gibbs:
         cards = self.features.cardinalities
         for variables in (self.unrelated, *(colour.variables for colour in self.colours)):
             values[variables] = _evenly(cards[variables], values.shape[1], rng)
-        found = firing(self.features, values.T)
-        return Chains(values, found.fails, found.failing)
+        return self.resume(values.T)
+
+    def resume(self, rows: IntArray) -> Chains:
+        """One chain a row, where the row is."""
+        found = firing(self.features, rows)
+        return Chains(np.ascontiguousarray(rows.T), found.fails, found.failing)
 
     def sweep(self, chains: Chains, rng: np.random.Generator) -> None:
         """Redraw every free variable once, in every chain."""
