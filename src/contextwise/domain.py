@@ -254,6 +254,9 @@ class Domain:
                 positions[d] = self.state_position(variable, cell)
             except DomainError as error:
                 row = int(np.flatnonzero(inverse == d)[0])
+                if _is_missing(cell):
+                    what = f"the value of {self.names[variable]!r} is missing"
+                    raise DomainError(f"row {row} of the data: {what}") from None
                 raise DomainError(f"row {row} of the data: {error}") from None
         return positions[inverse]
 
@@ -262,6 +265,12 @@ def _iterated(rows: Any, what: str) -> Iterable[Any]:
     if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
         raise DomainError(f"{what} is {rows!r}; expected a list of cells or rows")
     return rows
+
+
+def _is_missing(cell: object) -> bool:
+    """Whether a cell says that nothing was observed: None, NaN, or pandas' NA and NaT."""
+    not_a_number = isinstance(cell, float | np.floating) and bool(np.isnan(cell))
+    return cell is None or not_a_number or type(cell).__name__ in ("NAType", "NaTType")
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:

@@ -24,6 +24,10 @@ from contextwise.notation import printable
 COMMANDS: dict[str, str] = {
     "compare": "compare",
     "explain": "explain",
+    "score": "score",
+    "kl": "kl",
+    "fit": "fit",
+    "sample": "sample",
     "info": "info",
     "query": "query",
     "independencies": "independencies",

@@ -5,13 +5,19 @@ features f that hold in x.
 
 - `inference`: probabilities, marginals, conditionals, expectations, exactly: by visiting all states
   (`tables`), or by summing variables out one by one (`elimination`);
+- `sampling`: exact, or by Gibbs chains (`gibbs`);
 - `fitting`: weights from data; `batch`: thousands of structures over a small domain; `pseudo`: the
-  pseudo-likelihood.
+  pseudo-likelihood;
+- `divergences`: how far apart two distributions are; `bridge`: partition functions from samples;
+- `likelihood`: how well rows are predicted.
 
 Nothing here touches counting: the metric cannot come to depend on weights.
 """
 
 from contextwise.loglinear.batch import BatchFit, empirical, fit_many
+from contextwise.loglinear.bridge import estimated_log_partition
+from contextwise.loglinear.divergences import Divergences, divergences, kl_divergence
+from contextwise.loglinear.estimate import Estimate
 from contextwise.loglinear.fitting import ConvergenceWarning, Fit, fit
 from contextwise.loglinear.inference import (
     expectations,
@@ -21,22 +27,39 @@ from contextwise.loglinear.inference import (
     marginal,
     probabilities,
 )
+from contextwise.loglinear.likelihood import (
+    cmll,
+    mean_log_likelihood,
+    mean_pseudo_log_likelihood,
+)
 from contextwise.loglinear.pseudo import conditional_log_probabilities
+from contextwise.loglinear.sampling import diagnose, gibbs_chains, sample
 from contextwise.loglinear.tables import states
 
 __all__ = [
     "BatchFit",
     "ConvergenceWarning",
+    "Divergences",
+    "Estimate",
     "Fit",
+    "cmll",
     "conditional_log_probabilities",
+    "diagnose",
+    "divergences",
     "empirical",
+    "estimated_log_partition",
     "expectations",
     "fit",
     "fit_many",
+    "gibbs_chains",
+    "kl_divergence",
     "log_partition",
     "log_potential",
     "log_probability",
     "marginal",
+    "mean_log_likelihood",
+    "mean_pseudo_log_likelihood",
     "probabilities",
+    "sample",
     "states",
 ]

@@ -18,10 +18,12 @@ S. H. Meng and W. H. Wong (1996) and C. H. Bennett (1976) are the sources of the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log
 
 import numpy as np
 
+from contextwise.errors import DomainError
 from contextwise.features import IntArray, concatenated
 from contextwise.loglinear.estimate import Estimate, mean_of
 from contextwise.loglinear.firing import FloatArray, log_potential_of
@@ -63,6 +65,8 @@ def bridged(
     show_progress: bool | Progress = False,
 ) -> Differences:
     """Climb from p to q; both are over one domain, with finite weights."""
+    if not (np.isfinite(p.weights).all() and np.isfinite(q.weights).all()):
+        raise DomainError("an estimate from Gibbs chains needs finite weights")
     generator = np.random.default_rng(rng)
     features, places = concatenated(p.structure.features, q.structure.features)
     structure = Structure(p.domain, features)
@@ -127,8 +131,7 @@ def _watch(
 def _ratio(differences: list[FloatArray]) -> float:
     """The sum of Bennett's ratios over the steps of the ladder."""
     share = 1 / (len(differences) - 1)
-    steps = zip(differences, differences[1:], strict=False)
-    return sum(bennett(share * below, share * above) for below, above in steps)
+    return sum(bennett(share * a, share * b) for a, b in pairwise(differences))
 
 
 def bennett(below: FloatArray, above: FloatArray) -> float:

@@ -38,5 +38,7 @@ class Estimate:
 
 def mean_of(values: FloatArray, how: str) -> Estimate:
     """The mean of independent values, with its standard error."""
+    if np.isinf(values).any():
+        return Estimate(float("inf"), 0.0, how)
     spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
     return Estimate(float(values.mean()), spread / np.sqrt(len(values)), how)

@@ -129,10 +129,8 @@ def fit(
         objective, curvature = _likelihood(own, seen), seen * (1 - seen)
     elif method == "pseudo-likelihood":
         prepared = Conditionals.of(own.features, rows)
-        objective, curvature = (
-            partial(prepared.value_and_gradient, share),
-            prepared.curvature(share),
-        )
+        objective = partial(prepared.value_and_gradient, share)
+        curvature = prepared.curvature(share)
     else:
         raise ContextwiseError(
             f"unknown method {method!r}; choose 'pseudo-likelihood' or 'likelihood'"
@@ -224,6 +222,8 @@ class _Search:
             if progress:
                 progress(done, max_iterations)
 
+        if not size:  # SciPy knows no search without a variable
+            return optimize.OptimizeResult(x=np.zeros(0), success=True, nit=0, message="no weights")
         return optimize.minimize(
             self.loss,
             np.zeros(size),

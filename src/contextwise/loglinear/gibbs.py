@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -119,9 +120,7 @@ class Gibbs:
         potentials /= potentials.sum(axis=0)
         return potentials
 
-    def move(
-        self, chains: Chains, colour: Colour, p: FloatArray, rng: np.random.Generator
-    ) -> None:
+    def move(self, chains: Chains, colour: Colour, p: FloatArray, rng: np.random.Generator) -> None:
         """Draw the variables of a colour from these conditionals."""
         draws = rng.random(p.shape[1:])
         up_to = np.cumsum(p[:-1], axis=0)
@@ -161,7 +160,7 @@ def colouring(features: Features, variables: Collection[int]) -> list[list[int]]
     """The variables in groups that share no feature; those with most neighbours first."""
     neighbours: dict[int, set[int]] = {v: set() for v in variables}
     bounds, own = features.starts.tolist(), features.variables.tolist()
-    for scope in {frozenset(own[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)}:
+    for scope in {frozenset(own[a:b]) for a, b in pairwise(bounds)}:
         for variable in scope & neighbours.keys():
             neighbours[variable] |= scope
     colours: list[list[int]] = []

@@ -1,0 +1,66 @@
+"""``contextwise kl``: how far apart two distributions are."""
+
+from __future__ import annotations
+
+import click
+
+from contextwise.cli.models import format_option, model_argument, only_one_from_stdin
+from contextwise.cli.output import print_json
+from contextwise.cli.weights import as_record, load_weighted, seed_option, shown
+
+
+@click.command()
+@model_argument("p")
+@model_argument("q")
+@click.option(
+    "--how",
+    type=click.Choice(["auto", "exact", "sampled"]),
+    default="auto",
+    show_default=True,
+    help="auto: exact where that is possible.",
+)
+@click.option("--samples", type=click.IntRange(min=40), default=10_000, show_default=True)
+@seed_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@format_option
+def kl(
+    p: str, q: str, how: str, samples: int, seed: int, as_json: bool, format_name: str | None
+) -> None:
+    """Kullback-Leibler divergence of the models P and Q, both ways, in nats.
+
+    Also Jensen-Shannon and total variation. Exact for up to 2^24 states; beyond that KL is exact
+    where the treewidth allows, and what is sampled has its standard error.
+
+    \b
+    Examples:
+      contextwise kl true.mn fitted.mn
+      contextwise kl true.mn fitted.mn --json
+    """
+    from contextwise.loglinear.divergences import divergences
+
+    only_one_from_stdin([p, q])
+    found = divergences(
+        load_weighted(p, format=format_name),
+        load_weighted(q, format=format_name),
+        how=how,  # type: ignore[arg-type]
+        samples=samples,
+        rng=seed,
+        show_progress=True,
+    )
+    estimates = {
+        "kl_p_q": found.kl_p_q,
+        "kl_q_p": found.kl_q_p,
+        "jensen_shannon": found.jensen_shannon,
+        "total_variation": found.total_variation,
+    }
+    if as_json:
+        print_json({name: as_record(estimate) for name, estimate in estimates.items()})
+        return
+    from contextwise.text import columns
+
+    labels = ("KL(P ‖ Q)", "KL(Q ‖ P)", "Jensen-Shannon", "total variation")
+    rows = [
+        (label, shown(estimate), estimate.how)
+        for label, estimate in zip(labels, estimates.values(), strict=True)
+    ]
+    click.echo(columns(rows, "<<<"))

@@ -1,0 +1,62 @@
+"""What the commands on distributions share: models with weights, data, numbers with their error."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from contextwise.cli.models import load
+from contextwise.errors import ContextwiseError
+
+if TYPE_CHECKING:
+    from contextwise.domain import Domain
+    from contextwise.loglinear.estimate import Estimate
+    from contextwise.structure import LogLinear
+
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the samples."
+)
+
+
+def load_weighted(name: str, *, format: str | None = None) -> LogLinear:
+    """The model of that name; a structure without weights is an error."""
+    from contextwise.structure import LogLinear
+
+    model = load(name, format=format)
+    if not isinstance(model, LogLinear):
+        raise ContextwiseError(
+            f"{name}: this model has no weights; fit them to data first, with: contextwise fit"
+        )
+    return model
+
+
+def load_rows(path: str, domain: Domain) -> Any:
+    """The rows of a data file, or of standard input for ``-``."""
+    from contextwise.formats import files
+    from contextwise.formats.data import parse_rows, read_rows
+
+    if path != "-":
+        return read_rows(path, domain)
+    name = "standard input"
+    return parse_rows(files.unpacked(sys.stdin.buffer.read(), name), name, domain)
+
+
+def shown(estimate: Estimate | None) -> str:
+    """A number for a table, with its standard error where it has one."""
+    if estimate is None:
+        return "–"
+    if not estimate.standard_error:
+        return f"{estimate.value:.6g}"
+    return f"{estimate.value:.4g} ± {estimate.standard_error:.1g}"
+
+
+def as_record(estimate: Estimate) -> dict[str, object]:
+    """A number for JSON, which knows no infinity."""
+    finite = abs(estimate.value) != float("inf")
+    return {
+        "value": estimate.value if finite else str(estimate.value),
+        "standard_error": estimate.standard_error,
+        "how": estimate.how,
+    }

@@ -1,0 +1,144 @@
+"""Rows of observed states from text: CSV files with or without a header, Libra's ``.data``.
+
+One row a line, cells separated by commas, a cell is the label of a state. If the first line holds
+exactly the names of the variables, in any order, it is a header and the columns are matched by
+name (columns beyond them are left out); otherwise the columns are the variables in the order of the
+domain. Cells may be quoted as in any CSV file; blanks around a cell do not count. An empty cell,
+``*``, ``?``, ``NA`` and ``NaN`` mean that the value is missing, unless a state is called so: a
+missing value is an error that says where, because a row without it is in no context.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.domain import Domain, listed
+from contextwise.errors import ParseError
+from contextwise.formats import files
+
+MISSING = frozenset({"", "*", "?", "NA", "NaN", "nan"})
+
+Row = tuple[int, list[str]]
+"""A line number and its cells."""
+
+
+def read_rows(path: str | os.PathLike[str], domain: Domain) -> npt.NDArray[Any]:
+    """The rows of a data file, as labels in the order of the domain: what `Domain.encode` takes.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("age,smoker\\nold,yes\\nyoung,no\\n")
+    >>> read_rows(path, Domain({"smoker": ["no", "yes"], "age": ["young", "old"]})).tolist()
+    [['yes', 'old'], ['no', 'young']]
+    """
+    return parse_rows(files.read_bytes(path), os.fspath(path), domain)
+
+
+def parse_rows(data: bytes, name: str, domain: Domain) -> npt.NDArray[Any]:
+    """The rows of a data file that has been read; ``name`` is for messages."""
+    lines = _lines(data, name)
+    first = next(lines, None)
+    if first is None:
+        raise ParseError("there are no rows in this file", path=name)
+    columns = _header(first[1], domain)
+    if columns is None:
+        rows = _checked([first, *lines], range(len(domain)), len(domain), name, domain)
+    else:
+        rows = _checked(list(lines), columns, len(first[1]), name, domain)
+    if not len(rows):
+        raise ParseError("there are no rows below the header", path=name)
+    return rows
+
+
+def format_rows(rows: npt.NDArray[Any], domain: Domain) -> str:
+    """Rows of labels as CSV text, with the names of the variables as header.
+
+    >>> print(format_rows(np.array([[1, 0]]), Domain({"A": 2, "B": 2})), end="")
+    A,B
+    1,0
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(domain.names)
+    writer.writerows(rows.tolist())
+    return text.getvalue()
+
+
+def _lines(data: bytes, name: str) -> Iterator[Row]:
+    """The lines that are not blank, with their numbers."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ParseError("this is not UTF-8 text", path=name, line=line) from None
+    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    try:
+        for raw in reader:
+            cells = [cell.strip() for cell in raw]
+            if cells not in ([], [""]):
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise ParseError(f"this is not CSV: {error}", path=name, line=reader.line_num) from None
+
+
+def _header(cells: list[str], domain: Domain) -> list[int] | None:
+    """Where each variable's column is, if this line names them all."""
+    if not set(domain.names) <= set(cells):
+        return None
+    return [cells.index(name) for name in domain.names]
+
+
+def _checked(
+    rows: list[Row], columns: Sequence[int], width: int, name: str, domain: Domain
+) -> npt.NDArray[Any]:
+    """The wanted columns as an array; the first bad cell is an error that says where it is."""
+    for line, cells in rows:
+        if len(cells) != width:
+            raise ParseError(
+                f"{len(cells)} cells where {width} are expected"
+                + _hint(cells, domain, line == rows[0][0]),
+                path=name,
+                line=line,
+            )
+    table = np.array([cells for _, cells in rows], dtype=object).reshape(-1, width)
+    table = table[:, list(columns)]
+    for variable, column in enumerate(table.T):
+        known = domain.state_positions[variable]
+        for row, cell in enumerate(column.tolist()):
+            if cell not in known:
+                raise _bad_cell(cell, domain, variable, name, rows[row][0])
+    return table
+
+
+def _hint(cells: list[str], domain: Domain, is_first: bool) -> str:
+    unknown = [cell for cell in cells if cell not in domain.positions]
+    if is_first and len(unknown) < len(cells):
+        missing = [name for name in domain.names if name not in cells]
+        return f"; if this line is a header, it lacks {listed(missing)}"
+    return ""
+
+
+def _bad_cell(cell: str, domain: Domain, variable: int, name: str, line: int) -> ParseError:
+    column = domain.names[variable]
+    if cell in MISSING:
+        return ParseError(
+            f"the value of {column!r} is missing; rows with missing values have to be left out or "
+            "filled in first",
+            path=name,
+            line=line,
+        )
+    return ParseError(
+        f"variable {column!r} has no state {cell!r}; its states are "
+        f"{listed(domain.states[variable])}",
+        path=name,
+        line=line,
+    )
