@@ -37,7 +37,13 @@ from contextwise.features import (
     normalized,
     words_of,
 )
-from contextwise.literals import Feature, features_of, literals_of, warn_of_contradictions
+from contextwise.literals import (
+    Feature,
+    features_of,
+    literals_of,
+    table_features,
+    warn_of_contradictions,
+)
 from contextwise.notation import printable, write_literals
 
 
@@ -117,23 +123,7 @@ class Structure:
         >>> Structure.from_array(Domain({"A": 2, "B": 2, "C": 2}), [[1, 0, -1], [-1, 1, 1]])
         Structure(3 variables, 2 features: A=1 & B=0; B=1 & C=1)
         """
-        rows = [list(row) for row in table]
-        for r, row in enumerate(rows):
-            if len(row) != len(domain):
-                raise DomainError(
-                    f"row {r} of the table has {len(row)} cells for {len(domain)} variables"
-                )
-        return cls(
-            domain,
-            [
-                {
-                    name: cell
-                    for name, cell in zip(domain.names, row, strict=True)
-                    if cell is not None and cell != -1
-                }
-                for row in rows
-            ],
-        )
+        return cls(domain, table_features(domain, table))
 
     # -- as a value ------------------------------------------------------------------------------
 
