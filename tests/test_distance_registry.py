@@ -20,6 +20,7 @@ import contextwise
 from contextwise import Structure, compare, distance
 from contextwise.confusion import Number
 from contextwise.independence.graphs import hamming
+from contextwise.many import distance_matrix
 from contextwise.testing import families
 
 Distance = Callable[[Structure, Structure], Number | float]
@@ -43,6 +44,10 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
     ),
     "contextwise.confusion.Confusion.normalized": (
         lambda a, b: compare(a, b).confusion.normalized,
+        METRIC,
+    ),
+    "contextwise.many.DistanceMatrix.normalized": (
+        lambda a, b: float(distance_matrix([a, b]).normalized[0, 1]),
         METRIC,
     ),
     "contextwise.independence.graphs.hamming": (hamming, METRIC),

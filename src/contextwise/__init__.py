@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from contextwise.explanation import explain
     from contextwise.formats import read, write
     from contextwise.independence import is_independent
+    from contextwise.many import compare_many, distance_matrix
     from contextwise.structure import LogLinear, Structure
 
 __version__ = "0.1.0"
@@ -25,8 +26,10 @@ __all__ = [
     "LogLinear",
     "Structure",
     "compare",
+    "compare_many",
     "convert",
     "distance",
+    "distance_matrix",
     "examples",
     "explain",
     "is_independent",
@@ -40,8 +43,10 @@ _HOMES = {
     "LogLinear": "structure",
     "Structure": "structure",
     "compare": "comparison",
+    "compare_many": "many",
     "convert": "convert",
     "distance": "comparison",
+    "distance_matrix": "many",
     "examples": "examples",
     "explain": "explanation",
     "is_independent": "independence",

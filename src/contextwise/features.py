@@ -202,9 +202,10 @@ def normalized(
     return raw.take(first), places
 
 
-def concatenated(a: Features, b: Features) -> tuple[Features, IntArray]:
-    """The distinct features of both, and the place of each feature of ``a`` and then of ``b``."""
-    owners = np.concatenate([a.owners, b.owners + len(a)])
-    variables = np.concatenate([a.variables, b.variables])
-    values = np.concatenate([a.values, b.values])
-    return normalized(a.cardinalities, owners, variables, values, len(a) + len(b))
+def concatenated(*parts: Features) -> tuple[Features, IntArray]:
+    """The distinct features of all parts, and the place of each part's features, in turn."""
+    before = np.cumsum([0, *map(len, parts)])
+    owners = np.concatenate([part.owners + k for part, k in zip(parts, before, strict=False)])
+    variables = np.concatenate([part.variables for part in parts])
+    values = np.concatenate([part.values for part in parts])
+    return normalized(parts[0].cardinalities, owners, variables, values, int(before[-1]))

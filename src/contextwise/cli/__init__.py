@@ -23,6 +23,7 @@ from contextwise.notation import printable
 
 COMMANDS: dict[str, str] = {
     "compare": "compare",
+    "matrix": "matrix",
     "explain": "explain",
     "score": "score",
     "kl": "kl",

@@ -1,0 +1,145 @@
+"""``contextwise matrix``: the distance of each two models."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from contextwise.cli.models import (
+    ZeroWeights,
+    format_option,
+    load,
+    model_argument,
+    only_one_from_stdin,
+    short_names,
+    zero_weights_option,
+)
+
+if TYPE_CHECKING:
+    from contextwise.many import DistanceMatrix
+
+NARROW = 9  # digits of a distance where many share the width
+ROUNDED = f"Numbers of more than {NARROW} digits are rounded here; --json and --csv give them all."
+GANAK = "some counts are Ganak's, which errs with a probability below one in a billion"
+
+
+@click.command()
+@model_argument("models", metavar="MODEL...", nargs=-1, required=True)
+@click.option("--out", type=click.Path(), help="Write CSV (or JSON) to this file.")
+@click.option("--normalized", is_flag=True, help="Distances as shares of all assertions.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row and one column a model.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=-1),
+    default=1,
+    show_default=True,
+    help="How many processes; 1 counts here, on all cores, and -1 is one a core.",
+)
+@click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
+@click.option("--engine", metavar="NAME", help="What counts; see: contextwise engines")
+@zero_weights_option
+@format_option
+def matrix(
+    models: tuple[str, ...],
+    out: str | None,
+    normalized: bool,
+    as_csv: bool,
+    as_json: bool,
+    jobs: int,
+    cluster: str | None,
+    engine: str | None,
+    zero_weights: ZeroWeights,
+    format_name: str | None,
+) -> None:
+    """Say how far each two of the MODELs are from each other, exactly.
+
+    Each model's own counts are made once, and equal ones of whatever models are shared. The
+    matrix is symmetric, so it does not matter which model is the true one.
+
+    \b
+    Examples:
+      contextwise matrix first.mn second.mn third.mn
+      contextwise matrix *.mn --out distances.csv
+      contextwise matrix *.mn --normalized --jobs 4
+      contextwise matrix six six-graph six-guess --json | jq .distances
+    """
+    if as_json and as_csv:
+        raise click.UsageError("choose one of --json and --csv")
+    if jobs == 0:
+        raise click.UsageError("--jobs takes a number of processes, or -1 for one a core")
+    only_one_from_stdin(list(models))
+    from contextwise.counting import DEFAULT
+    from contextwise.formats.files import write_bytes
+    from contextwise.many import distance_matrix
+
+    given = {name: load(name, format=format_name, zero_weights=zero_weights) for name in models}
+    found = distance_matrix(
+        [given[name] for name in models],
+        names=models,
+        engine=engine or DEFAULT,
+        n_jobs=jobs,
+        cluster=cluster,
+        show_progress=True,
+    )
+    if as_json:
+        text = _json(found, normalized)
+    elif as_csv or out is not None:
+        text = _csv(found, normalized)
+    else:
+        text = _table(found, normalized)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write_bytes(out, text.encode())
+    if found.rests_on_ganak:
+        click.echo(f"contextwise: {GANAK}; --engine native is deterministic", err=True)
+
+
+def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[int | float]]:
+    cells: list[list[int | float]] = (
+        matrix.normalized if normalized else matrix.distances
+    ).tolist()
+    return cells
+
+
+def _json(matrix: DistanceMatrix, normalized: bool) -> str:
+    record = {
+        "models": matrix.names,
+        "assertions": matrix.total,
+        "normalized" if normalized else "distances": _cells(matrix, normalized),
+        "rests_on_ganak": matrix.rests_on_ganak,
+    }
+    return json.dumps(record, indent=2) + "\n"
+
+
+def _csv(matrix: DistanceMatrix, normalized: bool) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["model", *matrix.names])
+    for name, row in zip(matrix.names, _cells(matrix, normalized), strict=True):
+        writer.writerow([name, *row])
+    return text.getvalue()
+
+
+def _table(matrix: DistanceMatrix, normalized: bool) -> str:
+    from contextwise.text import columns, is_readable, name, number, rate
+
+    def cell(value: int | float) -> str:
+        return rate(value) if normalized else number(int(value), NARROW)
+
+    places = [str(k + 1) for k in range(len(matrix.names))]
+    rows = [
+        [place, name(label), *map(cell, row)]
+        for place, label, row in zip(
+            places, short_names(matrix.names), _cells(matrix, normalized), strict=True
+        )
+    ]
+    table = columns([["", "model", *places], *rows], "><" + ">" * len(places)) + "\n"
+    if normalized or is_readable(int(matrix.distances.max()), NARROW):
+        return table
+    return f"{table}\n{ROUNDED}\n"

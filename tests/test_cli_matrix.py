@@ -1,0 +1,109 @@
+"""``contextwise matrix``: for people, for programs, and into a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from contextwise import LogLinear, Structure, distance, examples, write
+from contextwise.cli import contextwise
+
+SIX = ("six", "six-graph", "six-guess")
+DISTANCES = [[distance(examples.load(a), examples.load(b)) for b in SIX] for a in SIX]
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(contextwise, ["matrix", *arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_for_people() -> None:
+    lines = [line.split() for line in run(*SIX).stdout.splitlines()]
+    assert lines[0] == ["model", "1", "2", "3"]
+    assert [line[:2] for line in lines[1:]] == [
+        ["1", "six"],
+        ["2", "six-graph"],
+        ["3", "six-guess"],
+    ]
+    assert [list(map(int, line[2:])) for line in lines[1:]] == DISTANCES
+
+
+def test_long_numbers_are_rounded_for_people_only(tmp_path: Path) -> None:
+    domain = {f"X{k}": 2 for k in range(60)}
+    files = [str(tmp_path / "a.json"), str(tmp_path / "b.json")]
+    write(Structure(domain, ["X0=1 & X1=1"]), files[0])
+    write(Structure(domain, []), files[1])
+    assert "are rounded here" in run(*files).stdout
+    assert json.loads(run(*files, "--json").stdout)["distances"] == [[0, 2**58], [2**58, 0]]
+    assert "rounded" not in run(*files, "--normalized").stdout
+
+
+def test_json() -> None:
+    found = json.loads(run(*SIX, "--json").stdout)
+    assert found["models"] == list(SIX)
+    assert found["distances"] == DISTANCES
+    assert found["assertions"] == 240
+    shares = json.loads(run(*SIX, "--json", "--normalized").stdout)["normalized"]
+    assert shares == [[d / 240 for d in row] for row in DISTANCES]
+
+
+def test_csv_to_standard_output_and_to_a_file(tmp_path: Path) -> None:
+    out = tmp_path / "d.csv"
+    assert run(*SIX, "--out", str(out)).stdout == ""
+    assert out.read_text() == run(*SIX, "--csv").stdout
+    head, *rows = csv.reader(io.StringIO(out.read_text()))
+    assert head == ["model", *SIX]
+    assert [row[0] for row in rows] == list(SIX)
+    assert [list(map(int, row[1:])) for row in rows] == DISTANCES
+
+
+def test_json_to_a_file(tmp_path: Path) -> None:
+    out = tmp_path / "d.json"
+    run(*SIX, "--json", "--out", str(out))
+    assert json.loads(out.read_text())["distances"] == DISTANCES
+
+
+def test_processes_give_the_same() -> None:
+    assert run(*SIX, "--jobs", "2").stdout == run(*SIX).stdout
+
+
+def test_zero_weights_can_be_dropped(tmp_path: Path) -> None:
+    structure = Structure({"A": 2, "B": 2}, ["A=1 & B=1", "A=0 & B=1"])
+    names = [str(tmp_path / "zeros.json"), str(tmp_path / "none.json")]
+    write(LogLinear(structure, np.zeros(2)), names[0])
+    write(Structure(structure.domain, []), names[1])
+    assert json.loads(run(*names, "--json").stdout)["distances"][0][1] == 1
+    dropped = run(*names, "--json", "--zero-weights", "drop").stdout
+    assert json.loads(dropped)["distances"][0][1] == 0
+
+
+def test_the_same_model_twice_has_two_rows() -> None:
+    assert json.loads(run("six", "six", "--json").stdout)["distances"] == [[0, 0], [0, 0]]
+
+
+def test_ganak_is_named_on_standard_error() -> None:
+    result = run("six", "six-guess", "--engine", "ganak", "--csv")
+    assert "Ganak" in result.stderr
+    assert "Ganak" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["six", "--jobs", "0"], "--jobs takes"),
+        (["six", "--json", "--csv"], "choose one of --json and --csv"),
+        (["-", "-"], "only one model"),
+    ],
+)
+def test_contradictions_are_refused(arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
