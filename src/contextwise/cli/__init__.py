@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "kl": "kl",
     "fit": "fit",
     "sample": "sample",
+    "plot": "plot",
     "info": "info",
     "query": "query",
     "independencies": "independencies",

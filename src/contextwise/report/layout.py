@@ -24,7 +24,11 @@ Positions = dict[str, tuple[float, float]]
 """Where each variable is, in the unit square; y rises upwards."""
 
 STEPS = 100
+"""The most steps for many points; few points may take more."""
 TOLERANCE = 1e-4
+"""A step that improves the stress by a smaller share than this is the last."""
+EXACT = 1e-9
+"""The share of the distances' squares that counts as no stress at all."""
 DENSE = 0.5
 """The share of all possible edges from which on a graph is clearest on a circle."""
 IN_A_ROW = 9
@@ -110,11 +114,11 @@ def planar(distances: FloatArray, *, weights: FloatArray | None = None) -> Float
     laplacian = np.diag(w.sum(axis=1)) - w
     inverse = np.linalg.inv(laplacian + 1.0 / n)  # on centred points, the pseudoinverse
     points = _start(distances)
-    stress = np.inf
-    for _ in range(STEPS):
+    stress, nothing = np.inf, EXACT * float((w * distances**2).sum())
+    for _ in range(max(STEPS, 20_000 // n)):
         between = _between(points)
         before, stress = stress, float((w * (between - distances) ** 2).sum())
-        if before - stress <= TOLERANCE * stress:
+        if before - stress <= TOLERANCE * stress or stress <= nothing:
             break
         pull = np.divide(w * distances, between, out=np.zeros_like(w), where=between > 0)
         points = inverse @ (points * pull.sum(axis=1)[:, None] - pull @ points)

@@ -11,12 +11,13 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
-from math import hypot, isinf
+from math import isinf
 
 from contextwise.report.agreement import Edge, View
 from contextwise.report.colours import COLOURS, DASHES, WORDS, Agreement
 from contextwise.report.heat import AGREED, OPEN, HeatMap, heat_map_png, palette
 from contextwise.report.layout import Positions
+from contextwise.report.strands import edge_words, strand_lines, widest_of
 from contextwise.text import name as shown
 from contextwise.text import rate
 
@@ -24,8 +25,6 @@ MOST_CELLS = 60
 """Up to this many variables each cell is an element with a tip; above, the cells are an image."""
 LABELS = 60
 """The most labels along a side."""
-WIDEST = 5.0
-"""The width of an edge that is there in every context."""
 
 
 def heat_map_svg(heat: HeatMap, *, size: int = 600) -> str:
@@ -75,7 +74,9 @@ def graph_svg(
     fixed = fixed or {}
     places = _scaled(positions, size)
     words = f"Graph of {len(positions)} variables"
-    lines = [line for edge in edges for line in _strands(edge, places, view)]
+    drawn = list(edges)
+    widest = widest_of(len(drawn))
+    lines = [line for edge in drawn for line in _lines(edge, places, view, widest)]
     nodes = [node for name in positions for node in _node(name, places, fixed.get(name), size)]
     return "".join([_open("graph", size, size, words), *lines, *nodes, "</svg>"])
 
@@ -158,42 +159,19 @@ def _scaled(positions: Positions, size: float) -> dict[str, tuple[float, float]]
     return {name: (room + span * x, room + span * (1 - y)) for name, (x, y) in positions.items()}
 
 
-def _strands(edge: Edge, places: Mapping[str, tuple[float, float]], view: View) -> Iterator[str]:
-    """The parallel lines of an edge, as wide as their shares."""
-    (x1, y1), (x2, y2) = (places[name] for name in edge.pair)
-    length = hypot(x2 - x1, y2 - y1) or 1.0
-    across = ((y1 - y2) / length, (x2 - x1) / length)
-    strands = edge.strands(view)
-    widths = [strand_width(share) for _, share in strands]
-    offset = -sum(widths) / 2
+def _lines(
+    edge: Edge, places: Mapping[str, tuple[float, float]], view: View, widest: float
+) -> Iterator[str]:
     tip = escape(edge_words(edge))
-    for (kind, _), width in zip(strands, widths, strict=True):
-        middle = offset + width / 2
-        offset += width
-        dx, dy = across[0] * middle, across[1] * middle
-        dashes = DASHES[kind]
+    for strand in strand_lines(edge, places, view=view, widest=widest):
+        (x1, y1), (x2, y2) = strand.start, strand.end
+        dashes = DASHES[strand.kind]
         dashed = "" if dashes is None else f' stroke-dasharray="{dashes[0]} {dashes[1]}"'
         yield (
-            f'<line class="{kind}" x1="{_f(x1 + dx)}" y1="{_f(y1 + dy)}" x2="{_f(x2 + dx)}" '
-            f'y2="{_f(y2 + dy)}" stroke="{COLOURS[kind]}" stroke-width="{_f(width)}"{dashed}>'
+            f'<line class="{strand.kind}" x1="{_f(x1)}" y1="{_f(y1)}" x2="{_f(x2)}" y2="{_f(y2)}" '
+            f'stroke="{COLOURS[strand.kind]}" stroke-width="{_f(strand.width)}"{dashed}>'
             f"<title>{tip}</title></line>"
         )
-
-
-def strand_width(share: float) -> float:
-    """The width of a strand in points; the rarest can still be seen."""
-    return 0.8 + (WIDEST - 0.8) * share
-
-
-def edge_words(edge: Edge) -> str:
-    """An edge as a line of text.
-
-    >>> edge_words(Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0))
-    'A – B: in both in 0.5000 of contexts, only in guess in 0.2500 of contexts'
-    """
-    between = " – ".join(shown(name) for name in edge.pair)
-    shares = [f"{WORDS[kind]} in {rate(share)} of contexts" for kind, share in edge.strands()]
-    return f"{between}: {', '.join(shares)}"
 
 
 def _node(

@@ -1,0 +1,202 @@
+"""``contextwise plot``: pictures for papers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import click
+
+from contextwise.cli.models import (
+    ZeroWeights,
+    format_option,
+    load,
+    model_argument,
+    only_one_from_stdin,
+    short_names,
+    zero_weights_option,
+)
+
+if TYPE_CHECKING:
+    from contextwise.comparison import Comparison
+    from contextwise.report.layout import FloatArray
+    from contextwise.structure import Model
+
+out_option = click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(),
+    required=True,
+    help="The picture: a .png, .svg or .pdf file.",
+)
+
+
+@click.group()
+def plot() -> None:
+    """Draw where models differ, at the width of a paper's column.
+
+    \b
+    Examples:
+      contextwise plot pairs true.mn learned.mn --out pairs.pdf
+      contextwise plot graph true.mn learned.mn --context "age=old" --out graph.svg
+      contextwise plot confusion true.mn first.mn second.mn --out rates.png
+      contextwise plot matrix *.mn --out models.pdf
+    """
+
+
+@plot.command()
+@model_argument("true")
+@model_argument("guess")
+@out_option
+@click.option("--cluster", is_flag=True, help="Put variables that err together side by side.")
+@zero_weights_option
+@format_option
+def pairs(
+    true: str,
+    guess: str,
+    out: str,
+    cluster: bool,
+    zero_weights: ZeroWeights,
+    format_name: str | None,
+) -> None:
+    """A heat map of the pairs: false positives above the diagonal, false negatives below.
+
+    \b
+    Examples:
+      contextwise plot pairs true.mn learned.mn --out pairs.pdf
+      contextwise plot pairs true.mn learned.mn --cluster --out pairs.png
+    """
+    from contextwise.report.plots import plot_pairs, save
+    from contextwise.report.plots.figures import format_of
+
+    format_of(out)
+    (found,) = _compared(true, (guess,), zero_weights, format_name).values()
+    save(plot_pairs(found, cluster=cluster), out)
+
+
+@plot.command()
+@model_argument("true")
+@model_argument("guess")
+@out_option
+@click.option("--context", metavar="'A=1, B=0'", help="Beside it, the graph in this context.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=60,
+    show_default=True,
+    help="How many variables; of more, those with the most errors.",
+)
+@zero_weights_option
+@format_option
+def graph(
+    true: str,
+    guess: str,
+    out: str,
+    context: str | None,
+    most: int,
+    zero_weights: ZeroWeights,
+    format_name: str | None,
+) -> None:
+    """Both structures in one graph; lines are as wide as their share of contexts.
+
+    \b
+    Examples:
+      contextwise plot graph true.mn learned.mn --out graph.svg
+      contextwise plot graph true.mn learned.mn --context "age=old" --out graph.pdf
+    """
+    from contextwise.comparison import compare
+    from contextwise.report.plots import plot_graphs, save
+    from contextwise.report.plots.figures import format_of
+
+    format_of(out)
+    (found,) = _compared(true, (guess,), zero_weights, format_name).values()
+    if context is None:
+        drawn = plot_graphs(found, most=most)
+    else:
+        domain = found.domain
+        fixed = {
+            domain.names[v]: domain.states[v][state]
+            for v, state in domain.assignment(context).items()
+        }
+        in_context = compare(found.true, found.guess, context=fixed)
+        drawn = plot_graphs(found, in_context, fixed=fixed, most=most)
+    save(drawn[0], out)
+
+
+@plot.command()
+@model_argument("true")
+@model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
+@out_option
+@zero_weights_option
+@format_option
+def confusion(
+    true: str,
+    guesses: tuple[str, ...],
+    out: str,
+    zero_weights: ZeroWeights,
+    format_name: str | None,
+) -> None:
+    """The confusion matrix of one guess, or the errors of several; and the rates.
+
+    \b
+    Examples:
+      contextwise plot confusion true.mn learned.mn --out confusion.pdf
+      contextwise plot confusion true.mn first.mn second.mn --out rates.png
+    """
+    from contextwise.report.plots import plot_guesses, save
+    from contextwise.report.plots.figures import format_of
+
+    format_of(out)
+    drawn = plot_guesses(_compared(true, guesses, zero_weights, format_name))
+    save(drawn[0], out)
+
+
+@plot.command()
+@model_argument("models", metavar="MODEL...", nargs=-1, required=True)
+@out_option
+@zero_weights_option
+@format_option
+def matrix(
+    models: tuple[str, ...], out: str, zero_weights: ZeroWeights, format_name: str | None
+) -> None:
+    """The distances of many models: a matrix, its tree, and a map in two dimensions.
+
+    \b
+    Examples:
+      contextwise plot matrix *.mn --out models.pdf
+    """
+    from contextwise.report.plots import plot_models, save
+    from contextwise.report.plots.figures import format_of
+
+    format_of(out)
+    only_one_from_stdin(list(models))
+    given = [load(name, format=format_name, zero_weights=zero_weights) for name in models]
+    save(plot_models(short_names(models), _distances(given))[0], out)
+
+
+def _distances(models: Sequence[Model]) -> FloatArray:
+    """The normalized distance of each two models."""
+    import numpy as np
+
+    from contextwise.comparison import compare
+
+    found = np.zeros((len(models), len(models)))
+    for i, j in combinations(range(len(models)), 2):
+        found[i, j] = found[j, i] = compare(models[i], models[j], show_progress=True).normalized
+    return found
+
+
+def _compared(
+    true: str, guesses: tuple[str, ...], zero_weights: ZeroWeights, format_name: str | None
+) -> dict[str, Comparison]:
+    """The comparisons of guesses by their short names."""
+    from contextwise.comparison import compare
+
+    names = [true, *guesses]
+    only_one_from_stdin(names)
+    first, *others = (load(name, format=format_name, zero_weights=zero_weights) for name in names)
+    return {
+        label: compare(first, other, show_progress=True)
+        for label, other in zip(short_names(guesses), others, strict=True)
+    }

@@ -1,0 +1,35 @@
+"""Pictures for papers, with matplotlib (``pip install 'contextwise[plots]'``).
+
+Every function takes the Axes to draw on, or makes them, and returns them: place several in a figure
+of your own, change what you like, and `save` it. Nothing here touches pyplot, so that the pictures
+work in servers and notebooks alike, and the same input gives the same file.
+
+>>> from contextwise import compare, examples
+>>> axes = plot_pairs(compare(examples.load("six"), examples.load("six-guess")))
+>>> [label.get_text() for label in axes.get_xticklabels()]
+['X0', 'X1', 'X2', 'X3', 'X4', 'X5']
+"""
+
+from contextwise.report.plots.confusion import plot_confusion, plot_errors, plot_guesses, plot_rates
+from contextwise.report.plots.figures import new_axes, save
+from contextwise.report.plots.graph import plot_graph, plot_graphs
+from contextwise.report.plots.matrix import plot_dendrogram, plot_distances, plot_map, plot_models
+from contextwise.report.plots.pairs import plot_pairs
+from contextwise.report.plots.scatter import plot_scatter
+
+__all__ = [
+    "new_axes",
+    "plot_confusion",
+    "plot_dendrogram",
+    "plot_distances",
+    "plot_errors",
+    "plot_graph",
+    "plot_graphs",
+    "plot_guesses",
+    "plot_map",
+    "plot_models",
+    "plot_pairs",
+    "plot_rates",
+    "plot_scatter",
+    "save",
+]

@@ -1,0 +1,140 @@
+"""The distances of many models: as a matrix, as a tree and as a map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from contextwise.errors import DomainError, require
+from contextwise.report.layout import FloatArray, planar
+from contextwise.report.plots.figures import COLUMN, new_axes, new_figure, styled
+from contextwise.text import name as shown
+from contextwise.text import rate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WITH_NUMBERS = 12
+"""Up to this many models each cell shows its number."""
+LABELS = 40
+"""The most labels along a side."""
+NEAR = 0.03
+"""Points of the map that are nearer than this share of its size have one label."""
+
+
+@styled
+def plot_models(names: Sequence[str], distances: FloatArray) -> list[Axes]:
+    """The matrix in the order of the tree, the tree beside it, and the map below.
+
+    Parameters
+    ----------
+    distances : array of shape (models, models)
+        Symmetric; normalized distances, or any others.
+    """
+    _check(names, distances)
+    figure = new_figure(2 * COLUMN, COLUMN)
+    tree, matrix, plane = figure.subplots(1, 3, gridspec_kw={"width_ratios": [0.35, 1, 1]})
+    order = plot_dendrogram(names, distances, axes=tree)
+    arranged = distances[np.ix_(order, order)]
+    plot_distances([names[k] for k in order], arranged, axes=matrix)
+    plot_map(names, distances, axes=plane)
+    return [tree, matrix, plane]
+
+
+@styled
+def plot_distances(
+    names: Sequence[str], distances: FloatArray, *, axes: Axes | None = None
+) -> Axes:
+    """The matrix of distances as shades; few models show their numbers."""
+    _check(names, distances)
+    axes = axes or new_axes()
+    n = len(names)
+    largest = float(distances.max(initial=0)) or 1.0
+    image = axes.imshow(distances, cmap="cividis_r", vmin=0, vmax=largest)
+    if n <= WITH_NUMBERS:
+        dark = largest / 2
+        for r in range(n):
+            for c in range(n):
+                colour = "white" if distances[r, c] > dark else "black"
+                text = rate(float(distances[r, c])).lstrip("0") or "0"
+                size = 6 if n <= 8 else 4
+                axes.text(c, r, text, ha="center", va="center", color=colour, fontsize=size)
+    else:
+        axes.figure.colorbar(image, ax=axes, location="top", shrink=0.8, label="distance")
+    places = range(0, n, max(1, -(-n // LABELS)))
+    labels = [shown(names[k], 20) for k in places]
+    axes.set_xticks(places, labels, rotation=90, fontsize=6)
+    axes.set_yticks(places, labels, fontsize=6)
+    axes.tick_params(length=2)
+    return axes
+
+
+@styled
+def plot_dendrogram(
+    names: Sequence[str], distances: FloatArray, *, axes: Axes | None = None
+) -> list[int]:
+    """The tree of average linkage, drawn to the left; returns the order of its leaves."""
+    _check(names, distances)
+    axes = axes or new_axes()
+    axes.axis("off")
+    if len(names) < 2:
+        return list(range(len(names)))
+    hierarchy = require("scipy.cluster.hierarchy", "plots")
+    spatial = require("scipy.spatial.distance", "plots")
+    tree = hierarchy.linkage(spatial.squareform(distances), "average", optimal_ordering=True)
+    drawn: dict[str, Any] = hierarchy.dendrogram(tree, no_plot=True)
+    for across, along in zip(drawn["dcoord"], drawn["icoord"], strict=True):
+        axes.plot(across, (np.array(along) - 5) / 10, color="black", linewidth=0.6)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.invert_xaxis()
+    return list(drawn["leaves"])
+
+
+@styled
+def plot_map(names: Sequence[str], distances: FloatArray, *, axes: Axes | None = None) -> Axes:
+    """The models as points whose distances on paper follow their distances as well as they can.
+
+    The stress (see `contextwise.report.layout`) stands below: the root mean square of what is wrong
+    with the distances on paper, over that of the distances.
+    """
+    _check(names, distances)
+    axes = axes or new_axes()
+    points = planar(distances)
+    axes.plot(points[:, 0], points[:, 1], "o", color="#0072B2", markersize=4)
+    for (x, y), labels in _labels(names, points).items():
+        text = "\n".join(shown(label, 20) for label in labels)
+        axes.annotate(
+            text, (x, y), xytext=(4, 0), textcoords="offset points", fontsize=6, va="center"
+        )
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.15)
+    axes.set(xticks=[], yticks=[])
+    axes.set_xlabel(f"stress {_stress(points, distances):.3f}")
+    return axes
+
+
+def _labels(names: Sequence[str], points: FloatArray) -> dict[tuple[float, float], list[str]]:
+    """The names at each place; points that nearly coincide share one."""
+    near = NEAR * float(np.ptp(points, axis=0).max(initial=0))
+    found: dict[tuple[float, float], list[str]] = {}
+    for name, (x, y) in zip(names, points.tolist(), strict=True):
+        place = next((p for p in found if np.hypot(p[0] - x, p[1] - y) <= near), (x, y))
+        found.setdefault(place, []).append(name)
+    return found
+
+
+def _stress(points: FloatArray, distances: FloatArray) -> float:
+    apart = np.linalg.norm(points[:, None] - points[None, :], axis=2)
+    size = float((distances**2).sum())
+    return float(np.sqrt(((apart - distances) ** 2).sum() / size)) if size else 0.0
+
+
+def _check(names: Sequence[str], distances: FloatArray) -> None:
+    n = len(names)
+    if distances.shape != (n, n) or not np.array_equal(distances, distances.T):
+        raise DomainError(
+            f"{n} models need a symmetric matrix of {n} × {n} distances, not one of shape "
+            f"{distances.shape}"
+        )
