@@ -12,9 +12,11 @@ what the work is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -26,6 +28,8 @@ R = TypeVar("R")
 TRIES = 3
 WINDOW = 4
 """How many units a worker are handed out ahead of time."""
+PATIENCE = 5.0
+"""Seconds that a cluster may take to answer, and to have its first worker."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def _attempt(function: Callable[[T], R], item: T) -> Done[T, R]:
         try:
             return Done(item, function(item), tries=tries)
         except Exception as problem:  # whatever a user's work raises is reported, never lost
-            error = f"{type(problem).__name__}: {problem}"
+            error = _named(problem)
     return Done(item, error=error, tries=TRIES)
 
 
@@ -97,16 +101,49 @@ def _over_processes(
 def _on_cluster(
     function: Callable[[T], R], items: Iterable[T], cluster: Any
 ) -> Iterator[Done[T, R]]:
+    with _client_of(cluster) as client:
+        workers = _workers_of(client)
+        executor = client.get_executor(pure=False)
+        try:
+            yield from _windowed(function, items, lambda: executor, workers)
+        finally:
+            executor.shutdown(wait=False)
+
+
+@contextmanager
+def _client_of(cluster: Any) -> Iterator[Any]:
+    """A client for an address, closed at the end; or the caller's own, which stays open."""
     distributed = require("distributed", "cluster")
+    if not isinstance(cluster, str):
+        yield cluster
+        return
     try:
-        client = distributed.Client(cluster, timeout="10s") if isinstance(cluster, str) else cluster
-    except OSError as problem:
-        raise ContextwiseError(f"no cluster answers at {cluster}: {problem}") from None
-    workers = max(1, sum(client.nthreads().values()))
-    with client.get_executor(pure=False, retries=TRIES - 1) as executor:
-        yield from _windowed(function, items, lambda: executor, workers)
-    if isinstance(cluster, str):
-        client.close()
+        client = distributed.Client(cluster, timeout=PATIENCE)
+    except (OSError, ValueError):
+        raise ContextwiseError(
+            f"no Dask scheduler answers at {cluster!r}; an address looks like tcp://host:8786"
+        ) from None
+    with client:
+        yield client
+
+
+def _workers_of(client: Any) -> int:
+    """How many units a cluster can do at once; none, or workers that cannot do ours, are errors."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except OSError:
+        raise ContextwiseError(
+            "the cluster has no workers; start one with: dask worker SCHEDULER_ADDRESS"
+        ) from None
+    own = version("contextwise")
+    for worker, theirs in client.run(version, "contextwise", on_error="return").items():
+        if theirs != own:
+            has = f"contextwise {theirs}" if isinstance(theirs, str) else "no contextwise"
+            raise ContextwiseError(
+                f"the worker {worker} has {has}; install there what is here: "
+                f"pip install contextwise=={own}"
+            )
+    return sum(client.nthreads().values())
 
 
 def _windowed(
@@ -141,10 +178,21 @@ def _windowed(
 
 
 def _result(future: Future[Done[T, R]], item: T, deaths: int) -> Done[T, R] | None:
-    """What a future gave; None if its worker died and the unit deserves another one."""
+    """What a future gave; None if its worker died and the unit deserves another one.
+
+    A cluster has given a unit to several workers before it says that they died.
+    """
     try:
         return future.result()
+    except CancelledError:
+        raise ContextwiseError("the cluster went away in the middle of the work") from None
     except (BrokenProcessPool, OSError, RuntimeError) as problem:
         if deaths < TRIES:
             return None
         return Done(item, error=f"its worker died: {type(problem).__name__}", tries=deaths)
+    except Exception as problem:  # of the machinery: those of the work are in a Done
+        return Done(item, error=f"no worker could do it: {_named(problem)}", tries=TRIES)
+
+
+def _named(problem: Exception) -> str:
+    return f"{type(problem).__name__}: {problem}"
