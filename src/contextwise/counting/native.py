@@ -26,12 +26,13 @@ from contextwise.counting.limits import OutOfTime, OverBudget
 from contextwise.features import WORD, Features, IntArray, WordArray
 from contextwise.progress import Progress
 
+_reason: str | None = None
 try:
-    from contextwise.counting import _kernel
+    import contextwise.counting._kernel as _kernel
+except ModuleNotFoundError:
+    _reason = "it was not compiled; install a C++20 compiler, then contextwise again"
 except ImportError as error:
-    _reason: str | None = f"its compiled part was not built at installation ({error})"
-else:
-    _reason = None
+    _reason = f"its compiled part cannot be loaded: {error}"
 
 MEMORY = 512 * 2**20
 """Bytes for remembered subproblems, over all threads, unless the caller says otherwise."""

@@ -1,0 +1,257 @@
+// The kernel's own tests, for the sanitizers: integers against a reference of single bits, covers
+// against brute force, and whole comparisons on several threads. Seeded; an argument is another seed.
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+
+#include "pairs.hpp"
+
+using namespace contextwise;
+
+namespace {
+
+std::mt19937_64 rng;
+
+u64 below(u64 limit) { return std::uniform_int_distribution<u64>(0, limit - 1)(rng); }
+
+void expect(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "kernel_test: %s\n", what);
+  std::exit(1);
+}
+
+// --- integers: the reference is a list of bits, the lowest first -----------------------------------
+
+using BitList = std::vector<int>;
+
+BitList bits_of(const Natural& number) {
+  BitList bits;
+  for (u64 word : number.words())
+    for (int k = 0; k < 64; ++k) bits.push_back(static_cast<int>(word >> k & 1));
+  while (!bits.empty() && !bits.back()) bits.pop_back();
+  return bits;
+}
+
+BitList carried(BitList sums) {
+  int carry = 0;
+  for (std::size_t k = 0; k < sums.size() || carry; ++k) {
+    if (k == sums.size()) sums.push_back(0);
+    carry += sums[k];
+    sums[k] = carry & 1;
+    carry >>= 1;
+  }
+  while (!sums.empty() && !sums.back()) sums.pop_back();
+  return sums;
+}
+
+BitList sum(const BitList& a, const BitList& b) {
+  BitList sums(std::max(a.size(), b.size()), 0);
+  for (std::size_t k = 0; k < a.size(); ++k) sums[k] += a[k];
+  for (std::size_t k = 0; k < b.size(); ++k) sums[k] += b[k];
+  return carried(sums);
+}
+
+BitList product(const BitList& a, const BitList& b) {
+  BitList sums(a.size() + b.size(), 0);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < b.size(); ++j) sums[i + j] += a[i] & b[j];
+  return carried(sums);
+}
+
+// Words that are all zeros or all ones are where carries go wrong.
+Natural random_natural(std::size_t most_words) {
+  std::vector<u64> words(below(most_words + 1));
+  for (u64& word : words) word = below(3) ? rng() : below(2) ? ~u64{0} : 0;
+  return Natural(words.data(), words.size());
+}
+
+template <int W>
+void test_wide() {
+  const Natural a = random_natural(W / 2), b = random_natural(W / 2);
+  Wide<W> x = number_from<Wide<W>>(a), y = number_from<Wide<W>>(b);
+  expect((x < y) == (a < b) && (x == y) == (a == b), "wide comparison");
+  Wide<W> total = x;
+  total += y;
+  expect(bits_of(Natural(total)) == sum(bits_of(a), bits_of(b)), "wide sum");
+  total -= y;
+  expect(total == x, "wide difference");
+  Wide<W> times = x;
+  times *= y;
+  expect(bits_of(Natural(times)) == product(bits_of(a), bits_of(b)), "wide product");
+  const auto shift = static_cast<unsigned>(below(32 * W));
+  Natural power(1);
+  power <<= shift;
+  x <<= shift;
+  expect(bits_of(Natural(x)) == product(bits_of(a), bits_of(power)), "wide shift");
+}
+
+void test_integers() {
+  for (int k = 0; k < 3000; ++k) {
+    const Natural a = random_natural(6), b = random_natural(6);
+    Natural total = a;
+    total += b;
+    expect(bits_of(total) == sum(bits_of(a), bits_of(b)), "sum");
+    expect(!(total < a), "order of a sum");
+    total -= b;
+    expect(total == a, "difference");
+    Natural times = a;
+    times *= b;
+    expect(bits_of(times) == product(bits_of(a), bits_of(b)), "product");
+    const u64 factor = below(2) ? rng() : below(3);
+    times = a;
+    times *= factor;
+    expect(bits_of(times) == product(bits_of(a), bits_of(Natural(factor))), "product with a word");
+    expect(a.bits() == bits_of(a).size(), "bits");
+    test_wide<2>();
+    test_wide<4>();
+  }
+}
+
+// --- covers ------------------------------------------------------------------------------------------
+
+Cover random_cover() {
+  Cover cover;
+  const std::size_t variables = below(9);
+  const bool binary = below(2), weighted = below(3) == 0;
+  std::size_t cells = 1;
+  for (std::size_t v = 0; v < variables && cells < 2000; ++v) {
+    const u32 classes = binary ? 2 : 2 + static_cast<u32>(below(below(8) ? 4 : 70));
+    cells *= classes;
+    cover.start.push_back(cover.start.back() + classes);
+    cover.names.push_back(static_cast<u32>(v));
+  }
+  if (weighted)
+    for (std::size_t bit = 0; bit < cover.bits(); ++bit) cover.weights.push_back(Natural(below(5)));
+  const std::size_t count = below(30), density = 1 + below(9);
+  cover.cubes.assign(count * cover.words(), 0);
+  for (std::size_t c = 0; c < count; ++c)
+    for (std::size_t v = 0; v < cover.variables(); ++v) {
+      if (below(10) >= density) continue;
+      const u32 first = cover.start[v], classes = cover.start[v + 1] - first;
+      const u32 allowed = first + static_cast<u32>(below(classes));
+      for (u32 bit = first; bit < first + classes; ++bit)
+        if (bit != allowed && below(2)) cover.cube(c)[bit / 64] |= u64{1} << bit % 64;
+    }
+  return cover;
+}
+
+Natural brute_force(const Cover& cover) {
+  Natural uncovered;
+  std::vector<u32> cell(cover.variables(), 0);
+  for (;;) {
+    bool covered = false;
+    for (std::size_t c = 0; c < cover.size() && !covered; ++c) {
+      covered = true;
+      for (std::size_t v = 0; v < cell.size(); ++v)
+        covered &= !cover.has(c, cover.start[v] + cell[v]);
+    }
+    if (!covered) {
+      Natural weight(1);
+      for (std::size_t v = 0; v < cell.size(); ++v) weight *= cover.weight(cover.start[v] + cell[v]);
+      uncovered += weight;
+    }
+    std::size_t v = 0;
+    while (v < cell.size() && ++cell[v] == cover.start[v + 1] - cover.start[v]) cell[v++] = 0;
+    if (v == cell.size()) return uncovered;
+  }
+}
+
+Bounds<Natural> solved(const Cover& cover, u64 nodes, std::size_t memory) {
+  Budget budget;
+  budget.nodes = nodes;
+  const Cover small = reduced(cover);
+  Bounds<Natural> result = solve(small, budget, memory);
+  for (u32 v = 0; v < cover.variables(); ++v)
+    if (!std::binary_search(small.names.begin(), small.names.end(), v)) result *= cover.total(v);
+  return result;
+}
+
+// Also without truth tables, and in the widest types, which small covers do not reach.
+template <class N, int W>
+Bounds<Natural> solved_as(const Cover& cover, u64 nodes) {
+  Budget budget;
+  budget.nodes = nodes;
+  return solve_as<N, W>(cover, budget, 1 << 12);
+}
+
+void test_covers() {
+  for (int k = 0; k < 1500; ++k) {
+    const Cover cover = random_cover();
+    const Natural truth = brute_force(cover);
+    const Bounds<Natural> exact = solved(cover, Budget::UNLIMITED, below(2) ? 1 << 20 : 600);
+    expect(exact.closed() && exact.low == truth, "a cover counted");
+    const Bounds<Natural> some = solved(cover, below(6), 1 << 12);
+    expect(!(truth < some.low) && !(some.high < truth), "bounds that miss the truth");
+    Cover heavy = cover;  // with weights there are no truth tables
+    heavy.weights.clear();
+    for (std::size_t bit = 0; bit < cover.bits(); ++bit) heavy.weights.push_back(Natural(2));
+    const Natural heavy_truth = brute_force(heavy);
+    const Bounds<Natural> wide = solved_as<Natural, 0>(heavy, Budget::UNLIMITED);
+    expect(wide.closed() && wide.low == heavy_truth, "a cover counted with any width");
+    if (heavy.words() <= 8) {
+      const Bounds<Natural> few = solved_as<Wide<4>, 8>(heavy, below(10));
+      expect(!(heavy_truth < few.low) && !(few.high < heavy_truth), "wide bounds miss the truth");
+    }
+  }
+}
+
+// --- comparisons -------------------------------------------------------------------------------------
+
+struct Model {
+  std::vector<std::int64_t> starts{0};
+  std::vector<std::int32_t> variables;
+  std::vector<u64> values;
+  FeatureArrays arrays() const {
+    return {starts.data(), variables.data(), values.data(), starts.size() - 1, 1};
+  }
+};
+
+Model random_model(const std::vector<std::int64_t>& cardinalities) {
+  Model model;
+  for (std::size_t f = below(20); f > 0; --f) {
+    for (std::size_t v = 0; v < cardinalities.size(); ++v) {
+      const u64 all = (u64{1} << cardinalities[v]) - 1;
+      const u64 values = rng() & all;
+      if (below(2) || !values || values == all) continue;
+      model.variables.push_back(static_cast<std::int32_t>(v));
+      model.values.push_back(values);
+    }
+    model.starts.push_back(static_cast<std::int64_t>(model.variables.size()));
+  }
+  return model;
+}
+
+void test_comparisons() {
+  for (int k = 0; k < 300; ++k) {
+    std::vector<std::int64_t> cardinalities(2 + below(5));
+    for (auto& c : cardinalities) c = 1 + static_cast<std::int64_t>(below(4));
+    const Model a = random_model(cardinalities), b = random_model(cardinalities);
+    std::vector<Pair> pairs;
+    for (u32 i = 0; i < cardinalities.size(); ++i)
+      for (u32 j = i + 1; j < cardinalities.size(); ++j) pairs.push_back({i, j});
+    const FeatureArrays first = a.arrays(), second = b.arrays();
+    const Coding coding(cardinalities, {}, first, second);
+    Options options;
+    options.canonical = below(2);
+    Comparison one(coding, pairs, options);
+    one.run([](std::size_t) { return true; });
+    options.threads = 3;
+    Comparison three(coding, pairs, options);
+    three.run([](std::size_t) { return true; });
+    for (std::size_t p = 0; p < pairs.size(); ++p)
+      for (std::size_t u = 0; u < 3; ++u) {
+        const Bounds<Natural>&x = one.outcomes()[p].sizes[u], &y = three.outcomes()[p].sizes[u];
+        expect(x.closed() && y.closed() && x.low == y.low, "threads that disagree");
+      }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  rng.seed(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1);
+  test_integers();
+  test_covers();
+  test_comparisons();
+  std::puts("kernel_test: all well");
+}

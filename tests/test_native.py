@@ -1,0 +1,286 @@
+"""The compiled kernel against the readable engines: sizes, shapes, budgets, threads, memory.
+
+The laws of all engines (`test_engine_laws` and its neighbours) run on the kernel too; here is what
+only a kernel can get wrong: word boundaries, wide numbers, bounds, eviction, threads, leaks.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextwise import Structure
+from contextwise.contexts import active_pairs
+from contextwise.counting import Cover, branch, enumerate, get_engine, native
+from contextwise.counting.cover import cover_of
+from contextwise.counting.limits import OutOfTime, OverBudget
+from contextwise.domain import Domain
+from contextwise.generate import random_structure
+from contextwise.testing import covers, families
+from hard import hard_cover, hard_models
+
+pytestmark = pytest.mark.skipif(native.missing() is not None, reason=str(native.missing()))
+
+
+def random_cover(
+    rng: random.Random, cardinalities: Sequence[int], cubes: int, tests: tuple[int, int]
+) -> Cover:
+    """Cubes with so many tests each, on random variables, with random value sets."""
+    testable = [v for v in range(len(cardinalities)) if cardinalities[v] > 1]
+    made = []
+    for _ in range(cubes):
+        scope = rng.sample(testable, min(len(testable), rng.randint(*tests)))
+        made.append([(v, rng.randint(1, (1 << cardinalities[v]) - 2)) for v in sorted(scope)])
+    return cover_of(cardinalities, made)
+
+
+# -- single covers -------------------------------------------------------------------------------
+
+
+@given(covers())
+def test_equal_to_the_oracle(cover: Cover) -> None:
+    assert native.count_union(cover) == enumerate.count_union(cover)
+
+
+@pytest.mark.parametrize("variables", [1, 2, 13, 14, 15, 16, 31, 32, 33, 63, 64, 65, 100, 300])
+@pytest.mark.parametrize("largest", [2, 3, 5])
+def test_widths_of_numbers_and_of_sets(variables: int, largest: int) -> None:
+    """Around the truth table's limit, and around 64 and 128 bits of cubes and of counts."""
+    rng = random.Random(variables * largest)
+    cardinalities = [rng.randint(2, largest) for _ in range(variables)]
+    for cubes, tests in [(12, (1, 5)), (25, (3, 9)), (12, (min(8, variables), 30))]:
+        cover = random_cover(rng, cardinalities, cubes, tests)
+        assert native.count_union(cover) == branch.count_union(cover)
+
+
+@pytest.mark.parametrize("cardinality", [1, 2, 31, 32, 33, 62, 63, 64, 65, 66, 70])
+def test_word_boundaries_of_value_sets(cardinality: int) -> None:
+    rng = random.Random(cardinality)
+    for _ in range(10):
+        cover = random_cover(rng, [cardinality] * 3, rng.randint(1, 8), (1, 3))
+        assert native.count_union(cover) == branch.count_union(cover)
+
+
+@pytest.mark.parametrize("cubes", [100, 400])
+def test_many_cubes(cubes: int) -> None:
+    rng = random.Random(cubes)
+    for cardinalities in ([2] * 17, [2, 3] * 6):
+        cover = random_cover(rng, cardinalities, cubes, (4, 11))
+        assert native.count_union(cover) == enumerate.count_union(cover)
+
+
+def test_long_cubes_over_many_variables() -> None:
+    """Branching on whole cubes: 60 of them with up to 40 literals, as overfitted trees have."""
+    rng = random.Random(3)
+    cover = random_cover(rng, [2] * 60, 60, (6, 40))
+    assert native.count_union(cover) == branch.count_union(cover)
+
+
+def test_class_weights_of_any_size() -> None:
+    weights = [[3, 2**200], [5, 7, 2**64], [1, 0, 4]]
+    cubes = [[(0, 0b01), (1, 0b100)], [(1, 0b010), (2, 0b011)], [(2, 0b001)]]
+    cover = cover_of([2, 3, 3], cubes, value_weights=weights)
+    assert native.count_union(cover) == branch.count_union(cover) > 2**200
+
+
+@pytest.mark.parametrize("cover", [Cover((), ()), Cover((), (0,)), cover_of([2, 2], [[]])])
+def test_nothing_and_everything(cover: Cover) -> None:
+    found = native.solve(cover)
+    assert found.lower == found.upper == cover.total * bool(cover.cubes)
+
+
+# -- budgets, deadlines, memory ------------------------------------------------------------------
+
+
+@given(covers(max_variables=30, max_cubes=12), st.integers(0, 4))
+def test_bounds_contain_the_truth(cover: Cover, node_budget: int) -> None:
+    found = native.solve(cover, node_budget=node_budget)
+    assert found.lower <= branch.count_union(cover) <= found.upper
+    assert found.nodes <= node_budget
+
+
+def test_bounds_close_in_as_the_budget_grows() -> None:
+    cover = random_cover(random.Random(5), [2] * 40, 50, (4, 9))
+    truth = native.count_union(cover)
+    widths = []
+    for node_budget in [0, 10, 100, 1000, 10**6]:
+        lower, upper, _ = native.solve(cover, node_budget=node_budget)
+        assert lower <= truth <= upper
+        widths.append(upper - lower)
+    assert widths[0] > widths[2] > widths[-1] == 0
+
+
+def test_over_budget_and_out_of_time() -> None:
+    with pytest.raises(OverBudget):
+        native.count_union(hard_cover(), node_budget=10)
+    with pytest.raises(OutOfTime):
+        native.count_union(hard_cover(), deadline=time.monotonic() + 0.05)
+
+
+@pytest.mark.parametrize("memory", [0, 1000, 100_000])
+def test_forgetting_changes_nothing(memory: int) -> None:
+    cover = random_cover(random.Random(8), [2] * 32, 50, (3, 7))
+    assert native.solve(cover, memory=memory)[:2] == native.solve(cover)[:2]
+
+
+def test_a_small_memory_costs_nodes() -> None:
+    cover = random_cover(random.Random(8), [2] * 32, 50, (3, 7))
+    assert native.solve(cover, memory=0).nodes > native.solve(cover).nodes
+
+
+# -- all pairs -----------------------------------------------------------------------------------
+
+
+@given(families(2), st.booleans(), st.integers(1, 3))
+def test_pairs_equal_to_branch(
+    models: tuple[Structure, Structure], canonical: bool, threads: int
+) -> None:
+    a, b = models
+    pairs = active_pairs(a, b)
+    ours = native.count_pairs(a.features, b.features, pairs, canonical=canonical, threads=threads)
+    theirs = get_engine("branch").count_pairs(a.features, b.features, pairs, canonical=canonical)
+    assert (ours.lower == theirs.lower).all()
+    assert (ours.upper == theirs.lower).all()
+    assert all(type(count) is int for count in ours.lower.ravel().tolist())
+
+
+@given(families(2), st.integers(0, 2), st.data())
+def test_weighted_values_and_tiny_budgets(
+    models: tuple[Structure, Structure], node_budget: int, data: st.DataObject
+) -> None:
+    a, b = models
+    weights = [
+        data.draw(st.lists(st.integers(0, 2**70), min_size=c, max_size=c))
+        for c in a.features.cardinalities.tolist()
+    ]
+    pairs = active_pairs(a, b)
+    f, g = a.features, b.features
+    theirs = get_engine("branch").count_pairs(f, g, pairs, value_weights=weights)
+    exact = native.count_pairs(f, g, pairs, value_weights=weights)
+    assert (exact.lower == theirs.lower).all()
+    some = native.count_pairs(f, g, pairs, value_weights=weights, node_budget=node_budget)
+    assert (some.lower <= theirs.lower).all()
+    assert (theirs.lower <= some.upper).all()
+
+
+def two_models(seed: int, variables: int = 40) -> tuple[Structure, Structure]:
+    rng = np.random.default_rng(seed)
+    domain = Domain({f"X{k}": 2 + k % 3 for k in range(variables)})
+    first, second = (
+        random_structure(domain, features=150, lengths=(2, 7), rng=rng) for _ in range(2)
+    )
+    return first, second
+
+
+def test_threads_agree() -> None:
+    a, b = two_models(1)
+    pairs = active_pairs(a, b)
+    for node_budget in (None, 2):
+        one, two = (
+            native.count_pairs(
+                a.features, b.features, pairs, threads=threads, node_budget=node_budget
+            )
+            for threads in (1, 2)
+        )
+        assert (one.lower == two.lower).all()
+        assert (one.upper == two.upper).all()
+
+
+def test_equal_models_and_empty_ones() -> None:
+    a, _ = two_models(2)
+    pairs = active_pairs(a)
+    same = native.count_pairs(a.features, a.features, pairs)
+    assert (same.lower[:, 0] == same.lower[:, 2]).all()
+    nothing = Structure(a.domain, [])
+    other = native.count_pairs(a.features, nothing.features, pairs)
+    assert (other.lower[:, 0] == same.lower[:, 0]).all()
+    assert (other.lower[:, 1] == 0).all()
+    assert native.count_pairs(nothing.features, nothing.features, pairs[:0]).lower.shape == (0, 3)
+
+
+@pytest.mark.parametrize("domain", [{"A": 3}, {"A": 2, "B": 3}])
+def test_domains_of_one_and_two_variables(domain: dict[str, int]) -> None:
+    model = Structure(domain, [{"A": 1}, dict.fromkeys(domain, 1)])
+    pairs = active_pairs(model)
+    counts = native.count_pairs(model.features, model.features, pairs)
+    assert counts.lower.tolist() == [[1, 1, 1]] * (len(domain) - 1)
+
+
+def test_a_deadline_keeps_bounds() -> None:
+    a, b = hard_models()
+    pairs = active_pairs(a, b)
+    began = time.monotonic()
+    counts = native.count_pairs(a.features, b.features, pairs, deadline=began + 0.3)
+    assert time.monotonic() - began < 5
+    assert len(counts.open) == 1
+    contexts = prod(a.features.cardinalities.tolist()) // 4
+    (place,) = counts.open
+    assert (counts.lower[place] > 0).all()
+    assert (counts.lower[place] < counts.upper[place]).all()
+    assert (counts.upper[place] <= contexts).all()
+
+
+def test_ctrl_c_keeps_what_is_known() -> None:
+    a, b = hard_models()
+    pairs = active_pairs(a, b)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    counts = native.count_pairs(a.features, b.features, pairs)
+    assert counts.interrupted
+    assert time.monotonic() - began < 3
+    assert len(counts.open) == 1
+
+
+def test_progress_comes_from_the_calling_thread() -> None:
+    a, b = two_models(4)
+    pairs = active_pairs(a, b)
+    heard: list[tuple[int, int, int]] = []
+
+    def progress(done: int, total: int) -> None:
+        heard.append((threading.get_ident(), done, total))
+
+    native.count_pairs(a.features, b.features, pairs, progress=progress)
+    assert heard[-1] == (threading.get_ident(), len(pairs), len(pairs))
+    assert {ident for ident, _, _ in heard} == {threading.get_ident()}
+
+
+def test_an_error_in_progress_is_raised() -> None:
+    a, b = hard_models()
+
+    def progress(done: int, total: int) -> None:
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        native.count_pairs(a.features, b.features, active_pairs(a, b), progress=progress)
+
+
+def resident_bytes() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
+def test_no_leak_over_ten_thousand_comparisons() -> None:
+    """A comparison that lost only a kilobyte would show as ten megabytes."""
+    a, b = two_models(6, variables=8)
+    pairs = active_pairs(a, b)[:4]
+
+    def compare(times: int) -> None:
+        for _ in range(times):
+            native.count_pairs(a.features, b.features, pairs, threads=1)
+
+    compare(1000)
+    before = resident_bytes()
+    compare(10_000)
+    assert resident_bytes() - before < 5 * 2**20
