@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from contextwise.counting.cover import Cover, absorbed
+from contextwise.counting.cover import Cover
 
 Clause = tuple[int, ...]
 """Literals as in the DIMACS format: k for the Boolean k = 1, 2, …, and -k for its negation."""
@@ -52,7 +52,7 @@ def uncovered_formula(cover: Cover) -> Formula:
     Formula(booleans=3, clauses=((1, -2), (1, -3), (-1, -2, -3), (1,)), factor=1)
     """
     everything = (1 << len(cover.bit_weights)) - 1
-    forbidden = [everything ^ cube for cube in absorbed(cover.cubes)]
+    forbidden = [everything ^ cube for cube in cover.cubes]
     tested = 0
     for bits in forbidden:
         tested |= bits
