@@ -49,12 +49,19 @@ class Case:
         return get_engine(engine).count_pairs(self.true, self.guess, self.pairs, threads=threads)
 
     def covers(self, counts: PairCounts) -> tuple[list[Cover], list[int]]:
-        """The distinct covers of the case and the sizes of their unions."""
+        """The three covers of every pair that has cubes in both models, or the one that it has.
+
+        The other two would be no work for anybody.
+        """
         source = CoverSource(self.true, self.guess)
-        sizes: dict[Cover, int] = {}
+        covers: list[Cover] = []
+        sizes: list[int] = []
         for (i, j), row in zip(self.pairs.tolist(), counts.lower, strict=True):
-            sizes.update(zip(source.three_covers((i, j)), row, strict=True))
-        return list(sizes), list(sizes.values())
+            three = source.three_covers((i, j))
+            wanted = range(3) if three[0].cubes and three[1].cubes else [2]
+            covers += [three[k] for k in wanted]
+            sizes += [row[k] for k in wanted]
+        return covers, sizes
 
     def sample(self, pairs: int, seed: int) -> Case:
         """The same with some pairs only, drawn at random."""

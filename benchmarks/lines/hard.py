@@ -35,7 +35,9 @@ CAP = 900.0
 
 
 def run(models: Models) -> Line:
-    """Cover by cover, on one thread."""
+    """Cover by cover, on one thread: the portfolio by the clock on the wall, since it may hand over
+    to another process, and Ganak by the time of its processor.
+    """
     entries = list(_found(models)) if models.generated else json.loads(LIST.read_text())
     covers = list(_covers(models, entries))
     measurements, sizes = [], []

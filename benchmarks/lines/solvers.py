@@ -12,7 +12,11 @@ REAL = [
     ("alarm.cl", "alarm.bn-ps2"),
 ]
 MADE = [("forest.small", "forest.medium")]
-SOLVERS = {"Ganak alone": baselines.ganak, "CUDD": baselines.cudd}
+SOLVERS = {
+    "Ganak alone": baselines.ganak,
+    "CUDD": baselines.cudd,
+    "CUDD, rounded counts": baselines.cudd_rounded,
+}
 CAP = 150.0
 """Seconds for one solver on one comparison."""
 TARGET = 300.0

@@ -23,7 +23,7 @@ from contextwise.counting.limits import OverBudget
 from contextwise.features import Features, IntArray
 
 BUDGET = 500_000
-"""Nodes of the kernel's recursion for one union: about a second, what Ganak needs for a hard one."""
+"""Nodes of the kernel for one union: about the second that Ganak takes for a hard one."""
 READABLE_BUDGET = 5_000
 """The same for `branch`, a hundred times slower."""
 
