@@ -10,6 +10,7 @@ makes it a matrix-vector product for binary variables.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,13 +74,23 @@ class Conditionals:
         """The mean pseudo-log-likelihood of rows with these shares, and its gradient."""
         every = self._every(share)
         logs, probabilities = self._evaluate(weights)
-        residual = (self.chosen - probabilities) * every
-        pull = np.zeros(len(self.owners))
-        for own, left in zip(self.effect, residual, strict=True):
-            pull += own * (self.transposed @ left)
-        return float(every @ logs), self._by_feature(pull)
+        pull = self._gathered((self.chosen - probabilities) * every)
+        return float((every * logs).sum()), pull
 
-    def curvature(self, share: FloatArray) -> FloatArray:
+    def curvature_at(
+        self, share: FloatArray, weights: FloatArray
+    ) -> Callable[[FloatArray], FloatArray]:
+        """The negative Hessian at these weights, as a function that multiplies a vector by it."""
+        every = self._every(share)
+        _, p = self._evaluate(weights)
+
+        def times(direction: FloatArray) -> FloatArray:
+            moved = self._relative(direction)
+            return self._gathered(every * p * (moved - (p * moved).sum(axis=0)))
+
+        return times
+
+    def scale(self, share: FloatArray) -> FloatArray:
         """The diagonal of the negative Hessian at weights of 0, but for correlations in a case."""
         level = 1.0 / (1.0 + (self.possible * np.ones_like(self.chosen)).sum(axis=0))
         spread = self.transposed @ (self._every(share) * level * (1.0 - level))
@@ -89,16 +100,27 @@ class Conditionals:
         """The share of each case."""
         return np.tile(share, self.chosen.shape[1] // max(1, len(share)))
 
+    def _relative(self, weights: FloatArray) -> FloatArray:
+        """The log-potential of every value of each case, relative to value 0."""
+        relative = np.zeros_like(self.chosen)
+        for value, own in enumerate(weights[self.owners] * self.effect):
+            relative[value] = self.matrix @ own
+        return relative
+
+    def _gathered(self, residual: FloatArray) -> FloatArray:
+        """The transpose of `_relative`: what the cases say, gathered by feature."""
+        pull = np.zeros(len(self.owners))
+        for own, left in zip(self.effect, residual, strict=True):
+            pull += own * (self.transposed @ left)
+        return self._by_feature(pull)
+
     def _by_feature(self, of_literals: FloatArray) -> FloatArray:
         total = np.bincount(self.owners, of_literals, minlength=self.features)
         return total.astype(np.float64)
 
     def _evaluate(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Of each case: log p of its own value, and p of every value but 0."""
-        spread = weights[self.owners] * self.effect
-        relative = np.zeros_like(self.chosen)
-        for value, own in enumerate(spread):
-            relative[value] = self.matrix @ own
+        relative = self._relative(weights)
         top = relative.max(axis=0, initial=0.0)
         odds = np.exp(relative - top) * self.possible
         total = odds.sum(axis=0) + np.exp(-top)
@@ -117,8 +139,9 @@ def _hanging(features: Features, rows: IntArray) -> Any:
         cases.append(variables[literal] * count + row + first)
         literals.append(literal)
         first += len(block)
-    where = (np.concatenate(cases), np.concatenate(literals))
     shape = (len(features.cardinalities) * count, len(variables))
+    small = np.int32 if max(shape) < 2**31 else np.int64
+    where = (np.concatenate(cases).astype(small), np.concatenate(literals).astype(small))
     return sparse.csr_array((np.ones(len(where[0])), where), shape=shape)
 
 
