@@ -80,7 +80,7 @@ def _lines(data: bytes, name: str) -> Iterator[Row]:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ParseError("this is not UTF-8 text", path=name, line=line) from None
-    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
     try:
         for raw in reader:
             cells = [cell.strip() for cell in raw]

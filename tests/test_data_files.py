@@ -1,0 +1,79 @@
+"""Rows from CSV and .data files, and errors that say where."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextwise.domain import Domain
+from contextwise.errors import ParseError
+from contextwise.formats.data import format_rows, parse_rows, read_rows
+from contextwise.loglinear.sampling import labelled
+from contextwise.testing import domains
+
+PEOPLE = Domain({"smoker": ["no", "yes"], "age": ["young", "very old"]})
+
+
+def parsed(text: str, domain: Domain = PEOPLE) -> list[list[str]]:
+    rows: list[list[str]] = parse_rows(text.encode(), "people.csv", domain).tolist()
+    return rows
+
+
+def test_with_and_without_header() -> None:
+    expected = [["yes", "young"], ["no", "very old"]]
+    assert parsed("smoker,age\nyes,young\nno,very old\n") == expected
+    assert parsed("age,id,smoker\nyoung,7,yes\nvery old,8,no\n") == expected
+    assert parsed("yes,young\nno,very old\n") == expected
+    assert parsed('\n yes , "young"\r\n\r\nno,very old') == expected
+    assert parsed("0,1\n1,1\n", Domain.of_cardinalities([2, 2])) == [["0", "1"], ["1", "1"]]
+
+
+def test_packed_files(tmp_path: Path) -> None:
+    path = tmp_path / "people.data.gz"
+    path.write_bytes(gzip.compress(b"yes,young\n"))
+    assert read_rows(path, PEOPLE).tolist() == [["yes", "young"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "people.csv: there are no rows in this file"),
+        ("smoker,age\n", "people.csv: there are no rows below the header"),
+        ("yes,young\nno,\n", "people.csv:2: the value of 'age' is missing"),
+        ("smoker,age\n*,young\n", "people.csv:2: the value of 'smoker' is missing"),
+        ("yes,young\n,\n", "people.csv:2: the value of 'smoker' is missing"),
+        ("yes,old\n", "people.csv:1: variable 'age' has no state 'old'; its states are young"),
+        ("yes\n", "people.csv:1: 1 cells where 2 are expected"),
+        ("yes,young\n\nno,young,7\n", "people.csv:3: 3 cells where 2 are expected"),
+        ("smoker,years,id\n", "people.csv:1: 3 cells.*if this line is a header, it lacks age"),
+        ('yes,"young\n', "people.csv:1: this is not CSV: unexpected end of data"),
+    ],
+)
+def test_errors_say_where(text: str, message: str) -> None:
+    with pytest.raises(ParseError, match=f"^{message}"):
+        parsed(text)
+
+
+def test_text_that_is_no_text() -> None:
+    with pytest.raises(ParseError, match=r"^x:2: this is not UTF-8 text"):
+        parse_rows(b"yes,young\n\xff,young\n", "x", PEOPLE)
+
+
+def test_a_state_may_be_called_like_a_missing_value() -> None:
+    assert parsed("?,NA\n", Domain({"A": ["?", "x"], "B": ["NA", "y"]})) == [["?", "NA"]]
+
+
+@given(domains(min_variables=1), st.integers(0, 99))
+def test_rows_survive_a_round_trip(domain: Domain, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    positions = np.stack([rng.integers(c, size=3) for c in domain.cardinalities], axis=1)
+    stripped = {label.strip() for own in domain.states for label in own}
+    if any(label != label.strip() for own in domain.states for label in own) or "" in stripped:
+        return  # blanks around a cell do not count, so such labels cannot be told apart
+    if any(name != name.strip() or not name for name in domain.names):
+        return
+    text = format_rows(labelled(domain, positions), domain)
+    assert np.array_equal(domain.encode(parse_rows(text.encode(), "x", domain)), positions)
