@@ -68,14 +68,16 @@ class PairCounts:
         return replace(self, lower=self.lower / whole, upper=self.upper / whole)
 
     def refined(self, places: IntArray, later: PairCounts) -> PairCounts:
-        """Together with what was found out later about the pairs at ``places``."""
+        """Together with what one engine found out later about the pairs at ``places``."""
+        again = int((self.lower[places] == self.upper[places]).sum())
+        fresh = {name: count - again for name, count in later.counted.items()}
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[places] = np.maximum(lower[places], later.lower)
         upper[places] = np.minimum(upper[places], later.upper)
         return PairCounts(
             lower,
             upper,
-            _added(self.counted, later.counted),
+            _added(self.counted, fresh),
             _added(self.seconds, later.seconds),
             self.interrupted or later.interrupted,
         )
