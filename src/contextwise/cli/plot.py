@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import click
@@ -20,8 +18,6 @@ from contextwise.cli.models import (
 
 if TYPE_CHECKING:
     from contextwise.comparison import Comparison
-    from contextwise.report.layout import FloatArray
-    from contextwise.structure import Model
 
 out_option = click.option(
     "--out",
@@ -166,25 +162,15 @@ def matrix(
     Examples:
       contextwise plot matrix *.mn --out models.pdf
     """
+    from contextwise.many import distance_matrix
     from contextwise.report.plots import plot_models, save
     from contextwise.report.plots.figures import format_of
 
     format_of(out)
     only_one_from_stdin(list(models))
     given = [load(name, format=format_name, zero_weights=zero_weights) for name in models]
-    save(plot_models(short_names(models), _distances(given))[0], out)
-
-
-def _distances(models: Sequence[Model]) -> FloatArray:
-    """The normalized distance of each two models."""
-    import numpy as np
-
-    from contextwise.comparison import compare
-
-    found = np.zeros((len(models), len(models)))
-    for i, j in combinations(range(len(models)), 2):
-        found[i, j] = found[j, i] = compare(models[i], models[j], show_progress=True).normalized
-    return found
+    found = distance_matrix(given, names=short_names(models), show_progress=True)
+    save(plot_models(found.names, found.normalized)[0], out)
 
 
 def _compared(

@@ -16,6 +16,7 @@ from contextwise.report.plots.graph import plot_graph, plot_graphs
 from contextwise.report.plots.matrix import plot_dendrogram, plot_distances, plot_map, plot_models
 from contextwise.report.plots.pairs import plot_pairs
 from contextwise.report.plots.scatter import plot_scatter
+from contextwise.report.plots.spread import plot_spread
 
 __all__ = [
     "new_axes",
@@ -31,5 +32,6 @@ __all__ = [
     "plot_pairs",
     "plot_rates",
     "plot_scatter",
+    "plot_spread",
     "save",
 ]

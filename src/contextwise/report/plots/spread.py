@@ -1,0 +1,74 @@
+"""How evenly a sample of models is spread, under the metric itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.confusion import Number
+from contextwise.errors import DomainError
+from contextwise.report.plots.figures import COLUMN, new_axes, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from contextwise.report.layout import FloatArray
+
+Matrix = npt.NDArray[Any] | Sequence[Sequence[Number | float]]
+BINS = 30
+
+
+@styled
+def plot_spread(
+    sample: Matrix, pool: Matrix, *, bins: int = BINS, axes: Axes | None = None
+) -> Axes:
+    """The distances of each two models of a sample, beside those of the pool it is drawn from.
+
+    In an even sample no two models are close: its bars begin to the right of the pool's. Bars are
+    shares, so that samples and pools of any size can be compared; a line marks each median.
+
+    Parameters
+    ----------
+    sample, pool : matrices of distances
+        For instance those of `contextwise.generate.even_sample` and of a `DistanceMatrix`.
+
+    Examples
+    --------
+    >>> pool = [[0, 1, 9], [1, 0, 8], [9, 8, 0]]
+    >>> axes = plot_spread([[0, 9], [9, 0]], pool)
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['pool: 3 models', 'sample: 2 models']
+    """
+    shown = {"pool": _each_two(pool), "sample": _each_two(sample)}
+    axes = axes or new_axes(COLUMN, 0.7 * COLUMN)
+    largest = max(float(distances.max()) for _, distances in shown.values()) or 1.0
+    edges = np.linspace(0, largest, bins + 1).tolist()
+    colours = {"pool": "#999999", "sample": "#0072B2"}
+    for name, (models, distances) in shown.items():
+        axes.hist(
+            distances,
+            bins=edges,
+            weights=np.full(len(distances), 1 / len(distances)),
+            color=colours[name],
+            alpha=0.55,
+            label=f"{name}: {models} models",
+        )
+        axes.axvline(float(np.median(distances)), color=colours[name], linewidth=1)
+    axes.set(xlabel="distance of two models", ylabel="share of all distances", xlim=(0, largest))
+    axes.legend()
+    return axes
+
+
+def _each_two(matrix: Matrix) -> tuple[int, FloatArray]:
+    """How many models a matrix of distances has, and the distance of each two of them."""
+    distances: FloatArray = np.array(matrix, dtype=np.float64)
+    models = len(distances)
+    if distances.shape != (models, models) or models < 2:
+        raise DomainError(
+            f"a spread needs a square matrix of the distances of two or more models, not one of "
+            f"shape {distances.shape}"
+        )
+    return models, distances[np.triu_indices(models, 1)]
