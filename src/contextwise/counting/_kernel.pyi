@@ -12,7 +12,7 @@ Model = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Words]
 class Found(TypedDict):
     lower: list[int]
     upper: list[int]
-    nodes: list[int]
+    nodes: Words
     interrupted: bool
     extracting: float
     counting: float

@@ -157,24 +157,23 @@ class PairIndex {
     std::vector<std::vector<std::pair<u32, u32>>> rows(variables);
     for (u32 k = 0; k < pairs.size(); ++k) rows[pairs[k].first].push_back({pairs[k].second, k});
     for (auto& row : rows) std::sort(row.begin(), row.end());
-    const auto visit = [&](auto action) {
-      for (std::size_t f = 0; f < model.count; ++f)
-        for (auto i = model.starts[f]; i < model.starts[f + 1]; ++i) {
-          const auto& row = rows[static_cast<std::size_t>(model.variables[i])];
-          auto at = row.begin();
-          for (auto j = i + 1; j < model.starts[f + 1] && at != row.end(); ++j) {
-            const u32 second = static_cast<u32>(model.variables[j]);
-            at = std::lower_bound(at, row.end(), std::pair<u32, u32>{second, 0});
-            for (auto same = at; same != row.end() && same->first == second; ++same)
-              action(same->second, static_cast<u32>(f));
-          }
+    std::vector<std::pair<u32, u32>> found;  // pair, feature
+    for (u32 f = 0; f < model.count; ++f)
+      for (auto i = model.starts[f]; i < model.starts[f + 1]; ++i) {
+        const auto& row = rows[static_cast<std::size_t>(model.variables[i])];
+        auto at = row.begin();
+        for (auto j = i + 1; j < model.starts[f + 1] && at != row.end(); ++j) {
+          const u32 second = static_cast<u32>(model.variables[j]);
+          at = std::lower_bound(at, row.end(), std::pair<u32, u32>{second, 0});
+          for (auto same = at; same != row.end() && same->first == second; ++same)
+            found.push_back({same->second, f});
         }
-    };
-    visit([&](u32 pair, u32) { ++starts_[pair + 1]; });
+      }
+    for (const auto& [pair, feature] : found) ++starts_[pair + 1];
     for (std::size_t k = 0; k < pairs.size(); ++k) starts_[k + 1] += starts_[k];
-    features_.resize(starts_.back());
+    features_.resize(found.size());
     std::vector<std::size_t> at(starts_.begin(), starts_.end() - 1);
-    visit([&](u32 pair, u32 feature) { features_[at[pair]++] = feature; });
+    for (const auto& [pair, feature] : found) features_[at[pair]++] = feature;
   }
   const u32* begin(std::size_t pair) const { return features_.data() + starts_[pair]; }
   const u32* end(std::size_t pair) const { return features_.data() + starts_[pair + 1]; }

@@ -32,17 +32,39 @@ std::vector<Natural> naturals_of(const Array<u64>& rows) {
   return result;
 }
 
-// Python int objects, made once each.
 py::object integer(const Natural& value) {
-  if (value.words().size() <= 1)
-    return py::int_(value.is_zero() ? u64{0} : value.words()[0]);
-  std::vector<unsigned char> bytes;
-  bytes.reserve(8 * value.words().size());
-  for (u64 word : value.words())
-    for (int k = 0; k < 8; ++k) bytes.push_back(static_cast<unsigned char>(word >> 8 * k));
-  static PyObject* from_bytes = PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyLong_Type), "from_bytes");
-  return py::reinterpret_borrow<py::object>(from_bytes)(
-      py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "little");
+  const std::vector<u64>& words = value.words();
+  if (words.size() <= 1) return py::int_(words.empty() ? u64{0} : words[0]);
+  std::string bytes(8 * words.size(), '\0');
+  for (std::size_t k = 0; k < bytes.size(); ++k)
+    bytes[k] = static_cast<char>(words[k / 8] >> 8 * (k % 8));
+  static PyObject* const from_bytes =
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyLong_Type), "from_bytes");
+  static PyObject* const little = PyUnicode_InternFromString("little");
+  const py::bytes data(bytes);
+  PyObject* made = PyObject_CallFunctionObjArgs(from_bytes, data.ptr(), little, nullptr);
+  if (!made) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+// The bounds of all unions as lists of ints. Equal numbers of a pair share one object.
+std::pair<py::list, py::list> integers(const std::vector<Outcome>& outcomes) {
+  py::list lower(3 * outcomes.size()), upper(3 * outcomes.size());
+  std::size_t at = 0;
+  for (const Outcome& outcome : outcomes) {
+    const Natural* last = nullptr;
+    py::object made;
+    const auto next = [&](const Natural& value) {
+      if (!last || !(*last == value)) made = integer(value);
+      last = &value;
+      return made;
+    };
+    for (const Bounds<Natural>& size : outcome.sizes) {
+      lower[at] = next(size.low);
+      upper[at++] = next(size.high);
+    }
+  }
+  return {lower, upper};
 }
 
 Clock::time_point deadline_in(std::optional<double> seconds) {
@@ -146,20 +168,14 @@ py::dict count_pairs(const std::vector<std::int64_t>& cardinalities, const Array
     counting = std::chrono::duration<double>(Clock::now() - between).count();
   }
   if (failure) std::rethrow_exception(failure);
-  py::list lower, upper;
+  const auto [lower, upper] = integers(comparison->outcomes());
   std::vector<u64> nodes;
   for (const Outcome& outcome : comparison->outcomes())
-    for (int k = 0; k < 3; ++k) {
-      const Bounds<Natural>& size = outcome.sizes[k];
-      py::object low = integer(size.low);
-      lower.append(low);
-      upper.append(size.closed() ? low : integer(size.high));
-      nodes.push_back(outcome.nodes[k]);
-    }
+    nodes.insert(nodes.end(), outcome.nodes.begin(), outcome.nodes.end());
   py::dict result;
   result["lower"] = lower;
   result["upper"] = upper;
-  result["nodes"] = nodes;
+  result["nodes"] = py::array_t<u64>(static_cast<py::ssize_t>(nodes.size()), nodes.data());
   result["interrupted"] = interrupted;
   result["extracting"] = extracting;
   result["counting"] = counting;

@@ -28,9 +28,10 @@ struct Options {
 struct Outcome {
   std::array<Bounds<Natural>, 3> sizes;
   std::array<u64, 3> nodes{};
+  bool visited = false;  // without a visit there are no bounds
 
   bool closed() const {
-    return std::all_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.closed(); });
+    return visited && std::all_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.closed(); });
   }
 };
 
@@ -49,13 +50,13 @@ class Comparison {
   void run(const std::function<bool(std::size_t)>& watch) {
     todo_.resize(pairs_.size());
     std::iota(todo_.begin(), todo_.end(), u32{0});
-    for (u32 k : todo_) outcomes_[k].sizes.fill({Natural(0), contexts(k)});
     for (budget_ = FIRST_BUDGET;; budget_ *= MORE) {
       budget_ = std::min(budget_, options_.node_budget);
       round(watch);
       std::erase_if(todo_, [&](u32 k) { return outcomes_[k].closed(); });
-      if (todo_.empty() || stop_ || budget_ == options_.node_budget || late()) return;
+      if (todo_.empty() || stop_ || budget_ == options_.node_budget || late()) break;
     }
+    for (u32 k : todo_) visit(k);
   }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
 
@@ -99,15 +100,23 @@ class Comparison {
 
   bool late() const { return Clock::now() >= options_.deadline; }
 
+  void visit(u32 k) {
+    if (outcomes_[k].visited) return;
+    outcomes_[k].visited = true;
+    outcomes_[k].sizes.fill({Natural(0), contexts(k)});
+  }
+
   // A and B are simplified apart, and their union starts from what is left of them. Where one
   // swallows the other, or both are equal, one count serves.
   void count(Extractor& extractor, u32 k) {
+    visit(k);
     auto [a, b] = extractor.covers(k, pairs_[k]);
-    Simplifier(a).run();
-    Simplifier(b).run();
+    Simplifier simplifier(a);
+    simplifier.run(a);
+    simplifier.run(b);
     Cover both = a;
     both.cubes.insert(both.cubes.end(), b.cubes.begin(), b.cubes.end());
-    if (!a.cubes.empty() && !b.cubes.empty()) Simplifier(both).run();
+    if (!a.cubes.empty() && !b.cubes.empty()) simplifier.run(both);
     const bool same_a = both.cubes == a.cubes, same_b = both.cubes == b.cubes;
     measure(a, k, 0);
     if (same_a && same_b)
