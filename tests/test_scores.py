@@ -167,3 +167,14 @@ def test_evidence_and_errors(folder: Path) -> None:
     failed = run("fit", folder / "guess.json", folder / "bad.csv", "--out", folder / "x.mn", code=2)
     assert "bad.csv:2: the value of 'C' is missing" in str(failed.exception)
     assert not (folder / "x.mn").exists()
+
+
+def test_compare_over_observed_rows(folder: Path) -> None:
+    rows = sample(TRUE, 50, rng=1)
+    (folder / "rows.csv").write_text("A,B,C\n" + "".join(",".join(row) + "\n" for row in rows))
+    result = run(
+        *("compare", folder / "true.json", folder / "guess.json"),
+        *("--data", folder / "rows.csv", "--json"),
+    )
+    found = json.loads(result.stdout)
+    assert found["distance"] == compare(TRUE, GUESS, data=rows).distance

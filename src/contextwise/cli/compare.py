@@ -6,6 +6,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from contextwise.cli.compared import Given, Result, as_records, as_text, print_rows
+from contextwise.cli.data import load_rows
 from contextwise.cli.models import (
     ZeroWeights,
     format_option,
@@ -34,6 +35,7 @@ def _complete_engine(
 @click.option("--pairs", "pairs", metavar="A,B", multiple=True, help="Only this pair; repeatable.")
 @click.option("--variables", metavar="A,B,...", help="Only the pairs of these variables.")
 @click.option("--context", metavar="'A=1, B=0'", help="Only contexts that agree with this one.")
+@click.option("--data", type=click.Path(), help="Only contexts of the rows of this CSV file.")
 @click.option(
     "--contexts",
     type=click.Choice(["fully-contextualized", "canonical"]),
@@ -79,6 +81,7 @@ def compare(
     pairs: tuple[str, ...],
     variables: str | None,
     context: str | None,
+    data: str | None,
     contexts: str,
     engine: str | None,
     time_limit: float | None,
@@ -107,6 +110,7 @@ def compare(
       contextwise compare true.mn learned.mn
       contextwise compare true.mn *.learned.mn
       contextwise compare true.mn learned.mn --pairs smoker,cough --context "age=old"
+      contextwise compare true.mn learned.mn --data observed.csv
       contextwise compare true.mn learned.mn --json | jq .distance
       contextwise compare true.mn learned.mn --csv --per-pair > pairs.csv
       contextwise compare true.mn learned.mn --time-limit 60
@@ -119,6 +123,7 @@ def compare(
     first, *others = _all_given([true, *guesses], format_name, zero_weights)
     for other in others:
         _refuse_other_domains(first, other)
+    rows = None if data is None else load_rows(data, first.model.domain)
     results: list[Result] = []
     for other in others:
         comparison = compare_models(
@@ -127,6 +132,7 @@ def compare(
             pairs=[_pair(text) for text in pairs] or None,
             variables=None if variables is None else parse_names(variables),
             context=context,
+            data=rows,
             contexts=contexts,  # type: ignore[arg-type]
             engine=engine or DEFAULT,
             time_limit=time_limit,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from contextwise.cli.data import load_rows
 from contextwise.cli.models import format_option, load, model_argument
-from contextwise.cli.weights import load_rows
 
 
 @click.command()

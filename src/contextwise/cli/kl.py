@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from contextwise.cli.distributions import as_record, load_weighted, seed_option, shown
 from contextwise.cli.models import format_option, model_argument, only_one_from_stdin
 from contextwise.cli.output import print_json
-from contextwise.cli.weights import as_record, load_weighted, seed_option, shown
 
 
 @click.command()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from contextwise.cli.distributions import load_weighted, seed_option
 from contextwise.cli.models import format_option, model_argument
-from contextwise.cli.weights import load_weighted, seed_option
 
 
 @click.command()

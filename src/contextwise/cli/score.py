@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from contextwise.cli.data import load_rows
+from contextwise.cli.distributions import as_record, seed_option, shown
 from contextwise.cli.models import (
     format_option,
     load,
@@ -14,7 +16,6 @@ from contextwise.cli.models import (
     short_names,
 )
 from contextwise.cli.output import print_csv, print_records
-from contextwise.cli.weights import as_record, load_rows, seed_option, shown
 
 if TYPE_CHECKING:
     from contextwise.scores import Score

@@ -1,9 +1,8 @@
-"""What the commands on distributions share: models with weights, data, numbers with their error."""
+"""What the commands on distributions share: models with weights, and numbers with their error."""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +10,6 @@ from contextwise.cli.models import load
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
-    from contextwise.domain import Domain
     from contextwise.loglinear.estimate import Estimate
     from contextwise.structure import LogLinear
 
@@ -30,17 +28,6 @@ def load_weighted(name: str, *, format: str | None = None) -> LogLinear:
             f"{name}: this model has no weights; fit them to data first, with: contextwise fit"
         )
     return model
-
-
-def load_rows(path: str, domain: Domain) -> Any:
-    """The rows of a data file, or of standard input for ``-``."""
-    from contextwise.formats import files
-    from contextwise.formats.data import parse_rows, read_rows
-
-    if path != "-":
-        return read_rows(path, domain)
-    name = "standard input"
-    return parse_rows(files.unpacked(sys.stdin.buffer.read(), name), name, domain)
 
 
 def shown(estimate: Estimate | None) -> str:
