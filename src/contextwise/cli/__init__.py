@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "convert": "convert",
     "examples": "examples",
     "engines": "engines",
+    "experiment": "experiment",
     "completion": "completion",
 }
 """Each subcommand and the module of `contextwise.cli` that has it, as the function of that name."""

@@ -1,0 +1,101 @@
+"""``contextwise experiment``: studies that take a while, and go on where they stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from contextwise.cli.models import complete_model, load
+from contextwise.errors import ContextwiseError
+
+if TYPE_CHECKING:
+    from contextwise.experiments.configuration import Configuration
+
+
+@click.group()
+def experiment() -> None:
+    """Run a study; the results survive a crash, and the same command goes on where it stopped.
+
+    \b
+    Examples:
+      contextwise experiment kl --out runs/quick --quick
+      contextwise experiment kl --help
+    """
+
+
+@experiment.command()
+@click.option("--out", "folder", required=True, metavar="FOLDER", help="Where the results go.")
+@click.option("--quick", is_flag=True, help="A small run, for a first look.")
+@click.option("--config", metavar="FILE", help="Repeat the run that this TOML file defines.")
+@click.option("--model", shell_complete=complete_model, help="The true model; if not the paper's.")
+@click.option("--structures", type=int, metavar="N", help="Random structures a side.")
+@click.option("--sizes", metavar="N,N,...", help="The numbers of rows of the data.")
+@click.option("--seed", type=int, metavar="S", help="The seed of everything.")
+@click.option("--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
+@click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
+def kl(
+    folder: str,
+    quick: bool,
+    config: str | None,
+    model: str | None,
+    structures: int | None,
+    sizes: str | None,
+    seed: int | None,
+    jobs: int,
+    cluster: str | None,
+) -> None:
+    """Set the metric against KL-divergence, as the paper does.
+
+    Random structures with false positives only, and with false negatives only, are fitted to data
+    from the true model; the figures show KL-divergence against the percentage of errors.
+
+    The folder gets results.sqlite, configuration.toml, results.csv, summary.md and a figure a
+    number of rows, as PNG and SVG.
+
+    \b
+    Examples:
+      contextwise experiment kl --out runs/quick --quick
+      contextwise experiment kl --out runs/kl --jobs 2
+      contextwise experiment kl --out runs/mine --model mine.mn --sizes 100,1000
+      contextwise experiment kl --out runs/again --config runs/kl/configuration.toml
+    """
+    changed = {"structures": structures, "sizes": _sizes(sizes), "seed": seed}
+    settings = {key: value for key, value in changed.items() if value is not None}
+    if config is not None and (settings or model or quick):
+        raise click.UsageError("--config defines the whole run; leave the other settings out")
+    configuration = _configuration(config, model, quick, settings)
+    from contextwise.experiments.kl import run_kl
+    from contextwise.experiments.publication import publish
+
+    outcome = run_kl(configuration, folder, jobs=jobs, cluster=cluster, show_progress=True)
+    click.echo(str(outcome), err=True)
+    if outcome.failed:
+        raise ContextwiseError(
+            f"{len(outcome.failed)} units failed; what is done is kept, run the command again"
+        )
+    click.echo(publish(folder), nl=False)
+    click.echo(f"figures, tables and summary are in {Path(folder)}", err=True)
+
+
+def _sizes(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise click.UsageError(
+            f"--sizes takes numbers with commas between them, not {text!r}"
+        ) from None
+
+
+def _configuration(
+    config: str | None, model: str | None, quick: bool, settings: dict[str, Any]
+) -> Configuration:
+    from contextwise.experiments.configuration import configuration_of, from_toml
+
+    if config is not None:
+        return from_toml(config)
+    made = configuration_of(None if model is None else load(model), **settings)
+    return made.quick() if quick else made
