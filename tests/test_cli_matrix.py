@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from contextwise import LogLinear, Structure, distance, examples, write
 from contextwise.cli import contextwise
+from contextwise.errors import ContextwiseError
 
 SIX = ("six", "six-graph", "six-guess")
 DISTANCES = [[distance(examples.load(a), examples.load(b)) for b in SIX] for a in SIX]
@@ -95,10 +96,14 @@ def test_ganak_is_named_on_standard_error() -> None:
     assert "Ganak" not in result.stdout
 
 
+def test_no_processes_are_refused() -> None:
+    with pytest.raises(ContextwiseError, match="jobs is a number of processes"):
+        run("six", "--jobs", "0")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["six", "--jobs", "0"], "--jobs takes"),
         (["six", "--json", "--csv"], "choose one of --json and --csv"),
         (["-", "-"], "only one model"),
     ],

@@ -23,6 +23,8 @@ import pytest
 from contextwise import distance_matrix, examples
 from contextwise.errors import ContextwiseError
 from contextwise.execution import Done, _result, _workers_of, way_of
+from contextwise.experiments.runner import Unit, run
+from contextwise.experiments.store import Row, Store, read_rows
 
 distributed = pytest.importorskip("distributed")
 
@@ -78,6 +80,10 @@ def refuses_seven(number: int) -> int:
     return number
 
 
+def one_row(unit: Unit) -> list[Row]:
+    return [{"number": slow_square(unit.work)}]
+
+
 def kills_its_worker_once(unit: tuple[str, int]) -> int:
     folder, number = unit
     mark = Path(folder) / "killed"
@@ -110,6 +116,14 @@ def test_a_matrix_is_the_same_on_a_cluster(cluster: Cluster) -> None:
     models = [examples.load(name) for name in ("six", "six-graph", "six-guess")]
     there = distance_matrix(models, cluster=cluster.address)
     assert there.distances.tolist() == distance_matrix(models).distances.tolist()
+
+
+def test_the_units_of_a_study_give_the_same_rows(cluster: Cluster, tmp_path: Path) -> None:
+    units = [Unit(f"unit-{k}", str(k), k) for k in range(8)]
+    for place, way in {"here": way_of(), "there": way_of(cluster=cluster.address)}.items():
+        with Store(tmp_path / place, ("number",), {"seed": 1}) as store:
+            assert run(store, units, one_row, way).done == 8
+    assert read_rows(tmp_path / "here") == read_rows(tmp_path / "there")
 
 
 def test_a_client_of_the_caller_stays_open(cluster: Cluster) -> None:

@@ -62,6 +62,12 @@ def test_stopping_early_leaves_nothing_behind() -> None:
     running.close()  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("jobs", [0, -2])
+def test_no_processes_are_refused(jobs: int) -> None:
+    with pytest.raises(ContextwiseError, match=f"jobs is a number of processes.*not {jobs}"):
+        way_of(jobs=jobs)
+
+
 def test_a_missing_package_names_its_extra() -> None:
     with pytest.raises(ContextwiseError, match=r"pip install 'contextwise\[jobs\]'"):
         require("no_such_package_at_all", "jobs")

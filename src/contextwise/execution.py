@@ -57,6 +57,8 @@ def way_of(*, jobs: int = 1, cluster: Any = None) -> Way:
     """
     if cluster is not None:
         return lambda function, items: _on_cluster(function, items, cluster)
+    if jobs < 1 and jobs != -1:
+        raise ContextwiseError(f"jobs is a number of processes, or -1 for one a core, not {jobs}")
     if jobs == 1:
         return here
     return lambda function, items: _over_processes(function, items, jobs)

@@ -70,8 +70,6 @@ def matrix(
     """
     if as_json and as_csv:
         raise click.UsageError("choose one of --json and --csv")
-    if jobs == 0:
-        raise click.UsageError("--jobs takes a number of processes, or -1 for one a core")
     only_one_from_stdin(list(models))
     from contextwise.counting import DEFAULT
     from contextwise.formats.files import write_bytes
