@@ -33,7 +33,7 @@ from contextwise.domain import Assignment
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import read
 from contextwise.progress import Progress, progress_of
-from contextwise.result import COUNTS, Comparison
+from contextwise.result import COUNTS, Comparison, Interrupted
 from contextwise.structure import Model, Structure, structure_of
 from contextwise.weights import Weights, value_weights
 
@@ -88,7 +88,8 @@ def compare(
         See `contextwise.contexts`.
     engine : name of an engine; see ``contextwise engines``
     time_limit : seconds, optional
-        Pairs that are not finished by then stay open, with proven bounds. So they do after Ctrl-C.
+        Pairs that are not finished by then stay open, with proven bounds. So they do after Ctrl-C,
+        which raises `Interrupted` with what is known.
     threads : int, optional
         How many threads or processes count; as many as there are cores if not given.
     zero_division : number or "warn"
@@ -148,7 +149,7 @@ def compare(
         total = all_contexts(cardinalities, canonical)
     else:
         total = sum(contexts_of_pairs(cardinalities, asked, canonical))
-    return Comparison(
+    comparison = Comparison(
         true=a,
         guess=b,
         pairs=active,
@@ -162,6 +163,9 @@ def compare(
         engine=engine,
         zero_division=zero_division,
     )
+    if comparison.interrupted:
+        raise Interrupted(comparison)
+    return comparison
 
 
 def distance(true: ModelOrPath, guess: ModelOrPath, **options: Any) -> Number:

@@ -1,6 +1,7 @@
 """The result of a comparison: counts, rates, and what is known while pairs are open.
 
-A time limit or Ctrl-C can leave pairs **open**: their unions are then known between proven bounds.
+A time limit or Ctrl-C can leave pairs **open**: their unions are then known between proven bounds
+(after Ctrl-C the comparison comes with the exception, `Interrupted`).
 `Comparison.distance_bounds` is always there; whatever needs exact counts raises `OpenResult`.
 """
 
@@ -29,6 +30,17 @@ if TYPE_CHECKING:
     import pandas
 
 COUNTS = ("tp", "fn", "fp", "tn")
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in the middle of a comparison; ``comparison`` has what is known by then.
+
+    It is a `KeyboardInterrupt`, so that Ctrl-C ends what it always ends.
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__("the comparison was interrupted")
+        self.comparison = comparison
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -119,6 +119,7 @@ def compare(
     _refuse_contradictions(as_json, as_csv, per_pair, [true, *guesses])
     from contextwise.comparison import compare as compare_models
     from contextwise.counting import DEFAULT
+    from contextwise.result import Interrupted
 
     first, *others = _all_given([true, *guesses], format_name, zero_weights)
     for other in others:
@@ -126,19 +127,22 @@ def compare(
     rows = None if data is None else load_rows(data, first.model.domain)
     results: list[Result] = []
     for other in others:
-        comparison = compare_models(
-            first.model,
-            other.model,
-            pairs=[_pair(text) for text in pairs] or None,
-            variables=None if variables is None else parse_names(variables),
-            context=context,
-            data=rows,
-            contexts=contexts,  # type: ignore[arg-type]
-            engine=engine or DEFAULT,
-            time_limit=time_limit,
-            threads=threads,
-            show_progress=True,
-        )
+        try:
+            comparison = compare_models(
+                first.model,
+                other.model,
+                pairs=[_pair(text) for text in pairs] or None,
+                variables=None if variables is None else parse_names(variables),
+                context=context,
+                data=rows,
+                contexts=contexts,  # type: ignore[arg-type]
+                engine=engine or DEFAULT,
+                time_limit=time_limit,
+                threads=threads,
+                show_progress=True,
+            )
+        except Interrupted as stop:
+            comparison = stop.comparison
         results.append(Result(other, comparison, context))
         if comparison.interrupted:
             break
@@ -150,7 +154,7 @@ def compare(
         click.echo(as_text(first, results, zero_weights=zero_weights, top=top))
     if exit_code and any(result.comparison.distance_bounds[0] for result in results):
         ctx.exit(1)
-    if any(result.comparison.open_pairs for result in results):
+    if any(result.comparison.open_pairs or result.comparison.interrupted for result in results):
         ctx.exit(3)
 
 
