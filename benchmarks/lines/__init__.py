@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from benchmarks.cases import Models
-from benchmarks.lines import deadline, features, files, growth, hard, solvers, threads, variables
+from benchmarks.lines import (
+    deadline,
+    distributions,
+    features,
+    files,
+    growth,
+    hard,
+    solvers,
+    threads,
+    variables,
+)
 from benchmarks.measure import Line
 
 LINES: Mapping[str, Callable[[Models], Line]] = {
@@ -17,4 +27,5 @@ LINES: Mapping[str, Callable[[Models], Line]] = {
     "files": files.run,
     "threads": threads.run,
     "growth": growth.run,
+    "distributions": distributions.run,
 }

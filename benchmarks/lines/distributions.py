@@ -1,0 +1,138 @@
+"""What takes time with weights: exact inference, samples, and fits, against pyAgrum and pgmpy.
+
+The others do the same job on a chain of variables, where their tables are small; for learned models
+with features of many literals they would need full tables of every scope.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable
+
+import numpy as np
+
+from benchmarks.cases import Models
+from benchmarks.families import SEED
+from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, timed
+from contextwise import Domain, LogLinear, Structure, read
+from contextwise.convert import to_pgmpy, to_pyagrum
+from contextwise.errors import require
+from contextwise.loglinear import conditional_log_probabilities, fit, marginal, sample
+from contextwise.loglinear.elimination import calibrated
+
+CHAIN = 12
+FITTED = {"real": "nltcs.dt-ps10", "generated": "forest.medium"}
+SAMPLED = {"real": "jester.dt-ps10", "generated": "forest.medium"}
+
+
+def run(models: Models) -> Line:
+    """Every job by every contender that does it; answers are compared while timing."""
+    kind = "generated" if models.generated else "real"
+    measurements: list[Measurement] = []
+    figures: list[Figure] = []
+    for job, ours, theirs in (_marginals(), _samples()):
+        mine = _add(measurements, job, "contextwise", ours)
+        for contender, work in theirs.items():
+            other = _add(measurements, job, contender, work)
+            figures.append(at_least(f"{job}, {contender}", other / mine, 1))
+    large = read(models.path(SAMPLED[kind]))
+    assert isinstance(large, LogLinear)
+    job = f"1,000 rows of {SAMPLED[kind]} by Gibbs chains"
+    seconds = _add(measurements, job, "contextwise", lambda: _gibbs(large))
+    figures.append(at_most(job, seconds, 10, "seconds"))
+    fitted = read(models.path(FITTED[kind]))
+    assert isinstance(fitted, LogLinear)
+    job = f"{len(fitted):,} weights of {FITTED[kind]} from 10,000 rows"
+    seconds = _add(measurements, job, "contextwise", _fit(fitted))
+    figures.append(at_most(job, seconds, 10, "seconds"))
+    return Line("distributions", "Inference, samples and fits", measurements, figures)
+
+
+def _add(
+    measurements: list[Measurement], job: str, contender: str, work: Callable[[], None]
+) -> float:
+    seconds, _ = timed(work)
+    measurements.append(Measurement(job, contender, seconds))
+    return seconds
+
+
+def chain() -> LogLinear:
+    """Binary variables in a row, each with a weight on every cell with the next."""
+    domain = Domain({f"v{k}": 2 for k in range(CHAIN)})
+    features = [
+        f"v{k}={a} & v{k + 1}={b}" for k in range(CHAIN - 1) for a in (0, 1) for b in (0, 1)
+    ]
+    rng = np.random.default_rng(SEED)
+    return LogLinear(Structure(domain, features), rng.normal(0, 1, len(features)))
+
+
+Job = tuple[str, Callable[[], None], dict[str, Callable[[], None]]]
+
+
+def _marginals() -> Job:
+    """The marginals of all variables."""
+    pyagrum = require("pyagrum", "pyagrum")
+    from pgmpy.inference import VariableElimination
+
+    model = chain()
+    expected = {name: marginal(model, name) for name in model.domain.names}
+    network, other = to_pyagrum(model), to_pgmpy(model)
+
+    def ours() -> None:
+        found = calibrated(model)
+        for k, table in enumerate(expected.values()):
+            assert np.allclose(found.marginal([k]), table)
+
+    def by_pyagrum() -> None:
+        inference = pyagrum.ShaferShenoyMRFInference(network)
+        inference.makeInference()
+        for name, table in expected.items():
+            assert np.allclose(inference.posterior(name).toarray(), table)
+
+    def by_pgmpy() -> None:
+        inference = VariableElimination(other)
+        for name, table in expected.items():
+            found = inference.query([name], show_progress=False)
+            found.normalize()
+            assert np.allclose(found.values, table)
+
+    job = f"marginals of a chain of {CHAIN} variables"
+    return job, ours, {"pyAgrum": by_pyagrum, "pgmpy": by_pgmpy}
+
+
+def _samples() -> Job:
+    """Rows by Gibbs sampling: one chain there, a hundred here."""
+    from pgmpy.sampling import GibbsSampling
+
+    model = chain()
+    other = GibbsSampling(to_pgmpy(model))
+    mean = np.array([marginal(model, name)[1] for name in model.domain.names])
+
+    def ours() -> None:
+        rows = sample(model, 1000, rng=SEED, method="gibbs", burn_in=20, thin=1)
+        assert np.abs(rows.mean(axis=0) - mean).max() < 0.1
+
+    def by_pgmpy() -> None:
+        with contextlib.redirect_stderr(io.StringIO()):
+            rows = other.sample(size=1000, seed=SEED)
+        assert len(rows) == 1000
+
+    return f"1,000 rows of a chain of {CHAIN} variables", ours, {"pgmpy": by_pgmpy}
+
+
+def _gibbs(model: LogLinear) -> None:
+    rows = sample(model, 1000, rng=SEED, method="gibbs")
+    assert rows.shape == (1000, len(model.domain))
+
+
+def _fit(model: LogLinear) -> Callable[[], None]:
+    rows = sample(model, 10_000, rng=SEED, thin=2)
+    before = conditional_log_probabilities(model, rows).sum(axis=1).mean()
+
+    def ours() -> None:
+        found = fit(model.structure, rows)
+        assert found.converged
+        assert found.value > before  # better on these rows than what made them
+
+    return ours
