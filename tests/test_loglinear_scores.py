@@ -98,7 +98,7 @@ def test_elimination_and_enumeration_agree_to_the_ninth_place() -> None:
     rng = np.random.default_rng(2)
     p, q = grid(3, 4, rng), grid(3, 4, rng)
     a, b = probabilities(p).ravel(), probabilities(q).ravel()
-    from contextwise.loglinear.divergences import _exact_kl
+    from contextwise.loglinear.divergence import _exact_kl
 
     by_elimination = _exact_kl(p, q)
     assert by_elimination is not None

@@ -9,13 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextwise import convert, examples
+    from contextwise import convert, examples, loglinear
     from contextwise.comparison import Comparison, compare, distance
     from contextwise.domain import Domain
     from contextwise.explanation import explain
     from contextwise.formats import read, write
     from contextwise.independence import is_independent
     from contextwise.many import compare_many, distance_matrix
+    from contextwise.scores import score
     from contextwise.structure import LogLinear, Structure
 
 __version__ = "0.1.0"
@@ -33,7 +34,9 @@ __all__ = [
     "examples",
     "explain",
     "is_independent",
+    "loglinear",
     "read",
+    "score",
     "write",
 ]
 
@@ -50,7 +53,9 @@ _HOMES = {
     "examples": "examples",
     "explain": "explanation",
     "is_independent": "independence",
+    "loglinear": "loglinear",
     "read": "formats",
+    "score": "scores",
     "write": "formats",
 }
 """The module of each name; a module that is exported as a whole is its own home."""

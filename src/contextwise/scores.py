@@ -18,7 +18,7 @@ from contextwise.comparison import Comparison, ModelOrPath, compare
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.formats import read
 from contextwise.loglinear.bridge import estimated_log_partition
-from contextwise.loglinear.divergences import How, divergences, kl_divergence
+from contextwise.loglinear.divergence import How, divergences, kl_divergence
 from contextwise.loglinear.estimate import Estimate
 from contextwise.loglinear.firing import log_potential_of
 from contextwise.loglinear.fitting import fit

@@ -36,7 +36,7 @@ def kl(
       contextwise kl true.mn fitted.mn
       contextwise kl true.mn fitted.mn --json
     """
-    from contextwise.loglinear.divergences import divergences
+    from contextwise.loglinear.divergence import divergences
 
     only_one_from_stdin([p, q])
     found = divergences(

@@ -8,7 +8,7 @@ features f that hold in x.
 - `sampling`: exact, or by Gibbs chains (`gibbs`);
 - `fitting`: weights from data; `batch`: thousands of structures over a small domain; `pseudo`: the
   pseudo-likelihood;
-- `divergences`: how far apart two distributions are; `bridge`: partition functions from samples;
+- `divergence`: how far apart two distributions are; `bridge`: partition functions from samples;
 - `likelihood`: how well rows are predicted.
 
 Nothing here touches counting: the metric cannot come to depend on weights.
@@ -16,7 +16,7 @@ Nothing here touches counting: the metric cannot come to depend on weights.
 
 from contextwise.loglinear.batch import BatchFit, empirical, fit_many
 from contextwise.loglinear.bridge import estimated_log_partition
-from contextwise.loglinear.divergences import Divergences, divergences, kl_divergence
+from contextwise.loglinear.divergence import Divergences, divergences, kl_divergence
 from contextwise.loglinear.estimate import Estimate
 from contextwise.loglinear.fitting import ConvergenceWarning, Fit, fit
 from contextwise.loglinear.inference import (
