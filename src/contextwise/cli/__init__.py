@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "fit": "fit",
     "sample": "sample",
     "plot": "plot",
+    "report": "report",
     "info": "info",
     "query": "query",
     "independencies": "independencies",

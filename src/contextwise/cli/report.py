@@ -1,0 +1,107 @@
+"""``contextwise report``: a page that shows where guesses differ from the true model."""
+
+from __future__ import annotations
+
+import shlex
+import time
+
+import click
+from click.core import ParameterSource
+
+from contextwise.cli.models import (
+    ZeroWeights,
+    format_option,
+    load,
+    model_argument,
+    only_one_from_stdin,
+    short_names,
+    zero_weights_option,
+)
+
+
+@click.command()
+@model_argument("true")
+@model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
+@click.option(
+    "--out", metavar="FILE", type=click.Path(), required=True, help="The page: an .html file."
+)
+@click.option(
+    "--top", default=10, show_default=True, help="How many of the worst pairs and features."
+)
+@click.option(
+    "--contexts",
+    type=click.Choice(["fully-contextualized", "canonical"]),
+    default="fully-contextualized",
+    show_default=True,
+    help="Contexts of the other variables, or full assignments.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="For counting each guess, and again for explaining it; the page says what is missing.",
+)
+@zero_weights_option
+@format_option
+@click.pass_context
+def report(
+    ctx: click.Context,
+    true: str,
+    guesses: tuple[str, ...],
+    out: str,
+    top: int,
+    contexts: str,
+    time_limit: float,
+    zero_weights: ZeroWeights,
+    format_name: str | None,
+) -> None:
+    """Write a page about each GUESS and the TRUE model: one HTML file that needs no network.
+
+    It has the counts and rates, a heat map of the pairs, the graph of both structures, the worst
+    pairs and features with their contexts, and the models' statistics.
+
+    \b
+    Examples:
+      contextwise report true.mn learned.mn --out report.html
+      contextwise report true.mn first.mn second.mn --out report.html
+    """
+    from contextwise.comparison import compare
+    from contextwise.explanation import explain_comparison
+    from contextwise.formats.files import write_bytes
+    from contextwise.report.page import Reported, report_page
+
+    names = [true, *guesses]
+    only_one_from_stdin(names)
+    first, *others = (load(name, format=format_name, zero_weights=zero_weights) for name in names)
+    label, *labels = short_names(names)
+    reported = []
+    for name, other in zip(labels, others, strict=True):
+        found = compare(
+            first,
+            other,
+            contexts=contexts,  # type: ignore[arg-type]
+            time_limit=time_limit,
+            show_progress=True,
+        )
+        deadline = time.monotonic() + time_limit
+        reported.append(
+            Reported(name, found, explain_comparison(found, top=top, deadline=deadline))
+        )
+    page = report_page(label, reported, command=_command_line(ctx))
+    write_bytes(out, page.encode("utf-8"))
+
+
+def _command_line(ctx: click.Context) -> str:
+    """The command as it was given, in words that a shell understands."""
+    words = ["contextwise", str(ctx.info_name)]
+    for parameter in ctx.command.params:
+        key = str(parameter.name)
+        if ctx.get_parameter_source(key) is not ParameterSource.COMMANDLINE:
+            continue
+        value = ctx.params[key]
+        if isinstance(parameter, click.Option):
+            words.append(parameter.opts[0])
+        words += map(str, value) if isinstance(value, tuple) else [str(value)]
+    return shlex.join(words)

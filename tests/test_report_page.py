@@ -1,0 +1,166 @@
+"""The report page: complete, self-contained, and safe with any names."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from contextwise import Domain, Structure, compare, examples
+from contextwise.cli import contextwise
+from contextwise.explanation import explain_comparison
+from contextwise.generate import perturb, random_structure
+from contextwise.report.page import Reported, report_page
+from contextwise.structure import Model, structure_of
+from hard import hard_models
+
+NASTY = '</title><script>alert("1")</script><b onclick="x">&\x07'
+VOID = {"meta"}
+
+
+class Reader(HTMLParser):
+    """A reader that insists on every element being closed, and remembers what it saw."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.stack: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+        assert not self.stack
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def reported(true: Model, guess: Model, name: str = "guess") -> Reported:
+    found = compare(structure_of(true), structure_of(guess))
+    return Reported(name, found, explain_comparison(found))
+
+
+def page_of(*guesses: Reported, true: str = "true") -> str:
+    return report_page(
+        true, guesses, command="contextwise report", made=datetime(2020, 1, 2, tzinfo=UTC)
+    )
+
+
+def random_pair(variables: int) -> tuple[Structure, Structure]:
+    domain = Domain({f"X{i}": 2 for i in range(variables)})
+    true = random_structure(domain, features=variables, rng=1)
+    return true, perturb(true, changes=variables // 3 + 1, rng=2)
+
+
+def assert_self_contained(page: str) -> None:
+    """No script, and nothing that a browser would fetch from anywhere."""
+    reader = Reader(page)
+    assert not {"script", "link", "iframe", "object", "embed", "form"} & set(reader.tags)
+    for key, value in reader.attributes:
+        assert not key.startswith("on")
+        if key in ("href", "src", "xlink:href"):
+            assert value is not None
+            assert value.startswith(("#", "data:image/png;base64,"))
+    without_namespace = page.replace('xmlns="http://www.w3.org/2000/svg"', "")
+    assert not re.search(r"https?://|//\w+\.|@import|url\(", without_namespace)
+
+
+def test_a_page_has_its_parts() -> None:
+    six = reported(examples.load("six"), examples.load("six-guess"), "six-guess")
+    page = page_of(six, true="six")
+    assert_self_contained(page)
+    reader = Reader(page)
+    for words in (
+        "six-guess compared with six",
+        "The models differ in 16 of 240 assertions",
+        "X1 – X2",
+        "only in guess when X0=1; 50 %",
+        "The features behind the errors",
+        "false negative rate",
+        "2020-01-02",
+        "contextwise report",
+    ):
+        assert words in reader.text, words
+    assert reader.tags.count("figure") == 2
+
+
+def test_several_guesses_have_a_table_and_a_section_each() -> None:
+    six = examples.load("six")
+    page = page_of(
+        *(reported(six, examples.load(name), name) for name in ("six-guess", "six-graph"))
+    )
+    assert_self_contained(page)
+    reader = Reader(page)
+    assert "Every guess against the true model" in reader.text
+    assert [value for key, value in reader.attributes if key == "id"] == ["guess-0", "guess-1"]
+    assert reader.tags.count("figure") == 4
+
+
+def test_names_are_shown_and_not_run() -> None:
+    domain = Domain({NASTY: [NASTY, "no"], "B": 2, "C": 2})
+    true, guess = (
+        Structure(domain, [{NASTY: NASTY, "B": 1, "C": 1}]),
+        Structure(domain, ["B=1 & C=1"]),
+    )
+    page = page_of(reported(true, guess, NASTY), true=NASTY)
+    assert_self_contained(page)
+    assert '<script>alert("1")</script>' in Reader(page).text
+
+
+def test_equal_models_and_no_variables() -> None:
+    six, nothing = examples.load("six"), Structure({}, [])
+    assert "agree in all 240 assertions" in Reader(page_of(reported(six, six))).text
+    assert_self_contained(page_of(reported(nothing, nothing)))
+
+
+@pytest.mark.parametrize("variables", [60, 400])
+def test_hundreds_of_variables_make_a_small_page(variables: int) -> None:
+    page = page_of(reported(*random_pair(variables)))
+    assert_self_contained(page)
+    assert len(page.encode()) < 2**21
+    assert (f"The 40 variables of {variables} with the most errors" in page) == (variables > 40)
+
+
+def test_what_is_open_is_said() -> None:
+    found = compare(*hard_models(), time_limit=0.0)
+    page = page_of(Reported("guess", found, explain_comparison(found, deadline=0.0)))
+    assert_self_contained(page)
+    text = Reader(page).text
+    assert "pairs are open" in text
+    assert "not decided in time" in text
+    assert "A time limit left out part" in text
+
+
+def test_long_numbers_have_their_digits_in_a_tip() -> None:
+    names = [f"X{i}" for i in range(100)]
+    true = Structure(dict.fromkeys(names, 2), [" & ".join(f"{name}=1" for name in names[:2])])
+    page = page_of(reported(true, Structure(true.domain, [])))
+    assert f'title="{2**98}"' in page
+
+
+def test_the_command(tmp_path: Path) -> None:
+    out = tmp_path / "a report.html"
+    words = ["report", "six", "six-guess", "six-graph", "--out", str(out), "--top", "3"]
+    result = CliRunner().invoke(contextwise, words, catch_exceptions=False)
+    assert (result.exit_code, result.output) == (0, "")
+    page = out.read_text("utf-8")
+    assert_self_contained(page)
+    assert f"contextwise report six six-guess six-graph --out '{out}' --top 3" in Reader(page).text
+    assert [path.name for path in tmp_path.iterdir()] == ["a report.html"]
