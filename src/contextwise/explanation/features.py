@@ -17,8 +17,11 @@ from contextwise.contexts import is_canonical
 from contextwise.counting import DEFAULT, get_engine
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
+from contextwise.counting.limits import check
 from contextwise.explanation.sentences import FeatureErrors, Kind
 from contextwise.structure import Structure
+
+KINDS: tuple[Kind, ...] = ("guess", "true")
 
 
 def most_errors(comparison: Comparison) -> dict[tuple[int, int], tuple[int, int]]:
@@ -39,16 +42,19 @@ class FeatureSearch:
         self.deadline = deadline
         self.canonical = is_canonical(comparison.contexts)
         self.count_union = get_engine(DEFAULT).count_union
+        self.all_contexts = prod(comparison.domain.cardinalities)
+        self.literals = {kind: self.sides(kind)[0].features.literals() for kind in KINDS}
 
     def worst(self, top: int) -> tuple[FeatureErrors, ...]:
         """The features with the most errors, exactly, by best-first search on a bound."""
-        bounds = [*self.bounds("guess"), *self.bounds("true")]
+        bounds = [bound for kind in KINDS for bound in self.bounds(kind)]
         heapq.heapify(bounds)
         best: list[tuple[int, int, FeatureErrors]] = []
         while bounds:
             negative, feature, only_in = heapq.heappop(bounds)
             if len(best) == top and -negative <= best[0][0]:
                 break
+            check(self.deadline)
             found = self.feature(only_in, feature)
             if found.takes_part:
                 heapq.heappush(best, (found.takes_part, -len(bounds), found))
@@ -65,12 +71,14 @@ class FeatureSearch:
             for pair, (fp, fn) in most_errors(self.comparison).items()
         }
         known = set(other.features.rows)
-        for feature, literals in enumerate(model.features.literals()):
+        for feature, literals in enumerate(self.literals[only_in]):
+            check(self.deadline)
             if model.features.rows[feature] in known:
                 continue
             scope = [variable for variable, _ in literals]
+            others = self.contexts_without(scope)
             most = sum(
-                min(errors[pair], self.size(literals, pair))
+                min(errors[pair], others * self.size(literals, pair))
                 for pair in combinations(scope, 2)
                 if errors.get(pair)
             )
@@ -80,7 +88,7 @@ class FeatureSearch:
     def feature(self, only_in: Kind, feature: int) -> FeatureErrors:
         """The exact figures of one feature, summed over the pairs of its scope."""
         model, _ = self.sides(only_in)
-        literals = model.features.literals()[feature]
+        literals = self.literals[only_in][feature]
         takes_part = vanish = created = 0
         for pair in combinations([variable for variable, _ in literals], 2):
             cube = self.cube(literals, pair)
@@ -104,14 +112,14 @@ class FeatureSearch:
     def cube(self, literals: Sequence[tuple[int, int]], pair: tuple[int, int]) -> Cube:
         return [lit for lit in literals if self.canonical or lit[0] not in pair]
 
+    def contexts_without(self, scope: Sequence[int]) -> int:
+        """The number of assignments of the variables outside a scope."""
+        cardinalities = self.comparison.domain.cardinalities
+        return self.all_contexts // prod(cardinalities[v] for v in scope)
+
     def size(self, literals: Sequence[tuple[int, int]], pair: tuple[int, int]) -> int:
-        """The number of contexts of a feature's cube."""
-        cube = dict(self.cube(literals, pair))
-        return prod(
-            cube[v].bit_count() if v in cube else c
-            for v, c in enumerate(self.comparison.domain.cardinalities)
-            if self.canonical or v not in pair
-        )
+        """The number of assignments that a feature's cube allows to the variables of its scope."""
+        return prod(allowed.bit_count() for _, allowed in self.cube(literals, pair))
 
     def outside(self, pair: tuple[int, int], cube: Cube, cubes: Sequence[Cube]) -> int:
         """The number of contexts of a cube that none of the others allows."""
