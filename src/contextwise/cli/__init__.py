@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "sample": "sample",
     "plot": "plot",
     "report": "report",
+    "explore": "explore",
     "info": "info",
     "query": "query",
     "independencies": "independencies",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
+from contextwise.report.written import as_csv, as_json
+
 
 def print_json(value: object) -> None:
     """A value as JSON: ints stay exact, whatever their size; a fraction is a text like ``1/3``."""
-    click.echo(json.dumps(value, indent=2, allow_nan=False, default=str))
+    click.echo(as_json(value))
 
 
 def print_records(records: Sequence[object]) -> None:
@@ -22,8 +21,4 @@ def print_records(records: Sequence[object]) -> None:
 
 def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str]) -> None:
     """Records as CSV, one row each, under a header; None is an empty cell."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(header), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    click.echo(text.getvalue(), nl=False)
+    click.echo(as_csv(records, header), nl=False)

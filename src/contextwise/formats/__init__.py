@@ -54,7 +54,7 @@ def read(
     >>> read(path)
     LogLinear(2 variables, 1 feature: 0.5 v0=1 & v1!=2)
     """
-    chosen = _format_of(path, format)
+    chosen = format_of(path, format)
     source = Source(files.read_bytes(path), os.fspath(path))
     return _with_zero_weights(chosen.read(source), zero_weights)
 
@@ -81,7 +81,7 @@ def read_stream(
 
 def write(model: Model, path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write a model to a file, all or nothing, in the format that the suffix says."""
-    data = encode(model, _format_of(path, format).name)
+    data = encode(model, format_of(path, format).name)
     files.write_bytes(path, files.packed(data) if _is_packed(path) else data)
 
 
@@ -110,7 +110,12 @@ def _is_packed(path: str | os.PathLike[str]) -> bool:
     return os.fspath(path).lower().endswith(".gz")
 
 
-def _format_of(path: str | os.PathLike[str], format: str | None) -> Format:
+def format_of(path: str | os.PathLike[str], format: str | None = None) -> Format:
+    """The format of that name, or the one that the suffix of a path says.
+
+    >>> format_of("learned.mn.gz").name
+    'mn'
+    """
     if format is not None:
         return _named(format)
     name = os.fspath(path).lower().removesuffix(".gz")

@@ -1,0 +1,75 @@
+"""``contextwise explore``: the explorer, a local page in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from contextwise.cli.models import (
+    ZeroWeights,
+    format_option,
+    load,
+    model_argument,
+    only_one_from_stdin,
+    short_names,
+    zero_weights_option,
+)
+from contextwise.errors import require
+
+
+@click.command()
+@model_argument("models", metavar="[TRUE GUESS...]", nargs=-1)
+@click.option(
+    "--run",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="FOLDER",
+    help="Show the results of this experiment.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Who may connect: from where.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="Where the page is.  [default: a free port]",
+)
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@format_option
+@zero_weights_option
+def explore(
+    models: tuple[str, ...],
+    run: Path | None,
+    host: str,
+    port: int,
+    no_browser: bool,
+    format_name: str | None,
+    zero_weights: ZeroWeights,
+) -> None:
+    """Look at where models differ, on a local page: compare, click, ask.
+
+    The page offers the models that are named here, the bundled examples, and files that are
+    uploaded there. It is for this machine only unless --host says otherwise, asks nothing of a
+    network, and keeps no file. Ctrl-C ends it.
+
+    \b
+    Examples:
+      contextwise explore
+      contextwise explore true.mn learned.mn other.mn
+      contextwise explore --no-browser --port 8000 true.mn learned.mn
+    """
+    only_one_from_stdin(list(models))
+    require("shiny", "web")
+    from contextwise.web.app import explorer
+    from contextwise.web.serve import serve
+
+    loaded = [
+        (label, load(name, format=format_name, zero_weights=zero_weights))
+        for name, label in zip(models, short_names(models), strict=True)
+    ]
+    serve(
+        explorer(loaded, run=run),
+        host=host,
+        port=port,
+        open_browser=not no_browser,
+        tell=lambda address: click.echo(f"The explorer is at {address} (Ctrl-C ends it)"),
+    )

@@ -1,0 +1,113 @@
+"""The explorer as a server on this machine: one port, no strangers, no large uploads."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from contextwise.errors import ContextwiseError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+LARGEST_UPLOAD = 64 << 20
+HERE = ("127.0.0.1", "localhost", "::1")
+
+
+def serve(
+    app: ASGIApp, *, host: str, port: int, open_browser: bool, tell: Callable[[str], None]
+) -> None:
+    """Run the page until Ctrl-C; ``tell`` is told its address once it answers.
+
+    Port 0 is any free one.
+    """
+    listening = _listen(host, port)
+    shown = "127.0.0.1" if host in ("", "0.0.0.0") else host
+    address = f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
+    config = uvicorn.Config(
+        guarded(app, host), log_level="error", timeout_graceful_shutdown=1, ws_max_size=2**20
+    )
+    server = _Server(config, lambda: _announce(address, open_browser, tell))
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+
+def _announce(address: str, open_browser: bool, tell: Callable[[str], None]) -> None:
+    tell(address)
+    if open_browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ContextwiseError(f"cannot listen on {host} port {port}: {reason}") from None
+    return listening
+
+
+def guarded(app: ASGIApp, host: str) -> ASGIApp:
+    """The application, for requests that are meant for it.
+
+    A page of another site that is open in the same browser can send requests to this machine. It
+    cannot choose the ``Origin`` header that the browser adds, nor, under a name that it has
+    pointed at this machine, the ``Host`` header. An upload without a length, or with one above the
+    limit, is refused before it is read.
+    """
+    hosts = {*HERE, host} if host in HERE else None
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        refused = None if scope["type"] == "lifespan" else _refusal(scope, hosts)
+        if refused is None:
+            await app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await _answer(send, *refused)
+
+    return guard
+
+
+def _refusal(scope: Scope, hosts: set[str] | None) -> tuple[int, str] | None:
+    """Why a request is refused, as a status and a sentence; None if it is not."""
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    host = headers.get("host", "")
+    if hosts is not None and urlsplit(f"//{host}").hostname not in hosts:
+        return 403, "this page is for the machine it runs on"
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != host:
+        return 403, "this request comes from another site"
+    if scope["type"] == "http" and scope["method"] == "POST":
+        length = headers.get("content-length", "")
+        if not length.isdecimal() or int(length) > LARGEST_UPLOAD:
+            return 413, f"files up to {LARGEST_UPLOAD >> 20} MiB can be uploaded"
+    return None
+
+
+async def _answer(send: Send, status: int, sentence: str) -> None:
+    start: dict[str, Any] = {"type": "http.response.start", "status": status}
+    await send(start | {"headers": [(b"content-type", b"text/plain; charset=utf-8")]})
+    await send({"type": "http.response.body", "body": sentence.encode()})
