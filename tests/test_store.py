@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info
 
 from contextwise.errors import ContextwiseError
 from contextwise.execution import here, way_of
@@ -43,6 +44,17 @@ def test_rows_do_not_depend_on_workers(tmp_path: Path) -> None:
             assert (outcome.before, outcome.done, outcome.failed) == (0, 12, ())
             assert list(store.rows()) == EXPECTED
         assert read_rows(tmp_path / str(jobs)) == EXPECTED
+
+
+def threads(unit: Unit) -> Sequence[Row]:
+    return [{"threads": max(pool["num_threads"] for pool in threadpool_info())}]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_rows_do_not_depend_on_the_number_of_cores(jobs: int, tmp_path: Path) -> None:
+    with Store(tmp_path, ("threads",), {"seed": 1}) as store:
+        assert not run(store, UNITS[:2], threads, way_of(jobs=jobs)).failed
+        assert list(store.rows()) == [{"threads": 1}] * 2
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 A unit is a name, a seed and whatever its function needs; it gives rows. Units are fixed by the
 configuration of a run, so the rows are the same, bit for bit, whatever the number of workers and
-however often the run was stopped on the way.
+however often the run was stopped on the way. So that they do not depend on the number of cores
+either, matrices are multiplied on one thread: how BLAS shares out a sum decides its last bits.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from contextwise.errors import require
 from contextwise.execution import Way
 from contextwise.experiments.store import Finished, Row, Store
 from contextwise.progress import Progress, progress_of
@@ -76,5 +78,6 @@ def run(
 
 def _timed(function: Callable[[Unit], Sequence[Row]], unit: Unit) -> tuple[float, Sequence[Row]]:
     began = time.perf_counter()
-    rows = function(unit)
+    with require("threadpoolctl", "experiments").threadpool_limits(1):
+        rows = function(unit)
     return time.perf_counter() - began, rows
