@@ -39,8 +39,8 @@ def sample(
 ) -> None:
     """Draw rows from MODEL, which has weights, as CSV with a header.
 
-    Rows are independent and exact where the model's treewidth allows; otherwise they come from up
-    to 100 Gibbs chains, burn-in sweeps after a random start and thin sweeps apart.
+    Rows are independent and exact where the model's treewidth allows; otherwise they come from
+    100 Gibbs chains (more for many rows), burn-in sweeps after a random start, thin sweeps apart.
 
     \b
     Examples:

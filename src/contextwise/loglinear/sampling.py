@@ -21,7 +21,7 @@ Way = Literal["auto", "exact", "gibbs"]
 Rows = npt.NDArray[Any]
 Seed = np.random.Generator | int
 
-CHAINS = 100
+FEWEST_CHAINS, MOST_CHAINS, ROWS_A_CHAIN = 100, 1000, 10
 BURN_IN = 100
 THIN = 10
 
@@ -46,7 +46,8 @@ def sample(
     given : partial assignment, optional
         The evidence: rows are drawn from the distribution given these states.
     method : "exact", "gibbs", or "auto": exact where that is possible
-        By Gibbs sampling the rows come from up to 100 chains, in turn.
+        By Gibbs sampling the rows come from 100 chains, in turn; for more than 1,000 rows from
+        one for ten of them, up to 1,000 chains.
     burn_in, thin : for Gibbs sampling
         Sweeps before the first row of a chain, and from one row to the next.
 
@@ -76,7 +77,8 @@ def sample(
                 raise
         else:
             return labelled(model.domain, found.sample(count, generator))
-    chains = max(1, min(count, CHAINS))
+    many = min(MOST_CHAINS, max(FEWEST_CHAINS, count // ROWS_A_CHAIN))
+    chains = max(1, min(count, many))
     drawn = gibbs_chains(
         model,
         chains=chains,
