@@ -72,12 +72,16 @@ def graph_svg(
     fixed : the variables that a context assigns, with their states; drawn hollow
     """
     fixed = fixed or {}
-    places = _scaled(positions, size)
+    labels = {name: _node_label(name, fixed.get(name)) for name in positions}
+    places = _scaled(positions, size, room=14 + 6.5 * max(map(len, labels.values()), default=0))
     words = f"Graph of {len(positions)} variables"
     drawn = list(edges)
     widest = widest_of(len(drawn))
     lines = [line for edge in drawn for line in _lines(edge, places, view, widest)]
-    nodes = [node for name in positions for node in _node(name, places, fixed.get(name), size)]
+    nodes = [
+        _node(name, places[name], label, hollow=name in fixed, many=len(places) > 40, size=size)
+        for name, label in labels.items()
+    ]
     return "".join([_open("graph", size, size, words), *lines, *nodes, "</svg>"])
 
 
@@ -152,11 +156,11 @@ def _heat_labels(heat: HeatMap, cell: float, margin: float) -> Iterator[str]:
 # -- the graph -----------------------------------------------------------------------------------
 
 
-def _scaled(positions: Positions, size: float) -> dict[str, tuple[float, float]]:
+def _scaled(positions: Positions, size: float, room: float) -> dict[str, tuple[float, float]]:
     """The unit square on the page, with room for labels; on a page, y grows downwards."""
-    room = 56.0
-    span = size - 2 * room
-    return {name: (room + span * x, room + span * (1 - y)) for name, (x, y) in positions.items()}
+    room = min(room, size / 4)
+    across, along = size - 2 * room, size - 2 * 24
+    return {name: (room + across * x, 24 + along * (1 - y)) for name, (x, y) in positions.items()}
 
 
 def _lines(
@@ -174,20 +178,22 @@ def _lines(
         )
 
 
+def _node_label(name: str, state: str | None) -> str:
+    return shown(name, 16) if state is None else f"{shown(name, 16)} = {shown(state, 10)}"
+
+
 def _node(
-    name: str, places: Mapping[str, tuple[float, float]], state: str | None, size: float
-) -> Iterator[str]:
+    name: str, place: tuple[float, float], label: str, *, hollow: bool, many: bool, size: float
+) -> str:
     """A dot and its name, which stands on the side away from the middle."""
-    x, y = places[name]
-    label = shown(name, 16) if state is None else f"{shown(name, 16)} = {shown(state, 10)}"
+    x, y = place
     right = x >= size / 2
-    paint = 'fill="currentColor"' if state is None else 'fill="none" stroke="currentColor"'
-    text_size = 12 if len(places) <= 40 else 9
-    yield (
-        f'<circle class="node" cx="{_f(x)}" cy="{_f(y)}" r="{4 if len(places) <= 40 else 2.5}" '
+    paint = 'fill="none" stroke="currentColor"' if hollow else 'fill="currentColor"'
+    return (
+        f'<circle class="node" cx="{_f(x)}" cy="{_f(y)}" r="{2.5 if many else 4}" '
         f"{paint}><title>{escape(shown(name))}</title></circle>"
         f'<text x="{_f(x + (8 if right else -8))}" y="{_f(y)}" dy="0.35em" '
-        f'font-size="{text_size}" text-anchor="{"start" if right else "end"}" '
+        f'font-size="{9 if many else 12}" text-anchor="{"start" if right else "end"}" '
         f'fill="currentColor" class="halo" paint-order="stroke" stroke="#ffffff" '
         f'stroke-width="3" stroke-opacity="0.8">{escape(label)}</text>'
     )

@@ -20,8 +20,8 @@ WITH_NUMBERS = 12
 """Up to this many models each cell shows its number."""
 LABELS = 40
 """The most labels along a side."""
-NEAR = 0.03
-"""Points of the map that are nearer than this share of its size have one label."""
+HIGH, LONG = 0.05, 0.45
+"""The height and the length of a label on the map, as shares of the map's size."""
 
 
 @styled
@@ -103,26 +103,38 @@ def plot_map(names: Sequence[str], distances: FloatArray, *, axes: Axes | None =
     axes = axes or new_axes()
     points = planar(distances)
     axes.plot(points[:, 0], points[:, 1], "o", color="#0072B2", markersize=4)
-    for (x, y), labels in _labels(names, points).items():
-        text = "\n".join(shown(label, 20) for label in labels)
+    span = float(np.ptp(points, axis=0).max(initial=0)) or 1.0
+    for name, (x, y), height in zip(names, points, _label_heights(points, span), strict=True):
         axes.annotate(
-            text, (x, y), xytext=(4, 0), textcoords="offset points", fontsize=6, va="center"
+            shown(name, 20),
+            (x, y),
+            xytext=(x + 0.03 * span, height),
+            fontsize=5,
+            va="center",
+            arrowprops={
+                "arrowstyle": "-",
+                "linewidth": 0.3,
+                "color": "#7f7f7f",
+                "relpos": (0, 0.5),
+            },
         )
     axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.15)
+    axes.margins(0.3, 0.15)
     axes.set(xticks=[], yticks=[])
     axes.set_xlabel(f"stress {_stress(points, distances):.3f}")
     return axes
 
 
-def _labels(names: Sequence[str], points: FloatArray) -> dict[tuple[float, float], list[str]]:
-    """The names at each place; points that nearly coincide share one."""
-    near = NEAR * float(np.ptp(points, axis=0).max(initial=0))
-    found: dict[tuple[float, float], list[str]] = {}
-    for name, (x, y) in zip(names, points.tolist(), strict=True):
-        place = next((p for p in found if np.hypot(p[0] - x, p[1] - y) <= near), (x, y))
-        found.setdefault(place, []).append(name)
-    return found
+def _label_heights(points: FloatArray, span: float) -> list[float]:
+    """How high each label stands: beside its point, or above the labels that would cross it."""
+    heights: dict[int, float] = {}
+    for k in np.argsort(points[:, 1], kind="stable").tolist():
+        x, height = points[k]
+        for other, taken in sorted(heights.items(), key=lambda entry: entry[1]):
+            if abs(points[other, 0] - x) < LONG * span and abs(taken - height) < HIGH * span:
+                height = taken + HIGH * span
+        heights[k] = float(height)
+    return [heights[k] for k in range(len(points))]
 
 
 def _stress(points: FloatArray, distances: FloatArray) -> float:
