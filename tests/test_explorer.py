@@ -248,6 +248,10 @@ def test_many_guesses_sort_and_choose(page: Page) -> None:
     expect(cells.first).to_have_text("six-graph (example)")
     page.get_by_role("button", name="six-graph").click()
     expect(page.locator("#shown")).to_have_value("example:six-graph")
+    with page.expect_download() as download:
+        page.click("#report_html")
+    report = Path(download.value.path()).read_text(encoding="utf-8")
+    assert "2 guesses compared with six" in report
 
 
 def test_many_variables_are_an_image_with_a_part_enlarged(page: Page, tmp_path: Path) -> None:

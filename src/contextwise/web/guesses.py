@@ -7,14 +7,16 @@ from math import isnan
 from typing import Any
 
 from htmltools import TagChild, TagList, tags
-from shiny import reactive, render, ui
+from shiny import reactive, render, req, ui
 
 from contextwise.report.records import Record, comparison_record
 from contextwise.report.written import as_csv, as_json
 from contextwise.text import number, rate
-from contextwise.web import elements
+from contextwise.web import elements, jobs
+from contextwise.web.process import Job
 from contextwise.web.state import Shown, State
 
+EXPLAINING = 30.0  # seconds for each guess of a report
 COUNTS = ("distance", "tp", "fn", "fp", "tn")
 RATES = ("precision", "recall", "f1", "mcc")
 HEAD = (
@@ -28,7 +30,11 @@ def panel() -> TagList:
     return TagList(
         tags.p("One row a guess; a column's head sorts by it, a guess's name shows it."),
         ui.output_ui("guess_table"),
-        elements.downloads(("guesses_csv", "table (CSV)"), ("guesses_json", "table (JSON)")),
+        elements.downloads(
+            ("guesses_csv", "table (CSV)"),
+            ("guesses_json", "table (JSON)"),
+            ("report_html", "report on all of them (HTML)"),
+        ),
     )
 
 
@@ -57,6 +63,16 @@ def serve(state: State) -> None:
     def table_as_json() -> str:
         return as_json(records())
 
+    async def report() -> str:
+        results = state.results()
+        req(results)
+        compared = {one.guess.label: one.comparison for one in results}
+        seconds = len(results) * EXPLAINING + 60
+        job = Job(jobs.report_of, results[0].true.label, compared, EXPLAINING, seconds=seconds)
+        page: str = await job.result()
+        return page
+
+    elements.offer("report_html", report)
     elements.offer("guesses_csv", table_as_csv)
     elements.offer("guesses_json", table_as_json)
 

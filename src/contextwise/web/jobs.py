@@ -9,6 +9,7 @@ import csv
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,11 +18,12 @@ from contextwise.contexts import Contexts, Pair
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.experiments.store import FILE, read_rows
 from contextwise.experiments.summary import Effect, effects
-from contextwise.explanation import PairExplanation, explain
+from contextwise.explanation import PairExplanation, explain, explain_comparison
 from contextwise.formats import format_of, read_stream
 from contextwise.independence import Answer, answer_to, parse_statement
 from contextwise.progress import Progress
 from contextwise.report.agreement import Edge, agreement
+from contextwise.report.page import Reported, report_page
 from contextwise.result import Interrupted
 from contextwise.structure import Model
 
@@ -121,6 +123,17 @@ def answers(
     """What each model says to an independence question."""
     statement = parse_statement(question)
     return [answer_to(model, statement, time_limit=time_limit) for model in models]
+
+
+def report_of(
+    true: str, guesses: Mapping[str, Comparison], time_limit: float, progress: Progress
+) -> str:
+    """The report page about guesses, by their names; each is explained within the time limit."""
+    reported = [
+        Reported(name, c, explain_comparison(c, deadline=time.monotonic() + time_limit))
+        for name, c in guesses.items()
+    ]
+    return report_page(true, reported)
 
 
 def read_results(path: str, name: str, progress: Progress) -> list[dict[str, Any]]:

@@ -77,7 +77,7 @@ def serve(state: State, wanted: str) -> Worker:
             return TagList(tags.p("Asking both models …"))
         answers: Sequence[Answer] = worker.result()
         return TagList(
-            tags.p("Asked: ", tags.strong(str(answers[0].statement))),
+            tags.p("Asked: ", tags.strong(str(answers[0].statement).replace("⫫", "_||_"))),
             tags.div(
                 *(
                     _reply(role, answer)
