@@ -236,7 +236,7 @@ def test_downloads_are_what_the_package_gives(page: Page) -> None:
     assert text("graph_true_svg").startswith("<svg")
 
 
-def test_many_guesses_sort_and_choose(page: Page) -> None:
+def test_many_guesses_sort_and_choose(page: Page, browser: Browser) -> None:
     page.get_by_label("six-graph (example)").check()
     tab(page, "Guesses")
     cells = page.locator("#guess_table tbody tr td:first-child")
@@ -252,6 +252,9 @@ def test_many_guesses_sort_and_choose(page: Page) -> None:
         page.click("#report_html")
     report = Path(download.value.path()).read_text(encoding="utf-8")
     assert "2 guesses compared with six" in report
+    page.wait_for_url("**shown=example%3Asix-graph**")
+    with visit(browser, page.url) as again:
+        expect(again.locator("#shown")).to_have_value("example:six-graph", timeout=PATIENCE)
 
 
 def test_many_variables_are_an_image_with_a_part_enlarged(page: Page, tmp_path: Path) -> None:

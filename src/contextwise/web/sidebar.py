@@ -113,7 +113,7 @@ def serve(state: State, link: Link) -> list[Worker]:
     def offer_shown() -> None:
         guesses = state.guesses()
         with reactive.isolate():
-            chosen = input.shown()
+            chosen = input.shown() or link.shown
         keys = [entry.key for entry in guesses]
         ui.update_select(
             "shown",
