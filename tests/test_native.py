@@ -127,6 +127,16 @@ def test_over_budget_and_out_of_time() -> None:
         native.count_union(hard_cover(), deadline=time.monotonic() + 0.05)
 
 
+def test_a_wide_cover_stops_in_time() -> None:
+    """A chain of 3,000 variables has slow nodes and a deep recursion; leaving it is quick."""
+    chain = [[(k, 0b10), (k + 1, 0b10)] for k in range(2999)]
+    cover = cover_of([2] * 3000, chain)
+    began = time.monotonic()
+    found = native.solve(cover, deadline=began + 0.5)
+    assert time.monotonic() - began < 10
+    assert 0 <= found.lower < found.upper <= cover.total
+
+
 @pytest.mark.parametrize("memory", [0, 1000, 100_000])
 def test_forgetting_changes_nothing(memory: int) -> None:
     cover = random_cover(random.Random(8), [2] * 32, 50, (3, 7))

@@ -24,7 +24,7 @@ struct Budget {
   // One more node; false if there is no budget for it.
   bool enter() {
     if (late || used >= nodes) return false;
-    if ((++used & 255) == 0)
+    if ((++used & 15) == 0)
       late = (stop && stop->load(std::memory_order_relaxed)) || Clock::now() >= deadline;
     return true;
   }

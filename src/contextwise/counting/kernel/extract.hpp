@@ -151,6 +151,7 @@ class Coding {
 // Which features of a model have both variables of each pair in their scope.
 class PairIndex {
  public:
+  PairIndex() = default;
   PairIndex(const FeatureArrays& model, const std::vector<Pair>& pairs, std::size_t variables)
       : starts_(pairs.size() + 1, 0) {
     // The wanted pairs by their first variable, so that a feature finds its pairs by a short search.

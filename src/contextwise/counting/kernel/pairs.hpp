@@ -8,6 +8,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -41,9 +42,12 @@ class Comparison {
       : coding_(coding),
         pairs_(pairs),
         options_(options),
-        a_(coding.model(0), pairs, coding.variables()),
-        b_(coding.model(1), pairs, coding.variables()),
-        outcomes_(pairs.size()) {}
+        outcomes_(pairs.size()) {
+    const auto index = [&](int m) { return PairIndex(coding.model(m), pairs, coding.variables()); };
+    auto other = std::async(options.threads > 1 ? std::launch::async : std::launch::deferred, index, 1);
+    a_ = index(0);
+    b_ = other.get();
+  }
 
   // Counts everything. `watch` is called from this thread a few times a second with the number of
   // pairs done; when it returns false the work stops and what is not counted keeps its bounds.

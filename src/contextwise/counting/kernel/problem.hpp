@@ -70,7 +70,7 @@ struct Problem {
     return product;
   }
 
-  // The weight of the assignments of the open variables that one cube allows.
+  // The weight of the assignments of these variables that one cube allows.
   N size_of(const Set& forbids, Set open) const {
     N size(1);
     while (!open.none()) {
@@ -88,16 +88,18 @@ struct Problem {
     N low = assignments(open), high(1);
     Set used(words);
     for (u32 c : chosen) {
-      const N size = size_of(cubes[c], open);
+      const Set mine = fields_of(cubes[c] & open) & open;
+      const N inside = size_of(cubes[c], mine);
+      N size = inside;
+      size *= assignments(open - mine);
       if (low < size)
         low = N(0);
       else
         low -= size;
-      const Set mine = fields_of(cubes[c] & open) & open;
       if (mine.meets(used)) continue;
       used |= mine;
       N outside = assignments(mine);
-      outside -= size_of(cubes[c], mine);
+      outside -= inside;
       high *= outside;
     }
     high *= assignments(open - used);

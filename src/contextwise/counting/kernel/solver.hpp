@@ -73,6 +73,10 @@ class Solver {
 
   // The subproblem whose cubes are list_[first..]; the list is ours to change, and gone after.
   Bounds<N> uncovered(std::size_t first, Set open, Known known, double share) {
+    if (budget_.late) {  // no time even for cheap bounds
+      list_.resize(first);
+      return {N(0), p_.assignments(open)};
+    }
     N factor(1);
     if (!propagate(first, open, known, factor)) {
       list_.resize(first);
@@ -187,7 +191,9 @@ class Solver {
 
   Bounds<N> component(const Part& part, double share) {
     if (p_.binary && part.open.count() <= 2 * TRUTH_VARIABLES) return Bounds<N>(N(by_table(part)));
-    if (share < least_ || !budget_.enter()) return p_.proven(cubes_of(part), part.open);
+    if (share < least_ || !budget_.enter())
+      return budget_.late ? Bounds<N>(N(0), p_.assignments(part.open))
+                          : p_.proven(cubes_of(part), part.open);
     const std::size_t key = keys_.size();
     push_key(part);
     const std::size_t length = keys_.size() - key;
