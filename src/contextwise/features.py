@@ -109,6 +109,11 @@ class Features:
         bounds = self.starts.tolist()
         return [pairs[a:b] for a, b in itertools.pairwise(bounds)]
 
+    def scopes(self) -> set[tuple[int, ...]]:
+        """The distinct scopes, each as rising variables."""
+        bounds, variables = self.starts.tolist(), self.variables.tolist()
+        return {tuple(variables[a:b]) for a, b in itertools.pairwise(bounds)}
+
     def take(self, features: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Features:
         """The chosen features (indices or a mask), in that order."""
         chosen = np.flatnonzero(features) if features.dtype == bool else features

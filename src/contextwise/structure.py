@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -182,12 +182,12 @@ class Structure:
     def scopes(self) -> set[tuple[str, ...]]:
         """The distinct scopes of the features, each in the order of the domain."""
         names = self.domain.names
-        return {tuple(names[v] for v in scope) for scope in _scopes(self.features)}
+        return {tuple(names[v] for v in scope) for scope in self.features.scopes()}
 
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs of variables that occur together in some feature, in order."""
         names = self.domain.names
-        found = {pair for scope in _scopes(self.features) for pair in combinations(scope, 2)}
+        found = {pair for scope in self.features.scopes() for pair in combinations(scope, 2)}
         return [(names[i], names[j]) for i, j in sorted(found)]
 
     def statistics(self) -> dict[str, float]:
@@ -199,7 +199,7 @@ class Structure:
             "mean_length": float(lengths.mean()) if len(self) else 0.0,
             "largest_length": int(lengths.max(initial=0)),
             "pairs": len(self.pairs()),
-            "scopes": len(_scopes(self.features)),
+            "scopes": len(self.features.scopes()),
         }
 
     # -- made from it ----------------------------------------------------------------------------
@@ -395,9 +395,3 @@ def _repr(kind: str, model: Model, shown: list[str]) -> str:
         f"{variables} variable{'s' * (variables != 1)}, {features} feature{'s' * (features != 1)}"
     )
     return printable(f"{kind}({size}{': ' if shown else ''}{'; '.join(shown)})")
-
-
-def _scopes(features: Features) -> set[tuple[int, ...]]:
-    bounds = features.starts.tolist()
-    variables = features.variables.tolist()
-    return {tuple(variables[a:b]) for a, b in pairwise(bounds)}

@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 @model_argument("true")
 @model_argument("guess")
 @click.option("--pair", metavar="A,B", help="Explain this pair instead of the whole comparison.")
-@click.option("--top", default=10, show_default=True, help="How many regions, pairs and features.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="How many regions, pairs and features.",
+)
 @click.option(
     "--contexts",
     type=click.Choice(["fully-contextualized", "canonical"]),

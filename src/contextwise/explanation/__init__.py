@@ -22,7 +22,6 @@ from typing import overload
 from contextwise.comparison import Comparison, ModelOrPath, as_structure, compare
 from contextwise.contexts import FULLY, Contexts, Pair, is_canonical, pair_positions
 from contextwise.counting.extraction import CoverSource
-from contextwise.counting.limits import OutOfTime
 from contextwise.counting.regions import Regions, difference
 from contextwise.domain import Domain
 from contextwise.explanation.features import FeatureSearch, most_errors
@@ -129,13 +128,9 @@ def explain_comparison(
     errors = {pair: fp + fn for pair, (fp, fn) in most_errors(comparison).items()}
     worst = sorted((pair for pair in errors if errors[pair]), key=lambda pair: -errors[pair])
     pairs = tuple(explainer.explain(pair, min(top, OF_EACH_PAIR)) for pair in worst[:top])
-    partial = bool(comparison.open_pairs) or any(pair.undecided for pair in pairs)
-    features: tuple[FeatureErrors, ...] = ()
-    try:
-        features = FeatureSearch(comparison, explainer.source, deadline).worst(top)
-    except OutOfTime:
-        partial = True
-    return Explanation(comparison, pairs, features, partial)
+    features, in_time = FeatureSearch(comparison, explainer.source, deadline).worst(top)
+    undecided = bool(comparison.open_pairs) or any(pair.undecided for pair in pairs)
+    return Explanation(comparison, pairs, features, partial=undecided or not in_time)
 
 
 class _PairExplainer:

@@ -17,7 +17,7 @@ from contextwise.contexts import is_canonical
 from contextwise.counting import DEFAULT, get_engine
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
-from contextwise.counting.limits import check
+from contextwise.counting.limits import OutOfTime, check
 from contextwise.explanation.sentences import FeatureErrors, Kind
 from contextwise.structure import Structure
 
@@ -45,11 +45,24 @@ class FeatureSearch:
         self.all_contexts = prod(comparison.domain.cardinalities)
         self.literals = {kind: self.sides(kind)[0].features.literals() for kind in KINDS}
 
-    def worst(self, top: int) -> tuple[FeatureErrors, ...]:
-        """The features with the most errors, exactly, by best-first search on a bound."""
+    def worst(self, top: int) -> tuple[tuple[FeatureErrors, ...], bool]:
+        """The features with the most errors, and whether the time was enough to be sure.
+
+        If it was not, they are the worst of those that were counted.
+        """
+        best: list[tuple[int, int, FeatureErrors]] = []
+        in_time = True
+        try:
+            self.search(top, best)
+        except OutOfTime:
+            in_time = False
+        best.sort(key=lambda entry: (-entry[0], -entry[1]))
+        return tuple(found for *_, found in best), in_time
+
+    def search(self, top: int, best: list[tuple[int, int, FeatureErrors]]) -> None:
+        """Put the worst features on the heap ``best``, by best-first search on a bound."""
         bounds = [bound for kind in KINDS for bound in self.bounds(kind)]
         heapq.heapify(bounds)
-        best: list[tuple[int, int, FeatureErrors]] = []
         while bounds:
             negative, feature, only_in = heapq.heappop(bounds)
             if len(best) == top and -negative <= best[0][0]:
@@ -60,8 +73,6 @@ class FeatureSearch:
                 heapq.heappush(best, (found.takes_part, -len(bounds), found))
             if len(best) > top:
                 heapq.heappop(best)
-        best.sort(key=lambda entry: (-entry[0], -entry[1]))
-        return tuple(found for *_, found in best)
 
     def bounds(self, only_in: Kind) -> Iterator[tuple[int, int, Kind]]:
         """For each feature with errors, minus the most errors that it can take part in."""
