@@ -114,3 +114,9 @@ def test_what_a_time_limit_leaves_out_is_said() -> None:
     whole = explain(true, guess, time_limit=0.0)
     assert whole.partial
     assert "A time limit left out part" in str(whole)
+
+
+def test_no_features_can_be_asked_for() -> None:
+    true = Structure(DOMAIN, ["A=1 & B=1 & C=no"])
+    found = explain(true, Structure(DOMAIN), top=0)
+    assert (found.pairs, found.features, found.partial) == ((), (), False)

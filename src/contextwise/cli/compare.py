@@ -9,10 +9,12 @@ from contextwise.cli.compared import Given, Result, as_records, as_text, print_r
 from contextwise.cli.data import load_rows
 from contextwise.cli.models import (
     ZeroWeights,
+    contexts_option,
     format_option,
     load,
     model_argument,
     only_one_from_stdin,
+    pair_of,
     short_names,
     zero_weights_option,
 )
@@ -36,13 +38,7 @@ def _complete_engine(
 @click.option("--variables", metavar="A,B,...", help="Only the pairs of these variables.")
 @click.option("--context", metavar="'A=1, B=0'", help="Only contexts that agree with this one.")
 @click.option("--data", type=click.Path(), help="Only contexts of the rows of this CSV file.")
-@click.option(
-    "--contexts",
-    type=click.Choice(["fully-contextualized", "canonical"]),
-    default="fully-contextualized",
-    show_default=True,
-    help="Contexts of the other variables, or full assignments.",
-)
+@contexts_option
 @click.option(
     "--engine",
     metavar="NAME",
@@ -131,7 +127,7 @@ def compare(
             comparison = compare_models(
                 first.model,
                 other.model,
-                pairs=[_pair(text) for text in pairs] or None,
+                pairs=[pair_of(text, "--pairs") for text in pairs] or None,
                 variables=None if variables is None else parse_names(variables),
                 context=context,
                 data=rows,
@@ -186,10 +182,3 @@ def _all_given(names: list[str], format_name: str | None, zero_weights: ZeroWeig
             model = model.without_zero_weights() if zero_weights == "drop" else model
         found.append(Given(name, label, model, zeros))
     return found
-
-
-def _pair(text: str) -> tuple[str, str]:
-    names = parse_names(text)
-    if len(names) != 2:
-        raise click.UsageError(f"--pairs takes two names, as in --pairs A,B; not {text!r}")
-    return names[0], names[1]

@@ -9,14 +9,15 @@ import click
 
 from contextwise.cli.models import (
     ZeroWeights,
+    contexts_option,
     format_option,
     load,
     model_argument,
     only_one_from_stdin,
+    pair_of,
     zero_weights_option,
 )
 from contextwise.cli.output import print_json
-from contextwise.notation import parse_names
 
 if TYPE_CHECKING:
     from contextwise.explanation import Explanation, PairExplanation
@@ -33,13 +34,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many regions, pairs and features.",
 )
-@click.option(
-    "--contexts",
-    type=click.Choice(["fully-contextualized", "canonical"]),
-    default="fully-contextualized",
-    show_default=True,
-    help="Contexts of the other variables, or full assignments.",
-)
+@contexts_option
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Say what is known by then.")
 @zero_weights_option
 @format_option
@@ -72,13 +67,10 @@ def explain(
     first, second = (
         load(name, format=format_name, zero_weights=zero_weights) for name in (true, guess)
     )
-    names = None if pair is None else parse_names(pair)
-    if names is not None and len(names) != 2:
-        raise click.UsageError(f"--pair takes two names, as in --pair A,B; not {pair!r}")
     found = explain_models(
         first,
         second,
-        pair=None if names is None else (names[0], names[1]),  # type: ignore[call-overload]
+        pair=None if pair is None else pair_of(pair, "--pair"),  # type: ignore[call-overload]
         top=top,
         contexts=contexts,
         time_limit=time_limit,

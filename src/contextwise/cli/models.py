@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from contextwise.errors import ContextwiseError
+from contextwise.notation import parse_names
 
 if TYPE_CHECKING:
     from contextwise.structure import Model
@@ -39,6 +40,13 @@ model_argument = partial(click.argument, shell_complete=complete_model)
 
 format_option = click.option(
     "--format", "format_name", metavar="FORMAT", help="Read every file as this format."
+)
+contexts_option = click.option(
+    "--contexts",
+    type=click.Choice(["fully-contextualized", "canonical"]),
+    default="fully-contextualized",
+    show_default=True,
+    help="Contexts of the other variables, or full assignments.",
 )
 zero_weights_option = click.option(
     "--zero-weights",
@@ -75,6 +83,14 @@ def _standard_input() -> BinaryIO:
     if sys.stdin is None:
         raise ContextwiseError("there is no standard input to read from")
     return sys.stdin.buffer
+
+
+def pair_of(text: str, option: str) -> tuple[str, str]:
+    """The two names that an option gives, as in ``A,B``."""
+    names = parse_names(text)
+    if len(names) != 2:
+        raise click.UsageError(f"{option} takes two names, as in {option} A,B; not {text!r}")
+    return names[0], names[1]
 
 
 def only_one_from_stdin(names: list[str]) -> None:

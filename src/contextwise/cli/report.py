@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from contextwise.cli.models import (
     ZeroWeights,
+    contexts_option,
     format_option,
     load,
     model_argument,
@@ -28,13 +29,7 @@ from contextwise.cli.models import (
 @click.option(
     "--top", default=10, show_default=True, help="How many of the worst pairs and features."
 )
-@click.option(
-    "--contexts",
-    type=click.Choice(["fully-contextualized", "canonical"]),
-    default="fully-contextualized",
-    show_default=True,
-    help="Contexts of the other variables, or full assignments.",
-)
+@contexts_option
 @click.option(
     "--time-limit",
     type=click.FloatRange(min=0),

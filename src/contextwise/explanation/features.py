@@ -63,7 +63,7 @@ class FeatureSearch:
         """Put the worst features on the heap ``best``, by best-first search on a bound."""
         bounds = [bound for kind in KINDS for bound in self.bounds(kind)]
         heapq.heapify(bounds)
-        while bounds:
+        while bounds and top > 0:
             negative, feature, only_in = heapq.heappop(bounds)
             if len(best) == top and -negative <= best[0][0]:
                 break
