@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, settings
 
-from contextwise import Domain, Structure, compare
+from contextwise import Domain, Structure, compare, examples
 from contextwise.contexts import Contexts
 from contextwise.explanation import FeatureErrors, explain, in_words
 from contextwise.generate import random_structure
@@ -99,6 +99,15 @@ def test_features_are_named() -> None:
     assert FeatureErrors("true", "A=1 & B=1 & C=no", 8, 8) in found.features
 
 
+def test_errors_are_counted_in_words() -> None:
+    true, guess = (examples.load(name) for name in ("lung", "lung-learned"))
+    assert str(explain(true, guess)).splitlines()[-2:] == [
+        "The guess lacks smoker=yes and asbestos=yes and cancer=yes: 1 error, gone if it is added.",
+        "The guess has asbestos=yes and cancer=yes: it takes part in 1 error; removing it alone "
+        "undoes 1 and brings 1 new.",
+    ]
+
+
 def test_what_a_time_limit_leaves_out_is_said() -> None:
     domain = Domain.of_cardinalities([2] * 12)
     rng = np.random.default_rng(3)
@@ -111,6 +120,7 @@ def test_what_a_time_limit_leaves_out_is_said() -> None:
     assert found.fp <= counted.fp <= found.fp + found.undecided
     assert found.fn <= counted.fn <= found.fn + found.undecided
     assert "not decided in time" in str(found)
+    assert found.partial
     whole = explain(true, guess, time_limit=0.0)
     assert whole.partial
     assert "A time limit left out part" in str(whole)

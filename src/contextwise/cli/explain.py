@@ -35,11 +35,18 @@ if TYPE_CHECKING:
     help="How many regions, pairs and features.",
 )
 @contexts_option
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Say what is known by then.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Say what is known by then.",
+)
 @zero_weights_option
 @format_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; sizes are exact.")
+@click.pass_context
 def explain(
+    ctx: click.Context,
     true: str,
     guess: str,
     pair: str | None,
@@ -54,6 +61,8 @@ def explain(
 
     Contexts are given as regions that do not overlap, largest first. "only in guess" are false
     positives, "only in true" false negatives.
+
+    Exit code: 0, or 3 if a time limit left something out.
 
     \b
     Examples:
@@ -79,6 +88,8 @@ def explain(
         print_json(_record(found))
     else:
         click.echo(str(found))
+    if found.partial:
+        ctx.exit(3)
 
 
 def _record(found: Explanation | PairExplanation) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import Literal
 from contextwise.comparison import Comparison
 from contextwise.contexts import Pair
 from contextwise.notation import parse_literals, quoted, write_literal
-from contextwise.text import number, percent
+from contextwise.text import number, percent, plural
 
 Kind = Literal["guess", "true"]
 """Which of the two models alone has the dependence."""
@@ -60,6 +60,11 @@ class PairExplanation:
     def errors(self) -> int:
         """The errors that were found."""
         return self.fp + self.fn
+
+    @property
+    def partial(self) -> bool:
+        """Whether a time limit left contexts out."""
+        return self.undecided > 0
 
     def lines(self) -> Iterator[str]:
         """The explanation as sentences, a region each."""
@@ -132,15 +137,13 @@ class Explanation:
 
 
 def _feature_line(found: FeatureErrors) -> str:
+    errors = plural(found.takes_part, "error")
     if found.only_in == "true":
-        return (
-            f"The guess lacks {in_words(found.feature)}: {number(found.takes_part)} errors, "
-            "which vanish if it is added."
-        )
-    more = f", and {number(found.created)} others appear" if found.created else ""
+        return f"The guess lacks {in_words(found.feature)}: {errors}, gone if it is added."
+    more = f" and brings {number(found.created)} new" if found.created else ""
     return (
-        f"The guess has {in_words(found.feature)}: it takes part in {number(found.takes_part)} "
-        f"errors, of which {number(found.vanish)} vanish if it alone is removed{more}."
+        f"The guess has {in_words(found.feature)}: it takes part in {errors}; removing it alone "
+        f"undoes {number(found.vanish)}{more}."
     )
 
 
