@@ -228,3 +228,9 @@ def test_a_configuration_and_settings_do_not_go_together(tmp_path: Path) -> None
         )
         assert result.exit_code == 2
         assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_cannot_begin_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(ContextwiseError, match="jobs is a number of processes"):
+        run_kl(TINY, tmp_path / "run", jobs=0)
+    assert not (tmp_path / "run").exists()

@@ -71,6 +71,11 @@ def test_another_configuration_is_refused_with_the_difference(tmp_path: Path) ->
     Store(tmp_path, COLUMNS, {"seed": 1, "sizes": [50]}).close()
     with pytest.raises(ContextwiseError, match="seed is 1 there and 2 here"):
         Store(tmp_path, COLUMNS, {"seed": 2, "sizes": [50]})
+    with pytest.raises(
+        ContextwiseError, match=r"sizes is \[50\] there and \[0, 1, .*… here"
+    ) as many:
+        Store(tmp_path, COLUMNS, {"seed": 1, "sizes": list(range(1000))})
+    assert len(str(many.value)) < 300 + len(str(tmp_path))
 
 
 def test_a_failed_unit_is_reported_with_its_seed_and_tried_again(tmp_path: Path) -> None:

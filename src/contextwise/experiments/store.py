@@ -29,6 +29,7 @@ from contextwise.errors import ContextwiseError, require
 from contextwise.formats.files import write_bytes
 
 FILE = "results.sqlite"
+LONGEST_SETTING = 60  # characters of a setting that a message shows
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS units (
@@ -201,7 +202,13 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _differences(stored: Mapping[str, Any], mine: Mapping[str, Any]) -> list[str]:
     return [
-        f"{key} is {json.dumps(stored.get(key))} there and {json.dumps(mine.get(key))} here"
+        f"{key} is {_shown(stored.get(key))} there and {_shown(mine.get(key))} here"
         for key in sorted({*stored, *mine})
         if stored.get(key) != mine.get(key)
     ]
+
+
+def _shown(value: object) -> str:
+    """A setting for a message; of a model's features the first is enough."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_SETTING else f"{text[:LONGEST_SETTING]}…"
