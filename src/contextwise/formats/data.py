@@ -5,7 +5,8 @@ exactly the names of the variables, in any order, it is a header and the columns
 name (columns beyond them are left out); otherwise the columns are the variables in the order of the
 domain. Cells may be quoted as in any CSV file; blanks around a cell do not count. An empty cell,
 ``*``, ``?``, ``NA`` and ``NaN`` mean that the value is missing, unless a state is called so: a
-missing value is an error that says where, because a row without it is in no context.
+missing value is an error that says where, because a row without it is in no context. Libra's weight
+of a row (``2.5|0,1,1``) is an error, too: counts are exact, and so rows count once each.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy.typing as npt
 from contextwise.domain import Domain, listed
 from contextwise.errors import ParseError
 from contextwise.formats import files
+from contextwise.text import plural
 
 MISSING = frozenset({"", "*", "?", "NA", "NaN", "nan"})
 
@@ -104,7 +106,7 @@ def _checked(
     for line, cells in rows:
         if len(cells) != width:
             raise ParseError(
-                f"{len(cells)} cells where {width} are expected"
+                f"{plural(len(cells), 'cell')} where {width} are expected"
                 + _hint(cells, domain, line == rows[0][0]),
                 path=name,
                 line=line,
@@ -120,6 +122,8 @@ def _checked(
 
 
 def _hint(cells: list[str], domain: Domain, is_first: bool) -> str:
+    if len(cells) == 1:
+        return "; cells are separated by commas"
     unknown = [cell for cell in cells if cell not in domain.positions]
     if is_first and len(unknown) < len(cells):
         missing = [name for name in domain.names if name not in cells]
@@ -133,6 +137,13 @@ def _bad_cell(cell: str, domain: Domain, variable: int, name: str, line: int) ->
         return ParseError(
             f"the value of {column!r} is missing; rows with missing values have to be left out or "
             "filled in first",
+            path=name,
+            line=line,
+        )
+    if not variable and "|" in cell:
+        return ParseError(
+            f"{cell!r} looks like a row with a weight (weight|…), which is not read; "
+            "repeat the row as often as it counts",
             path=name,
             line=line,
         )
