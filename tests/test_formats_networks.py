@@ -260,6 +260,8 @@ PA = "probability (A) { table 0.5 0.5; }\n"
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
+        ("", 1, "the file is empty"),
+        ("// nothing", 1, "the file is empty"),
         ("nonsense", 1, "expected network, variable or probability, not 'nonsense'"),
         ("network x {", 1, "the file ends inside a block"),
         ("\n/* no end", 2, "a comment has no end"),

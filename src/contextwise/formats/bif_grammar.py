@@ -92,6 +92,8 @@ class _Parser:
                 raise self.error(
                     f"expected network, variable or probability, not {keyword.text[:30]!r}", keyword
                 )
+        if not self.at:
+            raise self.error("the file is empty", self.tokens[0])
         return Network(self.variables, distributions)
 
     # -- blocks ----------------------------------------------------------------------------------
