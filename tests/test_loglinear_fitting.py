@@ -240,8 +240,11 @@ def test_bad_data() -> None:
         fit(structure, [[0, 2]])
     with pytest.raises(DomainError, match="1 cells for 2 variables"):
         fit(structure, [[0]])
-    with pytest.raises(DomainError, match="negative"):
-        fit(structure, [[0, 1]], l2=-1)
+    for wrong in (-1, np.nan, np.inf):
+        with pytest.raises(DomainError, match="a penalty is a finite number from 0 up"):
+            fit(structure, [[0, 1]], l2=wrong)
+        with pytest.raises(DomainError, match="a penalty is a finite number from 0 up"):
+            fit(structure, [[0, 1]], l1=wrong)
     with pytest.raises(ContextwiseError, match="unknown method"):
         fit(structure, [[0, 1]], method="magic")  # type: ignore[arg-type]
     wide = Domain.of_cardinalities([2] * 40)

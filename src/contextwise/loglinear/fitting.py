@@ -129,8 +129,9 @@ def fit(
     share = counts / counts.sum()
     seen = frequencies(own.features, rows, share)
     penalty = (L2 if total else 0.0) if l2 is None else l2
-    if penalty < 0 or l1 < 0:
-        raise DomainError("a penalty cannot be negative")
+    for given in (penalty, l1):
+        if not 0 <= given < np.inf:
+            raise DomainError(f"a penalty is a finite number from 0 up, not {given}")
     if method == "likelihood":
         search = _Search(_likelihood(own, seen), seen * (1 - seen))
     elif method == "pseudo-likelihood":
