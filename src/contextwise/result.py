@@ -21,7 +21,7 @@ from contextwise.contexts import FULLY, Contexts, Pair, is_canonical, pair_posit
 from contextwise.counting import DEFAULT, ObjectArray, PairCounts
 from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.domain import Domain
-from contextwise.errors import DomainError, OpenResult
+from contextwise.errors import DomainError, OpenResult, require
 from contextwise.features import IntArray
 from contextwise.structure import Structure
 from contextwise.text import number, percent
@@ -278,10 +278,9 @@ class Comparison(Rates):
 
     def to_frame(self) -> pandas.DataFrame:
         """The counts of each pair as a pandas DataFrame (``pip install contextwise[frames]``)."""
-        import pandas as pd
-
+        pd = require("pandas", "frames")
         names = self.pair_names()
-        frame = pd.DataFrame(self.counts, columns=list(COUNTS), dtype=object)
+        frame: pandas.DataFrame = pd.DataFrame(self.counts, columns=list(COUNTS), dtype=object)
         frame.insert(0, "second", [second for _, second in names])
         frame.insert(0, "first", [first for first, _ in names])
         return frame
