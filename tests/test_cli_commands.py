@@ -9,8 +9,9 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
-from contextwise import LogLinear, examples, read
+from contextwise import LogLinear, examples, formats, read
 from contextwise.cli import COMMANDS, contextwise
+from contextwise.cli.models import FORMATS
 from contextwise.counting import DEFAULT, ENGINES
 
 MN = b"""2,3
@@ -48,6 +49,17 @@ def test_every_command_has_help_with_examples(command: str) -> None:
 def test_the_command_alone_prints_its_help() -> None:
     assert run().stdout == run("--help").stdout
     assert all(f"\n  {command} " in run().stdout for command in COMMANDS)
+
+
+def test_no_summary_of_a_command_is_cut() -> None:
+    for arguments in ((), ("plot", "--help"), ("experiment", "--help")):
+        out = run(*arguments).stdout
+        assert "..." not in out[out.index("\nCommands:") :]
+
+
+def test_the_formats_of_the_command_line_are_those_there_are() -> None:
+    assert tuple(format.name for format in formats.FORMATS) == FORMATS
+    assert ", ".join(FORMATS) in " ".join(run("compare", "--help").stdout.split())
 
 
 class TestInfo:

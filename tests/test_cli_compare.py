@@ -66,6 +66,14 @@ class TestForPeople:
             "age – cough          1   2   1   0",
         ]
 
+    def test_the_contexts_that_were_asked_for_are_named(self) -> None:
+        first = [states[0] for states in DOMAIN.values()]
+        Path("rows.csv").write_text(",".join(first))
+        shown = run("true.json", "guess.json", "--data", "rows.csv").stdout.splitlines()[2]
+        assert shown == "over   3 pairs, 3 assertions in the contexts of the rows of rows.csv"
+        shown = run("true.json", "guess.json", "--context", "").stdout.splitlines()[2]
+        assert shown == "over   3 pairs, 7 assertions"
+
     def test_several_guesses_are_a_row_each(self) -> None:
         lines = run("true.json", "guess.json", "true.json").stdout.splitlines()
         assert lines[0].split() == ["true", "true.json:", "3", "variables,", "1", "feature"]

@@ -68,8 +68,11 @@ def test_csv_to_standard_output_and_to_a_file(tmp_path: Path) -> None:
 
 def test_json_to_a_file(tmp_path: Path) -> None:
     out = tmp_path / "d.json"
-    run(*SIX, "--json", "--out", str(out))
-    assert json.loads(out.read_text())["distances"] == DISTANCES
+    for options in (["--json"], []):
+        run(*SIX, *options, "--out", str(out))
+        assert json.loads(out.read_text())["distances"] == DISTANCES
+    run(*SIX, "--csv", "--out", str(out))
+    assert out.read_text().startswith("model,")
 
 
 def test_processes_give_the_same() -> None:

@@ -56,6 +56,13 @@ class TestTrouble:
             (["nonsense"], ["No such command 'nonsense'"]),
             (["convert", "lung", "no/such/folder/lung.json"], ["no/such/folder/lung.json"]),
             (["convert", "lung", "lung.xyz"], ["lung.xyz: the suffix does not say"]),
+            (["info", "-"], ["standard input: there is nothing to read"]),
+            (["compare", "lung", "lung", "--format", "xyz"], ["--format", "'xyz' is not one of"]),
+            (["compare", "lung", "lung", "--pairs", "a"], ["as in --pairs A,B; not 'a'. Try: "]),
+            (["compare", "-", "lung", "--data", "-"], ["only one model or data file can be read"]),
+            (["fit", "-", "-", "--out", "x.mn"], ["only one model or data file can be read"]),
+            (["explain", "lung", "lung", "--time-limit", "-1"], ["--time-limit", "x>=0"]),
+            (["comprae", "lung"], ["No such command 'comprae'; the nearest is 'compare'"]),
         ],
     )
     def test_one_line_and_exit_code_two(self, arguments: list[str], parts: list[str]) -> None:
@@ -80,8 +87,39 @@ class TestTrouble:
         assert done.returncode == 2
         assert done.stderr.decode() == f"contextwise: {os.strerror(errno.ENOSPC)}\n"
 
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["fit", "lung", "missing.csv", "--out", "x.xyz"], "x.xyz: the suffix does not say"),
+            (["fit", "lung", "missing.csv", "--out", "x.dn"], "dn files are only read"),
+            (["fit", "lung", "missing.csv", "--out", "no/x.mn"], "no/x.mn: No such file"),
+            (["report", "missing.mn", "x.mn", "--out", "no/x.html"], "no/x.html: No such file"),
+            (["matrix", "missing.mn", "--out", "no/x.csv"], "no/x.csv: No such file"),
+            (["sample", "missing.mn", "--out", "."], ".: Is a directory"),
+            (["plot", "matrix", "missing.mn", "--out", "no/x.png"], "no/x.png: No such file"),
+            (["plot", "pairs", "missing.mn", "x.mn", "--out", "x.gif"], "x.gif: a picture is a"),
+        ],
+    )
+    def test_where_to_write_is_looked_at_before_the_work(
+        self, arguments: list[str], message: str
+    ) -> None:
+        assert_one_line_of_trouble(run(*arguments), message)
+
+    @pytest.mark.parametrize("group", ["plot", "experiment"])
+    def test_a_group_alone_shows_its_help(self, group: str) -> None:
+        done = run(group)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert done.stderr == run(group, "--help").stdout
+
 
 class TestStreams:
+    def test_without_standard_error(self) -> None:
+        code = "import sys; sys.stderr = None; from contextwise.cli import main; main()"
+        command = [sys.executable, "-c", code, "compare", "lung", "lung-learned", "--json"]
+        done = subprocess.run(command, capture_output=True)
+        assert done.returncode == 0
+        assert json.loads(done.stdout)["distance"] == 2
+
     def test_warnings_are_one_line_on_standard_error(self) -> None:
         done = run("info", "-", "--json", stdin=b"2,2\nMN {\n0.5 +v0_1 +v0_0\n1 +v0_1\n}\n")
         assert done.returncode == 0

@@ -22,7 +22,7 @@ def progress_of(wanted: bool | Progress, label: str) -> Iterator[Progress | None
     """
     if callable(wanted):
         yield wanted
-    elif not wanted or not sys.stderr.isatty():
+    elif not wanted or sys.stderr is None or not sys.stderr.isatty():
         yield None
     else:
         try:

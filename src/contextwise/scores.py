@@ -190,7 +190,7 @@ def _predict(
     show_progress: bool | Progress,
 ) -> None:
     if data is None:
-        found.refuse(PREDICTIONS, "there are no rows to score (data=)")
+        found.refuse(PREDICTIONS, "there are no rows to predict (data)")
         return
     if not isinstance(guess, LogLinear):
         found.refuse(PREDICTIONS, "the guess has no weights")

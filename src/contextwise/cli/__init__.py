@@ -1,8 +1,8 @@
 """The command: parse, call a public function, show.
 
 A subcommand is a module here with one click command; `COMMANDS` names them, and a module is
-imported when its command is used. ``--help`` imports them all for their summaries, so a module
-here imports NumPy and what needs it inside its functions. Results alone go to standard output;
+imported when its command is used. It imports NumPy and what needs it inside its functions, so that
+its ``--help`` is there at once. Results alone go to standard output;
 progress, warnings and errors go to standard error. Exit codes: 0 done, 1 the answer is
 "different" or "dependent" where a command promises that, 2 trouble, 3 not decided in time.
 """
@@ -13,6 +13,7 @@ import io
 import os
 import sys
 import warnings
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -22,27 +23,27 @@ from contextwise.errors import ContextwiseError
 from contextwise.notation import printable
 
 COMMANDS: dict[str, str] = {
-    "compare": "compare",
-    "matrix": "matrix",
-    "explain": "explain",
-    "score": "score",
-    "kl": "kl",
-    "fit": "fit",
-    "sample": "sample",
-    "plot": "plot",
-    "report": "report",
-    "explore": "explore",
-    "info": "info",
-    "query": "query",
-    "independencies": "independencies",
-    "graph": "graph",
-    "convert": "convert",
-    "examples": "examples",
-    "engines": "engines",
-    "experiment": "experiment",
-    "completion": "completion",
+    "compare": "How far guesses are from the true model.",
+    "matrix": "How far each two of many models are from each other.",
+    "explain": "Where a guess differs from the true model, and why.",
+    "score": "The metric beside KL, likelihoods and other scores.",
+    "kl": "KL-divergence of two models with weights.",
+    "fit": "Fit the weights of a structure to data.",
+    "sample": "Draw rows from a model with weights.",
+    "plot": "Pictures for papers.",
+    "report": "A page about guesses and the true model: one HTML file.",
+    "explore": "Look at where models differ, on a local page.",
+    "info": "What models hold, and what their files held.",
+    "query": "Whether variables are independent, and why.",
+    "independencies": "List the independencies of a model.",
+    "graph": "The graph of a model, over all contexts or in one.",
+    "convert": "A model from one format to another.",
+    "examples": "The bundled example models.",
+    "engines": "What counts, and what cannot be used here.",
+    "experiment": "Studies that survive a crash.",
+    "completion": "Completion of commands and models in your shell.",
 }
-"""Each subcommand and the module of `contextwise.cli` that has it, as the function of that name."""
+"""Each subcommand, the function of that name in the module of that name here, and what it does."""
 
 READER_LEFT = 141
 """The exit code when the reader of our output went away: what a shell reports for SIGPIPE."""
@@ -57,9 +58,21 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"contextwise.cli.{COMMANDS[cmd_name]}")
+        module = import_module(f"contextwise.cli.{cmd_name}")
         command: click.Command = getattr(module, cmd_name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        near = get_close_matches(args[0], COMMANDS, n=1)
+        if args[0] not in COMMANDS and near:
+            ctx.fail(f"No such command {args[0]!r}; the nearest is {near[0]!r}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         # Before click sees it: click would leave with 1, which means "different" here.
@@ -103,8 +116,11 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.showwarning = _show_warning
     try:
         sys.exit(contextwise.main(arguments, prog_name="contextwise", standalone_mode=False))
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
     except click.UsageError as error:
-        _fail(f"{error.format_message()} {_where_to_look(error)}")
+        _fail(f"{error.format_message().rstrip('.')}. {_where_to_look(error)}")
     except click.ClickException as error:
         _fail(error.format_message())
     except click.Abort:

@@ -112,7 +112,8 @@ def compare(
       contextwise compare true.mn learned.mn --time-limit 60
       contextwise compare true.mn learned.mn --exit-code > /dev/null || echo different
     """
-    _refuse_contradictions(as_json, as_csv, per_pair, [true, *guesses])
+    _refuse_contradictions(as_json, as_csv, per_pair)
+    only_one_from_stdin([true, *guesses, data])
     from contextwise.comparison import compare as compare_models
     from contextwise.counting import DEFAULT
     from contextwise.result import Interrupted
@@ -139,7 +140,7 @@ def compare(
             )
         except Interrupted as stop:
             comparison = stop.comparison
-        results.append(Result(other, comparison, context))
+        results.append(Result(other, comparison, context, data))
         if comparison.interrupted:
             break
     if as_json:
@@ -154,12 +155,11 @@ def compare(
         ctx.exit(3)
 
 
-def _refuse_contradictions(as_json: bool, as_csv: bool, per_pair: bool, names: list[str]) -> None:
+def _refuse_contradictions(as_json: bool, as_csv: bool, per_pair: bool) -> None:
     if as_json and as_csv:
         raise click.UsageError("choose one of --json and --csv")
     if per_pair and not (as_json or as_csv):
         raise click.UsageError("--per-pair goes with --csv or --json")
-    only_one_from_stdin(names)
 
 
 def _refuse_other_domains(true: Given, guess: Given) -> None:

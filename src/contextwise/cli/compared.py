@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,11 +28,15 @@ class Given:
 
 @dataclass(frozen=True)
 class Result:
-    """A guess, and how it compares in the contexts that were asked for."""
+    """A guess, and how it compares in the contexts that were asked for.
+
+    These are all, those that agree with ``context``, or those of the rows of the file ``data``.
+    """
 
     guess: Given
     comparison: Comparison
     context: str | None = None
+    data: str | None = None
 
 
 def as_records(
@@ -101,6 +106,7 @@ def _record(true: Given, result: Result) -> Record:
         "true_zero_weights": true.zero_weights,
         "guess_zero_weights": guess.zero_weights,
         "context": result.context,
+        "data": result.data,
         **comparison_record(result.comparison),
     }
 
@@ -117,7 +123,9 @@ def _head(true: Given, results: Sequence[Result], zero_weights: ZeroWeights) -> 
     over = f"{plural(c.pair_count, 'pair')}, {plural(c.total, 'assertion')}"
     if c.contexts == "canonical":
         over += " on full assignments"
-    if context is not None:
+    if results[0].data is not None:
+        over += f" in the contexts of the rows of {name(os.path.basename(results[0].data))}"
+    if context:
         over += f" in the context {name(context)}"
     rows.append(("over", over))
     zeros = [

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import click
 
-from contextwise.cli.models import ZeroWeights, load, model_argument, zero_weights_option
+from contextwise.cli.models import (
+    ZeroWeights,
+    format_type,
+    load,
+    model_argument,
+    zero_weights_option,
+)
 
 
 @click.command()
 @model_argument("source", metavar="IN")
 @click.argument("target", metavar="OUT", type=click.Path())
-@click.option("--from", "source_format", metavar="FORMAT", help="The format of IN.")
-@click.option("--to", "target_format", metavar="FORMAT", help="The format of OUT.")
+@click.option(
+    "--from", "source_format", type=format_type, metavar="FORMAT", help="The format of IN."
+)
+@click.option(
+    "--to", "target_format", type=format_type, metavar="FORMAT", help="The format of OUT."
+)
 @zero_weights_option
 def convert(
     source: str,
@@ -22,7 +32,8 @@ def convert(
 ) -> None:
     """Write the model IN to the file OUT, or to standard output if OUT is -.
 
-    The suffix says the format (.gz after it packs the file) unless --from or --to does.
+    The suffix says the format (.gz after it packs the file) unless --from or --to does. A FORMAT
+    is mn, json, bn, dn, uai or bif; bn and dn are only read.
 
     \b
     Examples:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from contextwise.cli.data import load_rows
-from contextwise.cli.models import format_option, load, model_argument
+from contextwise.cli.models import format_option, load, model_argument, only_one_from_stdin
 
 
 @click.command()
@@ -49,7 +49,10 @@ def fit(
     """
     from contextwise import formats
     from contextwise.loglinear.fitting import fit as fit_weights
+    from contextwise.text import plural
 
+    only_one_from_stdin([structure, data])
+    formats.check_target(out)
     model = load(structure, format=format_name)
     rows = load_rows(data, model.domain)
     found = fit_weights(
@@ -63,10 +66,10 @@ def fit(
     )
     formats.write(found.model, out)
     state = "converged" if found.converged else "NOT converged"
-    click.echo(f"{found.rows:,} rows, {len(found.model):,} weights by {method}", err=True)
-    click.echo(f"{state} after {found.iterations} iterations: {found.value:.6g} a row", err=True)
+    weights = plural(len(found.model), "weight")
+    click.echo(f"{plural(found.rows, 'row')}, {weights} by {method}", err=True)
+    steps = plural(found.iterations, "iteration")
+    click.echo(f"{state} after {steps}: {found.value:.6g} a row", err=True)
     if len(found.unseen):
-        click.echo(
-            f"{len(found.unseen):,} features hold in no row; only the penalty bounds their weights",
-            err=True,
-        )
+        unseen = plural(len(found.unseen), "feature")
+        click.echo(f"in no row: {unseen}, whose weights only the penalty bounds", err=True)

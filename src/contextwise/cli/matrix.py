@@ -29,7 +29,9 @@ GANAK = "some counts are Ganak's, which errs with a probability below one in a b
 
 @click.command()
 @model_argument("models", metavar="MODEL...", nargs=-1, required=True)
-@click.option("--out", type=click.Path(), help="Write CSV (or JSON) to this file.")
+@click.option(
+    "--out", type=click.Path(), help="Write to this file: CSV, or JSON if it is a .json file."
+)
 @click.option("--normalized", is_flag=True, help="Distances as shares of all assertions.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row and one column a model.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -72,9 +74,12 @@ def matrix(
         raise click.UsageError("choose one of --json and --csv")
     only_one_from_stdin(list(models))
     from contextwise.counting import DEFAULT
-    from contextwise.formats.files import write_bytes
+    from contextwise.formats.files import check_target, write_bytes
     from contextwise.many import distance_matrix
 
+    if out is not None:
+        check_target(out)
+        as_json = as_json or (out.lower().endswith(".json") and not as_csv)
     given = {name: load(name, format=format_name, zero_weights=zero_weights) for name in models}
     found = distance_matrix(
         [given[name] for name in models],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
@@ -38,8 +38,16 @@ def complete_model(
 model_argument = partial(click.argument, shell_complete=complete_model)
 """An argument that names a model, or several with ``nargs=-1``."""
 
+FORMATS = ("mn", "json", "bn", "dn", "uai", "bif")
+"""The names of `contextwise.formats.FORMATS`, known without importing it."""
+
+format_type = click.Choice(FORMATS)
 format_option = click.option(
-    "--format", "format_name", metavar="FORMAT", help="Read every file as this format."
+    "--format",
+    "format_name",
+    type=format_type,
+    metavar="FORMAT",
+    help=f"Read every file as this format: {', '.join(FORMATS)}.",
 )
 contexts_option = click.option(
     "--contexts",
@@ -93,18 +101,20 @@ def pair_of(text: str, option: str) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def only_one_from_stdin(names: list[str]) -> None:
+def only_one_from_stdin(names: Sequence[str | None]) -> None:
     """Refuse ``-`` where it is given twice: standard input can be read once."""
     if names.count("-") > 1:
-        raise click.UsageError("only one model can be read from standard input")
+        raise click.UsageError("only one model or data file can be read from standard input")
 
 
 def short_names(names: Iterable[str]) -> list[str]:
-    """The names for a table: without their folders, if that leaves them apart.
+    """The names for a table: without their folders, if that leaves different ones apart.
 
     >>> short_names(["runs/a.mn", "runs/b.mn"]), short_names(["one/a.mn", "two/a.mn"])
     (['a.mn', 'b.mn'], ['one/a.mn', 'two/a.mn'])
+    >>> short_names(["runs/a.mn", "runs/a.mn"])
+    ['a.mn', 'a.mn']
     """
     given = list(names)
     short = [os.path.basename(name) for name in given]
-    return short if len(set(short)) == len(short) else given
+    return short if len(set(short)) == len(set(given)) else given

@@ -19,11 +19,24 @@ from contextwise.cli.models import (
 if TYPE_CHECKING:
     from contextwise.comparison import Comparison
 
+
+def _checked(ctx: click.Context, param: click.Parameter, path: str) -> str:
+    """The path of a picture; one that cannot be written is refused before the work."""
+    from contextwise.formats.files import check_target
+    from contextwise.report.plots.figures import format_of
+
+    if not ctx.resilient_parsing:
+        format_of(path)
+        check_target(path)
+    return path
+
+
 out_option = click.option(
     "--out",
     metavar="FILE",
     type=click.Path(),
     required=True,
+    callback=_checked,
     help="The picture: a .png, .svg or .pdf file.",
 )
 
@@ -41,7 +54,7 @@ def plot() -> None:
     """
 
 
-@plot.command()
+@plot.command(short_help="A heat map of the errors of each pair.")
 @model_argument("true")
 @model_argument("guess")
 @out_option
@@ -64,14 +77,12 @@ def pairs(
       contextwise plot pairs true.mn learned.mn --cluster --out pairs.png
     """
     from contextwise.report.plots import plot_pairs, save
-    from contextwise.report.plots.figures import format_of
 
-    format_of(out)
     (found,) = _compared(true, (guess,), zero_weights, format_name).values()
     save(plot_pairs(found, cluster=cluster), out)
 
 
-@plot.command()
+@plot.command(short_help="Both structures in one graph.")
 @model_argument("true")
 @model_argument("guess")
 @out_option
@@ -103,9 +114,7 @@ def graph(
     """
     from contextwise.comparison import compare
     from contextwise.report.plots import plot_graphs, save
-    from contextwise.report.plots.figures import format_of
 
-    format_of(out)
     (found,) = _compared(true, (guess,), zero_weights, format_name).values()
     if context is None:
         drawn = plot_graphs(found, most=most)
@@ -120,7 +129,7 @@ def graph(
     save(drawn[0], out)
 
 
-@plot.command()
+@plot.command(short_help="Confusion matrix, errors and rates of guesses.")
 @model_argument("true")
 @model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
 @out_option
@@ -141,14 +150,12 @@ def confusion(
       contextwise plot confusion true.mn first.mn second.mn --out rates.png
     """
     from contextwise.report.plots import plot_guesses, save
-    from contextwise.report.plots.figures import format_of
 
-    format_of(out)
     drawn = plot_guesses(_compared(true, guesses, zero_weights, format_name))
     save(drawn[0], out)
 
 
-@plot.command()
+@plot.command(short_help="The distances of many models, and a map.")
 @model_argument("models", metavar="MODEL...", nargs=-1, required=True)
 @out_option
 @zero_weights_option
@@ -164,9 +171,7 @@ def matrix(
     """
     from contextwise.many import distance_matrix
     from contextwise.report.plots import plot_models, save
-    from contextwise.report.plots.figures import format_of
 
-    format_of(out)
     only_one_from_stdin(list(models))
     given = [load(name, format=format_name, zero_weights=zero_weights) for name in models]
     found = distance_matrix(given, names=short_names(models), show_progress=True)

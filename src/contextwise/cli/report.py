@@ -27,7 +27,11 @@ from contextwise.cli.models import (
     "--out", metavar="FILE", type=click.Path(), required=True, help="The page: an .html file."
 )
 @click.option(
-    "--top", default=10, show_default=True, help="How many of the worst pairs and features."
+    "--top",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="How many of the worst pairs and features.",
 )
 @contexts_option
 @click.option(
@@ -64,11 +68,12 @@ def report(
     """
     from contextwise.comparison import compare
     from contextwise.explanation import explain_comparison
-    from contextwise.formats.files import write_bytes
+    from contextwise.formats.files import check_target, write_bytes
     from contextwise.report.page import Reported, report_page
 
     names = [true, *guesses]
     only_one_from_stdin(names)
+    check_target(out)
     first, *others = (load(name, format=format_name, zero_weights=zero_weights) for name in names)
     label, *labels = short_names(names)
     reported = []

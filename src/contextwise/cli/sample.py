@@ -51,6 +51,8 @@ def sample(
     from contextwise.formats.data import format_rows
     from contextwise.loglinear.sampling import sample as draw
 
+    if out != "-":
+        files.check_target(out)
     loaded = load_weighted(model, format=format_name)
     rows = draw(
         loaded,

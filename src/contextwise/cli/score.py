@@ -70,7 +70,7 @@ def score(
     """
     from contextwise.scores import score as score_one
 
-    only_one_from_stdin([true, *guesses])
+    only_one_from_stdin([true, *guesses, data, fit_to])
     model = load(true, format=format_name)
     rows = None if data is None else load_rows(data, model.domain)
     train = None if fit_to is None else load_rows(fit_to, model.domain)

@@ -16,6 +16,7 @@ To add a format: a module here with its reader and writer, and its line in `FORM
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import IO, Literal
 
 from contextwise.errors import ContextwiseError
@@ -85,6 +86,12 @@ def write(model: Model, path: str | os.PathLike[str], *, format: str | None = No
     files.write_bytes(path, files.packed(data) if _is_packed(path) else data)
 
 
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Refuse, before long work, a path that `write` would refuse whatever the model."""
+    _writer(format_of(path))
+    files.check_target(path)
+
+
 def encode(model: Model, format: str) -> bytes:
     """A model as the bytes of a file of this format.
 
@@ -99,11 +106,14 @@ def encode(model: Model, format: str) -> bytes:
       {"A": "1", "B": "1"}
      ]}
     """
-    chosen = _named(format)
+    return _writer(_named(format))(model)
+
+
+def _writer(chosen: Format) -> Callable[[Model], bytes]:
     if chosen.write is None:
         able = ", ".join(f.name for f in FORMATS if f.write)
-        raise ContextwiseError(f"{format} files are only read; formats to write are {able}")
-    return chosen.write(model)
+        raise ContextwiseError(f"{chosen.name} files are only read; formats to write are {able}")
+    return chosen.write
 
 
 def _is_packed(path: str | os.PathLike[str]) -> bool:
@@ -125,7 +135,7 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> Format
     known = ", ".join(suffix for f in FORMATS for suffix in f.suffixes)
     raise ContextwiseError(
         f"{os.fspath(path)}: the suffix does not say what this file is; known are {known} (each "
-        f"also with .gz), or say it with format=, one of {_names()}"
+        f"also with .gz); or name its format, one of {_names()}"
     )
 
 
@@ -140,7 +150,9 @@ def _fitting(source: Source) -> Format:
     for candidate in FORMATS:
         if candidate.fits(source.data):
             return candidate
-    raise source.error(f"cannot tell what this is; say it with format=, one of {_names()}", line=1)
+    if not source.data.strip():
+        raise source.error("there is nothing to read")
+    raise source.error(f"cannot tell what this is; name its format, one of {_names()}", line=1)
 
 
 def _names() -> str:

@@ -12,6 +12,7 @@ import gzip
 import io
 import os
 import zlib
+from errno import EISDIR
 
 from contextwise.errors import FileError, ParseError
 
@@ -65,8 +66,21 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         raise _file_error(path, error) from None
 
 
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Refuse, before long work, a path that `write_bytes` would refuse after it."""
+    try:
+        if os.path.isdir(path):
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        if os.path.isfile(path) or not os.path.exists(path):
+            beside = _beside(os.path.realpath(path))
+            open(beside, "xb").close()
+            os.unlink(beside)
+    except (OSError, ValueError) as error:
+        raise _file_error(path, error) from None
+
+
 def _replace(path: str, data: bytes) -> None:
-    beside = f"{path}.{os.urandom(4).hex()}.tmp"
+    beside = _beside(path)
     try:
         with open(beside, "xb") as file:
             file.write(data)
@@ -75,6 +89,10 @@ def _replace(path: str, data: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(beside)
         raise
+
+
+def _beside(path: str) -> str:
+    return f"{path}.{os.urandom(4).hex()}.tmp"
 
 
 def _file_error(path: str | os.PathLike[str], error: OSError | ValueError) -> FileError:
