@@ -10,7 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from contextwise import Comparison, Structure, compare, examples
 from contextwise.cli import contextwise
@@ -112,6 +115,16 @@ class TestConfusion:
         assert np.isnan(precision[1])
 
 
+def _draw(axes: Axes) -> None:
+    encoded(axes, "png")
+
+
+def _boxes(axes: Axes) -> list[Bbox]:
+    """Where the labels of a picture stand, without their lines."""
+    _draw(axes)
+    return [Text.get_window_extent(text) for text in axes.texts]
+
+
 class TestMatrix:
     def test_the_tree_keeps_neighbours_together(self) -> None:
         order = plot_dendrogram(list("ABCDE"), LINE)
@@ -121,11 +134,24 @@ class TestMatrix:
         axes = plot_map(list("ABCDE"), LINE)
         assert axes.get_xlabel() == "stress 0.000"
 
-    def test_labels_of_models_at_one_place_stand_apart(self) -> None:
-        axes = plot_map([f"M{i}" for i in range(6)], np.zeros((6, 6)))
-        heights = sorted(text.get_position()[1] for text in axes.texts)
-        assert len(heights) == 6
-        assert np.diff(heights).min() > 0.04
+    @pytest.mark.parametrize("models", [1, 6, 40])
+    def test_labels_of_models_at_one_place_stand_apart(self, models: int) -> None:
+        names = [f"M{i}" for i in range(models)]
+        axes = plot_map(names, np.zeros((models, models)))
+        assert sorted(text.get_text() for text in axes.texts) == sorted(names)
+        boxes = _boxes(axes)
+        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
+
+    def test_labels_leave_the_points_free(self) -> None:
+        axes = plot_map([f"a long name {i}" for i in range(5)], LINE)
+        inside = axes.get_window_extent()
+        assert not any(box.overlaps(inside) for box in _boxes(axes))
+
+    def test_the_tree_ends_at_the_rows_of_the_matrix(self) -> None:
+        tree, matrix, _ = plot_models(list("ABCDE"), LINE)
+        _draw(tree)
+        one, other = tree.get_position(), matrix.get_position()
+        assert (one.y0, one.y1) == pytest.approx((other.y0, other.y1))
 
     def test_numbers_of_few_models(self) -> None:
         assert len(plot_distances(list("ABCDE"), LINE).texts) == 25

@@ -20,13 +20,13 @@ WITH_NUMBERS = 12
 """Up to this many models each cell shows its number."""
 LABELS = 40
 """The most labels along a side."""
-HIGH, LONG = 0.05, 0.45
-"""The height and the length of a label on the map, as shares of the map's size."""
+HIGH = 0.07
+"""The height of a label beside the map, as a share of the map's; less if there are too many."""
 
 
 @styled
 def plot_models(names: Sequence[str], distances: FloatArray) -> list[Axes]:
-    """The matrix in the order of the tree, the tree beside it, and the map below.
+    """The tree, the matrix in its order, and the map, side by side.
 
     Parameters
     ----------
@@ -39,6 +39,7 @@ def plot_models(names: Sequence[str], distances: FloatArray) -> list[Axes]:
     order = plot_dendrogram(names, distances, axes=tree)
     arranged = distances[np.ix_(order, order)]
     plot_distances([names[k] for k in order], arranged, axes=matrix)
+    matrix.set_aspect("auto")  # as high as the tree, whose leaves are its rows
     plot_map(names, distances, axes=plane)
     return [tree, matrix, plane]
 
@@ -103,38 +104,57 @@ def plot_map(names: Sequence[str], distances: FloatArray, *, axes: Axes | None =
     axes = axes or new_axes()
     points = planar(distances)
     axes.plot(points[:, 0], points[:, 1], "o", color="#0072B2", markersize=4)
-    span = float(np.ptp(points, axis=0).max(initial=0)) or 1.0
-    for name, (x, y), height in zip(names, points, _label_heights(points, span), strict=True):
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    half = 0.55 * float(np.ptp(points, axis=0).max()) or 1.0
+    places, size = _label_places((points - middle) / (2 * half) + 0.5)
+    for name, point, (x, height) in zip(names, points, places, strict=True):
         axes.annotate(
             shown(name, 20),
-            (x, y),
-            xytext=(x + 0.03 * span, height),
-            fontsize=5,
+            point,
+            xytext=(x, height),
+            textcoords="axes fraction",
+            fontsize=5 * size,
+            ha="right" if x < 0.5 else "left",
             va="center",
             arrowprops={
                 "arrowstyle": "-",
                 "linewidth": 0.3,
                 "color": "#7f7f7f",
-                "relpos": (0, 0.5),
+                "relpos": (float(x < 0.5), 0.5),
+                "shrinkA": 1,
             },
         )
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.3, 0.15)
-    axes.set(xticks=[], yticks=[])
+    axes.set(xticks=[], yticks=[], aspect="equal")
+    axes.set_xlim(middle[0] - half, middle[0] + half)
+    axes.set_ylim(middle[1] - half, middle[1] + half)
     axes.set_xlabel(f"stress {_stress(points, distances):.3f}")
     return axes
 
 
-def _label_heights(points: FloatArray, span: float) -> list[float]:
-    """How high each label stands: beside its point, or above the labels that would cross it."""
-    heights: dict[int, float] = {}
-    for k in np.argsort(points[:, 1], kind="stable").tolist():
-        x, height = points[k]
-        for other, taken in sorted(heights.items(), key=lambda entry: entry[1]):
-            if abs(points[other, 0] - x) < LONG * span and abs(taken - height) < HIGH * span:
-                height = taken + HIGH * span
-        heights[k] = float(height)
-    return [heights[k] for k in range(len(points))]
+def _label_places(points: FloatArray) -> tuple[FloatArray, float]:
+    """Where each label stands, and its size; all in shares of the map.
+
+    Models that are alike lie on one point. Labels in a column on each side, with a line to their
+    points, stand apart whatever the points are.
+    """
+    places = np.empty((len(points), 2))
+    half = (len(points) + 1) // 2
+    step = min(HIGH, 1 / half)
+    across = np.argsort(points[:, 0], kind="stable")
+    for x, column in ((-0.05, across[:half]), (1.05, across[half:])):
+        places[column, 0] = x
+        places[column, 1] = _apart(points[column, 1], step)
+    return places, step / HIGH
+
+
+def _apart(wanted: FloatArray, step: float) -> FloatArray:
+    """Heights near the wanted ones and in their order, at least a step from each other."""
+    order = np.argsort(wanted, kind="stable")
+    room = step * np.arange(len(wanted))
+    pushed_up = np.maximum.accumulate(wanted[order] - room) + room
+    found = np.empty(len(wanted))
+    found[order] = np.minimum(pushed_up, 1 - room[::-1])
+    return found
 
 
 def _stress(points: FloatArray, distances: FloatArray) -> float:
