@@ -48,9 +48,9 @@ HOSTILE = "<img src=x onerror=\"throw Error('run')\">"
 
 
 @contextmanager
-def explorer(temporary: Path) -> Iterator[str]:
+def explorer(temporary: Path, *models: str) -> Iterator[str]:
     """The address of a running explorer, which keeps its temporary files in a folder."""
-    command = [sys.executable, "-m", "contextwise", "explore", "--no-browser", "six", "six-guess"]
+    command = [sys.executable, "-m", "contextwise", "explore", "--no-browser", *models]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)}
     ) as server:
@@ -71,7 +71,7 @@ def temporary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(temporary: Path) -> Iterator[str]:
-    with explorer(temporary) as found:
+    with explorer(temporary, "six", "six-guess") as found:
         yield found
 
 
@@ -98,6 +98,10 @@ def visit(browser: Browser, address: str) -> Iterator[Page]:
             if request.url.startswith(("http://127.0.0.1:", "data:", "blob:"))
             else trouble.append(request.url)
         ),
+    )
+    page.on(
+        "response",
+        lambda response: trouble.append(response.url) if response.status >= 400 else None,
     )
     page.goto(address)
     yield page
@@ -142,14 +146,14 @@ def test_a_context_changes_the_graphs_and_a_link_brings_it_back(
     tab(page, "Context")
     selector = page.locator("#context_selectors select")
     selector.first.select_option("1")
-    shows(page, "#graphs", "X1 – X2: only in guess in 1 of contexts")
+    shows(page, "#graphs", "X1 – X2: only in guess in 100 % of contexts")
     expect(page.locator("#graphs svg").first.locator("line")).to_have_count(0)
     expect(page.locator("#graphs svg").last.locator("line.fp")).to_have_count(1)
     selector.first.select_option("0")
-    shows(page, "#graphs", "X4 – X5: only in true in 1 of contexts")
+    shows(page, "#graphs", "X4 – X5: only in true in 100 % of contexts")
     page.wait_for_url("**context=X0%3D0**")
     with visit(browser, page.url) as again:
-        shows(again, "#graphs", "X4 – X5: only in true in 1 of contexts")
+        shows(again, "#graphs", "X4 – X5: only in true in 100 % of contexts")
         expect(again.locator("#context_selectors select").first).to_have_value("0")
 
 
@@ -212,6 +216,28 @@ def test_hard_work_can_be_cancelled_and_leaves_bounds(page: Page, tmp_path: Path
     shows(page, "#summary", re.compile(r"Stopped: [\d,]+ of [\d,]+ pairs are open"))
     shows(page, "#summary", "distance, at least")
     expect(page.locator("#again")).to_be_visible()
+
+
+def test_a_reload_begins_again_with_the_same_choice(browser: Browser, tmp_path: Path) -> None:
+    files = [str(tmp_path / name) for name in ("true.json", "guess.json")]
+    for path, model in zip(files, hard_models(), strict=True):
+        write(model, path)
+    with (
+        explorer(tmp_path, "six", "six-guess", *files) as address,
+        visit(browser, address) as page,
+    ):
+        shows(page, "#summary", "240 assertions")
+        page.select_option("#true", label="true.json")
+        page.locator("#stop").wait_for()
+        tab(page, "Question")
+        page.wait_for_url("**true=given%3A2&guess=given%3A3&tab=question**")
+        page.reload()
+        page.locator("#stop").wait_for()
+        expect(page.locator("#true")).to_have_value("given:2")
+        expect(page.locator("#question")).to_be_visible()
+        page.click("#stop")
+        tab(page, "Overview")
+        shows(page, "#summary", "pairs are open")
 
 
 def test_downloads_are_what_the_package_gives(page: Page) -> None:

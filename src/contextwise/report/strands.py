@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import hypot, sqrt
 
 from contextwise.report.agreement import Edge, View
 from contextwise.report.colours import WORDS, Agreement
 from contextwise.text import name as shown
-from contextwise.text import rate
+from contextwise.text import percent
 
 WIDEST = 5.0
 """The width, in points, of an edge that is there in every context."""
@@ -81,8 +82,16 @@ def edge_words(edge: Edge) -> str:
     """An edge as a line of text.
 
     >>> edge_words(Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0))
-    'A – B: in both in 0.5000 of contexts, only in guess in 0.2500 of contexts'
+    'A – B: in both in 50 % of contexts, only in guess in 25 % of contexts'
     """
     between = " – ".join(shown(name) for name in edge.pair)
-    shares = [f"{WORDS[kind]} in {rate(share)} of contexts" for kind, share in edge.strands()]
-    return f"{between}: {', '.join(shares)}"
+    return f"{between}: {', '.join(share_words(*strand) for strand in edge.strands())}"
+
+
+def share_words(kind: Agreement, share: float) -> str:
+    """A share of contexts in words.
+
+    >>> share_words("fp", 0.875)
+    'only in guess in 87.5 % of contexts'
+    """
+    return f"{WORDS[kind]} in {percent(Fraction(share), 1)} of contexts"

@@ -14,12 +14,11 @@ from html import escape
 from math import isinf
 
 from contextwise.report.agreement import Edge, View
-from contextwise.report.colours import COLOURS, DASHES, WORDS, Agreement
+from contextwise.report.colours import COLOURS, DASHES, Agreement
 from contextwise.report.heat import AGREED, OPEN, HeatMap, heat_map_png, palette
 from contextwise.report.layout import Positions
-from contextwise.report.strands import edge_words, strand_lines, widest_of
+from contextwise.report.strands import edge_words, share_words, strand_lines, widest_of
 from contextwise.text import name as shown
-from contextwise.text import rate
 
 MOST_CELLS = 60
 """Up to this many variables each cell is an element with a tip; above, the cells are an image."""
@@ -127,7 +126,7 @@ def _cells(heat: HeatMap, cell: float) -> Iterator[str]:
 def _cell_words(kind: Agreement, share: float) -> str:
     if isinf(share):
         return "not decided in time"
-    return f"{WORDS[kind]} in {rate(share)} of contexts"
+    return share_words(kind, share)
 
 
 def _image(heat: HeatMap, side: float) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from htmltools import Tag, TagList, tags
@@ -58,7 +59,7 @@ def _page(library: Sequence[Entry], link: Link) -> Tag:
     return ui.page_sidebar(
         sidebar.panel(library, link),
         tags.head(
-            tags.link(rel="icon", href="data:,"),
+            tags.link(rel="icon", type="image/svg+xml", href="explorer/icon.svg"),
             tags.link(rel="stylesheet", href="explorer/explorer.css"),
             tags.script(src="explorer/explorer.js"),
         ),
@@ -95,7 +96,7 @@ def _serve(session: Session, state: State, run: Path | None) -> None:
     def offer_pairs() -> None:
         state.offer_pairs(link.pair)
 
-    _tell_address(session, state, chosen_context)
+    _tell_address(session, state, link, chosen_context)
 
     def end() -> None:
         for one in (*workers, worker):
@@ -105,22 +106,31 @@ def _serve(session: Session, state: State, run: Path | None) -> None:
 
 
 def _tell_address(
-    session: Session, state: State, chosen_context: Callable[[], dict[str, str]]
+    session: Session, state: State, came: Link, chosen_context: Callable[[], dict[str, str]]
 ) -> None:
-    """Keep the address of the page the link to what it shows."""
+    """Keep the address of the page the link to what it shows.
+
+    What is chosen is in it at once, so that a reload does not lose a comparison under way; what is
+    looked at, once the comparison is there: until then it is what the page was asked for.
+    """
 
     @reactive.effect
     async def address() -> None:
-        shown = state.shown()
+        true, guess = state.true(), state.guess()
         lasting = [entry.key for entry in state.guesses() if entry.lasting]
-        link = Link(
-            true=shown.true.key if shown.true.lasting else "",
+        link = replace(
+            came if came.true == true.key else Link(),
+            true=true.key if true.lasting else "",
             guesses=tuple(lasting),
-            shown=shown.guess.key if shown.guess.lasting else "",
-            contexts=shown.comparison.contexts,
+            contexts=state.input.contexts(),
             tab=state.input.tab(),
-            pair=state.pair() if shown.true.lasting else None,
-            context=context_text(chosen_context()) if shown.true.lasting else "",
             question=state.input.question(),
         )
+        if any(one.guess is guess for one in state.results()):
+            link = replace(
+                link,
+                shown=guess.key if guess.lasting else "",
+                pair=state.pair() if true.lasting else None,
+                context=context_text(chosen_context()) if true.lasting else "",
+            )
         await session.send_custom_message("address", {"query": link.query()})

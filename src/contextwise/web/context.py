@@ -45,7 +45,13 @@ def panel() -> TagList:
             "depend, in each model. A line is as wide as the share of the remaining contexts "
             "in which the two variables depend."
         ),
-        ui.input_selectize("context_variables", "Variables with a selector", [], multiple=True),
+        ui.input_selectize(
+            "context_variables",
+            "Variables whose state is chosen",
+            [],
+            multiple=True,
+            options={"placeholder": "Add a variable"},
+        ),
         ui.output_ui("context_selectors"),
         elements.legend(("tp", "fp", "fn")),
         ui.output_ui("graphs"),

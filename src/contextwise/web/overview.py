@@ -60,7 +60,11 @@ def map_panel() -> Tag:
         ui.input_checkbox("cluster", "Put variables that err alike together"),
         ui.output_ui("heat"),
         ui.output_ui("enlarged"),
-        tags.div(f"Tints: {', '.join(STEP_WORDS)} of the pair's contexts.", class_="small"),
+        tags.div(
+            f"Tints: {', '.join(STEP_WORDS)} of the pair's contexts. Grey: the pair depends "
+            "somewhere, without such errors; blank: it never does.",
+            class_="small",
+        ),
         elements.downloads(("heat_svg", "heat map (SVG)")),
         ui.output_ui("worst"),
     )
