@@ -99,9 +99,8 @@ def visit(browser: Browser, address: str) -> Iterator[Page]:
             else trouble.append(request.url)
         ),
     )
-    page.on(
-        "response",
-        lambda response: trouble.append(response.url) if response.status >= 400 else None,
+    page.on(  # a request that fails is one; of that for the icon nothing else is told
+        "console", lambda said: trouble.append(said.text) if said.type == "error" else None
     )
     page.goto(address)
     yield page

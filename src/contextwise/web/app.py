@@ -58,7 +58,7 @@ def _page(library: Sequence[Entry], link: Link) -> Tag:
     }
     return ui.page_sidebar(
         sidebar.panel(library, link),
-        tags.head(
+        ui.head_content(
             tags.link(rel="icon", type="image/svg+xml", href="explorer/icon.svg"),
             tags.link(rel="stylesheet", href="explorer/explorer.css"),
             tags.script(src="explorer/explorer.js"),
