@@ -365,3 +365,13 @@ def test_graphs_by_too_many_or_by_a_text() -> None:
         to_graphs(model, by=model.domain.names)
     with pytest.raises(DomainError, match=r"by=\['A'\]"):
         to_graphs(Structure(ABC), by="A")
+
+
+def test_graphs_of_models_that_say_little() -> None:
+    assert [list(graph.edges) for graph in to_graphs(Structure(ABC), by=["A"]).values()] == [[], []]
+    [whole] = to_graphs(Structure(ABC, ["A=1 & B=1"]), by=[]).values()
+    assert list(whole.edges) == [("A", "B")]
+    lone = Structure({"one": ["only"], "A": 2, "B": 2}, ["A=1 & B=1"])
+    assert {key: list(graph.edges) for key, graph in to_graphs(lone, by=["one"]).items()} == {
+        "one=only": [("A", "B")]
+    }

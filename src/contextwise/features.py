@@ -123,6 +123,14 @@ class Features:
         literals = np.arange(int(starts[-1])) + shift
         return Features(self.cardinalities, starts, self.variables[literals], self.values[literals])
 
+    def allowing(self, variable: int, state: int) -> npt.NDArray[np.bool_]:
+        """Which features a state of a variable is compatible with."""
+        literals = np.flatnonzero(self.variables == variable)
+        allowed = self.values[literals, state // 64] >> np.uint64(state % 64) & np.uint64(1)
+        found = np.ones(len(self), dtype=bool)
+        found[np.searchsorted(self.starts, literals[allowed == 0], side="right") - 1] = False
+        return found
+
     def check(self) -> None:
         """Raise `AssertionError` unless the invariant of this module holds."""
         full = all_values(self.cardinalities)

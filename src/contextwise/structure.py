@@ -211,16 +211,11 @@ class Structure:
         """
         fixed = self.domain.assignment(context)
         features = self.features
-        clash = np.zeros(len(self), dtype=bool)
-        gone = np.zeros(len(features.variables), dtype=bool)
+        left = np.ones(len(self), dtype=bool)
         for variable, state in fixed.items():
-            mine = features.variables == variable
-            bit = np.uint64(1 << state % 64)
-            refused = mine & (features.values[:, state // 64] & bit == 0)
-            clash[features.owners[refused]] = True
-            gone |= mine
-        stays = ~gone & ~clash[features.owners]
-        number = np.cumsum(~clash) - 1
+            left &= features.allowing(variable, state)
+        stays = left[features.owners] & ~np.isin(features.variables, list(fixed))
+        number = np.cumsum(left) - 1
         domain = self.domain.without(fixed)
         place = np.cumsum([v not in fixed for v in range(len(self.domain))]) - 1
         result, _ = Structure.from_literals(
@@ -228,7 +223,7 @@ class Structure:
             number[features.owners[stays]],
             place[features.variables[stays]] if len(self.domain) else features.variables,
             features.values[stays][:, : words_of(domain.cardinalities)],
-            int((~clash).sum()),
+            int(left.sum()),
         )
         return result
 

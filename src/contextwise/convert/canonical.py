@@ -24,11 +24,13 @@ be independent of its ends, is `NotRepresentable`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
 from typing import Any
+
+import numpy as np
 
 from contextwise.convert.graphs import GraphLike, nodes_and_edges
 from contextwise.convert.target import (
@@ -41,12 +43,14 @@ from contextwise.convert.target import (
     features_for,
 )
 from contextwise.counting.cover import class_space
+from contextwise.counting.extraction import pair_features
 from contextwise.counting.regions import complement
 from contextwise.domain import Domain, listed
 from contextwise.errors import DomainError, TooLargeError, require
 from contextwise.notation import Literal, quoted, write_literals
 from contextwise.structure import Model, Structure, structure_of
 
+Edge = tuple[str, str]
 GRAPHS = 4096
 """The most graphs that `to_graphs` makes."""
 
@@ -106,22 +110,39 @@ def to_graphs(model: Model, by: Iterable[str]) -> dict[str, Any]:
     domain = structure.domain
     if isinstance(by, str):
         raise DomainError(f"give the variables as a list, such as by=[{by!r}]")
-    names = list(dict.fromkeys(by))
-    states = [domain.states[domain.position(name)] for name in names]
-    count = prod(map(len, states))
+    fixed = list(dict.fromkeys(map(domain.position, by)))
+    count = prod(domain.cardinalities[v] for v in fixed)
     if count > GRAPHS:
         raise TooLargeError(
-            f"{listed(names)} have {count} assignments, a graph each; the limit is {GRAPHS}"
+            f"{listed(domain.names[v] for v in fixed)} have {count} assignments, a graph each; "
+            f"the limit is {GRAPHS}"
         )
+    nodes = [name for v, name in enumerate(domain.names) if v not in fixed]
     graphs = {}
-    for chosen in product(*states):
-        context = dict(zip(names, chosen, strict=True))
-        part = structure.restrict(context)
+    for context, edges in _edges_by(structure, fixed):
         graph = networkx.Graph()
-        graph.add_nodes_from(part.domain.names)
-        graph.add_edges_from(part.pairs())
-        graphs[write_literals(Literal(v, (state,)) for v, state in context.items())] = graph
+        graph.add_nodes_from(nodes)
+        graph.add_edges_from(edges)
+        graphs[context] = graph
     return graphs
+
+
+def _edges_by(structure: Structure, fixed: list[int]) -> Iterator[tuple[str, list[Edge]]]:
+    """Each assignment of some variables, and the pairs of the others that are left there."""
+    domain, features = structure.domain, structure.features
+    pairs, starts, owners = pair_features(features)
+    others = ~np.isin(pairs, fixed).any(axis=1)
+    first, second = (np.array(domain.names, dtype=object)[column] for column in pairs.T)
+    for chosen in product(*(range(domain.cardinalities[v]) for v in fixed)):
+        left = np.ones(len(features), dtype=bool)
+        for variable, state in zip(fixed, chosen, strict=True):
+            left &= features.allowing(variable, state)
+        here = others & np.logical_or.reduceat(left[owners], starts[:-1])
+        context = write_literals(
+            Literal(domain.names[v], (domain.states[v][state],))
+            for v, state in zip(fixed, chosen, strict=True)
+        )
+        yield context, list(zip(first[here], second[here], strict=True))
 
 
 def _instantiated(domain: Domain, context: str, graph: GraphLike) -> _Instantiated:
