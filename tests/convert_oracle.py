@@ -116,7 +116,7 @@ def constrained(
     point = rng.normal(size=cells.size)
     if rows:
         matrix = np.array(rows)
-        point -= np.linalg.pinv(matrix) @ (matrix @ point)
+        point -= np.linalg.pinv(matrix, rcond=1e-9) @ (matrix @ point)
     return point.reshape(shape)
 
 

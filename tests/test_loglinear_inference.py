@@ -170,6 +170,7 @@ def test_every_belief_is_a_distribution(model: LogLinear) -> None:
 
 # pyAgrum is imported under SWIG, whose types warn; as errors these warnings crash the process
 @pytest.mark.filterwarnings("ignore:builtin type:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # pyAgrum's own affair
 def test_pyagrum_says_the_same() -> None:
     gum = pytest.importorskip("pyagrum", reason="needs contextwise[pyagrum]")
     from contextwise.convert.pyagrum import to_pyagrum

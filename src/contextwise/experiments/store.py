@@ -74,14 +74,18 @@ class Store:
         self.columns = tuple(columns)
         self.folder.mkdir(parents=True, exist_ok=True)
         self._db = _connect(self.folder / FILE)
+        try:
+            self._claim(configuration)
+        except BaseException:
+            self.close()
+            raise
+
+    def _claim(self, configuration: Mapping[str, Any]) -> None:
+        """Write the configuration into a new store; refuse a store that has another one."""
         quoted = ", ".join(f'"{column}"' for column in self.columns)
         with self._db:
             self._db.executescript(_SCHEMA)
             self._db.execute(f"CREATE TABLE IF NOT EXISTS rows (unit TEXT NOT NULL, {quoted})")
-        self._claim(configuration)
-
-    def _claim(self, configuration: Mapping[str, Any]) -> None:
-        """Write the configuration into a new store; refuse a store that has another one."""
         mine = json.loads(json.dumps(configuration))
         stored = self.about().get("configuration")
         if stored is None:
@@ -191,11 +195,14 @@ def versions() -> dict[str, str]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    db = None
     try:
         db = sqlite3.connect(path, timeout=30)
         db.execute("PRAGMA synchronous = FULL")
         db.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.DatabaseError as error:
+        if db is not None:
+            db.close()
         raise ContextwiseError(f"{path}: not a store of results: {error}") from None
     return db
 
