@@ -57,27 +57,39 @@ def test_conditionals_are_ratios_of_joint_probabilities(model: LogLinear, seed: 
 @given(log_linear_models(domains(min_variables=1)), st.integers(0, 99))
 def test_the_gradient_is_that_of_finite_differences(model: LogLinear, seed: int) -> None:
     rows, counts = distinct_rows(some_positions(model.domain, 20, seed))
-    share = counts / counts.sum()
     prepared = Conditionals.of(model.structure.features, rows)
-    _, gradient = prepared.value_and_gradient(share, model.weights)
+    tally = prepared.tally(counts / counts.sum())
+    _, gradient = prepared.value_and_gradient(tally, model.weights)
     for k in range(len(model)):
         step = np.zeros(len(model))
         step[k] = 1e-5
-        above, _ = prepared.value_and_gradient(share, model.weights + step)
-        below, _ = prepared.value_and_gradient(share, model.weights - step)
+        above, _ = prepared.value_and_gradient(tally, model.weights + step)
+        below, _ = prepared.value_and_gradient(tally, model.weights - step)
         assert gradient[k] == pytest.approx((above - below) / 2e-5, abs=1e-6)
 
 
 @given(log_linear_models(domains(min_variables=1)), st.integers(0, 99))
 def test_the_curvature_is_that_of_the_gradient(model: LogLinear, seed: int) -> None:
     rows, counts = distinct_rows(some_positions(model.domain, 20, seed))
-    share = counts / counts.sum()
     prepared = Conditionals.of(model.structure.features, rows)
+    tally = prepared.tally(counts / counts.sum())
     direction = np.random.default_rng(seed).normal(0, 1, len(model))
-    _, above = prepared.value_and_gradient(share, model.weights + 1e-5 * direction)
-    _, below = prepared.value_and_gradient(share, model.weights - 1e-5 * direction)
-    found = prepared.curvature_at(share, model.weights)(direction)
+    _, above = prepared.value_and_gradient(tally, model.weights + 1e-5 * direction)
+    _, below = prepared.value_and_gradient(tally, model.weights - 1e-5 * direction)
+    found = prepared.curvature_at(tally, model.weights)(direction)
     assert np.allclose(found, (below - above) / 2e-5, atol=1e-6)
+
+
+def test_rows_that_agree_on_what_matters_are_one_setting() -> None:
+    structure = Structure({"A": 2, "B": 2, "C": 2, "D": 3}, ["A=1 & B=1", "A=1 & C=1"])
+    rows = states(structure.domain)
+    prepared = Conditionals.of(structure.features, rows)
+    settings = prepared.settings.reshape(4, len(rows))
+    # A looks at B and C, each of them at A, and D at nothing
+    assert [len(np.unique(of_variable)) for of_variable in settings] == [4, 2, 2, 1]
+    tally = prepared.tally(np.full(len(rows), 1 / len(rows)))
+    assert tally.sum() == pytest.approx(4)
+    assert tally[:, settings[3, 0]].tolist() == pytest.approx([1 / 3] * 3)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -199,7 +211,7 @@ def test_an_l1_penalty_leaves_weights_at_exactly_zero() -> None:
     assert 0 < np.count_nonzero(weights) < len(structure)
     distinct, counts = distinct_rows(domain.encode(rows))
     prepared = Conditionals.of(structure.features, distinct)
-    pull = prepared.value_and_gradient(counts / 2000, weights)[1] * 2000
+    pull = prepared.value_and_gradient(prepared.tally(counts / 2000), weights)[1] * 2000
     # what is at 0 is not worth its price; what is not, is worth exactly that
     assert (np.abs(pull[weights == 0]) <= 50.0 + 1e-3).all()
     assert np.allclose(pull[weights != 0], 50.0 * np.sign(weights[weights != 0]), atol=0.05)

@@ -68,6 +68,7 @@ def require(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
+        package = module.partition(".")[0]
         raise ContextwiseError(
-            f"this needs the package {module!r}: pip install 'contextwise[{extra}]'"
+            f"this needs the package {package!r}: pip install 'contextwise[{extra}]'"
         ) from None

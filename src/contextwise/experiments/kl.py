@@ -69,9 +69,9 @@ def run_kl(
     The folder gets ``results.sqlite`` and ``configuration.toml``; `experiments.summary` says what
     the results show.
     """
-    way = way_of(jobs=jobs, cluster=cluster)
+    way, text = way_of(jobs=jobs, cluster=cluster), to_toml(configuration)
     with Store(folder, COLUMNS, configuration.record()) as store:
-        write_bytes(Path(folder) / "configuration.toml", to_toml(configuration).encode())
+        write_bytes(Path(folder) / "configuration.toml", text.encode())
         return run(store, units(configuration), fit_unit, way, show_progress=show_progress)
 
 

@@ -136,10 +136,11 @@ def fit(
         search = _Search(_likelihood(own, seen), seen * (1 - seen))
     elif method == "pseudo-likelihood":
         prepared = Conditionals.of(own.features, rows)
+        tally = prepared.tally(share)
         search = _Search(
-            partial(prepared.value_and_gradient, share),
-            prepared.scale(share),
-            partial(prepared.curvature_at, share),
+            partial(prepared.value_and_gradient, tally),
+            prepared.scale(tally),
+            partial(prepared.curvature_at, tally),
         )
     else:
         raise ContextwiseError(
