@@ -152,6 +152,12 @@ def test_what_is_undefined_is_what_the_caller_says(name: str) -> None:
     assert compare(nothing, nothing, zero_division=1.0).rate(name) == 1.0
 
 
+def test_an_unknown_rate_is_named() -> None:
+    model = Structure({"A": 2, "B": 2})
+    with pytest.raises(ContextwiseError, match="unknown rate 'f2'; the rates are accuracy, "):
+        compare(model, model).rate("f2")
+
+
 @given(families(2))
 def test_rates_come_from_the_counts(models: tuple[Structure, ...]) -> None:
     expected = brute_force(*models).rates(zero_division=-7.0)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise import Domain, LogLinear, Structure
+from contextwise import Domain, LogLinear, Structure, compare
 from contextwise.errors import DomainError, ParseError
 from contextwise.literals import ContradictionWarning
 from contextwise.testing import (
@@ -298,6 +298,17 @@ def test_features_of_another_domain_are_refused() -> None:
 
 
 # -- weights -------------------------------------------------------------------------------------
+
+
+def test_what_is_no_model_and_no_list_of_features_is_refused() -> None:
+    domain = {"A": 2, "B": 2}
+    with pytest.raises(DomainError, match=r"give the features as a list, such as \['A=1'\]"):
+        Structure(domain, "A=1")
+    with pytest.raises(DomainError, match=r"a domain is a mapping .* not 'list'"):
+        Structure(["A", "B"], [])  # type: ignore[arg-type]
+    for nothing in (None, 7, domain):
+        with pytest.raises(DomainError, match="is not a model; give a Structure or a LogLinear"):
+            compare(Structure(domain), nothing)  # type: ignore[arg-type]
 
 
 def test_weights_must_fit() -> None:

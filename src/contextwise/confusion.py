@@ -13,6 +13,8 @@ from fractions import Fraction
 from math import isqrt
 from typing import Literal
 
+from contextwise.errors import ContextwiseError
+
 Number = int | Fraction
 ZeroDivision = Literal["warn"] | float
 """What an undefined rate is: a number, or ``"warn"`` for 0 with a warning, as in scikit-learn."""
@@ -114,6 +116,8 @@ class Confusion(Rates):
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
         """One rate by name; an undefined one is ``zero_division`` (default: 0, with a warning)."""
+        if name not in RATES:
+            raise ContextwiseError(f"unknown rate {name!r}; the rates are {', '.join(RATES)}")
         value = RATES[name](self)
         if value is not None:
             return value

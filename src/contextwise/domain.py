@@ -58,6 +58,11 @@ class Domain:
     states: tuple[tuple[str, ...], ...]
 
     def __init__(self, variables: Mapping[str, Sequence[State] | int]) -> None:
+        if not isinstance(variables, Mapping):
+            raise DomainError(
+                "a domain is a mapping from names to states or their number, such as "
+                f"{{'smoker': ['no', 'yes'], 'age': 3}}, not {type(variables).__name__!r}"
+            )
         names, states = [], []
         for name, given in variables.items():
             if not isinstance(name, str):

@@ -64,7 +64,12 @@ class FileError(ContextwiseError, OSError):
 
 
 def require(module: str, extra: str) -> Any:
-    """Import a package that comes with an extra; if it is missing, say how to install it."""
+    """Import a package that comes with an extra; if it is missing, say how to install it.
+
+    >>> require("scipy_of_tomorrow.sparse", "loglinear")
+    Traceback (most recent call last):
+    contextwise.errors.ContextwiseError: this needs the package 'scipy_of_tomorrow': pip install ...
+    """
     try:
         return import_module(module)
     except ImportError:

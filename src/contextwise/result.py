@@ -254,7 +254,7 @@ class Comparison(Rates):
         >>> print(compare(true, Structure(true.domain, ["A=1 & B=1 & C=1"])).summary())
         The models differ in 3 of 6 assertions (50 %).
         In 1 only the guess has the dependence, in 2 only the true model has it.
-        3 of 3 pairs differ, A–B, A–C and B–C most.
+        3 of 3 pairs differ: A–B, A–C and B–C.
         """
         if len(self.unions.open):
             low, high = self.distance_bounds
@@ -273,7 +273,8 @@ class Comparison(Rates):
             f"({percent(c.distance, c.total)}).\n"
             f"In {number(c.fp)} only the guess has the dependence, "
             f"in {number(c.fn)} only the true model has it.\n"
-            f"{differing:,} of {self.pair_count:,} pairs differ, {named} most."
+            f"{differing:,} of {self.pair_count:,} pairs differ"
+            + (f": {named}." if differing == len(worst) else f", {named} most.")
         )
 
     def to_frame(self) -> pandas.DataFrame:

@@ -86,6 +86,8 @@ class Structure:
         info: Mapping[str, Any] | None = None,
     ) -> None:
         domain = domain if isinstance(domain, Domain) else Domain(domain)
+        if isinstance(features, str):
+            raise DomainError(f"give the features as a list, such as [{features!r}]")
         if not isinstance(features, Features):
             features = features_of(domain, (literals_of(domain, f) for f in features))
         elif tuple(features.cardinalities.tolist()) != domain.cardinalities:
@@ -356,8 +358,15 @@ Model = Structure | LogLinear
 
 
 def structure_of(model: Model) -> Structure:
-    """The structure of a model; a structure is its own."""
-    return model.structure if isinstance(model, LogLinear) else model
+    """The structure of a model; a structure is its own, and what is no model is an error."""
+    if isinstance(model, LogLinear):
+        return model.structure
+    if isinstance(model, Structure):
+        return model
+    raise DomainError(
+        f"{type(model).__name__!r} is not a model; give a Structure or a LogLinear, or the path of "
+        "a file (contextwise.convert makes structures of much else)"
+    )
 
 
 def weighted(
