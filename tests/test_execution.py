@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -56,10 +57,24 @@ def test_a_unit_whose_worker_died_goes_to_another_one(tmp_path: Path) -> None:
     assert len(done) == 12
 
 
-def test_stopping_early_leaves_nothing_behind() -> None:
-    running = way_of(jobs=2)(square, range(10_000))
+def sleeps(mark: str) -> int:
+    """Writes down its process, and sleeps unless it is the first."""
+    (Path(mark) / str(os.getpid())).touch()
+    if len(list(Path(mark).iterdir())) > 1:
+        time.sleep(600)
+    return os.getpid()
+
+
+def test_stopping_early_leaves_nothing_behind(tmp_path: Path) -> None:
+    running = way_of(jobs=2)(sleeps, [str(tmp_path)] * 8)
     assert next(running).error is None
     running.close()  # type: ignore[attr-defined]
+    workers = [int(mark.name) for mark in tmp_path.iterdir()]
+    assert workers
+    for worker in workers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(worker, 0)
+    assert [unit.value for unit in way_of(jobs=2)(square, [3])] == [9]
 
 
 @pytest.mark.parametrize("jobs", [0, -2])

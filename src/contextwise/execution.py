@@ -3,7 +3,8 @@
 A way to run is a function of (function, items) that yields a `Done` for each item, in the order in
 which they finish. A unit that raises is tried again, three times in all; then it is reported as
 failed and the rest goes on. A worker that dies counts as a failure of the units it held, and
-they go to another one. Stopping the iteration (Ctrl-C included) cancels what has not begun.
+they go to another one. Stopping the iteration (Ctrl-C included) cancels what has not begun, and
+ends the processes.
 
 The function and the items travel to other processes, so both must be picklable. Nothing here knows
 what the work is.
@@ -97,7 +98,12 @@ def _over_processes(
         made: Executor = loky.get_reusable_executor(max_workers=workers, timeout=60)
         return made
 
-    yield from _windowed(function, items, executor, jobs if jobs > 0 else loky.cpu_count())
+    def end() -> None:
+        # What is in flight is lost anyway; without this, Python would wait for it at its end.
+        executor().shutdown(wait=True, kill_workers=True)  # type: ignore[call-arg]
+
+    count = jobs if jobs > 0 else loky.cpu_count()
+    yield from _windowed(function, items, executor, count, when_stopped=end)
 
 
 def _on_cluster(
@@ -153,6 +159,7 @@ def _windowed(
     items: Iterable[T],
     executor: Callable[[], Executor],
     workers: int,
+    when_stopped: Callable[[], None] = lambda: None,
 ) -> Iterator[Done[T, R]]:
     """Hand units out a few at a time; a unit whose worker died is handed out again."""
     waiting = iter(items)
@@ -174,6 +181,9 @@ def _windowed(
                     submit(item, deaths + 1)
                 else:
                     yield done
+    except (KeyboardInterrupt, GeneratorExit):
+        when_stopped()
+        raise
     finally:
         for future in running:
             future.cancel()
