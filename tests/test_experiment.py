@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from contextwise import Structure, compare, examples
 from contextwise.cli import contextwise
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.experiments.configuration import (
     Configuration,
     configuration_of,
@@ -233,4 +233,8 @@ def test_a_configuration_and_settings_do_not_go_together(tmp_path: Path) -> None
 def test_a_run_that_cannot_begin_leaves_no_folder(tmp_path: Path) -> None:
     with pytest.raises(ContextwiseError, match="jobs is a number of processes"):
         run_kl(TINY, tmp_path / "run", jobs=0)
+    assert not (tmp_path / "run").exists()
+    wide = configuration_of(Structure({f"X{k}": 2 for k in range(11)}, ["X0=1 & X1=1"]))
+    with pytest.raises(TooLargeError, match=r"2\.05e\+03 states, and at most 1,024"):
+        run_kl(wide, tmp_path / "run")
     assert not (tmp_path / "run").exists()

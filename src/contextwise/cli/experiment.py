@@ -29,7 +29,11 @@ def experiment() -> None:
 @click.option("--out", "folder", required=True, metavar="FOLDER", help="Where the results go.")
 @click.option("--quick", is_flag=True, help="A small run, for a first look.")
 @click.option("--config", metavar="FILE", help="Repeat the run that this TOML file defines.")
-@click.option("--model", shell_complete=complete_model, help="The true model; if not the paper's.")
+@click.option(
+    "--model",
+    shell_complete=complete_model,
+    help="The true model, if not the paper's; of at most 1,024 states.",
+)
 @click.option("--structures", type=int, metavar="N", help="Random structures a side.")
 @click.option("--sizes", metavar="N,N,...", help="The numbers of rows of the data.")
 @click.option("--seed", type=int, metavar="S", help="The seed of everything.")

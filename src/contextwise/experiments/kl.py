@@ -35,7 +35,9 @@ from contextwise.features import members
 from contextwise.formats.files import write_bytes
 from contextwise.generate import WithErrors, with_errors
 from contextwise.loglinear import empirical, fit_many, probabilities
+from contextwise.loglinear.batch import STATES
 from contextwise.loglinear.sampling import gibbs_chains
+from contextwise.loglinear.tables import state_count
 from contextwise.progress import Progress
 from contextwise.structure import LogLinear, Structure
 
@@ -67,8 +69,9 @@ def run_kl(
     """Run the experiment into a folder, or go on where it stopped.
 
     The folder gets ``results.sqlite`` and ``configuration.toml``; `experiments.summary` says what
-    the results show.
+    the results show. A model with more states than `fit_many` visits is refused before.
     """
+    state_count(configuration.model().domain, STATES)
     way, text = way_of(jobs=jobs, cluster=cluster), to_toml(configuration)
     with Store(folder, COLUMNS, configuration.record()) as store:
         write_bytes(Path(folder) / "configuration.toml", text.encode())

@@ -120,7 +120,7 @@ def state_count(domain: Domain, limit: int = STATES) -> int:
     count = prod(domain.cardinalities)
     if count > limit:
         raise TooLargeError(
-            f"the {len(domain)} variables have {count:.3g} states, and at most {limit} can be "
+            f"the {len(domain)} variables have {count:.3g} states, and at most {limit:,} can be "
             "visited"
         )
     return count
