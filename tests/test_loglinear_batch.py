@@ -145,5 +145,5 @@ def test_bad_batches() -> None:
     with pytest.raises(DomainError, match="no rows"):
         empirical(structure.domain, [])
     large = Structure(Domain.of_cardinalities([2] * 11), [])
-    with pytest.raises(TooLargeError, match="at most 1024"):
+    with pytest.raises(TooLargeError, match="at most 1,024"):
         fit_many([large], [[1.0]])
