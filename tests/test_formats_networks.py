@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise import Domain, LogLinear, Structure, distance, read, write
-from contextwise.errors import ContextwiseError, NotRepresentable, ParseError
+from contextwise.errors import ContextwiseError, NotRepresentable, ParseError, TooLargeError
 from contextwise.factors import Factor, FloatArray, log_linear
 from contextwise.formats import encode, read_stream
 from contextwise.formats.uai import NamesLost
@@ -329,3 +329,13 @@ def test_slips_of_the_pen(format: str, text: str, data: st.DataObject) -> None:
         from_text(text, format).structure.features.check()
     except ContextwiseError as error:
         assert "\n" not in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize("format", ["uai", "bif"])
+def test_features_that_are_too_large_as_tables(format: str) -> None:
+    domain = Domain.of_cardinalities([2] * 20)
+    shifted = [[f"v{(k + shift) % 20}=1" for k in range(16)] for shift in range(20)]
+    model = LogLinear(Structure(domain, [" & ".join(own) for own in shifted]), np.ones(20))
+    with pytest.raises(TooLargeError, match=r"too many; a \..* file holds whole tables, a \.mn or"):
+        encode(model, format)
+    assert read_stream(io.BytesIO(encode(model, "mn"))) == model

@@ -55,7 +55,7 @@ def checked(domain: Domain, scopes: Iterable[Scope], advice: str = "") -> list[S
             names = listed((domain.names[v] for v in scope), 3)
             reason = f"a table over {names} has {readable(cells)} cells, which is too large"
         elif total > LITERALS:
-            reason = f"tables over {len(taken)} scopes and more have over {LITERALS} literals"
+            reason = f"the tables have over {LITERALS:,} literals, which is too many"
         else:
             continue
         raise TooLargeError(f"{reason}; {advice}" if advice else reason)
@@ -95,7 +95,7 @@ def log_linear(
     return weighted(domain, owners, variables, values, weights, info=info)
 
 
-def factors_of(model: LogLinear) -> list[Factor]:
+def factors_of(model: LogLinear, advice: str = "") -> list[Factor]:
     """One table for each scope of the model: the sum of the weights that hold in each cell.
 
     >>> model = LogLinear(Structure({"A": 3, "B": 2}, ["A!=0 & B=1", "A=2 & B=1"]), [0.5, 1.0])
@@ -110,7 +110,7 @@ def factors_of(model: LogLinear) -> list[Factor]:
         scope = tuple(variable for variable, _ in literals)
         allowed = [members(value_set) for _, value_set in literals]
         by_scope.setdefault(scope, []).append((allowed, weight))
-    checked(domain, by_scope)
+    checked(domain, by_scope, advice)
     factors = []
     for scope, entries in by_scope.items():
         logs = np.zeros([domain.cardinalities[v] for v in scope])
@@ -124,7 +124,7 @@ def factors_to_write(model: Model, what: str) -> list[Factor]:
     """The tables of a model for something that holds numbers, such as ``"a .uai file"``."""
     if not isinstance(model, LogLinear):
         raise ContextwiseError(f"{what} holds numbers and this structure has no weights")
-    return factors_of(model)
+    return factors_of(model, f"{what} holds whole tables, a .mn or .json file features")
 
 
 def numbers(factor: Factor, what: str) -> FloatArray:
