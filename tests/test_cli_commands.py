@@ -65,6 +65,7 @@ def test_the_formats_of_the_command_line_are_those_there_are() -> None:
 class TestInfo:
     def test_one_model(self, model: str) -> None:
         lines = dict(line.rsplit(maxsplit=1) for line in run("info", model).stdout.splitlines())
+        assert lines["model"] == "model.mn"
         assert lines["variables"] == "2"
         assert lines["features"] == "3"
         assert lines["mean length"] == "1.67"

@@ -73,7 +73,8 @@ def _record(name: str, format_name: str | None) -> dict[str, object]:
 def _one(record: Mapping[str, object]) -> str:
     from contextwise.text import columns
 
-    rows = [(_label(key), _cell(value)) for key, value in record.items() if value is not None]
+    shown = {**record, "model": short_names([str(record["model"])])[0]}
+    rows = [(_label(key), _cell(value)) for key, value in shown.items() if value is not None]
     return columns(rows, "<<")
 
 
