@@ -82,6 +82,8 @@ def test_what_is_too_large_is_sampled_or_refused() -> None:
     assert "10^12" in exact.missing["log_likelihood"]
     assert exact.missing["aic"] == exact.missing["log_likelihood"]
     assert set(exact.values) == {"pseudo_log_likelihood", "cmll"}
+    coarse = score(chain, model, data=rows, sampling=False, groups=2)
+    assert "a group of 20 variables has more than 4,096 states" in coarse.missing["cmll"]
     itself = score(chain, chain, sampling=False)
     assert itself.values["kl_true_guess"].value == pytest.approx(0, abs=1e-9)
     assert "how='sampled'" in itself.missing["jensen_shannon"]

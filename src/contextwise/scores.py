@@ -206,7 +206,10 @@ def _predict(
     found.add("log_likelihood", likelihood)
     found.add("pseudo_log_likelihood", lambda: Estimate(mean_pseudo_log_likelihood(guess, rows)))
     found.add(
-        "cmll", lambda: cmll(guess, rows, groups=groups, rng=rng, show_progress=show_progress)
+        "cmll",
+        lambda: cmll(
+            guess, rows, groups=groups, sampling=sampling, rng=rng, show_progress=show_progress
+        ),
     )
     for name, price in (("aic", 2.0), ("bic", log(count))):
         if "log_likelihood" in found.values:

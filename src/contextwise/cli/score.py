@@ -38,7 +38,13 @@ LABELS = {
 @model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
 @click.option("--data", type=click.Path(), help="CSV file of rows to predict.")
 @click.option("--fit", "fit_to", type=click.Path(), help="Fit the guesses to this CSV file first.")
-@click.option("--groups", type=click.IntRange(min=1), default=4, show_default=True, help="CMLL's.")
+@click.option(
+    "--groups",
+    type=click.IntRange(min=1),
+    default=4,
+    show_default=True,
+    help="Of CMLL: into how many parts the variables are divided.",
+)
 @click.option("--no-sampling", is_flag=True, help="Only what is exact.")
 @seed_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the reasons.")

@@ -107,7 +107,9 @@ def kl_divergence(
     """
     q = q.aligned_to(p.domain)
     if how == "sampled" or prod(p.domain.cardinalities) <= STATES:
-        return divergences(p, q, how=how, samples=samples, rng=rng).kl_p_q
+        return divergences(
+            p, q, how=how, samples=samples, rng=rng, show_progress=show_progress
+        ).kl_p_q
     exact = _exact_kl(p, q)
     if exact is None and how == "exact":
         raise TooLargeError(

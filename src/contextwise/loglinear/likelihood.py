@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from contextwise.domain import Domain
-from contextwise.errors import DomainError
+from contextwise.errors import DomainError, TooLargeError
 from contextwise.features import Features, IntArray
 from contextwise.loglinear.estimate import Estimate
 from contextwise.loglinear.firing import BoolArray, FloatArray, distinct_rows, firing
@@ -67,6 +67,7 @@ def cmll(
     rows: Any,
     *,
     groups: int | Sequence[Iterable[str]] = 4,
+    sampling: bool = True,
     rng: Seed = 0,
     show_progress: bool | Progress = False,
 ) -> Estimate:
@@ -77,6 +78,8 @@ def cmll(
     groups : int or lists of names
         So many groups of neighbours in the order of the domain, as even as can be, or the groups
         themselves, which must hold every variable once.
+    sampling : bool
+        Whether a group that is too large to be exact is sampled; if not, it is refused.
     rng : for Gibbs sampling of groups that are too large
         At most 500 of the rows are then used, drawn by this generator, and the standard error
         covers that.
@@ -93,6 +96,11 @@ def cmll(
     encoded = model.domain.encode(some_rows(model.domain, rows))
     divided = _groups(model.domain, groups)
     large = [g for g in divided if _group_states(model.domain, g) > GROUP_STATES]
+    if large and not sampling:
+        raise TooLargeError(
+            f"a group of {len(large[0])} variables has more than {GROUP_STATES:,} states; more "
+            "groups are smaller ones, and sampling estimates it"
+        )
     generator = np.random.default_rng(rng)
     if large and len(encoded) > SAMPLED_ROWS:
         chosen = generator.choice(len(encoded), SAMPLED_ROWS, replace=False)
