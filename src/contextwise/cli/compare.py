@@ -10,13 +10,12 @@ from contextwise.cli.data import load_rows
 from contextwise.cli.models import (
     ZeroWeights,
     contexts_option,
-    format_option,
     load,
     model_argument,
     only_one_from_stdin,
     pair_of,
+    reading_options,
     short_names,
-    zero_weights_option,
 )
 from contextwise.cli.output import print_records
 from contextwise.errors import ContextwiseError, DomainError
@@ -56,8 +55,7 @@ def _complete_engine(
     type=click.IntRange(min=1),
     help="How many threads count.  [default: one a core]",
 )
-@zero_weights_option
-@format_option
+@reading_options
 @click.option(
     "--top",
     type=click.IntRange(min=0),

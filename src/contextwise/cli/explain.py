@@ -10,12 +10,10 @@ import click
 from contextwise.cli.models import (
     ZeroWeights,
     contexts_option,
-    format_option,
-    load,
+    load_all,
     model_argument,
-    only_one_from_stdin,
     pair_of,
-    zero_weights_option,
+    reading_options,
 )
 from contextwise.cli.output import print_json
 
@@ -41,8 +39,7 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="Say what is known by then.",
 )
-@zero_weights_option
-@format_option
+@reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; sizes are exact.")
 @click.pass_context
 def explain(
@@ -70,12 +67,9 @@ def explain(
       contextwise explain true.mn learned.mn --pair smoker,cough
       contextwise explain true.mn learned.mn --json | jq '.features[0]'
     """
-    only_one_from_stdin([true, guess])
     from contextwise.explanation import explain as explain_models
 
-    first, second = (
-        load(name, format=format_name, zero_weights=zero_weights) for name in (true, guess)
-    )
+    first, second = load_all([true, guess], format=format_name, zero_weights=zero_weights)
     found = explain_models(
         first,
         second,

@@ -8,12 +8,10 @@ import click
 
 from contextwise.cli.models import (
     ZeroWeights,
-    format_option,
-    load,
+    load_all,
     model_argument,
-    only_one_from_stdin,
+    reading_options,
     short_names,
-    zero_weights_option,
 )
 from contextwise.errors import require
 
@@ -34,8 +32,7 @@ from contextwise.errors import require
     help="Where the page is.  [default: a free port]",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-@format_option
-@zero_weights_option
+@reading_options
 def explore(
     models: tuple[str, ...],
     run: Path | None,
@@ -57,17 +54,13 @@ def explore(
       contextwise explore true.mn learned.mn other.mn
       contextwise explore --no-browser --port 8000 true.mn learned.mn
     """
-    only_one_from_stdin(list(models))
     require("shiny", "web")
     from contextwise.web.app import explorer
     from contextwise.web.serve import serve
 
-    loaded = [
-        (label, load(name, format=format_name, zero_weights=zero_weights))
-        for name, label in zip(models, short_names(models), strict=True)
-    ]
+    loaded = load_all(models, format=format_name, zero_weights=zero_weights)
     serve(
-        explorer(loaded, run=run),
+        explorer(list(zip(short_names(models), loaded, strict=True)), run=run),
         host=host,
         port=port,
         open_browser=not no_browser,

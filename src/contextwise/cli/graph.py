@@ -6,10 +6,9 @@ import click
 
 from contextwise.cli.models import (
     ZeroWeights,
-    format_option,
     load,
     model_argument,
-    zero_weights_option,
+    reading_options,
 )
 
 
@@ -24,8 +23,7 @@ from contextwise.cli.models import (
     type=click.Path(),
     help="A .dot, .graphml or .json file; without it, DOT goes to standard output.",
 )
-@format_option
-@zero_weights_option
+@reading_options
 def graph(
     model: str,
     context: str | None,

@@ -8,10 +8,9 @@ import click
 
 from contextwise.cli.models import (
     ZeroWeights,
-    format_option,
     load,
     model_argument,
-    zero_weights_option,
+    reading_options,
 )
 from contextwise.cli.output import print_json
 
@@ -37,8 +36,7 @@ UNDECIDED = 3
 @click.option(
     "--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="For each pair."
 )
-@format_option
-@zero_weights_option
+@reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, one object a pair.")
 @click.pass_context
 def independencies(

@@ -11,12 +11,10 @@ import click
 
 from contextwise.cli.models import (
     ZeroWeights,
-    format_option,
-    load,
+    load_all,
     model_argument,
-    only_one_from_stdin,
+    reading_options,
     short_names,
-    zero_weights_option,
 )
 
 if TYPE_CHECKING:
@@ -44,8 +42,7 @@ GANAK = "some counts are Ganak's, which errs with a probability below one in a b
 )
 @click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
 @click.option("--engine", metavar="NAME", help="What counts; see: contextwise engines")
-@zero_weights_option
-@format_option
+@reading_options
 def matrix(
     models: tuple[str, ...],
     out: str | None,
@@ -72,7 +69,6 @@ def matrix(
     """
     if as_json and as_csv:
         raise click.UsageError("choose one of --json and --csv")
-    only_one_from_stdin(list(models))
     from contextwise.counting import DEFAULT
     from contextwise.formats.files import check_target, write_bytes
     from contextwise.many import distance_matrix
@@ -80,9 +76,8 @@ def matrix(
     if out is not None:
         check_target(out)
         as_json = as_json or (out.lower().endswith(".json") and not as_csv)
-    given = {name: load(name, format=format_name, zero_weights=zero_weights) for name in models}
     found = distance_matrix(
-        [given[name] for name in models],
+        load_all(models, format=format_name, zero_weights=zero_weights),
         names=models,
         engine=engine or DEFAULT,
         n_jobs=jobs,

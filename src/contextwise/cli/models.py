@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from contextwise.structure import Model
 
 ZeroWeights = Literal["keep", "drop"]
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def complete_model(
@@ -65,6 +66,11 @@ zero_weights_option = click.option(
 )
 
 
+def reading_options(command: Command) -> Command:
+    """How model files are read: the options ``--zero-weights`` and ``--format``."""
+    return zero_weights_option(format_option(command))
+
+
 def load(name: str, *, format: str | None = None, zero_weights: ZeroWeights = "keep") -> Model:
     """The model of that name: a bundled example, a file, or ``-`` for standard input."""
     from contextwise import examples
@@ -85,6 +91,15 @@ def load(name: str, *, format: str | None = None, zero_weights: ZeroWeights = "k
     if zero_weights == "drop" and isinstance(model, LogLinear):
         return model.without_zero_weights()
     return model
+
+
+def load_all(
+    names: Sequence[str], *, format: str | None = None, zero_weights: ZeroWeights = "keep"
+) -> list[Model]:
+    """The models of these names; one that is named twice is read once."""
+    only_one_from_stdin(names)
+    loaded = {name: load(name, format=format, zero_weights=zero_weights) for name in names}
+    return [loaded[name] for name in names]
 
 
 def _standard_input() -> BinaryIO:

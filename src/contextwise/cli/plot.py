@@ -8,12 +8,10 @@ import click
 
 from contextwise.cli.models import (
     ZeroWeights,
-    format_option,
-    load,
+    load_all,
     model_argument,
-    only_one_from_stdin,
+    reading_options,
     short_names,
-    zero_weights_option,
 )
 
 if TYPE_CHECKING:
@@ -59,8 +57,7 @@ def plot() -> None:
 @model_argument("guess")
 @out_option
 @click.option("--cluster", is_flag=True, help="Put variables that err together side by side.")
-@zero_weights_option
-@format_option
+@reading_options
 def pairs(
     true: str,
     guess: str,
@@ -94,8 +91,7 @@ def pairs(
     show_default=True,
     help="How many variables; of more, those with the most errors.",
 )
-@zero_weights_option
-@format_option
+@reading_options
 def graph(
     true: str,
     guess: str,
@@ -133,8 +129,7 @@ def graph(
 @model_argument("true")
 @model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
 @out_option
-@zero_weights_option
-@format_option
+@reading_options
 def confusion(
     true: str,
     guesses: tuple[str, ...],
@@ -158,8 +153,7 @@ def confusion(
 @plot.command(short_help="The distances of many models, and a map.")
 @model_argument("models", metavar="MODEL...", nargs=-1, required=True)
 @out_option
-@zero_weights_option
-@format_option
+@reading_options
 def matrix(
     models: tuple[str, ...], out: str, zero_weights: ZeroWeights, format_name: str | None
 ) -> None:
@@ -172,8 +166,7 @@ def matrix(
     from contextwise.many import distance_matrix
     from contextwise.report.plots import plot_models, save
 
-    only_one_from_stdin(list(models))
-    given = [load(name, format=format_name, zero_weights=zero_weights) for name in models]
+    given = load_all(models, format=format_name, zero_weights=zero_weights)
     found = distance_matrix(given, names=short_names(models), show_progress=True)
     save(plot_models(found.names, found.normalized)[0], out)
 
@@ -184,9 +177,7 @@ def _compared(
     """The comparisons of guesses by their short names."""
     from contextwise.comparison import compare
 
-    names = [true, *guesses]
-    only_one_from_stdin(names)
-    first, *others = (load(name, format=format_name, zero_weights=zero_weights) for name in names)
+    first, *others = load_all([true, *guesses], format=format_name, zero_weights=zero_weights)
     return {
         label: compare(first, other, show_progress=True)
         for label, other in zip(short_names(guesses), others, strict=True)

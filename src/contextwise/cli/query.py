@@ -8,10 +8,9 @@ import click
 
 from contextwise.cli.models import (
     ZeroWeights,
-    format_option,
     load,
     model_argument,
-    zero_weights_option,
+    reading_options,
 )
 from contextwise.cli.output import print_json
 
@@ -32,8 +31,7 @@ EXIT_CODES = {"independent": 0, "dependent": 1, "undecided": 3}
     metavar="SECONDS",
     help="After which the answer is: undecided.",
 )
-@format_option
-@zero_weights_option
+@reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def query(

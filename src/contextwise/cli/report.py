@@ -11,12 +11,10 @@ from click.core import ParameterSource
 from contextwise.cli.models import (
     ZeroWeights,
     contexts_option,
-    format_option,
-    load,
+    load_all,
     model_argument,
-    only_one_from_stdin,
+    reading_options,
     short_names,
-    zero_weights_option,
 )
 
 
@@ -42,8 +40,7 @@ from contextwise.cli.models import (
     metavar="SECONDS",
     help="For counting each guess, and again for explaining it; the page says what is missing.",
 )
-@zero_weights_option
-@format_option
+@reading_options
 @click.pass_context
 def report(
     ctx: click.Context,
@@ -71,10 +68,9 @@ def report(
     from contextwise.formats.files import check_target, write_bytes
     from contextwise.report.page import Reported, report_page
 
-    names = [true, *guesses]
-    only_one_from_stdin(names)
     check_target(out)
-    first, *others = (load(name, format=format_name, zero_weights=zero_weights) for name in names)
+    names = [true, *guesses]
+    first, *others = load_all(names, format=format_name, zero_weights=zero_weights)
     label, *labels = short_names(names)
     reported = []
     for name, other in zip(labels, others, strict=True):
