@@ -20,6 +20,8 @@ from contextwise.report.layout import Positions
 from contextwise.report.strands import edge_words, share_words, strand_lines, widest_of
 from contextwise.text import name as shown
 
+MOST_LARGE = 24
+"""Up to this many variables of a graph have large labels; those of more would touch."""
 MOST_CELLS = 60
 """Up to this many variables each cell is an element with a tip; above, the cells are an image."""
 LABELS = 60
@@ -78,7 +80,14 @@ def graph_svg(
     widest = widest_of(len(drawn))
     lines = [line for edge in drawn for line in _lines(edge, places, view, widest)]
     nodes = [
-        _node(name, places[name], label, hollow=name in fixed, many=len(places) > 40, size=size)
+        _node(
+            name,
+            places[name],
+            label,
+            hollow=name in fixed,
+            many=len(places) > MOST_LARGE,
+            size=size,
+        )
         for name, label in labels.items()
     ]
     return "".join([_open("graph", size, size, words), *lines, *nodes, "</svg>"])
