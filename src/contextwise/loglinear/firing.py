@@ -19,6 +19,7 @@ from contextwise.structure import LogLinear
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+CountArray = npt.NDArray[np.int16]
 
 CELLS = 2**23
 """How many (literal, row) cells are held at once."""
@@ -43,7 +44,7 @@ class Firing:
     """
 
     fails: BoolArray
-    failing: npt.NDArray[np.int16]
+    failing: CountArray
 
 
 def firing(features: Features, rows: IntArray) -> Firing:
@@ -53,11 +54,17 @@ def firing(features: Features, rows: IntArray) -> Firing:
     for variable in np.unique(features.variables).tolist():
         mine = np.flatnonzero(features.variables == variable)
         fails[mine] = refused[mine][:, rows[:, variable]]
-    failing = np.zeros((len(features), len(rows)), dtype=np.int16)
-    long = features.lengths > 0
-    if long.any():
-        failing[long] = np.add.reduceat(fails, features.starts[:-1][long], axis=0, dtype=np.int16)
-    return Firing(fails, failing)
+    return Firing(fails, counts_of(features, fails))
+
+
+def counts_of(features: Features, marked: BoolArray) -> CountArray:
+    """How many literals of each feature are marked, row by row: shape (features, rows)."""
+    counts = np.zeros((len(features), marked.shape[1]), dtype=np.int16)
+    lengths = features.lengths
+    for place in range(int(lengths.max(initial=0))):  # NumPy's reduceat is many times slower
+        long = np.flatnonzero(lengths > place)
+        counts[long] += marked[features.starts[long] + place]
+    return counts
 
 
 def blocks_of(features: Features, rows: IntArray) -> Iterator[IntArray]:

@@ -17,7 +17,6 @@ sampling of the group beyond.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -27,7 +26,14 @@ from contextwise.domain import Domain
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.features import Features, IntArray
 from contextwise.loglinear.estimate import Estimate
-from contextwise.loglinear.firing import BoolArray, FloatArray, distinct_rows, firing
+from contextwise.loglinear.firing import (
+    BoolArray,
+    CountArray,
+    FloatArray,
+    counts_of,
+    distinct_rows,
+    firing,
+)
 from contextwise.loglinear.gibbs import Gibbs
 from contextwise.loglinear.inference import log_probability
 from contextwise.loglinear.pseudo import conditional_log_probabilities
@@ -161,13 +167,9 @@ def _exactly(model: LogLinear, rows: IntArray, group: list[int]) -> FloatArray:
     return score
 
 
-def _failing(features: Features, counted: BoolArray, rows: IntArray) -> IntArray:
+def _failing(features: Features, counted: BoolArray, rows: IntArray) -> CountArray:
     """How many of the counted literals of each feature fail in each row."""
-    fails = firing(features, rows).fails & counted[:, None]
-    summed = np.zeros((len(features), len(rows)), dtype=np.int64)
-    for feature, (a, b) in enumerate(pairwise(features.starts.tolist())):
-        summed[feature] = fails[a:b].sum(axis=0)
-    return summed
+    return counts_of(features, firing(features, rows).fails & counted[:, None])
 
 
 def _by_gibbs(
