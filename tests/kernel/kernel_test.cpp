@@ -221,6 +221,44 @@ Model random_model(const std::vector<std::int64_t>& cardinalities) {
   return model;
 }
 
+// Whether some feature with both variables of the pair holds in a context.
+bool depends(const Model& model, const Pair& pair, const std::vector<u64>& context, bool canonical) {
+  for (std::size_t f = 0; f + 1 < model.starts.size(); ++f) {
+    int of_pair = 0;
+    bool holds = true;
+    for (auto l = model.starts[f]; l < model.starts[f + 1]; ++l) {
+      const auto v = static_cast<u32>(model.variables[static_cast<std::size_t>(l)]);
+      const bool own = v == pair.first || v == pair.second;
+      of_pair += own;
+      if (!own || canonical) holds &= model.values[static_cast<std::size_t>(l)] >> context[v] & 1;
+    }
+    if (of_pair == 2 && holds) return true;
+  }
+  return false;
+}
+
+// The number of contexts in which the pair depends: in a (0), in b (1), in either (2).
+u64 union_size(const std::vector<std::int64_t>& cardinalities, const Model& a, const Model& b,
+               const Pair& pair, std::size_t which, bool canonical) {
+  u64 contexts = 1, size = 0;
+  std::vector<u64> context(cardinalities.size());
+  const auto values = [&](u32 v) {
+    const bool own = v == pair.first || v == pair.second;
+    return own && !canonical ? u64{1} : static_cast<u64>(cardinalities[v]);
+  };
+  for (u32 v = 0; v < cardinalities.size(); ++v) contexts *= values(v);
+  for (u64 number = 0; number < contexts; ++number) {
+    u64 rest = number;
+    for (u32 v = 0; v < cardinalities.size(); ++v) {
+      context[v] = rest % values(v);
+      rest /= values(v);
+    }
+    size += (which != 1 && depends(a, pair, context, canonical)) ||
+            (which != 0 && depends(b, pair, context, canonical));
+  }
+  return size;
+}
+
 void test_comparisons() {
   for (int k = 0; k < 300; ++k) {
     std::vector<std::int64_t> cardinalities(2 + below(5));
@@ -233,15 +271,17 @@ void test_comparisons() {
     const Coding coding(cardinalities, {}, first, second);
     Options options;
     options.canonical = below(2);
-    Comparison one(coding, pairs, options);
+    Comparison one(coding, first, second, pairs, options);
     one.run([](std::size_t) { return true; });
     options.threads = 3;
-    Comparison three(coding, pairs, options);
+    Comparison three(coding, first, second, pairs, options);
     three.run([](std::size_t) { return true; });
     for (std::size_t p = 0; p < pairs.size(); ++p)
       for (std::size_t u = 0; u < 3; ++u) {
-        const Bounds<Natural>&x = one.outcomes()[p].sizes[u], &y = three.outcomes()[p].sizes[u];
-        expect(x.closed() && y.closed() && x.low == y.low, "threads that disagree");
+        const Size &x = one.outcomes()[p].sizes[u], &y = three.outcomes()[p].sizes[u];
+        expect(x.closed && y.closed && x.low == y.low, "threads that disagree");
+        expect(x.low == Natural(union_size(cardinalities, a, b, pairs[p], u, options.canonical)),
+               "a comparison that visiting every context contradicts");
       }
   }
 }

@@ -10,8 +10,9 @@ Words = npt.NDArray[np.uint64]
 Model = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Words]
 
 class Found(TypedDict):
-    lower: list[int]
-    upper: list[int]
+    lower: npt.NDArray[np.object_]  # exact ints, three unions a pair
+    open: npt.NDArray[np.int64]  # the pairs that are not finished
+    upper: npt.NDArray[np.object_]  # of these
     nodes: Words
     interrupted: bool
     extracting: float

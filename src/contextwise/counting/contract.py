@@ -60,6 +60,8 @@ class PairCounts:
     @cached_property
     def open(self) -> IntArray:
         """The pairs of which some union is not finished: their places, rising."""
+        if self.lower is self.upper:
+            return np.zeros(0, dtype=np.int64)
         return np.flatnonzero((self.lower != self.upper).any(axis=1))
 
     def shares_of(self, sizes: Sequence[int]) -> PairCounts:

@@ -5,7 +5,7 @@ Works on arrays alone. A pair of variables is a pair of positions ``(i, j)`` wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from contextwise.features import Features, IntArray
 
 ValueWeights = Sequence[Sequence[int]]
 """For each variable, how much each of its values counts; without them, each counts once."""
+MOST_MARKS = 2**26
+"""Up to so many pairs of variables, a mark for each is quicker than sorting those that occur."""
 
 
 def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
@@ -28,25 +30,39 @@ def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
     """
     n = len(features.cardinalities)
     codes, owners = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    lengths = features.lengths
-    for length in np.unique(lengths[lengths >= 2]).tolist():
-        mine = np.flatnonzero(lengths == length)
-        scopes = features.variables[features.starts[mine, None] + np.arange(length)]
-        first, second = np.triu_indices(length, 1)
-        code = scopes[:, first].astype(np.int64) * n + scopes[:, second]
+    for mine, code in _scope_pairs(features):
         codes.append(code.ravel())
-        owners.append(np.repeat(mine, len(first)))
+        owners.append(np.repeat(mine, code.shape[1]))
     code, owner = np.concatenate(codes), np.concatenate(owners)
     order = np.lexsort((owner, code))
     distinct, starts = np.unique(code[order], return_index=True)
-    pairs = np.stack(np.divmod(distinct, n), axis=1) if n else np.zeros((0, 2), np.int64)
-    return pairs, np.append(starts, len(code)), owner[order]
+    return _decoded(distinct, n), np.append(starts, len(code)), owner[order]
 
 
 def covered_pairs(*models: Features) -> IntArray:
     """The pairs that a feature of any of the models has in its scope: shape (p, 2), in order."""
-    found = np.concatenate([pair_features(features)[0] for features in models])
-    return np.unique(found, axis=0)
+    n = len(models[0].cardinalities)
+    codes = (code.ravel() for features in models for _, code in _scope_pairs(features))
+    if n * n > MOST_MARKS:
+        return _decoded(np.unique(np.concatenate([np.zeros(0, np.int64), *codes])), n)
+    marked = np.zeros(n * n, dtype=bool)
+    for code in codes:
+        marked[code] = True
+    return _decoded(np.flatnonzero(marked), n)
+
+
+def _scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray]]:
+    """Features of one length at a time, and the codes ``i * n + j`` of the pairs of each scope."""
+    n, lengths = len(features.cardinalities), features.lengths
+    for length in np.unique(lengths[lengths >= 2]).tolist():
+        mine = np.flatnonzero(lengths == length)
+        scopes = features.variables[features.starts[mine, None] + np.arange(length)].astype(np.int64)
+        first, second = np.triu_indices(length, 1)
+        yield mine, scopes[:, first] * n + scopes[:, second]
+
+
+def _decoded(codes: IntArray, n: int) -> IntArray:
+    return np.stack(np.divmod(codes, max(1, n)), axis=1)
 
 
 class CoverSource:

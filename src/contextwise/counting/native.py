@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.counting.bounds import related, union_bounds
 from contextwise.counting.contract import PairCounts
@@ -121,6 +120,7 @@ def count_pairs(
     """
     began = time.perf_counter()
     total = len(pairs)
+    distinct, places = _distinct(pairs, len(a.cardinalities))
     flat = [] if value_weights is None else [w for own in value_weights for w in own]
     report = None if progress is None else (lambda done: progress(done, total))
     found = _kernel.count_pairs(
@@ -128,7 +128,7 @@ def count_pairs(
         _rows(flat),
         (a.starts, a.variables, a.values),
         (b.starts, b.variables, b.values),
-        pairs.reshape(-1, 2),
+        distinct,
         canonical,
         threads or os.cpu_count() or 1,
         node_budget,
@@ -138,16 +138,32 @@ def count_pairs(
     )
     if progress and not found["interrupted"]:
         progress(total, total)
-    lower, upper = _by_pair(found["lower"]), _by_pair(found["upper"])
-    if len(is_open := np.flatnonzero((lower != upper).any(axis=1))):
-        cheap = union_bounds(a, b, pairs[is_open], canonical=canonical, value_weights=value_weights)
-        lower[is_open] = np.maximum(lower[is_open], cheap[0])
-        upper[is_open] = np.minimum(upper[is_open], cheap[1])
-        lower[is_open], upper[is_open] = related(lower[is_open], upper[is_open])
+    lower = upper = found["lower"]
+    if len(is_open := found["open"]):
+        cheap = union_bounds(
+            a, b, distinct[is_open], canonical=canonical, value_weights=value_weights
+        )
+        upper = lower.copy()
+        lower[is_open], upper[is_open] = related(
+            np.maximum(lower[is_open], cheap[0]), np.minimum(found["upper"], cheap[1])
+        )
+    if places is not None:
+        lower, upper = lower[places], upper[places]
+    unfinished = 0 if upper is lower else int((lower != upper).sum())
     extracting = found["extracting"]
     seconds = {"extracting": extracting, "native": time.perf_counter() - began - extracting}
-    counted = {"native": int((lower == upper).sum())}
+    counted = {"native": lower.size - unfinished}
     return PairCounts(lower, upper, counted, seconds, found["interrupted"])
+
+
+def _distinct(pairs: IntArray, n: int) -> tuple[IntArray, IntArray | None]:
+    """The pairs as the kernel wants them, rising and each once; and where each one went."""
+    pairs = pairs.reshape(-1, 2)
+    codes = pairs[:, 0] * n + pairs[:, 1]
+    if (np.diff(codes) > 0).all():
+        return pairs, None
+    _, first, places = np.unique(codes, return_index=True, return_inverse=True)
+    return pairs[first], places
 
 
 def _seconds_until(deadline: float | None) -> float | None:
@@ -160,9 +176,3 @@ def _rows(numbers: Sequence[int], words: int | None = None) -> WordArray:
         words = max((-(-n.bit_length() // WORD) for n in numbers), default=1) or 1
     data = b"".join(n.to_bytes(8 * words, "little") for n in numbers)
     return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(len(numbers), words)
-
-
-def _by_pair(counts: list[int]) -> npt.NDArray[np.object_]:
-    table = np.empty(len(counts), dtype=object)
-    table[:] = counts
-    return table.reshape(-1, 3)

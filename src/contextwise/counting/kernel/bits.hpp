@@ -23,6 +23,13 @@ inline int ones(u64 word) {
 #endif
 }
 
+// A word that looks random, the same for the same word.
+inline u64 mixed(u64 word) {
+  word = (word + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+  word = (word ^ word >> 27) * 0x94d049bb133111ebu;
+  return word ^ word >> 31;
+}
+
 // W words; W = 0 means as many as are asked for.
 template <int W>
 struct Bits {
@@ -95,6 +102,13 @@ struct Bits {
       word = either | either << 1;
     }
     return *this;
+  }
+  // The other bit of every pair (2k, 2k + 1), for each that is set.
+  Bits twins() const {
+    constexpr u64 EVEN = 0x5555555555555555u;
+    Bits result = *this;
+    for (u64& word : result.words) word = (word & EVEN) << 1 | (word >> 1 & EVEN);
+    return result;
   }
   friend Bits operator&(Bits a, const Bits& b) { return a &= b; }
   friend Bits operator|(Bits a, const Bits& b) { return a |= b; }

@@ -41,111 +41,6 @@ struct Cover {
   }
 };
 
-// Removes cubes that lie in others, and widens cubes by their neighbours: when C and D agree that
-// D lies in C on every variable but x, the union keeps its size if D also allows what C allows of x.
-// (In the words of clauses: subsumption and self-subsuming resolution.) A decision tree that
-// splits on x and treats both sides alike loses the split here.
-class Simplifier {
- public:
-  // For covers over the bits of this one.
-  explicit Simplifier(const Cover& like)
-      : words_(like.words()), fields_(like.variables() * words_, 0), variable_of_(like.bits()) {
-    for (u32 v = 0; v < like.variables(); ++v)
-      for (u32 bit = like.start[v]; bit < like.start[v + 1]; ++bit) {
-        variable_of_[bit] = v;
-        fields_[v * words_ + bit / 64] |= u64{1} << bit % 64;
-      }
-  }
-
-  void run(Cover& cover) {
-    sort_by_size(cover);
-    const std::size_t count = cover.size();
-    alive_.assign(count, 1);
-    queued_.assign(count, 1);
-    queue_.resize(count);
-    std::iota(queue_.begin(), queue_.end(), u32{0});
-    for (std::size_t at = 0; at < queue_.size(); ++at) {
-      const u32 c = queue_[at];
-      queued_[c] = 0;
-      if (alive_[c]) compare_with_all(cover, c);
-    }
-    std::size_t kept = 0;
-    for (std::size_t c = 0; c < count; ++c)
-      if (alive_[c]) std::copy_n(cover.cube(c), words_, cover.cubes.data() + kept++ * words_);
-    cover.cubes.resize(kept * words_);
-    sort_by_size(cover);
-  }
-
- private:
-  // Short cubes first: they absorb the most. Equal covers end in equal order.
-  void sort_by_size(Cover& cover) {
-    order_.resize(cover.size());
-    for (u32 c = 0; c < order_.size(); ++c) {
-      int size = 0;
-      for (std::size_t k = 0; k < words_; ++k) size += ones(cover.cube(c)[k]);
-      order_[c] = {size, c};
-    }
-    std::sort(order_.begin(), order_.end(), [&](const auto& x, const auto& y) {
-      if (x.first != y.first) return x.first < y.first;
-      const u64 *left = cover.cube(x.second), *right = cover.cube(y.second);
-      return std::lexicographical_compare(left, left + words_, right, right + words_);
-    });
-    sorted_.clear();
-    for (const auto& [size, c] : order_)
-      sorted_.insert(sorted_.end(), cover.cube(c), cover.cube(c) + words_);
-    cover.cubes.swap(sorted_);
-  }
-
-  void compare_with_all(Cover& cover, u32 c) {
-    switch (words_) {
-      case 1: return compare<1>(cover, c);
-      case 2: return compare<2>(cover, c);
-      case 3: return compare<3>(cover, c);
-      default: return compare<0>(cover, c);
-    }
-  }
-
-  template <std::size_t W>
-  void compare(Cover& cover, u32 c) {
-    const std::size_t words = W ? W : words_;
-    const u64* const mine = cover.cubes.data() + c * words;
-    u64* other = cover.cubes.data();
-    for (u32 d = 0; d < alive_.size(); ++d, other += words) {
-      if (!alive_[d] || d == c) continue;
-      // What C forbids and D does not: nothing, or bits of one variable only?
-      std::size_t word = 0;
-      while (word < words && !(mine[word] & ~other[word])) ++word;
-      if (word == words) {
-        alive_[d] = 0;
-        continue;
-      }
-      const u64 beyond = mine[word] & ~other[word];
-      const u32 variable = variable_of_[64 * word + static_cast<u32>(std::countr_zero(beyond))];
-      const u64* const field = fields_.data() + variable * words;
-      u64 outside = 0;
-      for (std::size_t k = word; k < words; ++k) outside |= mine[k] & ~other[k] & ~field[k];
-      if (outside) continue;
-      u64 gone = 0;
-      for (std::size_t k = 0; k < words; ++k) {
-        gone |= other[k] & field[k] & ~mine[k];
-        other[k] &= ~(field[k] & ~mine[k]);
-      }
-      if (gone && !queued_[d]) {
-        queued_[d] = 1;
-        queue_.push_back(d);
-      }
-    }
-  }
-
-  std::size_t words_;
-  std::vector<u64> fields_;  // the bits of each variable
-  std::vector<u32> variable_of_;
-  std::vector<char> alive_, queued_;
-  std::vector<u32> queue_;
-  std::vector<std::pair<int, u32>> order_;
-  std::vector<u64> sorted_;
-};
-
 // The same cover over the classes its cubes tell apart: variables that no cube tests leave, and
 // values that every cube treats alike become one bit with their weights added.
 class Compaction {
@@ -235,10 +130,5 @@ class Compaction {
 };
 
 inline Cover compacted(const Cover& cover) { return Compaction(cover).run(); }
-
-inline Cover reduced(Cover cover) {
-  Simplifier(cover).run(cover);
-  return compacted(cover);
-}
 
 }  // namespace contextwise

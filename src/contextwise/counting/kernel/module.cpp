@@ -32,39 +32,59 @@ std::vector<Natural> naturals_of(const Array<u64>& rows) {
   return result;
 }
 
+// Exact numbers as ints. Numbers recur from pair to pair (all contexts, none): the last few are kept.
+class Integers {
+ public:
+  PyObject* of(const Natural& value) {
+    for (const auto& [known, made] : last_)
+      if (made && *known == value) return made.inc_ref().ptr();
+    auto& [known, made] = last_[next_++ % last_.size()];
+    known = &value;
+    made = py::reinterpret_steal<py::object>(fresh(value));
+    return made.inc_ref().ptr();
+  }
+
+ private:
+  PyObject* fresh(const Natural& value) {
+    bytes_.clear();
+    for (u64 word : value.words())
+      for (int k = 0; k < 8; ++k) bytes_.push_back(static_cast<unsigned char>(word >> 8 * k));
+#if PY_VERSION_HEX >= 0x030d0000
+    PyObject* made =
+        PyLong_FromUnsignedNativeBytes(bytes_.data(), bytes_.size(), Py_ASNATIVEBYTES_LITTLE_ENDIAN);
+#else
+    PyObject* made = _PyLong_FromByteArray(bytes_.data(), bytes_.size(), 1, 0);
+#endif
+    if (!made) throw py::error_already_set();
+    return made;
+  }
+
+  std::array<std::pair<const Natural*, py::object>, 4> last_;
+  std::size_t next_ = 0;
+  std::vector<unsigned char> bytes_;
+};
+
 py::object integer(const Natural& value) {
-  const std::vector<u64>& words = value.words();
-  if (words.size() <= 1) return py::int_(words.empty() ? u64{0} : words[0]);
-  std::string bytes(8 * words.size(), '\0');
-  for (std::size_t k = 0; k < bytes.size(); ++k)
-    bytes[k] = static_cast<char>(words[k / 8] >> 8 * (k % 8));
-  static PyObject* const from_bytes =
-      PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyLong_Type), "from_bytes");
-  static PyObject* const little = PyUnicode_InternFromString("little");
-  const py::bytes data(bytes);
-  PyObject* made = PyObject_CallFunctionObjArgs(from_bytes, data.ptr(), little, nullptr);
-  if (!made) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(made);
+  return py::reinterpret_steal<py::object>(Integers().of(value));
 }
 
-// The bounds of all unions as lists of ints. Equal numbers of a pair share one object.
-std::pair<py::list, py::list> integers(const std::vector<Outcome>& outcomes) {
-  py::list lower(3 * outcomes.size()), upper(3 * outcomes.size());
-  std::size_t at = 0;
-  for (const Outcome& outcome : outcomes) {
-    const Natural* last = nullptr;
-    py::object made;
-    const auto next = [&](const Natural& value) {
-      if (!last || !(*last == value)) made = integer(value);
-      last = &value;
-      return made;
-    };
-    for (const Bounds<Natural>& size : outcome.sizes) {
-      lower[at] = next(size.low);
-      upper[at++] = next(size.high);
+// One end of the bounds of these pairs: an array of ints, a row for each.
+template <class End>
+py::array integers(const std::vector<Outcome>& outcomes, const std::vector<std::int64_t>& rows, End end) {
+  py::array table(py::dtype("O"), std::vector<py::ssize_t>{static_cast<py::ssize_t>(rows.size()), 3});
+  auto** cell = static_cast<PyObject**>(table.mutable_data());
+  Integers made;
+  for (std::int64_t k : rows)
+    for (const Size& size : outcomes[static_cast<std::size_t>(k)].sizes) {
+      Py_XDECREF(*cell);
+      *cell++ = made.of(end(size));
     }
-  }
-  return {lower, upper};
+  return table;
+}
+
+template <class T>
+py::array_t<T> array_of(const std::vector<T>& values) {
+  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
 Clock::time_point deadline_in(std::optional<double> seconds) {
@@ -147,7 +167,7 @@ py::dict count_pairs(const std::vector<std::int64_t>& cardinalities, const Array
     py::gil_scoped_release release;
     const auto began = Clock::now();
     const Coding coding(cardinalities, std::move(weights), first, second);
-    comparison = std::make_unique<Comparison>(coding, wanted, options);
+    comparison = std::make_unique<Comparison>(coding, first, second, wanted, options);
     const auto between = Clock::now();
     comparison->run([&](std::size_t done) {
       py::gil_scoped_acquire acquire;
@@ -168,14 +188,21 @@ py::dict count_pairs(const std::vector<std::int64_t>& cardinalities, const Array
     counting = std::chrono::duration<double>(Clock::now() - between).count();
   }
   if (failure) std::rethrow_exception(failure);
-  const auto [lower, upper] = integers(comparison->outcomes());
+  const std::vector<Outcome>& outcomes = comparison->outcomes();
+  std::vector<std::int64_t> all(outcomes.size()), open;
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  std::ranges::copy_if(all, std::back_inserter(open),
+                       [&](auto k) { return !outcomes[static_cast<std::size_t>(k)].closed(); });
   std::vector<u64> nodes;
-  for (const Outcome& outcome : comparison->outcomes())
+  for (const Outcome& outcome : outcomes)
     nodes.insert(nodes.end(), outcome.nodes.begin(), outcome.nodes.end());
   py::dict result;
-  result["lower"] = lower;
-  result["upper"] = upper;
-  result["nodes"] = py::array_t<u64>(static_cast<py::ssize_t>(nodes.size()), nodes.data());
+  result["lower"] = integers(outcomes, all, [](const Size& size) -> const Natural& { return size.low; });
+  result["open"] = array_of(open);
+  result["upper"] = integers(outcomes, open, [](const Size& size) -> const Natural& {
+    return size.closed ? size.low : size.high;
+  });
+  result["nodes"] = array_of(nodes);
   result["interrupted"] = interrupted;
   result["extracting"] = extracting;
   result["counting"] = counting;

@@ -12,8 +12,7 @@
 #include <mutex>
 #include <thread>
 
-#include "extract.hpp"
-#include "solve.hpp"
+#include "unions.hpp"
 
 namespace contextwise {
 
@@ -25,27 +24,23 @@ struct Options {
   std::size_t memory = std::size_t{512} << 20;  // bytes for remembered subproblems, all threads
 };
 
-// The three unions of one pair: of the first model, of the second, and of both.
-struct Outcome {
-  std::array<Bounds<Natural>, 3> sizes;
-  std::array<u64, 3> nodes{};
-  bool visited = false;  // without a visit there are no bounds
-
-  bool closed() const {
-    return visited && std::all_of(sizes.begin(), sizes.end(), [](const auto& size) { return size.closed(); });
-  }
-};
-
 class Comparison {
  public:
-  Comparison(const Coding& coding, const std::vector<Pair>& pairs, const Options& options)
-      : coding_(coding),
-        pairs_(pairs),
-        options_(options),
-        outcomes_(pairs.size()) {
-    const auto index = [&](int m) { return PairIndex(coding.model(m), pairs, coding.variables()); };
-    auto other = std::async(options.threads > 1 ? std::launch::async : std::launch::deferred, index, 1);
-    a_ = index(0);
+  // The pairs rise, and none comes twice.
+  Comparison(const Coding& coding, const FeatureArrays& a, const FeatureArrays& b,
+             const std::vector<Pair>& pairs, const Options& options)
+      : coding_(coding), pairs_(pairs), options_(options), outcomes_(pairs.size()) {
+    PairTable table;
+    for (const Pair& pair : pairs) table.add(pair.first, pair.second);
+    table.number();
+    const auto indexed = [&](const FeatureArrays& model) {
+      IndexedClaims result{ClaimMerger(model, coding).run(), {}};
+      result.index = PairIndex(result.claims, table, pairs.size());
+      return result;
+    };
+    auto other = std::async(options.threads > 1 ? std::launch::async : std::launch::deferred, indexed,
+                            std::cref(b));
+    a_ = indexed(a);
     b_ = other.get();
   }
 
@@ -60,7 +55,7 @@ class Comparison {
       std::erase_if(todo_, [&](u32 k) { return outcomes_[k].closed(); });
       if (todo_.empty() || stop_ || budget_ == options_.node_budget || late()) break;
     }
-    for (u32 k : todo_) visit(k);
+    for (u32 k : todo_) outcomes_[k].visit(contexts_of(coding_, own(k)));
   }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
 
@@ -87,10 +82,12 @@ class Comparison {
 
   void work() {
     try {
-      Extractor extractor(coding_, a_, b_, options_.canonical);
+      UnionCounter counter(coding_, a_, b_, options_.canonical,
+                           options_.memory / std::max(1u, options_.threads));
       for (std::size_t at = next_++; at < todo_.size() && !stop_ && !late(); at = next_++) {
-        count(extractor, todo_[at]);
-        done_ += outcomes_[todo_[at]].closed();
+        const u32 k = todo_[at];
+        counter.run(k, pairs_[k], {budget_, options_.deadline, &stop_}, outcomes_[k]);
+        done_ += outcomes_[k].closed();
       }
     } catch (...) {
       std::lock_guard lock(mutex_);
@@ -102,59 +99,10 @@ class Comparison {
     finished_.notify_all();
   }
 
-  bool late() const { return Clock::now() >= options_.deadline; }
-
-  void visit(u32 k) {
-    if (outcomes_[k].visited) return;
-    outcomes_[k].visited = true;
-    outcomes_[k].sizes.fill({Natural(0), contexts(k)});
+  bool late() const {
+    return options_.deadline != Clock::time_point::max() && Clock::now() >= options_.deadline;
   }
 
-  // A and B are simplified apart, and their union starts from what is left of them. Where one
-  // swallows the other, or both are equal, one count serves.
-  void count(Extractor& extractor, u32 k) {
-    visit(k);
-    auto [a, b] = extractor.covers(k, pairs_[k]);
-    Simplifier simplifier(a);
-    simplifier.run(a);
-    simplifier.run(b);
-    Cover both = a;
-    both.cubes.insert(both.cubes.end(), b.cubes.begin(), b.cubes.end());
-    if (!a.cubes.empty() && !b.cubes.empty()) simplifier.run(both);
-    const bool same_a = both.cubes == a.cubes, same_b = both.cubes == b.cubes;
-    measure(a, k, 0);
-    if (same_a && same_b)
-      copy(k, 0, 1);
-    else
-      measure(b, k, 1);
-    if (same_a || same_b)
-      copy(k, same_a ? 0 : 1, 2);
-    else
-      measure(both, k, 2);
-  }
-
-  void copy(u32 k, int from, int to) { outcomes_[k].sizes[to] = outcomes_[k].sizes[from]; }
-
-  void measure(const Cover& cover, u32 k, int which) {
-    Bounds<Natural>& size = outcomes_[k].sizes[which];
-    if (size.closed()) return;
-    const Cover small = compacted(cover);
-    Budget budget{budget_, options_.deadline, &stop_};
-    Bounds<Natural> uncovered = solve(small, budget, options_.memory / std::max(1u, options_.threads));
-    outcomes_[k].nodes[which] = budget.used;
-    std::vector<u32> counted = own(k);
-    counted.insert(counted.end(), small.names.begin(), small.names.end());
-    std::sort(counted.begin(), counted.end());
-    uncovered *= coding_.all_but(counted);
-    Bounds<Natural> found{contexts(k), contexts(k)};
-    found.low -= uncovered.high;
-    found.high -= uncovered.low;
-    size.meet(found);
-  }
-
-  Natural contexts(u32 k) const { return coding_.all_but(own(k)); }
-
-  // The variables of the pair, where they are no part of a context.
   std::vector<u32> own(u32 k) const {
     if (options_.canonical) return {};
     return {pairs_[k].first, pairs_[k].second};
@@ -164,7 +112,7 @@ class Comparison {
   const Coding& coding_;
   const std::vector<Pair>& pairs_;
   Options options_;
-  PairIndex a_, b_;
+  IndexedClaims a_, b_;
   std::vector<Outcome> outcomes_;
   std::vector<u32> todo_;
   u64 budget_ = 0;

@@ -48,6 +48,8 @@ class Solver {
   // A cube that tests this many variables is branched on as a whole. Measured on the overfitted
   // trees of plants and jester: 5 and 6 are alike, 8 takes twice the nodes, none at all ten times.
   static constexpr int LONG = 6;
+  // So many cubes are counted by inclusion and exclusion.
+  static constexpr std::size_t FEW = 6;
   // A variable is worth GROWTH^tests in each cube that tests it: long cubes first.
   static constexpr double GROWTH = 1.1;
 
@@ -190,6 +192,7 @@ class Solver {
   }
 
   Bounds<N> component(const Part& part, double share) {
+    if (p_.binary && part.last - part.first <= FEW) return Bounds<N>(by_inclusion(part));
     if (p_.binary && part.open.count() <= 2 * TRUTH_VARIABLES) return Bounds<N>(N(by_table(part)));
     if (share < least_ || !budget_.enter())
       return budget_.late ? Bounds<N>(N(0), p_.assignments(part.open))
@@ -222,6 +225,46 @@ class Solver {
       packed = packed << width | c;
     }
     keys_.push_back(packed);
+  }
+
+  // Few cubes of binary variables: cube after cube, less what the shorter ones cover inside it.
+  N by_inclusion(const Part& part) {
+    std::array<Set, FEW> cubes;
+    std::size_t count = 0;
+    for (u32 c : cubes_of(part)) {  // the list is short: insertion by length
+      const Set cube = p_.cubes[c] & part.open;
+      const int length = cube.count();
+      std::size_t at = count++;
+      for (; at && cubes[at - 1].count() > length; --at) cubes[at] = cubes[at - 1];
+      cubes[at] = cube;
+    }
+    return outside(cubes.data(), count, part.open.count() / 2);
+  }
+
+  // What some cubes leave of the assignments of so many variables.
+  static N outside(const Set* cubes, std::size_t count, int variables) {
+    N result = power_of_two(variables);
+    std::array<Set, FEW> inside;
+    for (std::size_t c = 0; c < count; ++c) {
+      const Set twins = cubes[c].twins();
+      std::size_t kept = 0;
+      bool whole = false;
+      for (std::size_t d = 0; d < c && !whole; ++d) {
+        if (cubes[d].meets(twins)) continue;
+        inside[kept] = cubes[d] - cubes[c];
+        whole = inside[kept++].none();
+      }
+      if (whole) continue;
+      const int left = variables - cubes[c].count();
+      result -= kept ? outside(inside.data(), kept, left) : power_of_two(left);
+    }
+    return result;
+  }
+
+  static N power_of_two(int exponent) {
+    N result(1);
+    result <<= static_cast<unsigned>(exponent);
+    return result;
   }
 
   u64 by_table(const Part& part) {

@@ -33,10 +33,10 @@ struct SmallCube {
 // Beyond this a table costs more than a few more nodes; 12 and 16 were not better.
 inline constexpr int TRUTH_VARIABLES = 14;
 
-// How many of the 2^variables assignments lie in no cube. `table` is scratch space.
+// Which assignments lie in some cube: a table of 2^variables bits, at least one word.
 CONTEXTWISE_CLONES
-inline u64 uncovered_by_table(const SmallCube* cubes, std::size_t count, int variables,
-                              std::vector<u64>& table) {
+inline void fill_table(const SmallCube* cubes, std::size_t count, int variables,
+                       std::vector<u64>& table) {
   // The values of the six lowest variables over the 64 bits of a word.
   static constexpr u64 PATTERN[6] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0,
                                      0xff00ff00ff00ff00, 0xffff0000ffff0000, 0xffffffff00000000};
@@ -58,10 +58,21 @@ inline u64 uncovered_by_table(const SmallCube* cubes, std::size_t count, int var
       choice = (choice - free) & free;
     } while (choice);
   }
+}
+
+// How many of the 2^variables assignments a table has.
+CONTEXTWISE_CLONES
+inline u64 covered_in(const std::vector<u64>& table, int variables) {
   u64 covered = 0;
-  for (u32 k = 0; k < words; ++k) covered += static_cast<u64>(std::popcount(data[k]));
-  if (variables < 6) covered >>= 6 - variables;  // the pattern repeats over the unused variables
-  return (u64{1} << variables) - covered;
+  for (u64 word : table) covered += static_cast<u64>(std::popcount(word));
+  return variables < 6 ? covered >> (6 - variables) : covered;  // a pattern repeats over the unused
+}
+
+// How many of the 2^variables assignments lie in no cube. `table` is scratch space.
+inline u64 uncovered_by_table(const SmallCube* cubes, std::size_t count, int variables,
+                              std::vector<u64>& table) {
+  fill_table(cubes, count, variables, table);
+  return (u64{1} << variables) - covered_in(table, variables);
 }
 
 }  // namespace contextwise

@@ -1,0 +1,164 @@
+// What a model claims: each pair of a scope depends wherever a cube, without the pair, holds.
+//
+// A feature is a claim whose cube tests its whole scope. Two claims with one scope that differ on
+// one variable x are one claim that allows what either allows of x: a pair with x loses x anyway,
+// and for the others the two cubes unite. So the rows of a table, or the leaves under the last
+// split of a decision tree, become few claims before any pair is looked at.
+#pragma once
+
+#include "coding.hpp"
+
+namespace contextwise {
+
+struct Claims {
+  std::vector<u32> scope_start{0}, scopes;
+  std::vector<u32> start{0}, variables;  // the tests of a cube
+  std::vector<u64> forbidden;            // `stride` words a test: the classes it forbids
+  std::size_t stride = 1;
+
+  std::size_t size() const { return start.size() - 1; }
+  std::span<const u32> scope(u32 claim) const {
+    return {scopes.data() + scope_start[claim], scope_start[claim + 1] - scope_start[claim]};
+  }
+  std::span<const u32> tests(u32 claim) const {
+    return {variables.data() + start[claim], start[claim + 1] - start[claim]};
+  }
+};
+
+// Makes the claims of a model: scope by scope, and within a scope variable by variable.
+class ClaimMerger {
+ public:
+  ClaimMerger(const FeatureArrays& model, const Coding& coding)
+      : model_(model), coding_(coding), stride_(coding.stride()) {}
+
+  Claims run() {
+    group_by_scope();
+    claims_.stride = stride_;
+    for (u32 first : firsts_) {
+      load(first);
+      merge();
+      emit(first);
+    }
+    return std::move(claims_);
+  }
+
+ private:
+  static constexpr u32 NONE = ~u32{0};
+
+  std::span<const std::int32_t> scope_of(u32 f) const {
+    return {model_.variables + model_.starts[f],
+            static_cast<std::size_t>(model_.starts[f + 1] - model_.starts[f])};
+  }
+
+  // Features of equal scopes as chains: firsts_ begins them, next_ goes on.
+  void group_by_scope() {
+    const std::size_t mask = std::bit_ceil(2 * model_.count + 2) - 1;
+    std::vector<u32> table(mask + 1, NONE), last(model_.count);
+    next_.assign(model_.count, NONE);
+    for (u32 f = 0; f < model_.count; ++f) {
+      const auto scope = scope_of(f);
+      u64 hash = scope.size();
+      for (std::int32_t v : scope) hash = mixed(hash ^ static_cast<u64>(v));
+      std::size_t at = hash & mask;
+      while (table[at] != NONE && !std::ranges::equal(scope_of(table[at]), scope)) at = (at + 1) & mask;
+      if (table[at] == NONE) {
+        table[at] = f;
+        firsts_.push_back(f);
+      } else {
+        next_[last[table[at]]] = f;
+      }
+      last[table[at]] = f;
+    }
+  }
+
+  // The cubes of one scope as rows, `stride` words for each variable in turn.
+  void load(u32 first) {
+    width_ = scope_of(first).size();
+    rows_.clear();
+    hashes_.clear();
+    for (u32 f = first; f != NONE; f = next_[f]) {
+      const auto begin = static_cast<std::size_t>(model_.starts[f]);
+      const std::size_t base = rows_.size();
+      rows_.resize(base + width_ * stride_, 0);
+      for (std::size_t x = 0; x < width_; ++x)
+        coding_.forbid(static_cast<u32>(model_.variables[begin + x]),
+                       model_.values + (begin + x) * model_.words, rows_.data() + base + x * stride_);
+      hashes_.push_back(0);
+    }
+    alive_.assign(hashes_.size(), 1);
+    left_ = hashes_.size();
+    if (left_ > 1)
+      for (u32 r = 0; r < hashes_.size(); ++r)
+        for (std::size_t x = 0; x < width_; ++x) hashes_[r] ^= hash_at(r, x);
+  }
+
+  u64* cell(u32 row, std::size_t x) { return rows_.data() + (row * width_ + x) * stride_; }
+  u64 hash_at(u32 row, std::size_t x) {
+    u64 hash = x + 1;
+    for (std::size_t k = 0; k < stride_; ++k) hash = mixed(hash ^ cell(row, x)[k]);
+    return hash;
+  }
+
+  // Until no variable brings two rows together.
+  void merge() {
+    std::size_t x = 0;
+    for (std::size_t quiet = 0; quiet < width_ && left_ > 1; x = (x + 1) % width_)
+      quiet = merge_on(x) ? 0 : quiet + 1;
+  }
+
+  bool merge_on(std::size_t x) {
+    const std::size_t mask = std::bit_ceil(2 * left_) - 1, before = left_;
+    table_.assign(mask + 1, NONE);
+    for (u32 r = 0; r < alive_.size(); ++r) {
+      if (!alive_[r]) continue;
+      const u64 others = hashes_[r] ^ hash_at(r, x);
+      std::size_t at = others & mask;
+      while (table_[at] != NONE && !alike(table_[at], r, x)) at = (at + 1) & mask;
+      const u32 into = table_[at];
+      if (into == NONE) {
+        table_[at] = r;
+        continue;
+      }
+      for (std::size_t k = 0; k < stride_; ++k) cell(into, x)[k] &= cell(r, x)[k];
+      hashes_[into] = others ^ hash_at(into, x);
+      alive_[r] = 0;
+      --left_;
+    }
+    return left_ < before;
+  }
+
+  // Whether two rows are equal but for variable x.
+  bool alike(u32 a, u32 b, std::size_t x) {
+    return std::equal(cell(a, 0), cell(a, x), cell(b, 0)) &&
+           std::equal(cell(a, x + 1), cell(a, width_), cell(b, x + 1));
+  }
+
+  void emit(u32 first) {
+    const auto scope = scope_of(first);
+    for (u32 r = 0; r < alive_.size(); ++r) {
+      if (!alive_[r]) continue;
+      claims_.scopes.insert(claims_.scopes.end(), scope.begin(), scope.end());
+      claims_.scope_start.push_back(static_cast<u32>(claims_.scopes.size()));
+      for (std::size_t x = 0; x < width_; ++x) {
+        const u64* const set = cell(r, x);
+        if (std::all_of(set, set + stride_, [](u64 word) { return word == 0; })) continue;
+        claims_.variables.push_back(static_cast<u32>(scope[x]));
+        claims_.forbidden.insert(claims_.forbidden.end(), set, set + stride_);
+      }
+      claims_.start.push_back(static_cast<u32>(claims_.variables.size()));
+    }
+  }
+
+  const FeatureArrays& model_;
+  const Coding& coding_;
+  std::size_t stride_;
+  std::vector<u32> firsts_, next_;
+  Claims claims_;
+  // Of the present scope.
+  std::size_t width_ = 0, left_ = 0;
+  std::vector<u64> rows_, hashes_;
+  std::vector<char> alive_;
+  std::vector<u32> table_;
+};
+
+}  // namespace contextwise

@@ -1,0 +1,278 @@
+// Fewer and wider cubes with the same union.
+//
+// Cubes that lie in others go, and cubes are widened by their neighbours: when D lies in C on every
+// variable but x, the union keeps its size if D also allows what C allows of x. (In the words of
+// clauses: subsumption and self-subsuming resolution.) A decision tree that splits on x and treats
+// both sides alike loses the split here. Comparing each cube with each finds all of that; before,
+// twins that differ in the value of one binary variable are found by hashing and become one cube,
+// which on learned trees leaves few to compare.
+#pragma once
+
+#include "cover.hpp"
+
+namespace contextwise {
+
+class Simplifier {
+ public:
+  void run(Cover& cover) {
+    begin(cover);
+    finish(cover);
+  }
+
+  // The union of two simplified covers over the same bits; and whether it has just the cubes of
+  // the first, and of the second.
+  std::array<bool, 2> join(const std::array<Cover, 2>& covers, Cover& both) {
+    both = covers[0];
+    both.cubes.insert(both.cubes.end(), covers[1].cubes.begin(), covers[1].cubes.end());
+    begin(both);
+    std::fill_n(origins_.begin(), covers[0].size(), 1);
+    std::fill(origins_.begin() + static_cast<std::ptrdiff_t>(covers[0].size()), origins_.end(), 2);
+    finish(both);
+    std::array<bool, 2> same{};
+    for (u32 m = 0; m < 2; ++m)
+      same[m] = both.size() == covers[m].size() &&
+                std::all_of(origins_.begin(), origins_.end(), [&](char from) { return from >> m & 1; });
+    return same;
+  }
+
+ private:
+  void begin(const Cover& cover) {
+    words_ = cover.words();
+    binary_ = cover.is_binary();
+    origins_.assign(cover.size(), 0);
+    alive_.assign(cover.size(), 1);
+  }
+
+  void finish(Cover& cover) {
+    if (binary_ && cover.size() >= MANY) merge_twins(cover);
+    keep_alive(cover);
+    compare_all(cover);
+    keep_alive(cover);
+  }
+
+  // --- twins, by hashing: binary variables only ----------------------------------------------------
+
+  // A cube's hash is the exclusive or of its bits' keys, so that the hash of a twin is at hand.
+  // A slot of the table may speak of a cube that has changed since; then its hash differs.
+  void merge_twins(Cover& cover) {
+    const auto count = static_cast<u32>(cover.size());
+    for (u64 bit = keys_.size(); bit < cover.bits(); ++bit) keys_.push_back(mixed(bit));
+    table_.assign(std::bit_ceil(std::size_t{4} * count), FREE);
+    hashes_.assign(count, 0);
+    for (u32 c = 0; c < count; ++c) {
+      for_each_bit_of(cover, c, [&](std::size_t bit) { hashes_[c] ^= keys_[bit]; });
+      enter(cover, c);
+    }
+    for (u32 c = 0; c < count; ++c)
+      while (alive_[c] && merge_twin(cover, c)) enter(cover, c);
+  }
+
+  // Looks for a cube that differs in the value of one variable; if there is one, both become one.
+  bool merge_twin(Cover& cover, u32 c) {
+    for (std::size_t word = 0; word < words_; ++word)
+      for (u64 bits = cover.cube(c)[word]; bits; bits &= bits - 1) {
+        const std::size_t bit = 64 * word + static_cast<std::size_t>(std::countr_zero(bits));
+        const u64 mine = u64{1} << bit % 64, both = mine | u64{1} << (bit ^ 1) % 64;
+        const u64 hash = hashes_[c] ^ keys_[bit] ^ keys_[bit ^ 1];
+        const u32 twin = find(cover, c, hash, word, both);
+        if (twin == FREE) continue;
+        alive_[twin] = 0;
+        origins_[c] = 0;
+        cover.cube(c)[word] &= ~mine;
+        hashes_[c] ^= keys_[bit];
+        return true;
+      }
+    return false;
+  }
+
+  // Puts a cube into the table, unless an equal one is there.
+  void enter(Cover& cover, u32 c) {
+    const u32 same = find(cover, c, hashes_[c], 0, 0);
+    if (same != FREE) {
+      alive_[c] = 0;
+      origins_[same] |= origins_[c];
+      return;
+    }
+    std::size_t at = hashes_[c] & (table_.size() - 1);
+    while (table_[at] != FREE) at = (at + 1) & (table_.size() - 1);
+    table_[at] = c;
+  }
+
+  // Another cube with this hash that is cube c but for some flipped bits of one word.
+  u32 find(const Cover& cover, u32 c, u64 hash, std::size_t word, u64 flipped) const {
+    for (std::size_t at = hash & (table_.size() - 1); table_[at] != FREE;
+         at = (at + 1) & (table_.size() - 1)) {
+      const u32 d = table_[at];
+      if (d == c || hashes_[d] != hash || !alive_[d]) continue;
+      u64 differs = 0;
+      for (std::size_t k = 0; k < words_; ++k)
+        differs |= cover.cube(c)[k] ^ cover.cube(d)[k] ^ (k == word ? flipped : 0);
+      if (!differs) return d;
+    }
+    return FREE;
+  }
+
+  // --- each cube with each --------------------------------------------------------------------------
+
+  void compare_all(Cover& cover) {
+    sort_by_size(cover);
+    if (!binary_) find_fields(cover);
+    queued_.assign(cover.size(), 1);
+    queue_.resize(cover.size());
+    std::iota(queue_.begin(), queue_.end(), u32{0});
+    for (std::size_t at = 0; at < queue_.size(); ++at) {
+      const u32 c = queue_[at];
+      queued_[c] = 0;
+      if (alive_[c]) compare(cover, c);
+    }
+  }
+
+  // Short cubes first: they absorb the most.
+  void sort_by_size(Cover& cover) {
+    sizes_.resize(cover.size());
+    counts_.assign(cover.bits() + 2, 0);
+    for (std::size_t c = 0; c < cover.size(); ++c) {
+      sizes_[c] = 0;
+      for (std::size_t k = 0; k < words_; ++k) sizes_[c] += static_cast<u32>(ones(cover.cube(c)[k]));
+      ++counts_[sizes_[c] + 1];
+    }
+    std::partial_sum(counts_.begin(), counts_.end(), counts_.begin());
+    sorted_.resize(cover.cubes.size());
+    moved_.resize(cover.size());
+    for (std::size_t c = 0; c < cover.size(); ++c) {
+      const u32 to = counts_[sizes_[c]]++;
+      std::copy_n(cover.cube(c), words_, sorted_.data() + to * words_);
+      moved_[to] = origins_[c];
+    }
+    cover.cubes.swap(sorted_);
+    origins_.swap(moved_);
+  }
+
+  void find_fields(const Cover& cover) {
+    fields_.assign(cover.variables() * words_, 0);
+    variable_of_.resize(cover.bits());
+    for (u32 v = 0; v < cover.variables(); ++v)
+      for (u32 bit = cover.start[v]; bit < cover.start[v + 1]; ++bit) {
+        variable_of_[bit] = v;
+        fields_[v * words_ + bit / 64] |= u64{1} << bit % 64;
+      }
+  }
+
+  void compare(Cover& cover, u32 c) {
+    if (!binary_) return compare_any(cover, c);
+    switch (words_) {
+      case 1: return compare_binary<1>(cover, c);
+      case 2: return compare_binary<2>(cover, c);
+      case 3: return compare_binary<3>(cover, c);
+      case 4: return compare_binary<4>(cover, c);
+      default: return compare_binary<0>(cover, c);
+    }
+  }
+
+  // What C forbids and D does not: nothing, or one value of one variable?
+  template <std::size_t W>
+  void compare_binary(Cover& cover, u32 c) {
+    const std::size_t words = W ? W : words_;
+    const u64* const mine = cover.cube(c);
+    u64* other = cover.cubes.data();
+    for (u32 d = 0; d < alive_.size(); ++d, other += words) {
+      u64 any = 0, more = 0;
+      std::size_t word = 0;
+      for (std::size_t k = 0; k < words; ++k) {
+        const u64 beyond = mine[k] & ~other[k];
+        more |= (beyond & (beyond - 1)) | (any && beyond);
+        any |= beyond;
+        if (beyond) word = k;
+      }
+      if (more || !alive_[d] || d == c) continue;
+      if (!any) {
+        absorb(cover, c, d);
+        continue;
+      }
+      const u64 twin = any & EVEN ? any << 1 : any >> 1;
+      if (!(other[word] & twin)) continue;
+      other[word] &= ~twin;
+      changed(d);
+    }
+  }
+
+  // The same with bits of one variable of any number of classes.
+  void compare_any(Cover& cover, u32 c) {
+    const u64* const mine = cover.cube(c);
+    for (u32 d = 0; d < alive_.size(); ++d) {
+      if (!alive_[d] || d == c) continue;
+      u64* const other = cover.cube(d);
+      std::size_t word = 0;
+      while (word < words_ && !(mine[word] & ~other[word])) ++word;
+      if (word == words_) {
+        absorb(cover, c, d);
+        continue;
+      }
+      const u64 beyond = mine[word] & ~other[word];
+      const u32 variable = variable_of_[64 * word + static_cast<u32>(std::countr_zero(beyond))];
+      const u64* const field = fields_.data() + variable * words_;
+      u64 outside = 0;
+      for (std::size_t k = word; k < words_; ++k) outside |= mine[k] & ~other[k] & ~field[k];
+      if (outside) continue;
+      u64 gone = 0;
+      for (std::size_t k = 0; k < words_; ++k) {
+        gone |= other[k] & field[k] & ~mine[k];
+        other[k] &= ~(field[k] & ~mine[k]);
+      }
+      if (gone) changed(d);
+    }
+  }
+
+  void absorb(const Cover& cover, u32 c, u32 d) {
+    alive_[d] = 0;
+    if (std::equal(cover.cube(c), cover.cube(c) + words_, cover.cube(d))) origins_[c] |= origins_[d];
+  }
+
+  void changed(u32 d) {
+    origins_[d] = 0;
+    if (queued_[d]) return;
+    queued_[d] = 1;
+    queue_.push_back(d);
+  }
+
+  void keep_alive(Cover& cover) {
+    std::size_t kept = 0;
+    for (std::size_t c = 0; c < alive_.size(); ++c) {
+      if (!alive_[c]) continue;
+      std::copy_n(cover.cube(c), words_, cover.cubes.data() + kept * words_);
+      origins_[kept++] = origins_[c];
+    }
+    cover.cubes.resize(kept * words_);
+    origins_.resize(kept);
+    alive_.assign(kept, 1);
+  }
+
+  template <class Action>
+  void for_each_bit_of(const Cover& cover, u32 c, Action action) const {
+    for (std::size_t k = 0; k < words_; ++k)
+      for (u64 word = cover.cube(c)[k]; word; word &= word - 1)
+        action(64 * k + static_cast<std::size_t>(std::countr_zero(word)));
+  }
+
+  static constexpr std::size_t MANY = 12;  // cubes for which hashing pays
+  static constexpr u32 FREE = ~u32{0};
+  static constexpr u64 EVEN = 0x5555555555555555u;
+
+  std::size_t words_ = 1;
+  bool binary_ = false;
+  std::vector<char> alive_, origins_;  // origins: which of two covers had the cube, as two bits
+  // Of the hashing.
+  std::vector<u64> keys_, hashes_;
+  std::vector<u32> table_;
+  // Of the comparing.
+  std::vector<char> queued_, moved_;
+  std::vector<u32> queue_, sizes_, counts_, variable_of_;
+  std::vector<u64> sorted_, fields_;  // fields: the bits of each variable
+};
+
+inline Cover reduced(Cover cover) {
+  Simplifier().run(cover);
+  return compacted(cover);
+}
+
+}  // namespace contextwise
