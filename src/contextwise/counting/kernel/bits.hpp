@@ -89,6 +89,10 @@ struct Bits {
     for (std::size_t k = 0; k < words.size(); ++k) words[k] |= other.words[k];
     return *this;
   }
+  Bits& operator^=(const Bits& other) {
+    for (std::size_t k = 0; k < words.size(); ++k) words[k] ^= other.words[k];
+    return *this;
+  }
   // What is not in the other one.
   Bits& operator-=(const Bits& other) {
     for (std::size_t k = 0; k < words.size(); ++k) words[k] &= ~other.words[k];

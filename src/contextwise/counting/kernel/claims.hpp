@@ -75,6 +75,7 @@ class ClaimMerger {
   void load(u32 first) {
     width_ = scope_of(first).size();
     rows_.clear();
+    cells_.clear();
     hashes_.clear();
     for (u32 f = first; f != NONE; f = next_[f]) {
       const auto begin = static_cast<std::size_t>(model_.starts[f]);
@@ -87,13 +88,16 @@ class ClaimMerger {
     }
     alive_.assign(hashes_.size(), 1);
     left_ = hashes_.size();
-    if (left_ > 1)
-      for (u32 r = 0; r < hashes_.size(); ++r)
-        for (std::size_t x = 0; x < width_; ++x) hashes_[r] ^= hash_at(r, x);
+    if (left_ == 1) return;
+    for (u32 r = 0; r < hashes_.size(); ++r)
+      for (std::size_t x = 0; x < width_; ++x) {
+        cells_.push_back(hash_of(r, x));
+        hashes_[r] ^= cells_.back();
+      }
   }
 
   u64* cell(u32 row, std::size_t x) { return rows_.data() + (row * width_ + x) * stride_; }
-  u64 hash_at(u32 row, std::size_t x) {
+  u64 hash_of(u32 row, std::size_t x) {
     u64 hash = x + 1;
     for (std::size_t k = 0; k < stride_; ++k) hash = mixed(hash ^ cell(row, x)[k]);
     return hash;
@@ -111,25 +115,31 @@ class ClaimMerger {
     table_.assign(mask + 1, NONE);
     for (u32 r = 0; r < alive_.size(); ++r) {
       if (!alive_[r]) continue;
-      const u64 others = hashes_[r] ^ hash_at(r, x);
+      const u64 others = hashes_[r] ^ cells_[r * width_ + x];
       std::size_t at = others & mask;
-      while (table_[at] != NONE && !alike(table_[at], r, x)) at = (at + 1) & mask;
-      const u32 into = table_[at];
-      if (into == NONE) {
+      while (table_[at] != NONE && !alike(table_[at], r, x, others)) at = (at + 1) & mask;
+      if (table_[at] == NONE)
         table_[at] = r;
-        continue;
-      }
-      for (std::size_t k = 0; k < stride_; ++k) cell(into, x)[k] &= cell(r, x)[k];
-      hashes_[into] = others ^ hash_at(into, x);
-      alive_[r] = 0;
-      --left_;
+      else
+        unite(table_[at], r, x);
     }
     return left_ < before;
   }
 
+  void unite(u32 into, u32 gone, std::size_t x) {
+    for (std::size_t k = 0; k < stride_; ++k) cell(into, x)[k] &= cell(gone, x)[k];
+    u64& hash = cells_[into * width_ + x];
+    hashes_[into] ^= hash;
+    hash = hash_of(into, x);
+    hashes_[into] ^= hash;
+    alive_[gone] = 0;
+    --left_;
+  }
+
   // Whether two rows are equal but for variable x.
-  bool alike(u32 a, u32 b, std::size_t x) {
-    return std::equal(cell(a, 0), cell(a, x), cell(b, 0)) &&
+  bool alike(u32 a, u32 b, std::size_t x, u64 others) {
+    return (hashes_[a] ^ cells_[a * width_ + x]) == others &&
+           std::equal(cell(a, 0), cell(a, x), cell(b, 0)) &&
            std::equal(cell(a, x + 1), cell(a, width_), cell(b, x + 1));
   }
 
@@ -156,7 +166,7 @@ class ClaimMerger {
   Claims claims_;
   // Of the present scope.
   std::size_t width_ = 0, left_ = 0;
-  std::vector<u64> rows_, hashes_;
+  std::vector<u64> rows_, cells_, hashes_;  // cells: the hash of each cell; hashes: of each row
   std::vector<char> alive_;
   std::vector<u32> table_;
 };

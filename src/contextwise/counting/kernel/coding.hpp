@@ -53,6 +53,10 @@ class Coding {
   // Adds the classes that a value set forbids.
   void forbid(u32 variable, const u64* set, u64* classes) const {
     const std::vector<u32>& of = class_of_[variable];
+    if (of.size() <= 64 && class_count_[variable] == of.size()) {  // each value is its own class
+      classes[0] |= ~set[0] & (~u64{0} >> (64 - of.size()));
+      return;
+    }
     for (std::size_t k = 0; k < of.size(); ++k)
       if (!(set[k / 64] >> k % 64 & 1)) classes[of[k] / 64] |= u64{1} << of[k] % 64;
   }

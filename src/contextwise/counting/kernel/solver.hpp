@@ -2,9 +2,9 @@
 //
 // The steps are those of branch.py, which explains them: unit rule, components, memory, branching on
 // a long cube or on the values of a variable. What is different is the bookkeeping. A subproblem is
-// a list of indices into the cubes of the cover and one bit set, `open`: the classes still possible
-// of the variables not yet decided. A cube of the list is what it forbids among the open bits; no
-// cube is copied. A few binary variables are counted by truth table.
+// a stretch of one stack, with what each cube still forbids, and one bit set, `open`: the classes
+// still possible of the variables not yet decided. A few binary variables are counted by truth
+// table, a few cubes by inclusion and exclusion.
 //
 // Work can stop early: past the budget every subproblem answers with bounds that are cheap to prove,
 // and sums, differences and products of bounds are bounds of the whole.
@@ -30,33 +30,41 @@ class Solver {
         budget_(budget),
         memory_(memory_bytes),
         places_(cover.variables()),
-        scores_(cover.variables()) {}
+        few_(FEW * (FEW + 1) / 2) {}
 
   // Bounds on the weight of the assignments that no cube allows. Subproblems with less than `least`
   // of all contexts are not looked into.
   Bounds<N> run(double least) {
     least_ = least;
-    Set open = none();
-    for (const Set& field : p_.fields) open |= field;
-    list_.resize(p_.cubes.size());
-    std::iota(list_.begin(), list_.end(), u32{0});
-    return uncovered(0, open, {none(), none()}, 1.0);
+    Part all{0, p_.cubes.size(), none()};
+    for (const Set& field : p_.fields) all.open |= field;
+    list_.clear();
+    for (u32 c = 0; c < p_.cubes.size(); ++c) list_.push_back({p_.cubes[c], c});
+    return conditioned(all, all.open, {none(), none()}, 1.0);
   }
 
  private:
   static constexpr u32 NONE = ~u32{0};
+  static constexpr std::size_t NOWHERE = ~std::size_t{0};
   // A cube that tests this many variables is branched on as a whole. Measured on the overfitted
-  // trees of plants and jester: 5 and 6 are alike, 8 takes twice the nodes, none at all ten times.
+  // trees of plants and jester: 5 and 7 take up to a third longer, 8 up to twice as long.
   static constexpr int LONG = 6;
-  // So many cubes are counted by inclusion and exclusion.
-  static constexpr std::size_t FEW = 6;
-  // A variable is worth GROWTH^tests in each cube that tests it: long cubes first.
-  static constexpr double GROWTH = 1.1;
+  // So many cubes are counted by inclusion and exclusion, half as many where the table is tiny.
+  // Measured on the same: 6 and 10 take a fifth longer.
+  static constexpr std::size_t FEW = 8;
+  static constexpr int TINY_TABLE = 8;
 
+  // A cube of a subproblem: its number in the cover, and what it forbids among the open bits.
+  struct Entry {
+    Set rest;
+    u32 cube;
+  };
   // A connected subproblem: its cubes are list_[first..last).
   struct Part {
     std::size_t first, last;
     Set open;
+
+    std::size_t size() const { return last - first; }
   };
   // What is known on the way into a subproblem: classes that variables were fixed to, and those
   // that a variable of several classes was narrowed to. Cubes that forbid all of either are gone.
@@ -69,26 +77,41 @@ class Solver {
   };
 
   Set none() const { return Set(p_.words); }
-  std::span<const u32> cubes_of(const Part& part) const {
-    return {list_.data() + part.first, part.last - part.first};
+  std::span<const Entry> cubes_of(const Part& part) const {
+    return {list_.data() + part.first, part.size()};
   }
 
-  // The subproblem whose cubes are list_[first..]; the list is ours to change, and gone after.
-  Bounds<N> uncovered(std::size_t first, Set open, Known known, double share) {
-    if (budget_.late) {  // no time even for cheap bounds
-      list_.resize(first);
-      return {N(0), p_.assignments(open)};
-    }
+  // A part of which more is known, perhaps without one of its cubes.
+  Bounds<N> conditioned(const Part& part, Set open, Known known, double share,
+                        std::size_t without = NOWHERE) {
+    if (budget_.late) return {N(0), p_.assignments(open)};  // no time even for cheap bounds
+    const std::size_t first = list_.size();
+    list_.resize(first + part.size());
     N factor(1);
-    if (!propagate(first, open, known, factor)) {
+    if (!propagate(part, without, first, open, known, factor)) {
       list_.resize(first);
       return Bounds<N>(N(0));
     }
+    return product(first, open, factor, share);
+  }
+
+  // A part without one of its cubes.
+  Bounds<N> without(const Part& part, std::size_t which, double share) {
+    const std::size_t first = list_.size();
+    list_.reserve(first + part.size());
+    for (std::size_t at = part.first; at < part.last; ++at)
+      if (at != which) list_.push_back(list_[at]);
+    return product(first, part.open, N(1), share);
+  }
+
+  // The cubes list_[first..], which are gone after, as parts that share no variable.
+  Bounds<N> product(std::size_t first, const Set& open, N factor, double share) {
     const std::size_t base = parts_.size();
-    factor *= p_.assignments(open - split(first, open));
+    factor *= p_.assignments(open - split(first));
     Bounds<N> result{factor};
     for (std::size_t k = base; k < parts_.size() && !result.is_zero(); ++k) {
-      const Part part = parts_[k];
+      Part part = parts_[k];
+      part.open &= open;
       result *= component(part, share);
     }
     parts_.resize(base);
@@ -96,26 +119,30 @@ class Solver {
     return result;
   }
 
-  // The unit rule until nothing changes; false if some cube is everything.
-  bool propagate(std::size_t first, Set& open, Known& known, N& factor) {
+  // Copies a part to list_[first..] as far as it stays, by the unit rule until nothing changes;
+  // false if some cube is everything.
+  bool propagate(const Part& part, std::size_t without, std::size_t first, Set& open, Known& known,
+                 N& factor) {
+    std::size_t from = part.first, end = part.last;
     for (bool again = true; again;) {
       again = false;
       std::size_t kept = first;
-      for (std::size_t at = first; at < list_.size(); ++at) {
-        const u32 c = list_[at];
-        if (p_.cubes[c].meets(known.fixed)) continue;
-        const Set rest = p_.cubes[c] & open;
+      for (std::size_t at = from; at < end; ++at) {
+        if (at == without || list_[at].rest.meets(known.fixed)) continue;
+        const Set rest = list_[at].rest & open;
         if (rest.none()) return false;
         if (!p_.binary && excluded(rest, open, known.narrowed)) continue;
         if (p_.binary ? rest.single() : rest.inside(p_.field_of(rest))) {
           again = true;
           narrow(rest, open, known, factor);
         } else {
-          list_[kept++] = c;
+          list_[kept++] = {rest, list_[at].cube};
         }
       }
-      list_.resize(kept);
+      from = first;
+      end = kept;
     }
+    list_.resize(end);
     return true;
   }
 
@@ -142,13 +169,13 @@ class Solver {
   }
 
   // Pushes parts that share no variable on parts_; returns the fields of all of them.
-  Set split(std::size_t first, const Set& open) {
+  Set split(std::size_t first) {
     const std::size_t count = list_.size() - first;
     groups_.clear();
     homes_.resize(count);
     std::size_t apart = 0;
     for (std::size_t k = 0; k < count; ++k)
-      homes_[k] = join(p_.fields_of(p_.cubes[list_[first + k]] & open), apart);
+      homes_[k] = join(p_.fields_of(list_[first + k].rest), apart);
     Set used = none();
     for (u32 g = 0; g < groups_.size(); ++g) {
       if (groups_[g].root != g) continue;
@@ -159,7 +186,7 @@ class Solver {
         for (std::size_t k = 0; k < count; ++k)
           if (root_of(homes_[k]) == g) list_.push_back(list_[first + k]);
       }
-      parts_.push_back({begin, list_.size(), open & groups_[g].fields});
+      parts_.push_back({begin, list_.size(), groups_[g].fields});
     }
     return used;
   }
@@ -192,11 +219,15 @@ class Solver {
   }
 
   Bounds<N> component(const Part& part, double share) {
-    if (p_.binary && part.last - part.first <= FEW) return Bounds<N>(by_inclusion(part));
-    if (p_.binary && part.open.count() <= 2 * TRUTH_VARIABLES) return Bounds<N>(N(by_table(part)));
+    if (p_.binary) {
+      const int variables = part.open.count() / 2;
+      const std::size_t few = variables <= TINY_TABLE ? FEW / 2 : FEW;
+      if (part.size() <= few) return Bounds<N>(by_inclusion(part, variables));
+      if (variables <= TRUTH_VARIABLES) return Bounds<N>(N(by_table(part)));
+    }
     if (share < least_ || !budget_.enter())
       return budget_.late ? Bounds<N>(N(0), p_.assignments(part.open))
-                          : p_.proven(cubes_of(part), part.open);
+                          : proven(part);
     const std::size_t key = keys_.size();
     push_key(part);
     const std::size_t length = keys_.size() - key;
@@ -217,34 +248,38 @@ class Solver {
     keys_.insert(keys_.end(), part.open.words.begin(), part.open.words.end());
     const unsigned width = p_.cubes.size() < 0x8000 ? 15 : 31;
     u64 packed = 1;  // ends the last word, so that no two lists pack alike
-    for (u32 c : cubes_of(part)) {
+    for (const Entry& entry : cubes_of(part)) {
       if (packed >> (63 - width)) {
         keys_.push_back(packed);
         packed = 1;
       }
-      packed = packed << width | c;
+      packed = packed << width | entry.cube;
     }
     keys_.push_back(packed);
   }
 
   // Few cubes of binary variables: cube after cube, less what the shorter ones cover inside it.
-  N by_inclusion(const Part& part) {
-    std::array<Set, FEW> cubes;
+  N by_inclusion(const Part& part, int variables) {
+    std::array<int, FEW> lengths;
     std::size_t count = 0;
-    for (u32 c : cubes_of(part)) {  // the list is short: insertion by length
-      const Set cube = p_.cubes[c] & part.open;
-      const int length = cube.count();
+    for (const Entry& entry : cubes_of(part)) {  // the list is short: insertion by length
+      const int length = entry.rest.count();
       std::size_t at = count++;
-      for (; at && cubes[at - 1].count() > length; --at) cubes[at] = cubes[at - 1];
-      cubes[at] = cube;
+      for (; at && lengths[at - 1] > length; --at) {
+        few_[at] = few_[at - 1];
+        lengths[at] = lengths[at - 1];
+      }
+      few_[at] = entry.rest;
+      lengths[at] = length;
     }
-    return outside(cubes.data(), count, part.open.count() / 2);
+    return outside(few_.data(), count, variables);
   }
 
   // What some cubes leave of the assignments of so many variables.
-  static N outside(const Set* cubes, std::size_t count, int variables) {
+  // Behind the cubes there is room for the same inside each of them.
+  static N outside(Set* cubes, std::size_t count, int variables) {
     N result = power_of_two(variables);
-    std::array<Set, FEW> inside;
+    Set* const inside = cubes + count;
     for (std::size_t c = 0; c < count; ++c) {
       const Set twins = cubes[c].twins();
       std::size_t kept = 0;
@@ -256,7 +291,12 @@ class Solver {
       }
       if (whole) continue;
       const int left = variables - cubes[c].count();
-      result -= kept ? outside(inside.data(), kept, left) : power_of_two(left);
+      if (kept <= 1) {
+        result -= power_of_two(left);
+        if (kept) result += power_of_two(left - inside->count());
+        continue;
+      }
+      result -= outside(inside, kept, left);
     }
     return result;
   }
@@ -273,9 +313,9 @@ class Solver {
       if (bit % 2 == 0) places_[bit / 2] = count++;
     });
     small_.clear();
-    for (u32 c : cubes_of(part)) {
+    for (const Entry& entry : cubes_of(part)) {
       SmallCube cube;
-      for_each_bit(p_.cubes[c] & part.open,
+      for_each_bit(entry.rest,
                    [&](std::size_t bit) { cube.test(places_[bit / 2], bit % 2 == 0); });
       small_.push_back(cube);
     }
@@ -286,7 +326,7 @@ class Solver {
     std::size_t longest = part.first;
     int most = 0;
     for (std::size_t at = part.first; at < part.last; ++at) {
-      const int tests = p_.tests_of(p_.cubes[list_[at]] & part.open);
+      const int tests = p_.tests_of(list_[at].rest);
       if (tests > most) {
         most = tests;
         longest = at;
@@ -298,8 +338,8 @@ class Solver {
   // A long cube adds little: count without it, and take away what it alone covers. Inside the cube
   // nearly everything is decided.
   Bounds<N> by_cube(const Part& part, std::size_t which, double share) {
-    const Set cube = p_.cubes[list_[which]] & part.open;
-    Bounds<N> result = uncovered(copied(part, which), part.open, {none(), none()}, share);
+    const Set cube = list_[which].rest;
+    Bounds<N> result = without(part, which, share);
     Set open = part.open;
     Known inside{none(), none()};
     N factor(1);
@@ -309,7 +349,7 @@ class Solver {
       todo -= mine;
     }
     const double its_share = std::ldexp(share, -p_.tests_of(cube));
-    Bounds<N> alone = uncovered(copied(part, which), open, inside, its_share);
+    Bounds<N> alone = conditioned(part, open, inside, its_share, which);
     alone *= factor;
     return result -= alone;
   }
@@ -325,7 +365,7 @@ class Solver {
       const Set alike = alike_with(bit, todo, part);
       Known known{none(), none()};
       known.fixed.set(bit);
-      Bounds<N> found = uncovered(copied(part, part.last), rest, known, below * alike.count());
+      Bounds<N> found = conditioned(part, rest, known, below * alike.count());
       if (!p_.binary) found *= p_.weight(alike);
       result += found;
       todo -= alike;
@@ -333,18 +373,10 @@ class Solver {
     return result;
   }
 
-  // Adds the cubes of a part to the list, without one of them.
-  std::size_t copied(const Part& part, std::size_t without) {
-    const std::size_t first = list_.size();
-    for (std::size_t at = part.first; at < part.last; ++at)
-      if (at != without) list_.push_back(list_[at]);
-    return first;
-  }
-
   // The classes of the variable that lead to the same subproblem as this one.
   Set alike_with(std::size_t bit, Set candidates, const Part& part) const {
     for (std::size_t at = part.first; at < part.last && !candidates.single(); ++at) {
-      const Set& forbids = p_.cubes[list_[at]];
+      const Set& forbids = list_[at].rest;
       if (forbids.has(bit))
         candidates &= forbids;
       else
@@ -353,19 +385,28 @@ class Solver {
     return candidates;
   }
 
+  Bounds<N> proven(const Part& part) {
+    chosen_.clear();
+    for (const Entry& entry : cubes_of(part)) chosen_.push_back(entry.cube);
+    return p_.proven(chosen_, part.open);
+  }
+
+  // The variable that most cubes test. The tests are counted for all variables at once: digit k
+  // of the count of a variable is its bit in digits_[k].
   u32 best_variable(const Part& part) {
-    static constexpr std::array<double, LONG> WORTH = [] {
-      std::array<double, LONG> powers{1.0};
-      for (std::size_t k = 1; k < powers.size(); ++k) powers[k] = powers[k - 1] * GROWTH;
-      return powers;
-    }();
-    std::fill(scores_.begin(), scores_.end(), 0.0);
-    for (u32 c : cubes_of(part)) {
-      const Set rest = p_.cubes[c] & part.open;
-      const double worth = WORTH[static_cast<std::size_t>(p_.tests_of(rest))];
-      for_each_bit(rest, [&](std::size_t bit) { scores_[p_.variable_of[bit]] += worth; });
+    digits_.assign(static_cast<std::size_t>(std::bit_width(part.size())), none());
+    for (const Entry& entry : cubes_of(part)) {
+      Set carry = p_.fields_of(entry.rest);
+      for (std::size_t k = 0; !carry.none(); ++k) {
+        const Set sum = digits_[k];
+        digits_[k] ^= carry;
+        carry &= sum;
+      }
     }
-    return static_cast<u32>(std::max_element(scores_.begin(), scores_.end()) - scores_.begin());
+    Set most = part.open;
+    for (std::size_t k = digits_.size(); k-- > 0;)
+      if (most.meets(digits_[k])) most &= digits_[k];
+    return p_.variable_of[most.lowest()];
   }
 
   const Problem<N, W> p_;
@@ -373,13 +414,13 @@ class Solver {
   Memory<N> memory_;
   double least_ = 0;
   // Stacks of the recursion.
-  std::vector<u32> list_;
+  std::vector<Entry> list_;
   std::vector<Part> parts_;
   std::vector<u64> keys_;
   // Scratch space.
   std::vector<Group> groups_;
-  std::vector<u32> homes_, places_;
-  std::vector<double> scores_;
+  std::vector<u32> homes_, places_, chosen_;
+  std::vector<Set> digits_, few_;
   std::vector<SmallCube> small_;
   std::vector<u64> table_;
 };
