@@ -11,7 +11,8 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -181,6 +182,53 @@ def test_weighted_values_and_tiny_budgets(
     some = native.count_pairs(f, g, pairs, value_weights=weights, node_budget=node_budget)
     assert (some.lower <= theirs.lower).all()
     assert (theirs.lower <= some.upper).all()
+
+
+@pytest.mark.parametrize("largest", [2, 3, 66])
+@pytest.mark.parametrize("canonical", [False, True])
+def test_features_of_one_scope(largest: int, canonical: bool) -> None:
+    """Tables, whole and with holes, and value sets that overlap: the kernel merges their rows."""
+    rng = random.Random(largest)
+    for _ in range(20):
+        domain = Domain({f"X{k}": rng.randint(2, largest) for k in range(6)})
+        a, b = (
+            Structure(domain, [row for _ in range(4) for row in random_table(rng, domain)])
+            for _ in range(2)
+        )
+        pairs = active_pairs(a, b)
+        ours = native.count_pairs(a.features, b.features, pairs, canonical=canonical)
+        theirs = get_engine("branch").count_pairs(
+            a.features, b.features, pairs, canonical=canonical
+        )
+        assert (ours.lower == theirs.lower).all()
+
+
+def random_table(rng: random.Random, domain: Domain) -> Iterator[dict[str, list[int]]]:
+    """Most combinations of two or three value sets for each of two to four variables."""
+    scope = rng.sample(range(len(domain)), rng.randint(2, 4))
+    sets = [random_sets(rng, domain.cardinalities[v]) for v in scope]
+    holes = rng.choice([0.0, 0.1, 0.5])
+    for row in product(*sets):
+        if rng.random() >= holes:
+            yield {f"X{v}": values for v, values in zip(scope, row, strict=True)}
+
+
+def random_sets(rng: random.Random, states: int) -> list[list[int]]:
+    """Each state of a variable with few, some sets of states of one with many."""
+    if states <= 3:
+        return [[state] for state in range(states)]
+    return [rng.sample(range(states), rng.randint(1, states - 1)) for _ in range(rng.randint(2, 3))]
+
+
+def test_pairs_in_any_order_and_twice() -> None:
+    a, b = two_models(3, variables=12)
+    pairs = active_pairs(a, b)
+    mixed = np.concatenate([pairs[::-1], pairs[:5]])
+    straight = native.count_pairs(a.features, b.features, pairs).lower
+    assert (
+        native.count_pairs(a.features, b.features, mixed).lower
+        == np.concatenate([straight[::-1], straight[:5]])
+    ).all()
 
 
 def two_models(seed: int, variables: int = 40) -> tuple[Structure, Structure]:

@@ -56,7 +56,9 @@ def _scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray]]:
     n, lengths = len(features.cardinalities), features.lengths
     for length in np.unique(lengths[lengths >= 2]).tolist():
         mine = np.flatnonzero(lengths == length)
-        scopes = features.variables[features.starts[mine, None] + np.arange(length)].astype(np.int64)
+        scopes = features.variables[features.starts[mine, None] + np.arange(length)].astype(
+            np.int64
+        )
         first, second = np.triu_indices(length, 1)
         yield mine, scopes[:, first] * n + scopes[:, second]
 
