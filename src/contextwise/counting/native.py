@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from contextwise.counting.bounds import related, union_bounds
+from contextwise.counting.bounds import related
 from contextwise.counting.contract import PairCounts
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
@@ -140,13 +140,8 @@ def count_pairs(
         progress(total, total)
     lower = upper = found["lower"]
     if len(is_open := found["open"]):
-        cheap = union_bounds(
-            a, b, distinct[is_open], canonical=canonical, value_weights=value_weights
-        )
         upper = lower.copy()
-        lower[is_open], upper[is_open] = related(
-            np.maximum(lower[is_open], cheap[0]), np.minimum(found["upper"], cheap[1])
-        )
+        lower[is_open], upper[is_open] = related(lower[is_open], found["upper"])
     if places is not None:
         lower, upper = lower[places], upper[places]
     unfinished = 0 if upper is lower else int((lower != upper).sum())

@@ -2,7 +2,8 @@
 //
 // The work goes in rounds. The first visits every pair with few nodes for each union, which is
 // enough for nearly all of them; later rounds give more to what is still open. So a time limit finds
-// no pair unvisited because of a hard one before it, and the hard ones are left to share the threads.
+// few pairs unvisited because of a hard one before them, and the hard ones are left to share the
+// threads. When the time is over, a last round looks at what is unvisited, without recursion.
 #pragma once
 
 #include <atomic>
@@ -55,7 +56,9 @@ class Comparison {
       std::erase_if(todo_, [&](u32 k) { return outcomes_[k].closed(); });
       if (todo_.empty() || stop_ || budget_ == options_.node_budget || late()) break;
     }
-    for (u32 k : todo_) outcomes_[k].visit(contexts_of(coding_, own(k)));
+    std::erase_if(todo_, [&](u32 k) { return outcomes_[k].visited; });
+    last_ = true;
+    if (!todo_.empty()) round(watch);
   }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
 
@@ -84,9 +87,11 @@ class Comparison {
     try {
       UnionCounter counter(coding_, a_, b_, options_.canonical,
                            options_.memory / std::max(1u, options_.threads));
-      for (std::size_t at = next_++; at < todo_.size() && !stop_ && !late(); at = next_++) {
+      for (std::size_t at = next_++; at < todo_.size() && (last_ || !(stop_ || late())); at = next_++) {
         const u32 k = todo_[at];
-        counter.run(k, pairs_[k], {budget_, options_.deadline, &stop_}, outcomes_[k]);
+        Budget budget{budget_, options_.deadline, &stop_};
+        budget.late = last_;
+        counter.run(k, pairs_[k], budget, outcomes_[k]);
         done_ += outcomes_[k].closed();
       }
     } catch (...) {
@@ -103,11 +108,6 @@ class Comparison {
     return options_.deadline != Clock::time_point::max() && Clock::now() >= options_.deadline;
   }
 
-  std::vector<u32> own(u32 k) const {
-    if (options_.canonical) return {};
-    return {pairs_[k].first, pairs_[k].second};
-  }
-
   static constexpr std::chrono::milliseconds WATCH{50};
   const Coding& coding_;
   const std::vector<Pair>& pairs_;
@@ -116,6 +116,7 @@ class Comparison {
   std::vector<Outcome> outcomes_;
   std::vector<u32> todo_;
   u64 budget_ = 0;
+  bool last_ = false;
   std::atomic<std::size_t> next_{0}, done_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;

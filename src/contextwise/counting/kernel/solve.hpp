@@ -36,6 +36,7 @@ Bounds<Natural> solve_as(const Cover& cover, Budget& budget, std::size_t memory)
   Bounds<N> result = solver.run(0);
   for (double least = 1.0 / 16; !result.closed() && budget.extend(whole); least /= 16)
     result.meet(solver.run(least));
+  if (!result.closed()) result.meet(solver.at_first_sight());
   return {Natural(result.low), Natural(result.high)};
 }
 

@@ -36,12 +36,12 @@ class Solver {
   // of all contexts are not looked into.
   Bounds<N> run(double least) {
     least_ = least;
-    Part all{0, p_.cubes.size(), none()};
-    for (const Set& field : p_.fields) all.open |= field;
-    list_.clear();
-    for (u32 c = 0; c < p_.cubes.size(); ++c) list_.push_back({p_.cubes[c], c});
-    return conditioned(all, all.open, {none(), none()}, 1.0);
+    const Part part = whole();
+    return conditioned(part, part.open, {none(), none()}, 1.0);
   }
+
+  // The same without recursion.
+  Bounds<N> at_first_sight() { return proven(whole()); }
 
  private:
   static constexpr u32 NONE = ~u32{0};
@@ -77,6 +77,22 @@ class Solver {
   };
 
   Set none() const { return Set(p_.words); }
+
+  // The cover itself as a part.
+  Part whole() {
+    Part part{0, p_.cubes.size(), none()};
+    for (const Set& field : p_.fields) part.open |= field;
+    list_.clear();
+    for (u32 c = 0; c < p_.cubes.size(); ++c) list_.push_back({p_.cubes[c], c});
+    return part;
+  }
+
+  Bounds<N> proven(const Part& part) {
+    chosen_.clear();
+    for (const Entry& entry : cubes_of(part)) chosen_.push_back(entry.cube);
+    return p_.proven(chosen_, part.open);
+  }
+
   std::span<const Entry> cubes_of(const Part& part) const {
     return {list_.data() + part.first, part.size()};
   }
@@ -383,12 +399,6 @@ class Solver {
         candidates -= forbids;
     }
     return candidates;
-  }
-
-  Bounds<N> proven(const Part& part) {
-    chosen_.clear();
-    for (const Entry& entry : cubes_of(part)) chosen_.push_back(entry.cube);
-    return p_.proven(chosen_, part.open);
   }
 
   // The variable that most cubes test. The tests are counted for all variables at once: digit k

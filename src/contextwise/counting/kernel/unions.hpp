@@ -31,25 +31,18 @@ struct Size {
 struct Outcome {
   std::array<Size, 3> sizes;
   std::array<u64, 3> nodes{};
-  bool visited = false;  // without a visit there are no bounds
+  bool visited = false;  // without a visit there are no bounds of what is open
 
   bool closed() const {
     return std::all_of(sizes.begin(), sizes.end(), [](const Size& size) { return size.closed; });
   }
-  // The bounds that hold without a look.
+  // Begins with the bounds that hold without a look.
   void visit(const Natural& contexts) {
-    if (visited || closed()) return;
+    if (visited) return;
     for (Size& size : sizes) size.high = contexts;
     visited = true;
   }
 };
-
-// How much all contexts weigh, without the variables that are no part of them.
-inline Natural contexts_of(const Coding& coding, std::vector<u32> without) {
-  Natural result(1);
-  coding.multiply_by_others(result, without);
-  return result;
-}
 
 // Counts pairs one after the other; each thread has one, with scratch space that stays.
 class UnionCounter {
@@ -116,31 +109,37 @@ class UnionCounter {
   }
 
   void by_recursion(const Budget& budget, Outcome& outcome) {
-    outcome.visit(contexts_of(coding_, own_));
+    const Natural contexts = all_contexts();
+    outcome.visit(contexts);
     const auto [same_a, same_b] = simplifier_.join(covers_, both_);
-    measure(covers_[0], budget, outcome, 0);
+    measure(covers_[0], contexts, budget, outcome, 0);
     if (same_a && same_b)
       outcome.sizes[1] = outcome.sizes[0];
     else
-      measure(covers_[1], budget, outcome, 1);
+      measure(covers_[1], contexts, budget, outcome, 1);
     if (same_a || same_b)
       outcome.sizes[2] = outcome.sizes[same_a ? 0 : 1];
     else
-      measure(both_, budget, outcome, 2);
+      measure(both_, contexts, budget, outcome, 2);
   }
 
-  void measure(const Cover& cover, Budget budget, Outcome& outcome, int which) {
+  void measure(const Cover& cover, const Natural& contexts, Budget budget, Outcome& outcome,
+               int which) {
     Size& size = outcome.sizes[which];
     if (size.closed) return;
     const Cover small = compacted(cover);
     const Bounds<Natural> uncovered = solve(small, budget, memory_);
     outcome.nodes[which] = budget.used;
     names_ = small.names;
-    const Natural contexts = contexts_of(coding_, own_);
     Bounds<Natural> found{contexts, contexts};
     found.low -= with_others(uncovered.high);
     found.high -= with_others(uncovered.low);
     size.meet(found);
+  }
+
+  Natural all_contexts() {
+    names_.clear();
+    return with_others(Natural(1));
   }
 
   // A number of assignments of the variables names_, in contexts.
