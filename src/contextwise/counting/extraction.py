@@ -6,6 +6,7 @@ Works on arrays alone. A pair of variables is a pair of positions ``(i, j)`` wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -59,8 +60,15 @@ def _scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray]]:
         scopes = features.variables[features.starts[mine, None] + np.arange(length)].astype(
             np.int64
         )
-        first, second = np.triu_indices(length, 1)
+        first, second = _places(length)
         yield mine, scopes[:, first] * n + scopes[:, second]
+
+
+@cache
+def _places(length: int) -> tuple[IntArray, IntArray]:
+    """The two places of each pair in a scope of that length."""
+    first, second = np.triu_indices(length, 1)
+    return first.astype(np.int64), second.astype(np.int64)
 
 
 def _decoded(codes: IntArray, n: int) -> IntArray:

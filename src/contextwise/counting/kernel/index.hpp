@@ -79,6 +79,9 @@ class PairIndex {
   PairIndex() = default;
   PairIndex(const Claims& claims, const PairTable& table, std::size_t pairs) : starts_(pairs + 1, 0) {
     std::vector<std::pair<u32, u32>> found;  // pair, claim
+    std::size_t most = 0;
+    for (u32 c = 0; c < claims.size(); ++c) most += claims.scope(c).size() * (claims.scope(c).size() - 1) / 2;
+    found.reserve(most);
     for (u32 c = 0; c < claims.size(); ++c) {
       const std::span<const u32> scope = claims.scope(c);
       for (std::size_t i = 0; i < scope.size(); ++i)

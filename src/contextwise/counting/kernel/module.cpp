@@ -46,22 +46,29 @@ class Integers {
 
  private:
   PyObject* fresh(const Natural& value) {
-    bytes_.clear();
+    if (value.words().size() <= 1)
+      return checked(PyLong_FromUnsignedLongLong(value.is_zero() ? 0 : value.words()[0]));
+    if constexpr (std::endian::native == std::endian::little)
+      return from_bytes(reinterpret_cast<const unsigned char*>(value.words().data()), 8 * value.words().size());
+    std::vector<unsigned char> bytes;
     for (u64 word : value.words())
-      for (int k = 0; k < 8; ++k) bytes_.push_back(static_cast<unsigned char>(word >> 8 * k));
+      for (int k = 0; k < 8; ++k) bytes.push_back(static_cast<unsigned char>(word >> 8 * k));
+    return from_bytes(bytes.data(), bytes.size());
+  }
+  static PyObject* from_bytes(const unsigned char* bytes, std::size_t count) {
 #if PY_VERSION_HEX >= 0x030d0000
-    PyObject* made =
-        PyLong_FromUnsignedNativeBytes(bytes_.data(), bytes_.size(), Py_ASNATIVEBYTES_LITTLE_ENDIAN);
+    return checked(PyLong_FromUnsignedNativeBytes(bytes, count, Py_ASNATIVEBYTES_LITTLE_ENDIAN));
 #else
-    PyObject* made = _PyLong_FromByteArray(bytes_.data(), bytes_.size(), 1, 0);
+    return checked(_PyLong_FromByteArray(bytes, count, 1, 0));
 #endif
+  }
+  static PyObject* checked(PyObject* made) {
     if (!made) throw py::error_already_set();
     return made;
   }
 
   std::array<std::pair<const Natural*, py::object>, 4> last_;
   std::size_t next_ = 0;
-  std::vector<unsigned char> bytes_;
 };
 
 py::object integer(const Natural& value) {
@@ -157,8 +164,10 @@ py::dict count_pairs(const std::vector<std::int64_t>& cardinalities, const Array
   const FeatureArrays first = arrays_of(a), second = arrays_of(b);
   std::vector<Natural> weights = naturals_of(value_weights);
   std::vector<Pair> wanted;
+  wanted.reserve(static_cast<std::size_t>(pairs.shape(0)));
+  const std::int64_t* const flat = pairs.data();
   for (py::ssize_t k = 0; k < pairs.shape(0); ++k)
-    wanted.push_back({static_cast<u32>(pairs.at(k, 0)), static_cast<u32>(pairs.at(k, 1))});
+    wanted.push_back({static_cast<u32>(flat[2 * k]), static_cast<u32>(flat[2 * k + 1])});
   std::unique_ptr<Comparison> comparison;
   double extracting = 0, counting = 0;
   bool interrupted = false;

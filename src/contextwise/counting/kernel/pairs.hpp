@@ -39,8 +39,8 @@ class Comparison {
       result.index = PairIndex(result.claims, table, pairs.size());
       return result;
     };
-    auto other = std::async(options.threads > 1 ? std::launch::async : std::launch::deferred, indexed,
-                            std::cref(b));
+    const bool apart = options.threads > 1 && b.literals() > MANY_LITERALS;
+    auto other = std::async(apart ? std::launch::async : std::launch::deferred, indexed, std::cref(b));
     a_ = indexed(a);
     b_ = other.get();
   }
@@ -65,14 +65,22 @@ class Comparison {
  private:
   static constexpr u64 FIRST_BUDGET = 10'000;
   static constexpr u64 MORE = 64;
+  static constexpr std::size_t MANY_LITERALS = 10'000;  // worth a thread
 
   void round(const std::function<bool(std::size_t)>& watch) {
     const std::size_t wanted = std::min<std::size_t>(std::max(1u, options_.threads), todo_.size());
     std::vector<std::thread> workers;
     next_ = 0;
-    running_ = wanted;
-    for (std::size_t k = 0; k < wanted; ++k) workers.emplace_back([this] { work(); });
+    running_ = 0;
     std::unique_lock lock(mutex_);
+    const auto start = [&] {
+      ++running_;
+      workers.emplace_back([this] { work(); });
+    };
+    start();
+    // Threads cost more than a small comparison: the others join if it is none.
+    if (wanted > 1 && !finished_.wait_for(lock, SMALL, [&] { return !running_; }))
+      while (workers.size() < wanted) start();
     while (!finished_.wait_for(lock, WATCH, [&] { return !running_; })) {
       lock.unlock();
       if (!stop_ && !watch(done_)) stop_ = true;
@@ -108,7 +116,7 @@ class Comparison {
     return options_.deadline != Clock::time_point::max() && Clock::now() >= options_.deadline;
   }
 
-  static constexpr std::chrono::milliseconds WATCH{50};
+  static constexpr std::chrono::milliseconds WATCH{50}, SMALL{1};
   const Coding& coding_;
   const std::vector<Pair>& pairs_;
   Options options_;
