@@ -65,7 +65,7 @@ class Comparison {
  private:
   static constexpr u64 FIRST_BUDGET = 10'000;
   static constexpr u64 MORE = 64;
-  static constexpr std::size_t MANY_LITERALS = 10'000;  // worth a thread
+  static constexpr std::size_t FEW_PAIRS = 500, MANY_LITERALS = 10'000;  // what is worth a thread
 
   void round(const std::function<bool(std::size_t)>& watch) {
     const std::size_t wanted = std::min<std::size_t>(std::max(1u, options_.threads), todo_.size());
@@ -79,7 +79,7 @@ class Comparison {
     };
     start();
     // Threads cost more than a small comparison: the others join if it is none.
-    if (wanted > 1 && !finished_.wait_for(lock, SMALL, [&] { return !running_; }))
+    if (todo_.size() > FEW_PAIRS || !finished_.wait_for(lock, SMALL, [&] { return !running_; }))
       while (workers.size() < wanted) start();
     while (!finished_.wait_for(lock, WATCH, [&] { return !running_; })) {
       lock.unlock();

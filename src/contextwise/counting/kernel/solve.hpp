@@ -14,14 +14,8 @@ inline u64 solve_small(const Cover& cover) {
   std::vector<SmallCube> cubes;
   std::vector<u64> table;
   cubes.reserve(cover.size());
-  for (u64 forbidden : cover.cubes) {  // fewer than 32 variables: one word a cube
-    SmallCube cube;
-    for (; forbidden; forbidden &= forbidden - 1) {
-      const auto bit = static_cast<u32>(std::countr_zero(forbidden));
-      cube.test(bit / 2, bit % 2 == 0);
-    }
-    cubes.push_back(cube);
-  }
+  for (const u64& forbids : cover.cubes)  // fewer than 32 variables: one word a cube
+    cubes.push_back(small_cube({&forbids, 1}, [](std::size_t v) { return static_cast<u32>(v); }));
   return uncovered_by_table(cubes.data(), cubes.size(), static_cast<int>(cover.variables()), table);
 }
 

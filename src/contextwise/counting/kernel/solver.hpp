@@ -14,6 +14,7 @@
 #include <span>
 
 #include "budget.hpp"
+#include "inclusion.hpp"
 #include "memory.hpp"
 #include "problem.hpp"
 #include "truth.hpp"
@@ -29,8 +30,7 @@ class Solver {
       : p_(cover),
         budget_(budget),
         memory_(memory_bytes),
-        places_(cover.variables()),
-        few_(FEW * (FEW + 1) / 2) {}
+        places_(cover.variables()) {}
 
   // Bounds on the weight of the assignments that no cube allows. Subproblems with less than `least`
   // of all contexts are not looked into.
@@ -49,9 +49,7 @@ class Solver {
   // A cube that tests this many variables is branched on as a whole. Measured on the overfitted
   // trees of plants and jester: 5 and 7 take up to a third longer, 8 up to twice as long.
   static constexpr int LONG = 6;
-  // So many cubes are counted by inclusion and exclusion, half as many where the table is tiny.
-  // Measured on the same: 6 and 10 take a fifth longer.
-  static constexpr std::size_t FEW = 8;
+  // Up to so many variables a table is better for more than half of a few cubes.
   static constexpr int TINY_TABLE = 8;
 
   // A cube of a subproblem: its number in the cover, and what it forbids among the open bits.
@@ -237,13 +235,12 @@ class Solver {
   Bounds<N> component(const Part& part, double share) {
     if (p_.binary) {
       const int variables = part.open.count() / 2;
-      const std::size_t few = variables <= TINY_TABLE ? FEW / 2 : FEW;
+      const std::size_t few = variables <= TINY_TABLE ? FEW_CUBES / 2 : FEW_CUBES;
       if (part.size() <= few) return Bounds<N>(by_inclusion(part, variables));
       if (variables <= TRUTH_VARIABLES) return Bounds<N>(N(by_table(part)));
     }
     if (share < least_ || !budget_.enter())
-      return budget_.late ? Bounds<N>(N(0), p_.assignments(part.open))
-                          : proven(part);
+      return budget_.late ? Bounds<N>(N(0), p_.assignments(part.open)) : proven(part);
     const std::size_t key = keys_.size();
     push_key(part);
     const std::size_t length = keys_.size() - key;
@@ -274,53 +271,10 @@ class Solver {
     keys_.push_back(packed);
   }
 
-  // Few cubes of binary variables: cube after cube, less what the shorter ones cover inside it.
   N by_inclusion(const Part& part, int variables) {
-    std::array<int, FEW> lengths;
-    std::size_t count = 0;
-    for (const Entry& entry : cubes_of(part)) {  // the list is short: insertion by length
-      const int length = entry.rest.count();
-      std::size_t at = count++;
-      for (; at && lengths[at - 1] > length; --at) {
-        few_[at] = few_[at - 1];
-        lengths[at] = lengths[at - 1];
-      }
-      few_[at] = entry.rest;
-      lengths[at] = length;
-    }
-    return outside(few_.data(), count, variables);
-  }
-
-  // What some cubes leave of the assignments of so many variables.
-  // Behind the cubes there is room for the same inside each of them.
-  static N outside(Set* cubes, std::size_t count, int variables) {
-    N result = power_of_two(variables);
-    Set* const inside = cubes + count;
-    for (std::size_t c = 0; c < count; ++c) {
-      const Set twins = cubes[c].twins();
-      std::size_t kept = 0;
-      bool whole = false;
-      for (std::size_t d = 0; d < c && !whole; ++d) {
-        if (cubes[d].meets(twins)) continue;
-        inside[kept] = cubes[d] - cubes[c];
-        whole = inside[kept++].none();
-      }
-      if (whole) continue;
-      const int left = variables - cubes[c].count();
-      if (kept <= 1) {
-        result -= power_of_two(left);
-        if (kept) result += power_of_two(left - inside->count());
-        continue;
-      }
-      result -= outside(inside, kept, left);
-    }
-    return result;
-  }
-
-  static N power_of_two(int exponent) {
-    N result(1);
-    result <<= static_cast<unsigned>(exponent);
-    return result;
+    few_.clear();
+    for (const Entry& entry : cubes_of(part)) few_.add(entry.rest);
+    return few_.uncovered(variables);
   }
 
   u64 by_table(const Part& part) {
@@ -329,12 +283,8 @@ class Solver {
       if (bit % 2 == 0) places_[bit / 2] = count++;
     });
     small_.clear();
-    for (const Entry& entry : cubes_of(part)) {
-      SmallCube cube;
-      for_each_bit(entry.rest,
-                   [&](std::size_t bit) { cube.test(places_[bit / 2], bit % 2 == 0); });
-      small_.push_back(cube);
-    }
+    for (const Entry& entry : cubes_of(part))
+      small_.push_back(small_cube(entry.rest.words, [&](std::size_t v) { return places_[v]; }));
     return uncovered_by_table(small_.data(), small_.size(), static_cast<int>(count), table_);
   }
 
@@ -430,7 +380,8 @@ class Solver {
   // Scratch space.
   std::vector<Group> groups_;
   std::vector<u32> homes_, places_, chosen_;
-  std::vector<Set> digits_, few_;
+  std::vector<Set> digits_;
+  FewCubes<N, W> few_;
   std::vector<SmallCube> small_;
   std::vector<u64> table_;
 };

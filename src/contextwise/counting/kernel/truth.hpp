@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <span>
 #include <vector>
 
 #include "bigint.hpp"
@@ -29,6 +30,18 @@ struct SmallCube {
     wants |= u32{value} << variable;
   }
 };
+
+// A cube from what it forbids, two bits a variable; `place` is where the table has a variable.
+template <class Place>
+SmallCube small_cube(std::span<const u64> forbids, Place place) {
+  SmallCube cube;
+  for (std::size_t k = 0; k < forbids.size(); ++k)
+    for (u64 word = forbids[k]; word; word &= word - 1) {
+      const std::size_t bit = 64 * k + static_cast<std::size_t>(std::countr_zero(word));
+      cube.test(place(bit / 2), bit % 2 == 0);
+    }
+  return cube;
+}
 
 // Beyond this a table costs more than a few more nodes; 12 and 16 were not better.
 inline constexpr int TRUTH_VARIABLES = 14;

@@ -68,7 +68,9 @@ class UnionCounter {
     std::array<u64, 3> covered{};
     for (int m = 0; m < 2; ++m) {
       small_.clear();
-      for (std::size_t c = 0; c < covers_[m].size(); ++c) small_.push_back(small_cube(covers_[m], c));
+      for (std::size_t c = 0; c < covers_[m].size(); ++c)
+        small_.push_back(small_cube({covers_[m].cube(c), covers_[m].words()},
+                                    [&](std::size_t v) { return places_[v]; }));
       fill_table(small_.data(), small_.size(), variables, tables_[m]);
       covered[m] = covered_in(tables_[m], variables);
     }
@@ -96,16 +98,6 @@ class UnionCounter {
         names_.push_back(covers_[0].names[v]);
       }
     return true;
-  }
-
-  SmallCube small_cube(const Cover& cover, std::size_t c) const {
-    SmallCube small;
-    for (std::size_t k = 0; k < cover.words(); ++k)
-      for (u64 bits = cover.cube(c)[k]; bits; bits &= bits - 1) {
-        const std::size_t bit = 64 * k + static_cast<std::size_t>(std::countr_zero(bits));
-        small.test(places_[bit / 2], bit % 2 == 0);
-      }
-    return small;
   }
 
   void by_recursion(const Budget& budget, Outcome& outcome) {
