@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from contextwise.cli import contextwise
 from contextwise.comparison import compare
 from contextwise.domain import Domain
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.formats import read, write
 from contextwise.loglinear import (
     cmll,
@@ -86,7 +86,7 @@ def test_what_is_too_large_is_sampled_or_refused() -> None:
     assert "a group of 20 variables has more than 4,096 states" in coarse.missing["cmll"]
     itself = score(chain, chain, sampling=False)
     assert itself.values["kl_true_guess"].value == pytest.approx(0, abs=1e-9)
-    assert "how='sampled'" in itself.missing["jensen_shannon"]
+    assert "sampling estimates the rest" in itself.missing["jensen_shannon"]
 
 
 # -- the commands --------------------------------------------------------------------------------
@@ -152,6 +152,23 @@ def test_kl(folder: Path) -> None:
     write(LogLinear(GUESS, np.array([-np.inf, 0, 0, 0])), folder / "hard.json")
     infinite = json.loads(run("kl", folder / "true.json", folder / "hard.json", "--json").stdout)
     assert infinite["kl_p_q"]["value"] == "inf"
+
+
+def test_what_is_too_large_says_what_to_type(folder: Path) -> None:
+    domain = Domain.of_cardinalities([2] * 30)
+    pairs = [f"v{i}=1 & v{i + 1}=1" for i in range(29)]
+    write(LogLinear(Structure(domain, pairs), np.ones(29)), folder / "chain.json")
+    models = (folder / "chain.json", folder / "chain.json")
+    failed = run("kl", *models, "--how", "exact", code=2)
+    assert isinstance(failed.exception, TooLargeError)
+    assert "30 variables have too many states" in str(failed.exception)
+    assert "--how auto" in str(failed.exception)
+    advised = run("kl", *models, "--how", "auto").stdout.splitlines()
+    assert "exact by elimination" in advised[0]
+    assert "exact samples" in advised[-1]
+    refused = json.loads(run("score", *models, "--no-sampling", "--json").stdout)["missing"]
+    assert "sampling estimates the rest" in refused["jensen_shannon"]
+    assert not any("how" in reason for reason in refused.values())  # that is the option of kl
 
 
 def test_evidence_and_errors(folder: Path) -> None:

@@ -7,6 +7,7 @@ import click
 from contextwise.cli.distributions import as_record, load_weighted, seed_option, shown
 from contextwise.cli.models import format_option, model_argument, only_one_from_stdin
 from contextwise.cli.output import print_json
+from contextwise.errors import TooLargeError
 
 
 @click.command()
@@ -17,7 +18,7 @@ from contextwise.cli.output import print_json
     type=click.Choice(["auto", "exact", "sampled"]),
     default="auto",
     show_default=True,
-    help="auto: exact where that is possible.",
+    help="auto: exact where that is possible, sampled elsewhere.",
 )
 @click.option("--samples", type=click.IntRange(min=40), default=10_000, show_default=True)
 @seed_option
@@ -39,14 +40,17 @@ def kl(
     from contextwise.loglinear.divergence import divergences
 
     only_one_from_stdin([p, q])
-    found = divergences(
-        load_weighted(p, format=format_name),
-        load_weighted(q, format=format_name),
-        how=how,  # type: ignore[arg-type]
-        samples=samples,
-        rng=seed,
-        show_progress=True,
-    )
+    models = [load_weighted(name, format=format_name) for name in (p, q)]
+    try:
+        found = divergences(
+            *models,
+            how=how,  # type: ignore[arg-type]
+            samples=samples,
+            rng=seed,
+            show_progress=True,
+        )
+    except TooLargeError as error:
+        raise TooLargeError(f"{error} (--how auto does both)") from None
     estimates = {
         "kl_p_q": found.kl_p_q,
         "kl_q_p": found.kl_q_p,

@@ -75,8 +75,8 @@ def divergences(
         return _enumerated(p, q)
     if how == "exact":
         raise TooLargeError(
-            f"{len(p.domain)} variables have too many states to visit; kl_divergence can still be "
-            "exact where the treewidth allows, and how='sampled' estimates the rest"
+            f"{len(p.domain)} variables have too many states to visit all; KL can still be exact "
+            "where the treewidth allows, and sampling estimates the rest"
         )
     sampled = _sampled(p, q, samples, rng, show_progress)
     if how == "sampled":
@@ -113,7 +113,7 @@ def kl_divergence(
     exact = _exact_kl(p, q)
     if exact is None and how == "exact":
         raise TooLargeError(
-            "exact inference is too large for these two models together; how='sampled' estimates"
+            "exact inference is too large for these two models together; sampling estimates KL"
         )
     return exact or _sampled(p, q, samples, rng, show_progress).kl_p_q
 
