@@ -102,7 +102,10 @@ def test_mn(text: str, message: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("2,2\nMN {\n}", "x.bn:2: expected BN but found MN, another kind of file"),
+        (
+            "2,2\nMN {\n}",
+            "x.bn:2: expected BN but found MN, another kind of file: read it as the format mn",
+        ),
         ("2,2\nBN {\n1 +v0_1\n}", "x.bn:3: expected 'v0 {' or '}' but found '1'"),
         ("2,2\nBN {\nv2 {\n}\n}", "x.bn:3: unknown variable 'v2'"),
         ("2,2\nBN {\nv1 {\n}", "x.bn:4: the file ends before the '}' of BN"),

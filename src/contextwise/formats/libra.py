@@ -124,7 +124,7 @@ class _Parser(Tokens):
             found = token.text.upper()
             raise self.error(
                 f"expected {self.keyword} but found {found}, another kind of file: "
-                f"read it with format={found.lower()}",
+                f"read it as the format {found.lower()}",
                 token.at,
             )
         if token.text.upper() != self.keyword:
