@@ -125,8 +125,10 @@ class Comparison {
   std::vector<u32> todo_;
   u64 budget_ = 0;
   bool last_ = false;
-  std::atomic<std::size_t> next_{0}, done_{0};
-  std::atomic<bool> stop_{false};
+  // On lines of their own: threads that take pairs do not disturb those that look whether to stop.
+  alignas(64) std::atomic<std::size_t> next_{0};
+  alignas(64) std::atomic<std::size_t> done_{0};
+  alignas(64) std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable finished_;
   std::size_t running_ = 0;
