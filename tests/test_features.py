@@ -1,6 +1,7 @@
 """Features as arrays: normalising keeps what the literals say, against plain Python."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,7 +50,18 @@ def plainly(
 
 @given(given_features=raw_features())
 def test_normalising_keeps_what_is_said(given_features: tuple[list[int], Raw]) -> None:
-    cardinalities, raw = given_features
+    check_normalising(*given_features)
+
+
+@given(given_features=raw_features())
+def test_equal_hashes_decide_nothing(given_features: tuple[list[int], Raw]) -> None:
+    alike = np.zeros(100, dtype=np.uint64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("contextwise.features._hashes", lambda features: alike[: len(features)])
+        check_normalising(*given_features)
+
+
+def check_normalising(cardinalities: list[int], raw: Raw) -> None:
     words = words_of(cardinalities)
     literals = [(f, v, values) for f, feature in enumerate(raw) for v, values in feature]
     features, places = normalized(

@@ -202,17 +202,38 @@ def normalized(
     starts = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=count), out=starts[1:])
     raw = Features(cards, starts, variable.astype(np.int32), np.ascontiguousarray(values))
+    alive = np.flatnonzero(possible)
+    first = _first_equal(raw, alive)
+    fresh = first == alive
     places = np.full(count, -1, dtype=np.int64)
+    places[alive[fresh]] = np.arange(np.count_nonzero(fresh))
+    places[alive] = places[first]
+    return (raw if fresh.sum() == count else raw.take(alive[fresh])), places
+
+
+def _first_equal(features: Features, chosen: IntArray) -> IntArray:
+    """For each chosen feature the first chosen one that is equal to it.
+
+    Features with different hashes differ; those that share a hash are looked at.
+    """
+    _, group, sizes = np.unique(_hashes(features)[chosen], return_inverse=True, return_counts=True)
+    first = chosen.copy()
+    shared = np.flatnonzero(sizes[group] > 1)
     seen: dict[bytes, int] = {}
-    rows = raw.rows
-    for feature in np.flatnonzero(possible).tolist():
-        places[feature] = seen.setdefault(rows[feature], len(seen))
-    first = np.full(len(seen), -1, dtype=np.int64)
-    alive = np.flatnonzero(possible)[::-1]
-    first[places[alive]] = alive  # written last, the first occurrence stays
-    if len(first) == count:
-        return raw, places
-    return raw.take(first), places
+    for place, row in zip(shared.tolist(), features.take(chosen[shared]).rows, strict=True):
+        first[place] = seen.setdefault(row, int(chosen[place]))
+    return first
+
+
+def _hashes(features: Features) -> WordArray:
+    """A number for each feature that is the same for equal ones: the sum over its literals."""
+    literal = (features.variables.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for word in features.values.T:
+        literal = (literal ^ word) * np.uint64(0xBF58476D1CE4E5B9)
+        literal ^= literal >> np.uint64(29)
+    before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(literal, dtype=np.uint64)])
+    hashes: WordArray = before[features.starts[1:]] - before[features.starts[:-1]]
+    return hashes
 
 
 def concatenated(*parts: Features) -> tuple[Features, IntArray]:

@@ -18,9 +18,9 @@ Before that, once, cubes are **widened** by their neighbours: if D lies in C on 
 one, D may as well allow what C allows of that one. A decision tree that splits on a variable and
 treats both sides alike loses the split, and nothing shrinks a real cover more.
 
-The compiled kernel does the same (``kernel/solver.hpp``), and more: features of one scope are merged
-before any pair is looked at (``kernel/claims.hpp``), few binary variables are counted by truth table,
-few cubes by inclusion and exclusion.
+The compiled kernel does the same (``kernel/solver.hpp``), and more: features of one scope are
+merged before any pair is looked at (``kernel/claims.hpp``), few binary variables are counted by
+truth table, few cubes by inclusion and exclusion.
 
 A cube is kept as the int of the bits it *forbids*, among the values still alive: it tests a
 variable if it forbids a bit of its field, it tests nothing if it is 0, and it lies inside another

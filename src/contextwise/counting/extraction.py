@@ -152,14 +152,11 @@ def contexts_of_pairs(
         whole *= cardinality
     if canonical:
         return [whole] * len(pairs)
-    known: dict[int, int] = {}
-    result = []
-    for i, j in pairs.tolist():
-        two = cardinalities[i] * cardinalities[j]
-        if two not in known:
-            known[two] = whole // two
-        result.append(known[two])
-    return result
+    kinds, kind = np.unique(np.array(cardinalities, dtype=object), return_inverse=True)
+    codes = kind[pairs[:, 0]] * len(kinds) + kind[pairs[:, 1]]
+    distinct, place = np.unique(codes, return_inverse=True)
+    sizes = [whole // (kinds[c // len(kinds)] * kinds[c % len(kinds)]) for c in distinct.tolist()]
+    return [sizes[k] for k in place.tolist()]
 
 
 def all_contexts(cardinalities: Sequence[int], canonical: bool = False) -> int:
