@@ -71,6 +71,11 @@ struct Bits {
     while (k + 1 < words.size() && !words[k]) ++k;
     return 64 * k + static_cast<std::size_t>(std::countr_zero(words[k]));
   }
+  void drop_lowest() {
+    std::size_t k = 0;
+    while (!words[k]) ++k;
+    words[k] &= words[k] - 1;
+  }
   bool meets(const Bits& other) const {
     u64 any = 0;
     for (std::size_t k = 0; k < words.size(); ++k) any |= words[k] & other.words[k];

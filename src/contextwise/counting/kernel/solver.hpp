@@ -366,6 +366,8 @@ class Solver {
     Set most = part.open;
     for (std::size_t k = digits_.size(); k-- > 0;)
       if (most.meets(digits_[k])) most &= digits_[k];
+    // In the middle of those, where a long row of cubes falls into two halves.
+    for (int before = most.count() / 2; before > 0; --before) most.drop_lowest();
     return p_.variable_of[most.lowest()];
   }
 
