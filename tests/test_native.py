@@ -138,14 +138,25 @@ def test_a_wide_cover_stops_in_time() -> None:
     assert 0 <= found.lower < found.upper <= cover.total
 
 
+def row_of_cubes(variables: int = 80, window: int = 8) -> Cover:
+    """Cubes that each test neighbours: a row, in which subproblems recur."""
+    rng = random.Random(8)
+    starts = [rng.randrange(variables - window) for _ in range(variables)]
+    cubes = [
+        [(v, rng.choice([0b01, 0b10])) for v in sorted(rng.sample(range(k, k + window), 4))]
+        for k in starts
+    ]
+    return cover_of([2] * variables, cubes)
+
+
 @pytest.mark.parametrize("memory", [0, 1000, 100_000])
 def test_forgetting_changes_nothing(memory: int) -> None:
-    cover = random_cover(random.Random(8), [2] * 32, 50, (3, 7))
+    cover = row_of_cubes()
     assert native.solve(cover, memory=memory)[:2] == native.solve(cover)[:2]
 
 
 def test_a_small_memory_costs_nodes() -> None:
-    cover = random_cover(random.Random(8), [2] * 32, 50, (3, 7))
+    cover = row_of_cubes()
     assert native.solve(cover, memory=0).nodes > native.solve(cover).nodes
 
 

@@ -32,7 +32,7 @@ def count_union(cover: Cover, *, deadline: float | None = None) -> int:
     if cells > LIMIT:
         raise TooLargeError(
             f"enumerate would visit {cells} cells of a cover; its limit is {LIMIT}; "
-            "use engine='auto'"
+            "use the engine auto"
         )
     allowed = [_allowed(cover, cube) for cube in cover.cubes]
     exact_in_words = cover.total // cover.scale < 2**62

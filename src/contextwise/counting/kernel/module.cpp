@@ -107,6 +107,7 @@ py::tuple solve_cover(const std::vector<u32>& start, const Array<u64>& weights,
   Cover cover;
   cover.start = start;
   cover.weights = naturals_of(weights);
+  if (std::ranges::all_of(cover.weights, &Natural::is_one)) cover.weights.clear();
   cover.cubes.assign(forbidden.data(), forbidden.data() + forbidden.size());
   cover.names.resize(cover.variables());
   Bounds<Natural> result;

@@ -175,10 +175,15 @@ class Simplifier {
     const std::size_t words = W ? W : words_;
     const u64* const mine = cover.cube(c);
     u64* other = cover.cubes.data();
+    used_.clear();  // of many words, those that C forbids something in
+    for (std::size_t k = 0; W == 0 && k < words; ++k)
+      if (mine[k]) used_.push_back(k);
+    const std::size_t looked_at = W ? W : used_.size();
     for (u32 d = 0; d < alive_.size(); ++d, other += words) {
       u64 any = 0, more = 0;
       std::size_t word = 0;
-      for (std::size_t k = 0; k < words; ++k) {
+      for (std::size_t i = 0; i < looked_at; ++i) {
+        const std::size_t k = W ? i : used_[i];
         const u64 beyond = mine[k] & ~other[k];
         more |= (beyond & (beyond - 1)) | (any && beyond);
         any |= beyond;
@@ -267,6 +272,7 @@ class Simplifier {
   // Of the comparing.
   std::vector<char> queued_, moved_;
   std::vector<u32> queue_, sizes_, counts_, variable_of_;
+  std::vector<std::size_t> used_;
   std::vector<u64> sorted_, fields_;  // fields: the bits of each variable
 };
 
