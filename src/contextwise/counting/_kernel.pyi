@@ -13,10 +13,8 @@ class Found(TypedDict):
     lower: npt.NDArray[np.object_]  # exact ints, three unions a pair
     open: npt.NDArray[np.int64]  # the pairs that are not finished
     upper: npt.NDArray[np.object_]  # of these
-    nodes: Words
     interrupted: bool
     extracting: float
-    counting: float
 
 def solve(
     start: list[int],

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "bigint.hpp"
@@ -21,6 +22,17 @@ inline int ones(u64 word) {
 #else
   return std::popcount(word);
 #endif
+}
+
+// The bits with even numbers: of binary variables, those of their first values.
+inline constexpr u64 EVEN = 0x5555555555555555u;
+
+// Calls action(bit) for each bit of some words, rising.
+template <class Action>
+void for_each_bit(std::span<const u64> words, Action action) {
+  for (std::size_t k = 0; k < words.size(); ++k)
+    for (u64 word = words[k]; word; word &= word - 1)
+      action(64 * k + static_cast<std::size_t>(std::countr_zero(word)));
 }
 
 // A word that looks random, the same for the same word.
@@ -105,7 +117,6 @@ struct Bits {
   }
   // Both bits of every pair of bits (2k, 2k + 1) of which one is set.
   Bits& fill_twins() {
-    constexpr u64 EVEN = 0x5555555555555555u;
     for (u64& word : words) {
       const u64 either = (word | word >> 1) & EVEN;
       word = either | either << 1;
@@ -114,7 +125,6 @@ struct Bits {
   }
   // The other bit of every pair (2k, 2k + 1), for each that is set.
   Bits twins() const {
-    constexpr u64 EVEN = 0x5555555555555555u;
     Bits result = *this;
     for (u64& word : result.words) word = (word & EVEN) << 1 | (word >> 1 & EVEN);
     return result;
@@ -125,12 +135,9 @@ struct Bits {
   friend bool operator==(const Bits&, const Bits&) = default;
 };
 
-// Calls action(bit) for each bit, rising.
 template <int W, class Action>
 void for_each_bit(const Bits<W>& bits, Action action) {
-  for (std::size_t k = 0; k < bits.words.size(); ++k)
-    for (u64 word = bits.words[k]; word; word &= word - 1)
-      action(64 * k + static_cast<std::size_t>(std::countr_zero(word)));
+  for_each_bit(std::span<const u64>(bits.words), action);
 }
 
 }  // namespace contextwise

@@ -115,11 +115,10 @@ class Compaction {
     const std::size_t words = result_.words();
     result_.cubes.assign(cover_.size() * words, 0);
     for (std::size_t c = 0; c < cover_.size(); ++c)
-      for (std::size_t k = 0; k < cover_.words(); ++k)
-        for (u64 word = cover_.cube(c)[k]; word; word &= word - 1) {
-          const u32 bit = moved_[64 * k + static_cast<std::size_t>(std::countr_zero(word))];
-          result_.cubes[c * words + bit / 64] |= u64{1} << bit % 64;
-        }
+      for_each_bit({cover_.cube(c), cover_.words()}, [&](std::size_t old) {
+        const u32 bit = moved_[old];
+        result_.cubes[c * words + bit / 64] |= u64{1} << bit % 64;
+      });
   }
 
   static constexpr u32 NONE = ~u32{0};

@@ -43,11 +43,6 @@ class Memory {
     }
     return young_.insert(key, length, hash, value);
   }
-  void clear() {
-    young_.clear();
-    old_.clear();
-  }
-
  private:
   struct Entry {
     u64 hash;
@@ -63,12 +58,6 @@ class Memory {
     std::size_t bytes() const {
       return table.size() * sizeof(u32) + entries.size() * (sizeof(Entry) + sizeof(N)) +
              keys.size() * sizeof(u64);
-    }
-    void clear() {
-      std::fill(table.begin(), table.end(), 0);
-      entries.clear();
-      keys.clear();
-      values.clear();
     }
     const N* find(const u64* key, std::size_t length, u64 hash) const {
       if (table.empty()) return nullptr;

@@ -170,7 +170,7 @@ py::dict count_pairs(const std::vector<std::int64_t>& cardinalities, const Array
   for (py::ssize_t k = 0; k < pairs.shape(0); ++k)
     wanted.push_back({static_cast<u32>(flat[2 * k]), static_cast<u32>(flat[2 * k + 1])});
   std::unique_ptr<Comparison> comparison;
-  double extracting = 0, counting = 0;
+  double extracting = 0;
   bool interrupted = false;
   std::exception_ptr failure;
   {
@@ -195,7 +195,6 @@ py::dict count_pairs(const std::vector<std::int64_t>& cardinalities, const Array
       return true;
     });
     extracting = std::chrono::duration<double>(between - began).count();
-    counting = std::chrono::duration<double>(Clock::now() - between).count();
   }
   if (failure) std::rethrow_exception(failure);
   const std::vector<Outcome>& outcomes = comparison->outcomes();
@@ -203,19 +202,14 @@ py::dict count_pairs(const std::vector<std::int64_t>& cardinalities, const Array
   std::iota(all.begin(), all.end(), std::int64_t{0});
   std::ranges::copy_if(all, std::back_inserter(open),
                        [&](auto k) { return !outcomes[static_cast<std::size_t>(k)].closed(); });
-  std::vector<u64> nodes;
-  for (const Outcome& outcome : outcomes)
-    nodes.insert(nodes.end(), outcome.nodes.begin(), outcome.nodes.end());
   py::dict result;
   result["lower"] = integers(outcomes, all, [](const Size& size) -> const Natural& { return size.low; });
   result["open"] = array_of(open);
   result["upper"] = integers(outcomes, open, [](const Size& size) -> const Natural& {
     return size.closed ? size.low : size.high;
   });
-  result["nodes"] = array_of(nodes);
   result["interrupted"] = interrupted;
   result["extracting"] = extracting;
-  result["counting"] = counting;
   return result;
 }
 

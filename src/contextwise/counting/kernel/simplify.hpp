@@ -60,7 +60,7 @@ class Simplifier {
     table_.assign(std::bit_ceil(std::size_t{4} * count), FREE);
     hashes_.assign(count, 0);
     for (u32 c = 0; c < count; ++c) {
-      for_each_bit_of(cover, c, [&](std::size_t bit) { hashes_[c] ^= keys_[bit]; });
+      for_each_bit({cover.cube(c), words_}, [&](std::size_t bit) { hashes_[c] ^= keys_[bit]; });
       enter(cover, c);
     }
     for (u32 c = 0; c < count; ++c)
@@ -252,16 +252,8 @@ class Simplifier {
     alive_.assign(kept, 1);
   }
 
-  template <class Action>
-  void for_each_bit_of(const Cover& cover, u32 c, Action action) const {
-    for (std::size_t k = 0; k < words_; ++k)
-      for (u64 word = cover.cube(c)[k]; word; word &= word - 1)
-        action(64 * k + static_cast<std::size_t>(std::countr_zero(word)));
-  }
-
   static constexpr std::size_t MANY = 12;  // cubes for which hashing pays
   static constexpr u32 FREE = ~u32{0};
-  static constexpr u64 EVEN = 0x5555555555555555u;
 
   std::size_t words_ = 1;
   bool binary_ = false;

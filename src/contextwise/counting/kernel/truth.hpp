@@ -3,11 +3,7 @@
 // far behind when few variables are left.
 #pragma once
 
-#include <bit>
-#include <span>
-#include <vector>
-
-#include "bigint.hpp"
+#include "bits.hpp"
 
 // Wheels must run on any machine of their kind; where the compiler can, the hot loops are compiled
 // twice and the loader takes the version the processor has.
@@ -35,11 +31,7 @@ struct SmallCube {
 template <class Place>
 SmallCube small_cube(std::span<const u64> forbids, Place place) {
   SmallCube cube;
-  for (std::size_t k = 0; k < forbids.size(); ++k)
-    for (u64 word = forbids[k]; word; word &= word - 1) {
-      const std::size_t bit = 64 * k + static_cast<std::size_t>(std::countr_zero(word));
-      cube.test(place(bit / 2), bit % 2 == 0);
-    }
+  for_each_bit(forbids, [&](std::size_t bit) { cube.test(place(bit / 2), bit % 2 == 0); });
   return cube;
 }
 

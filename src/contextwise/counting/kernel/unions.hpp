@@ -30,7 +30,6 @@ struct Size {
 
 struct Outcome {
   std::array<Size, 3> sizes;
-  std::array<u64, 3> nodes{};
   bool visited = false;  // without a visit there are no bounds of what is open
 
   bool closed() const {
@@ -121,7 +120,6 @@ class UnionCounter {
     if (size.closed) return;
     const Cover small = compacted(cover);
     const Bounds<Natural> uncovered = solve(small, budget, memory_);
-    outcome.nodes[which] = budget.used;
     names_ = small.names;
     Bounds<Natural> found{contexts, contexts};
     found.low -= with_others(uncovered.high);
