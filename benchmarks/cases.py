@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from contextwise import read
-from contextwise.contexts import active_pairs
+from contextwise.comparison.pairs import active_pairs
 from contextwise.counting import Cover, PairCounts, get_engine
 from contextwise.counting.extraction import CoverSource
-from contextwise.features import Features, IntArray
-from contextwise.structure import structure_of
+from contextwise.models.features import Features, IntArray
+from contextwise.models.structure import structure_of
 
 GENERATED = "generated families"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from contextwise import Domain, Structure, write
-from contextwise.structure import LogLinear
+from contextwise.models.structure import LogLinear
 
 SEED = 20_160
 

@@ -12,8 +12,8 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.domain import Domain
-from contextwise.structure import Structure
+from contextwise.models.domain import Domain
+from contextwise.models.structure import Structure
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]

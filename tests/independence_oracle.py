@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from contextwise.domain import Domain
 from contextwise.independence import Statement
-from contextwise.structure import Structure
+from contextwise.models.domain import Domain
+from contextwise.models.structure import Structure
 
 Table = npt.NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import pytest
 
 from contextwise import Structure, read, write
 from contextwise.errors import ContextwiseError, FileError, ParseError, TooLargeError
-from contextwise.formats import files
+from contextwise.execution import files
 
 HEAD = "2,3,2\nMN {\n"
 

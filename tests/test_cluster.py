@@ -22,9 +22,9 @@ import pytest
 
 from contextwise import distance_matrix, examples
 from contextwise.errors import ContextwiseError
-from contextwise.execution import Done, _result, _workers_of, way_of
-from contextwise.experiments.runner import Unit, run
-from contextwise.experiments.store import Row, Store, read_rows
+from contextwise.execution.maps import Done, _result, _workers_of, way_of
+from contextwise.execution.runner import Unit, run
+from contextwise.execution.store import Row, Store, read_rows
 
 distributed = pytest.importorskip("distributed")
 
@@ -148,7 +148,7 @@ def test_a_cluster_that_goes_away_is_one_line(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "no address at all"])
 def test_no_scheduler_is_one_line(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contextwise.execution.PATIENCE", 0.5)
+    monkeypatch.setattr("contextwise.execution.maps.PATIENCE", 0.5)
     with pytest.raises(ContextwiseError, match=f"no Dask scheduler answers at '{address}'"):
         next(way_of(cluster=address)(slow_square, [1]))
 

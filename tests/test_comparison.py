@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Comparison, Domain, LogLinear, Structure, compare, distance
-from contextwise.confusion import RATES, Confusion
+from contextwise.comparison.confusion import RATES, Confusion
 from contextwise.errors import ContextwiseError, DomainError, EngineError
 from contextwise.testing import brute_force, families
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise.comparison import compare
-from contextwise.domain import Domain
+from contextwise.comparison.compare import compare
 from contextwise.errors import TooLargeError
 from contextwise.independence import (
     compare_complete,
@@ -18,7 +17,8 @@ from contextwise.independence import (
     triplet_count,
     triplets,
 )
-from contextwise.structure import Structure
+from contextwise.models.domain import Domain
+from contextwise.models.structure import Structure
 from contextwise.testing import domains, families, structures
 from independence_oracle import independent
 

@@ -20,8 +20,8 @@ from contextwise.convert import (
     to_pyagrum,
 )
 from contextwise.errors import DomainError, NotRepresentable
-from contextwise.factors import Factor, FloatArray, factors_of, log_linear
 from contextwise.formats import encode, read_stream
+from contextwise.models.factors import Factor, FloatArray, factors_of, log_linear
 from convert_oracle import assert_equal, claims, interactions, random_domain, representable
 
 SEEDS = range(8)

@@ -10,8 +10,8 @@ import pytest
 
 import contextwise.convert.target
 from contextwise.convert.target import Cube, Pair, Target, features_for
-from contextwise.domain import Domain
 from contextwise.errors import NotRepresentable, TooLargeError
+from contextwise.models.domain import Domain
 from convert_oracle import (
     Claims,
     assert_equal,

@@ -22,7 +22,7 @@ from contextwise.convert import (
     to_graphs,
 )
 from contextwise.errors import ContextwiseError, DomainError, NotRepresentable, TooLargeError
-from contextwise.structure import structure_of
+from contextwise.models.structure import structure_of
 from convert_oracle import (
     Pair,
     assert_equal,

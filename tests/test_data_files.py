@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise.domain import Domain
+from contextwise.distributions.sampling import labelled
 from contextwise.errors import ParseError
 from contextwise.formats.data import format_rows, parse_rows, read_rows
-from contextwise.loglinear.sampling import labelled
+from contextwise.models.domain import Domain
 from contextwise.testing import domains
 
 PEOPLE = Domain({"smoker": ["no", "yes"], "age": ["young", "very old"]})

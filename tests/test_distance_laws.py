@@ -8,9 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from contextwise import Comparison, Domain, Structure, compare, distance
-from contextwise.confusion import Confusion
+from contextwise.comparison.confusion import Confusion
 from contextwise.counting.extraction import all_contexts
-from contextwise.literals import Feature
+from contextwise.models.literals import Feature
 from contextwise.testing import (
     assignments,
     brute_force,

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 
 import contextwise
 from contextwise import Structure, compare, distance
-from contextwise.confusion import Number
+from contextwise.comparison.confusion import Number
+from contextwise.comparison.many import distance_matrix
 from contextwise.independence.graphs import hamming
-from contextwise.many import distance_matrix
 from contextwise.testing import families
 
 Distance = Callable[[Structure, Structure], Number | float]
@@ -31,22 +31,28 @@ METRIC = frozenset({"identity", "symmetry", "triangle", "relabelling", "claims"}
 """``claims``: equal claims are at distance 0 from each other, whatever their features."""
 
 DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
-    "contextwise.comparison.distance": (distance, METRIC),
-    "contextwise.result.Comparison.distance": (lambda a, b: compare(a, b).distance, METRIC),
-    "contextwise.result.Comparison.normalized": (lambda a, b: compare(a, b).normalized, METRIC),
-    "contextwise.result.Comparison.mean_pair_distance": (
+    "contextwise.comparison.compare.distance": (distance, METRIC),
+    "contextwise.comparison.result.Comparison.distance": (
+        lambda a, b: compare(a, b).distance,
+        METRIC,
+    ),
+    "contextwise.comparison.result.Comparison.normalized": (
+        lambda a, b: compare(a, b).normalized,
+        METRIC,
+    ),
+    "contextwise.comparison.result.Comparison.mean_pair_distance": (
         lambda a, b: compare(a, b).mean_pair_distance,
         METRIC,
     ),
-    "contextwise.confusion.Confusion.distance": (
+    "contextwise.comparison.confusion.Confusion.distance": (
         lambda a, b: compare(a, b).confusion.distance,
         METRIC,
     ),
-    "contextwise.confusion.Confusion.normalized": (
+    "contextwise.comparison.confusion.Confusion.normalized": (
         lambda a, b: compare(a, b).confusion.normalized,
         METRIC,
     ),
-    "contextwise.many.DistanceMatrix.normalized": (
+    "contextwise.comparison.many.DistanceMatrix.normalized": (
         lambda a, b: float(distance_matrix([a, b]).normalized[0, 1]),
         METRIC,
     ),

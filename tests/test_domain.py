@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare
-from contextwise.domain import align, label_of
 from contextwise.errors import ContextwiseError, DomainError, ParseError
-from contextwise.notation import Literal, parse_literals, quoted, write_literals
+from contextwise.models.domain import align, label_of
+from contextwise.models.notation import Literal, parse_literals, quoted, write_literals
 from contextwise.testing import domains, families, rows
 
 SURVEY = Domain({"smoker": ["no", "yes"], "age": ["young", "old", "very old"]})

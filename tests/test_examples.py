@@ -6,7 +6,7 @@ import pytest
 
 from contextwise import LogLinear, Structure, compare, examples
 from contextwise.errors import ContextwiseError
-from contextwise.structure import structure_of
+from contextwise.models.structure import structure_of
 from contextwise.testing import brute_force
 
 

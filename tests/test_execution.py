@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from contextwise.errors import ContextwiseError, require
-from contextwise.execution import TRIES, way_of
+from contextwise.execution.maps import TRIES, way_of
 
 
 def square(number: int) -> int:

@@ -11,19 +11,19 @@ from click.testing import CliRunner
 
 from contextwise import Structure, compare, examples
 from contextwise.cli import contextwise
+from contextwise.distributions import empirical, fit_many, probabilities
 from contextwise.errors import ContextwiseError, TooLargeError
-from contextwise.experiments.configuration import (
+from contextwise.execution.store import read_rows
+from contextwise.learning.generate import with_errors
+from contextwise.models.structure import structure_of
+from contextwise.studies.configuration import (
     Configuration,
     configuration_of,
     from_toml,
     to_toml,
 )
-from contextwise.experiments.kl import Study, run_kl
-from contextwise.experiments.store import read_rows
-from contextwise.experiments.summary import effects, means, written_summary
-from contextwise.generate import with_errors
-from contextwise.loglinear import empirical, fit_many, probabilities
-from contextwise.structure import structure_of
+from contextwise.studies.kl import Study, run_kl
+from contextwise.studies.summary import effects, means, written_summary
 
 TINY = configuration_of(
     structures=4, sizes=(50, 1000), parameter_sets=2, chunk=2, burn_in=30, thin=2, seed=7

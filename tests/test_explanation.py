@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 
 from contextwise import Domain, Structure, compare, examples
-from contextwise.contexts import Contexts
-from contextwise.explanation import FeatureErrors, explain, in_words
-from contextwise.generate import random_structure
+from contextwise.comparison.explain import FeatureErrors, explain, in_words
+from contextwise.comparison.pairs import Contexts
+from contextwise.learning.generate import random_structure
 from contextwise.testing import families
 
 BOTH: tuple[Contexts, ...] = ("fully-contextualized", "canonical")

@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise.features import all_values, as_int, as_words, concatenated, normalized, words_of
+from contextwise.models.features import (
+    all_values,
+    as_int,
+    as_words,
+    concatenated,
+    normalized,
+    words_of,
+)
 
 CARDINALITIES = st.lists(
     st.sampled_from([1, 2, 3, 63, 64, 65, 127, 128, 129]), min_size=1, max_size=4
@@ -57,7 +64,9 @@ def test_normalising_keeps_what_is_said(given_features: tuple[list[int], Raw]) -
 def test_equal_hashes_decide_nothing(given_features: tuple[list[int], Raw]) -> None:
     alike = np.zeros(100, dtype=np.uint64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("contextwise.features._hashes", lambda features: alike[: len(features)])
+        patch.setattr(
+            "contextwise.models.features._hashes", lambda features: alike[: len(features)]
+        )
         check_normalising(*given_features)
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from contextwise.errors import ContextwiseError
 from contextwise.formats import FORMATS, encode, read_stream
-from contextwise.literals import ContradictionWarning
-from contextwise.structure import Model, structure_of
+from contextwise.models.literals import ContradictionWarning
+from contextwise.models.structure import Model, structure_of
 from contextwise.testing import domains, log_linear_models, structures
 
 READERS = [f.name for f in FORMATS]

@@ -9,8 +9,8 @@ import pytest
 from contextwise import LogLinear, Structure, read
 from contextwise.formats import encode, read_stream
 from contextwise.formats.source import Source
-from contextwise.literals import ContradictionWarning
-from contextwise.structure import Model
+from contextwise.models.literals import ContradictionWarning
+from contextwise.models.structure import Model
 
 DOMAIN = {"v0": 2, "v1": 3, "v2": 2}
 

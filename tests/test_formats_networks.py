@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from contextwise import Domain, LogLinear, Structure, distance, read, write
 from contextwise.errors import ContextwiseError, NotRepresentable, ParseError, TooLargeError
-from contextwise.factors import Factor, FloatArray, log_linear
 from contextwise.formats import encode, read_stream
 from contextwise.formats.uai import NamesLost
+from contextwise.models.factors import Factor, FloatArray, log_linear
 from contextwise.testing import domains, log_linear_models
 from convert_oracle import assert_equal, claims, interactions, random_domain
 

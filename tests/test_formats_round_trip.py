@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from contextwise import LogLinear, Structure, read, write
 from contextwise.formats import FORMATS, encode, read_stream
-from contextwise.structure import Model
+from contextwise.models.structure import Model
 from contextwise.testing import domains, log_linear_models, structures
 
 WRITABLE = [f for f in FORMATS if f.write and f.name in ("mn", "json")]

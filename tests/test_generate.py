@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare, distance
 from contextwise.errors import DomainError
-from contextwise.generate import even_sample, perturb, random_structure, with_errors
+from contextwise.learning.generate import even_sample, perturb, random_structure, with_errors
 
 seeds = st.integers(0, 2**32 - 1)
 domains = st.lists(st.integers(1, 4), min_size=2, max_size=5).map(Domain.of_cardinalities)

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise.domain import Domain
 from contextwise.errors import DomainError
 from contextwise.independence import (
     compare_graphs,
@@ -14,7 +13,8 @@ from contextwise.independence import (
     is_independent,
     markov_blanket,
 )
-from contextwise.structure import Structure
+from contextwise.models.domain import Domain
+from contextwise.models.structure import Structure
 from contextwise.testing import assignments, domains, families, structures
 from independence_oracle import connected
 

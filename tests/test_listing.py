@@ -9,8 +9,8 @@ from contextwise.independence import (
     context_specific_independencies,
     independencies,
 )
-from contextwise.notation import Literal
-from contextwise.structure import Structure
+from contextwise.models.notation import Literal
+from contextwise.models.structure import Structure
 from contextwise.testing import contexts_of, depends, domains, structures
 from independence_oracle import assignments_of, independent
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 
 from contextwise import Domain, Structure, compare, distance, examples, write
-from contextwise.contexts import Contexts, active_pairs
+from contextwise.comparison.many import compare_many, distance_matrix
+from contextwise.comparison.pairs import Contexts, active_pairs
 from contextwise.counting.extraction import CoverSource, contexts_of_pairs
 from contextwise.counting.joins import Join, plan
 from contextwise.errors import ContextwiseError, DomainError, EngineError
-from contextwise.many import compare_many, distance_matrix
 from contextwise.testing import families
 
 Models = tuple[Structure, ...]

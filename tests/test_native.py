@@ -21,12 +21,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Structure
-from contextwise.contexts import active_pairs
+from contextwise.comparison.pairs import active_pairs
 from contextwise.counting import Cover, branch, enumerate, get_engine, native
 from contextwise.counting.cover import cover_of
 from contextwise.counting.limits import OutOfTime, OverBudget
-from contextwise.domain import Domain
-from contextwise.generate import random_structure
+from contextwise.learning.generate import random_structure
+from contextwise.models.domain import Domain
 from contextwise.testing import covers, families
 from hard import hard_cover, hard_models
 

@@ -16,8 +16,8 @@ from contextwise.counting.theorem import (
     union_over_pair,
     without_pair,
 )
-from contextwise.features import members
-from contextwise.notation import parse_literals
+from contextwise.models.features import members
+from contextwise.models.notation import parse_literals
 from contextwise.testing import contexts_of, depends
 
 

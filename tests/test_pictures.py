@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise import Comparison, Domain, Structure, compare, examples
-from contextwise.generate import perturb, random_structure
+from contextwise.learning.generate import perturb, random_structure
 from contextwise.report.agreement import Edge, agreement, among, worst_variables
 from contextwise.report.heat import (
     AGREED,

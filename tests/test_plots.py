@@ -17,9 +17,9 @@ from matplotlib.transforms import Bbox
 
 from contextwise import Comparison, Structure, compare, examples
 from contextwise.cli import contextwise
-from contextwise.domain import Domain
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.generate import perturb, random_structure
+from contextwise.learning.generate import perturb, random_structure
+from contextwise.models.domain import Domain
 from contextwise.report.agreement import agreement
 from contextwise.report.layout import graph_layout
 from contextwise.report.plots import (

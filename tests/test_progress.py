@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from contextwise import progress
-from contextwise.progress import CLEAR, progress_of
+from contextwise.execution import progress
+from contextwise.execution.progress import CLEAR, progress_of
 
 
 class Terminal(io.StringIO):

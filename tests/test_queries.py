@@ -7,7 +7,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from contextwise.domain import Domain
 from contextwise.errors import DomainError, OpenResult
 from contextwise.independence import (
     UNDECIDED,
@@ -17,7 +16,8 @@ from contextwise.independence import (
     is_independent,
     queries,
 )
-from contextwise.structure import LogLinear, Structure
+from contextwise.models.domain import Domain
+from contextwise.models.structure import LogLinear, Structure
 from contextwise.testing import domains, structures
 from independence_oracle import (
     assignments_of,

@@ -11,7 +11,7 @@ from contextwise.counting.branch import count_union
 from contextwise.counting.cover import Cube, class_space
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import Regions, complement, difference, union
-from contextwise.structure import Structure
+from contextwise.models.structure import Structure
 from contextwise.testing import value_sets
 
 Lists = tuple[list[int], list[Cube], list[Cube]]

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 from contextwise import Domain, Structure, compare, examples
 from contextwise.cli import contextwise
-from contextwise.explanation import explain_comparison
-from contextwise.generate import perturb, random_structure
+from contextwise.comparison.explain import explain_comparison
+from contextwise.learning.generate import perturb, random_structure
+from contextwise.models.structure import Model, structure_of
 from contextwise.report.page import Reported, report_page
-from contextwise.structure import Model, structure_of
 from hard import hard_models
 
 NASTY = '</title><script>alert("1")</script><b onclick="x">&\x07'

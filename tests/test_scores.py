@@ -10,11 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from contextwise.cli import contextwise
-from contextwise.comparison import compare
-from contextwise.domain import Domain
-from contextwise.errors import ContextwiseError, TooLargeError
-from contextwise.formats import read, write
-from contextwise.loglinear import (
+from contextwise.comparison.compare import compare
+from contextwise.distributions import (
     cmll,
     divergences,
     fit,
@@ -22,8 +19,11 @@ from contextwise.loglinear import (
     mean_pseudo_log_likelihood,
     sample,
 )
-from contextwise.scores import DIVERGENCES, PREDICTIONS, score
-from contextwise.structure import LogLinear, Structure
+from contextwise.errors import ContextwiseError, TooLargeError
+from contextwise.evaluation.scores import DIVERGENCES, PREDICTIONS, score
+from contextwise.formats import read, write
+from contextwise.models.domain import Domain
+from contextwise.models.structure import LogLinear, Structure
 
 DOMAIN = Domain({"A": 2, "B": ["no", "yes"], "C": 3})
 TRUE = LogLinear(

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from contextwise import Domain, distance_matrix
 from contextwise.errors import DomainError
-from contextwise.generate import even_sample, random_structure
+from contextwise.learning.generate import even_sample, random_structure
 from contextwise.report.plots import plot_spread
 
 LINE = np.abs(np.subtract.outer(np.arange(4), np.arange(4)))

@@ -16,9 +16,9 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from contextwise.errors import ContextwiseError
-from contextwise.execution import here, way_of
-from contextwise.experiments.runner import Unit, run
-from contextwise.experiments.store import Row, Store, export_csv, export_parquet, read_rows
+from contextwise.execution.maps import here, way_of
+from contextwise.execution.runner import Unit, run
+from contextwise.execution.store import Row, Store, export_csv, export_parquet, read_rows
 
 COLUMNS = ("number", "square")
 UNITS = [Unit(f"unit-{k:02}", str(k), k) for k in range(12)]
@@ -112,9 +112,9 @@ def test_what_is_not_a_store(tmp_path: Path) -> None:
 
 WRITER = textwrap.dedent("""
     import sys
-    from contextwise.execution import here
-    from contextwise.experiments.runner import Unit, run
-    from contextwise.experiments.store import Store
+    from contextwise.execution.maps import here
+    from contextwise.execution.runner import Unit, run
+    from contextwise.execution.store import Store
 
     def work(unit):
         return [{"number": unit.work, "square": k} for k in range(200)]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from contextwise import Domain, LogLinear, Structure, compare
 from contextwise.errors import DomainError, ParseError
-from contextwise.literals import ContradictionWarning
+from contextwise.models.literals import ContradictionWarning
 from contextwise.testing import (
     NAMES,
     assignments,

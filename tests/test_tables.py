@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from contextwise import Comparison, Structure, compare
 from contextwise.errors import ParseError
-from contextwise.notation import parse_names, printable, quoted
+from contextwise.models.notation import parse_names, printable, quoted
+from contextwise.models.numbers import name, number, rate
 from contextwise.report.records import comparison_record, pair_records, worst_pair_records
 from contextwise.report.tables import ROUNDED, comparison_table, comparisons_table
-from contextwise.text import name, number, rate
 
 
 def chain(length: int) -> Structure:

@@ -20,7 +20,7 @@ from contextwise.counting.theorem import (
     intersection,
     partition_model,
 )
-from contextwise.structure import Structure
+from contextwise.models.structure import Structure
 from contextwise.testing import brute_force_pairs, covers, domains, families
 
 DOMAINS = domains(min_variables=2, max_variables=4, max_states=3)

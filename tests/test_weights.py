@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare
+from contextwise.comparison.weights import marginals, value_weights
 from contextwise.errors import DomainError
 from contextwise.testing import contexts_of, depends, domains, families, rows
-from contextwise.weights import marginals, value_weights
 
 Models = tuple[Structure, Structure]
 FEW_STATES = domains(max_variables=4, max_states=3)

@@ -7,7 +7,7 @@ import time
 from benchmarks.cases import Models
 from benchmarks.measure import Line, Measurement, at_most
 from contextwise import compare, read
-from contextwise.confusion import ratio
+from contextwise.comparison.confusion import ratio
 
 REAL = ("jester.dt-ps10", "jester.dt-ps3")
 MADE = ("forest.medium", "forest.large")

@@ -17,9 +17,9 @@ from benchmarks.families import SEED
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, timed
 from contextwise import Domain, LogLinear, Structure, read
 from contextwise.convert import to_pgmpy, to_pyagrum
+from contextwise.distributions import conditional_log_probabilities, fit, marginal, sample
+from contextwise.distributions.elimination import calibrated
 from contextwise.errors import require
-from contextwise.loglinear import conditional_log_probabilities, fit, marginal, sample
-from contextwise.loglinear.elimination import calibrated
 
 CHAIN = 12
 FITTED = {"real": "nltcs.dt-ps10", "generated": "forest.medium"}

@@ -8,9 +8,9 @@ from benchmarks.cases import Case, Models, assert_equal
 from benchmarks.families import SEED
 from benchmarks.measure import Line, Measurement, at_most, exponent, timed
 from contextwise import Domain
-from contextwise.contexts import active_pairs
+from contextwise.comparison.pairs import active_pairs
 from contextwise.errors import TooLargeError
-from contextwise.generate import random_structure
+from contextwise.learning.generate import random_structure
 
 VARIABLES = (6, 10, 20, 50, 100, 200, 500, 1000)
 FEATURES = 20

@@ -9,17 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextwise import convert, examples, loglinear
-    from contextwise.comparison import Comparison, compare, distance
-    from contextwise.domain import Domain
-    from contextwise.explanation import explain
+    from contextwise import convert, distributions, examples
+    from contextwise.comparison.compare import Comparison, compare, distance
+    from contextwise.comparison.explain import explain
+    from contextwise.comparison.many import compare_many, distance_matrix
+    from contextwise.evaluation.scores import score
     from contextwise.formats import read, write
     from contextwise.independence import is_independent
-    from contextwise.many import compare_many, distance_matrix
-    from contextwise.scores import score
-    from contextwise.structure import LogLinear, Structure
+    from contextwise.models.domain import Domain
+    from contextwise.models.structure import LogLinear, Structure
 
-__version__ = "0.1.0"
+    __version__: str
 
 __all__ = [
     "Comparison",
@@ -31,31 +31,31 @@ __all__ = [
     "convert",
     "distance",
     "distance_matrix",
+    "distributions",
     "examples",
     "explain",
     "is_independent",
-    "loglinear",
     "read",
     "score",
     "write",
 ]
 
 _HOMES = {
-    "Comparison": "comparison",
-    "Domain": "domain",
-    "LogLinear": "structure",
-    "Structure": "structure",
-    "compare": "comparison",
-    "compare_many": "many",
+    "Comparison": "comparison.result",
+    "Domain": "models.domain",
+    "LogLinear": "models.structure",
+    "Structure": "models.structure",
+    "compare": "comparison.compare",
+    "compare_many": "comparison.many",
     "convert": "convert",
-    "distance": "comparison",
-    "distance_matrix": "many",
+    "distance": "comparison.compare",
+    "distance_matrix": "comparison.many",
+    "distributions": "distributions",
     "examples": "examples",
-    "explain": "explanation",
+    "explain": "comparison.explain",
     "is_independent": "independence",
-    "loglinear": "loglinear",
     "read": "formats",
-    "score": "scores",
+    "score": "evaluation.scores",
     "write": "formats",
 }
 """The module of each name; a module that is exported as a whole is its own home."""
@@ -63,6 +63,8 @@ _HOMES = {
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
+        if name == "__version__":
+            return import_module("importlib.metadata").version(__name__)
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         module = import_module(f"{__name__}.{_HOMES[name]}")

@@ -66,7 +66,7 @@ class FileError(ContextwiseError, OSError):
 def require(module: str, extra: str) -> Any:
     """Import a package that comes with an extra; if it is missing, say how to install it.
 
-    >>> require("scipy_of_tomorrow.sparse", "loglinear")
+    >>> require("scipy_of_tomorrow.sparse", "distributions")
     Traceback (most recent call last):
     contextwise.errors.ContextwiseError: this needs the package 'scipy_of_tomorrow': pip install ...
     """

@@ -21,12 +21,12 @@ from functools import cache
 from itertools import combinations, product
 from math import prod
 
-from contextwise.confusion import Confusion
+from contextwise.comparison.confusion import Confusion
 from contextwise.counting.cover import Cover, cover_of
-from contextwise.domain import Domain
 from contextwise.errors import require
-from contextwise.features import members
-from contextwise.structure import LogLinear, Structure
+from contextwise.models.domain import Domain
+from contextwise.models.features import members
+from contextwise.models.structure import LogLinear, Structure
 
 require("hypothesis", "testing")
 from hypothesis import strategies as st  # noqa: E402 (a missing extra is told in one line)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from contextwise import Domain, Structure, compare
-from contextwise.contexts import Contexts
-from contextwise.generate import perturb, random_structure
+from contextwise.comparison.pairs import Contexts
+from contextwise.learning.generate import perturb, random_structure
 from contextwise.testing import brute_force
 
 PLACE = Path(__file__).with_name("comparisons.jsonl")

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import click
 
 from contextwise.errors import ContextwiseError
-from contextwise.notation import printable
+from contextwise.models.notation import printable
 
 COMMANDS: dict[str, str] = {
     "compare": "How far guesses are from the true model.",

@@ -19,7 +19,7 @@ from contextwise.cli.models import (
 )
 from contextwise.cli.output import print_records
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.notation import parse_names
+from contextwise.models.notation import parse_names
 
 
 def _complete_engine(
@@ -112,9 +112,9 @@ def compare(
     """
     _refuse_contradictions(as_json, as_csv, per_pair)
     only_one_from_stdin([true, *guesses, data])
-    from contextwise.comparison import compare as compare_models
+    from contextwise.comparison.compare import compare as compare_models
+    from contextwise.comparison.result import Interrupted
     from contextwise.counting import DEFAULT
-    from contextwise.result import Interrupted
 
     first, *others = _all_given([true, *guesses], format_name, zero_weights)
     for other in others:
@@ -161,7 +161,7 @@ def _refuse_contradictions(as_json: bool, as_csv: bool, per_pair: bool) -> None:
 
 
 def _refuse_other_domains(true: Given, guess: Given) -> None:
-    from contextwise.domain import align
+    from contextwise.models.domain import align
 
     try:
         align(guess.model.domain, true.model.domain)
@@ -170,7 +170,7 @@ def _refuse_other_domains(true: Given, guess: Given) -> None:
 
 
 def _all_given(names: list[str], format_name: str | None, zero_weights: ZeroWeights) -> list[Given]:
-    from contextwise.structure import LogLinear
+    from contextwise.models.structure import LogLinear
 
     found = []
     for name, label in zip(names, short_names(names), strict=True):

@@ -11,9 +11,9 @@ from contextwise.cli.models import ZeroWeights
 from contextwise.cli.output import print_csv
 
 if TYPE_CHECKING:
-    from contextwise.comparison import Comparison
+    from contextwise.comparison.compare import Comparison
+    from contextwise.models.structure import Model
     from contextwise.report.records import Record
-    from contextwise.structure import Model
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _record(true: Given, result: Result) -> Record:
 
 def _head(true: Given, results: Sequence[Result], zero_weights: ZeroWeights) -> str:
     """What was compared."""
-    from contextwise.text import columns, name, plural
+    from contextwise.models.numbers import columns, name, plural
 
     guesses = [result.guess for result in results]
     rows = [("true", _size(true))]
@@ -141,7 +141,7 @@ def _head(true: Given, results: Sequence[Result], zero_weights: ZeroWeights) -> 
 
 
 def _size(given: Given) -> str:
-    from contextwise.text import name, plural
+    from contextwise.models.numbers import name, plural
 
     variables = plural(len(given.model.domain), "variable")
     return f"{name(given.label)}: {variables}, {plural(len(given.model), 'feature')}"

@@ -6,12 +6,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from contextwise.domain import Domain
+    from contextwise.models.domain import Domain
 
 
 def load_rows(path: str, domain: Domain) -> Any:
     """The rows of a data file, or of standard input for ``-``."""
-    from contextwise.formats import files
+    from contextwise.execution import files
     from contextwise.formats.data import parse_rows, read_rows
 
     if path != "-":

@@ -10,8 +10,8 @@ from contextwise.cli.models import load
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
-    from contextwise.loglinear.estimate import Estimate
-    from contextwise.structure import LogLinear
+    from contextwise.distributions.estimate import Estimate
+    from contextwise.models.structure import LogLinear
 
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the samples."
@@ -20,7 +20,7 @@ seed_option = click.option(
 
 def load_weighted(name: str, *, format: str | None = None) -> LogLinear:
     """The model of that name; a structure without weights is an error."""
-    from contextwise.structure import LogLinear
+    from contextwise.models.structure import LogLinear
 
     model = load(name, format=format)
     if not isinstance(model, LogLinear):

@@ -19,7 +19,7 @@ def engines(as_json: bool) -> None:
     """
     from contextwise.cli.output import print_json
     from contextwise.counting import DEFAULT, ENGINES
-    from contextwise.text import columns
+    from contextwise.models.numbers import columns
 
     records = [
         {

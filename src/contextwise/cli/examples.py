@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from contextwise.structure import Model
+    from contextwise.models.structure import Model
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -46,8 +46,8 @@ def _wrapped(text: str, indent: str = "  ") -> str:
 
 def _contents(model: Model) -> str:
     """The variables with their states, and the features, with their weights if they have any."""
-    from contextwise.structure import LogLinear, structure_of
-    from contextwise.text import columns
+    from contextwise.models.numbers import columns
+    from contextwise.models.structure import LogLinear, structure_of
 
     structure = structure_of(model)
     domain = structure.domain

@@ -11,7 +11,7 @@ from contextwise.cli.models import complete_model, load
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
-    from contextwise.experiments.configuration import Configuration
+    from contextwise.studies.configuration import Configuration
 
 
 @click.group()
@@ -70,8 +70,8 @@ def kl(
     if config is not None and (settings or model or quick):
         raise click.UsageError("--config defines the whole run; leave the other settings out")
     configuration = _configuration(config, model, quick, settings)
-    from contextwise.experiments.kl import run_kl
-    from contextwise.experiments.publication import publish
+    from contextwise.studies.kl import run_kl
+    from contextwise.studies.publication import publish
 
     outcome = run_kl(configuration, folder, jobs=jobs, cluster=cluster, show_progress=True)
     click.echo(str(outcome), err=True)
@@ -97,7 +97,7 @@ def _sizes(text: str | None) -> tuple[int, ...] | None:
 def _configuration(
     config: str | None, model: str | None, quick: bool, settings: dict[str, Any]
 ) -> Configuration:
-    from contextwise.experiments.configuration import configuration_of, from_toml
+    from contextwise.studies.configuration import configuration_of, from_toml
 
     if config is not None:
         return from_toml(config)

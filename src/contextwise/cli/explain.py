@@ -18,7 +18,7 @@ from contextwise.cli.models import (
 from contextwise.cli.output import print_json
 
 if TYPE_CHECKING:
-    from contextwise.explanation import Explanation, PairExplanation
+    from contextwise.comparison.explain import Explanation, PairExplanation
 
 
 @click.command()
@@ -67,7 +67,7 @@ def explain(
       contextwise explain true.mn learned.mn --pair smoker,cough
       contextwise explain true.mn learned.mn --json | jq '.features[0]'
     """
-    from contextwise.explanation import explain as explain_models
+    from contextwise.comparison.explain import explain as explain_models
 
     first, second = load_all([true, guess], format=format_name, zero_weights=zero_weights)
     found = explain_models(
@@ -87,7 +87,7 @@ def explain(
 
 
 def _record(found: Explanation | PairExplanation) -> dict[str, object]:
-    from contextwise.explanation import PairExplanation
+    from contextwise.comparison.explain import PairExplanation
     from contextwise.report.records import comparison_record
 
     if isinstance(found, PairExplanation):

@@ -54,9 +54,9 @@ def explore(
       contextwise explore true.mn learned.mn other.mn
       contextwise explore --no-browser --port 8000 true.mn learned.mn
     """
-    require("shiny", "web")
-    from contextwise.web.app import explorer
-    from contextwise.web.serve import serve
+    require("shiny", "explorer")
+    from contextwise.explorer.app import explorer
+    from contextwise.explorer.serve import serve
 
     loaded = load_all(models, format=format_name, zero_weights=zero_weights)
     serve(

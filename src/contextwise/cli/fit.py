@@ -48,8 +48,8 @@ def fit(
       contextwise fit learned.mn train.csv.gz --out fitted.json --method likelihood --l2 1
     """
     from contextwise import formats
-    from contextwise.loglinear.fitting import fit as fit_weights
-    from contextwise.text import plural
+    from contextwise.distributions.fitting import fit as fit_weights
+    from contextwise.models.numbers import plural
 
     only_one_from_stdin([structure, data])
     formats.check_target(out)

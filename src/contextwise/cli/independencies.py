@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from contextwise.independence import Independence, PairIndependencies
-    from contextwise.structure import Model
+    from contextwise.models.structure import Model
 
 UNDECIDED = 3
 
@@ -94,8 +94,8 @@ def _listed(
 
 
 def _print(pair: PairIndependencies) -> None:
-    from contextwise.notation import printable, quoted
-    from contextwise.text import percent, plural
+    from contextwise.models.notation import printable, quoted
+    from contextwise.models.numbers import percent, plural
 
     names = printable(f"{quoted(pair.first)} and {quoted(pair.second)}")
     for one in pair:

@@ -54,7 +54,7 @@ def info(models: tuple[str, ...], format_name: str | None, as_json: bool) -> Non
 
 
 def _record(name: str, format_name: str | None) -> dict[str, object]:
-    from contextwise.structure import LogLinear, structure_of
+    from contextwise.models.structure import LogLinear, structure_of
 
     model = load(name, format=format_name)
     cardinalities = model.domain.cardinalities
@@ -71,7 +71,7 @@ def _record(name: str, format_name: str | None) -> dict[str, object]:
 
 
 def _one(record: Mapping[str, object]) -> str:
-    from contextwise.text import columns
+    from contextwise.models.numbers import columns
 
     shown = {**record, "model": short_names([str(record["model"])])[0]}
     rows = [(_label(key), _cell(value)) for key, value in shown.items() if value is not None]
@@ -79,7 +79,7 @@ def _one(record: Mapping[str, object]) -> str:
 
 
 def _several(records: Sequence[Mapping[str, object]]) -> str:
-    from contextwise.text import columns
+    from contextwise.models.numbers import columns
 
     short = short_names(str(record["model"]) for record in records)
     rows = [
@@ -94,7 +94,7 @@ def _label(key: str) -> str:
 
 
 def _cell(value: object) -> str:
-    from contextwise.text import name
+    from contextwise.models.numbers import name
 
     if value is None:
         return "–"

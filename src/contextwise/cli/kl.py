@@ -37,7 +37,7 @@ def kl(
       contextwise kl true.mn fitted.mn
       contextwise kl true.mn fitted.mn --json
     """
-    from contextwise.loglinear.divergence import divergences
+    from contextwise.distributions.divergence import divergences
 
     only_one_from_stdin([p, q])
     models = [load_weighted(name, format=format_name) for name in (p, q)]
@@ -60,7 +60,7 @@ def kl(
     if as_json:
         print_json({name: as_record(estimate) for name, estimate in estimates.items()})
         return
-    from contextwise.text import columns
+    from contextwise.models.numbers import columns
 
     labels = ("KL(P ‖ Q)", "KL(Q ‖ P)", "Jensen-Shannon", "total variation")
     rows = [

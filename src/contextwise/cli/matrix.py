@@ -18,7 +18,7 @@ from contextwise.cli.models import (
 )
 
 if TYPE_CHECKING:
-    from contextwise.many import DistanceMatrix
+    from contextwise.comparison.many import DistanceMatrix
 
 NARROW = 9  # digits of a distance where many share the width
 ROUNDED = f"Numbers of more than {NARROW} digits are rounded here; --json and --csv give them all."
@@ -69,9 +69,9 @@ def matrix(
     """
     if as_json and as_csv:
         raise click.UsageError("choose one of --json and --csv")
+    from contextwise.comparison.many import distance_matrix
     from contextwise.counting import DEFAULT
-    from contextwise.formats.files import check_target, write_bytes
-    from contextwise.many import distance_matrix
+    from contextwise.execution.files import check_target, write_bytes
 
     if out is not None:
         check_target(out)
@@ -125,7 +125,7 @@ def _csv(matrix: DistanceMatrix, normalized: bool) -> str:
 
 
 def _table(matrix: DistanceMatrix, normalized: bool) -> str:
-    from contextwise.text import columns, is_readable, name, number, rate
+    from contextwise.models.numbers import columns, is_readable, name, number, rate
 
     def cell(value: int | float) -> str:
         return rate(value) if normalized else number(int(value), NARROW)

@@ -15,10 +15,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from contextwise.errors import ContextwiseError
-from contextwise.notation import parse_names
+from contextwise.models.notation import parse_names
 
 if TYPE_CHECKING:
-    from contextwise.structure import Model
+    from contextwise.models.structure import Model
 
 ZeroWeights = Literal["keep", "drop"]
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -75,7 +75,7 @@ def load(name: str, *, format: str | None = None, zero_weights: ZeroWeights = "k
     """The model of that name: a bundled example, a file, or ``-`` for standard input."""
     from contextwise import examples
     from contextwise.formats import read, read_stream
-    from contextwise.structure import LogLinear
+    from contextwise.models.structure import LogLinear
 
     if name in examples.names():
         model = examples.load(name)

@@ -15,12 +15,12 @@ from contextwise.cli.models import (
 )
 
 if TYPE_CHECKING:
-    from contextwise.comparison import Comparison
+    from contextwise.comparison.compare import Comparison
 
 
 def _checked(ctx: click.Context, param: click.Parameter, path: str) -> str:
     """The path of a picture; one that cannot be written is refused before the work."""
-    from contextwise.formats.files import check_target
+    from contextwise.execution.files import check_target
     from contextwise.report.plots.figures import format_of
 
     if not ctx.resilient_parsing:
@@ -108,7 +108,7 @@ def graph(
       contextwise plot graph true.mn learned.mn --out graph.svg
       contextwise plot graph true.mn learned.mn --context "age=old" --out graph.pdf
     """
-    from contextwise.comparison import compare
+    from contextwise.comparison.compare import compare
     from contextwise.report.plots import plot_graphs, save
 
     (found,) = _compared(true, (guess,), zero_weights, format_name).values()
@@ -163,7 +163,7 @@ def matrix(
     Examples:
       contextwise plot matrix *.mn --out models.pdf
     """
-    from contextwise.many import distance_matrix
+    from contextwise.comparison.many import distance_matrix
     from contextwise.report.plots import plot_models, save
 
     given = load_all(models, format=format_name, zero_weights=zero_weights)
@@ -175,7 +175,7 @@ def _compared(
     true: str, guesses: tuple[str, ...], zero_weights: ZeroWeights, format_name: str | None
 ) -> dict[str, Comparison]:
     """The comparisons of guesses by their short names."""
-    from contextwise.comparison import compare
+    from contextwise.comparison.compare import compare
 
     first, *others = load_all([true, *guesses], format=format_name, zero_weights=zero_weights)
     return {

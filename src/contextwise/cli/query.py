@@ -85,7 +85,7 @@ def _record(answer: Answer) -> dict[str, object]:
 def _text(answer: Answer) -> str:
     from itertools import pairwise
 
-    from contextwise.notation import printable, quoted
+    from contextwise.models.notation import printable, quoted
 
     steps = [
         f"  {quoted(here)} – {quoted(there)}: {feature}"

@@ -63,9 +63,9 @@ def report(
       contextwise report true.mn learned.mn --out report.html
       contextwise report true.mn first.mn second.mn --out report.html
     """
-    from contextwise.comparison import compare
-    from contextwise.explanation import explain_comparison
-    from contextwise.formats.files import check_target, write_bytes
+    from contextwise.comparison.compare import compare
+    from contextwise.comparison.explain import explain_comparison
+    from contextwise.execution.files import check_target, write_bytes
     from contextwise.report.page import Reported, report_page
 
     check_target(out)

@@ -47,9 +47,9 @@ def sample(
       contextwise sample fitted.mn -n 10000 --seed 1 --out data.csv
       contextwise sample fitted.mn -n 100 --evidence "v0=1" --method gibbs
     """
-    from contextwise.formats import files
+    from contextwise.distributions.sampling import sample as draw
+    from contextwise.execution import files
     from contextwise.formats.data import format_rows
-    from contextwise.loglinear.sampling import sample as draw
 
     if out != "-":
         files.check_target(out)

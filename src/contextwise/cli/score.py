@@ -18,7 +18,7 @@ from contextwise.cli.models import (
 from contextwise.cli.output import print_csv, print_records
 
 if TYPE_CHECKING:
-    from contextwise.scores import Score
+    from contextwise.evaluation.scores import Score
 
 LABELS = {
     "kl_true_guess": "KL(true ‖ guess)",
@@ -74,7 +74,7 @@ def score(
       contextwise score true.mn guess.mn
       contextwise score true.mn a.mn b.mn --fit train.csv --data test.csv
     """
-    from contextwise.scores import score as score_one
+    from contextwise.evaluation.scores import score as score_one
 
     only_one_from_stdin([true, *guesses, data, fit_to])
     model = load(true, format=format_name)
@@ -117,7 +117,7 @@ def _record(name: str, score: Score) -> dict[str, object]:
 
 def _table(names: list[str], scores: list[Score]) -> str:
     """One row a guess, with the columns that some guess has; below, why others are missing."""
-    from contextwise.text import columns, name, number, rate
+    from contextwise.models.numbers import columns, name, number, rate
 
     keys = [key for key in LABELS if any(key in score.values for score in scores)]
     head = ["guess", "features", "length", "longest", "distance", "normalized"]

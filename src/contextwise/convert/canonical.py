@@ -45,10 +45,10 @@ from contextwise.convert.target import (
 from contextwise.counting.cover import class_space
 from contextwise.counting.extraction import pair_features
 from contextwise.counting.regions import complement
-from contextwise.domain import Domain, listed
 from contextwise.errors import DomainError, TooLargeError, require
-from contextwise.notation import Literal, quoted, write_literals
-from contextwise.structure import Model, Structure, structure_of
+from contextwise.models.domain import Domain, listed
+from contextwise.models.notation import Literal, quoted, write_literals
+from contextwise.models.structure import Model, Structure, structure_of
 
 Edge = tuple[str, str]
 GRAPHS = 4096

@@ -25,11 +25,11 @@ from typing import Any
 
 from contextwise.convert.generators import Generators, maximal, scopes_of
 from contextwise.convert.target import Cube, DomainLike, cube_of, domain_of
-from contextwise.domain import Domain, listed
 from contextwise.errors import DomainError
-from contextwise.factors import checked
-from contextwise.literals import Feature, features_of
-from contextwise.structure import Structure
+from contextwise.models.domain import Domain, listed
+from contextwise.models.factors import checked
+from contextwise.models.literals import Feature, features_of
+from contextwise.models.structure import Structure
 
 Literals = list[tuple[int, int]]
 

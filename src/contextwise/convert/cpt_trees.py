@@ -27,11 +27,11 @@ import numpy as np
 from contextwise.convert.context_specific import split_of
 from contextwise.convert.stages import Stages, from_stages
 from contextwise.convert.target import DomainLike, domain_of
-from contextwise.domain import Domain
 from contextwise.errors import DomainError
-from contextwise.factors import checked
-from contextwise.features import members
-from contextwise.structure import Structure
+from contextwise.models.domain import Domain
+from contextwise.models.factors import checked
+from contextwise.models.features import members
+from contextwise.models.structure import Structure
 
 Tree = Any
 """``{parent: {state: subtree, ...}}``, or a leaf: None, a label, or a list of probabilities."""

@@ -21,11 +21,11 @@ from collections.abc import Iterable
 
 from contextwise.convert.target import DomainLike, domain_of, uncovered
 from contextwise.counting.extraction import CoverSource, covered_pairs
-from contextwise.domain import Domain
 from contextwise.errors import DomainError, NotRepresentable, ParseError
-from contextwise.factors import tables
-from contextwise.notation import quoted
-from contextwise.structure import Model, Structure, structure_of
+from contextwise.models.domain import Domain
+from contextwise.models.factors import tables
+from contextwise.models.notation import quoted
+from contextwise.models.structure import Model, Structure, structure_of
 
 Generators = str | Iterable[Iterable[str]]
 """``"[AB][BC]"``, ``"~A:B + B:C"`` or ``[("A", "B"), ("B", "C")]``."""

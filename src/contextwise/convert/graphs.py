@@ -21,10 +21,10 @@ from typing import Any, Literal
 import numpy as np
 
 from contextwise.convert.target import DomainLike, Pair, domain_of, pair_of
-from contextwise.domain import Domain
 from contextwise.errors import DomainError, require
-from contextwise.factors import checked, tables
-from contextwise.structure import Structure
+from contextwise.models.domain import Domain
+from contextwise.models.factors import checked, tables
+from contextwise.models.structure import Structure
 
 GraphLike = Any
 """A networkx graph, an adjacency matrix (a NumPy array in the order of the domain), or edges."""

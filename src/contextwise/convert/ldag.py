@@ -28,11 +28,11 @@ import numpy as np
 
 from contextwise.convert.stages import Stages, all_different, from_stages
 from contextwise.convert.target import Cube, DomainLike, cube_of, domain_of, pair_of
-from contextwise.domain import Domain, listed
 from contextwise.errors import DomainError
-from contextwise.features import members
-from contextwise.literals import Feature
-from contextwise.structure import Structure
+from contextwise.models.domain import Domain, listed
+from contextwise.models.features import members
+from contextwise.models.literals import Feature
+from contextwise.models.structure import Structure
 
 Edge = tuple[str, str]
 

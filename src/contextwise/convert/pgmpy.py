@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.domain import Domain
 from contextwise.errors import DomainError, require
-from contextwise.factors import Factor, factors_to_write, log_linear, numbers
-from contextwise.structure import LogLinear
+from contextwise.models.domain import Domain
+from contextwise.models.factors import Factor, factors_to_write, log_linear, numbers
+from contextwise.models.structure import LogLinear
 
 
 def from_pgmpy(network: Any) -> LogLinear:

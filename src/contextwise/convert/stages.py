@@ -29,11 +29,11 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.convert.target import Cube, Pair, Target, cubes_where, features_for
-from contextwise.domain import Domain
 from contextwise.errors import DomainError
-from contextwise.factors import checked
-from contextwise.features import IntArray
-from contextwise.structure import Structure
+from contextwise.models.domain import Domain
+from contextwise.models.factors import checked
+from contextwise.models.features import IntArray
+from contextwise.models.structure import Structure
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -35,10 +35,10 @@ from contextwise.convert.target import (
     features_for,
     pair_of,
 )
-from contextwise.domain import listed
 from contextwise.errors import DomainError
-from contextwise.literals import Feature
-from contextwise.structure import Structure
+from contextwise.models.domain import listed
+from contextwise.models.literals import Feature
+from contextwise.models.structure import Structure
 
 
 def from_stratified(

@@ -34,12 +34,12 @@ import numpy.typing as npt
 from contextwise.counting import DEFAULT, get_engine
 from contextwise.counting.cover import class_space
 from contextwise.counting.regions import complement
-from contextwise.domain import Domain, State
 from contextwise.errors import DomainError, NotRepresentable, TooLargeError
-from contextwise.features import members
-from contextwise.literals import Feature, features_of, literals_of
-from contextwise.notation import quoted, write_literals
-from contextwise.structure import Structure
+from contextwise.models.domain import Domain, State
+from contextwise.models.features import members
+from contextwise.models.literals import Feature, features_of, literals_of
+from contextwise.models.notation import quoted, write_literals
+from contextwise.models.structure import Structure
 
 DomainLike = Domain | Mapping[str, Sequence[State] | int]
 Pair = tuple[int, int]

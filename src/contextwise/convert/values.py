@@ -11,7 +11,7 @@ cancel in the ratio. Where some numbers are 0, the two are independent if the st
 possible together are a product, and no ratio among them exceeds the tolerance; a context that is
 itself impossible has no interactions.
 
->>> from contextwise.factors import Factor, log_linear
+>>> from contextwise.models.factors import Factor, log_linear
 >>> rows = np.log([[[0.5, 0.5], [0.5, 0.5]], [[0.2, 0.8], [0.6, 0.4]]])  # p(Y | A, B)
 >>> model = log_linear(Domain({"A": 2, "B": 2, "Y": 2}), [Factor((0, 1, 2), rows)])
 >>> structure = by_values(model)
@@ -27,11 +27,11 @@ from itertools import combinations
 import numpy as np
 
 from contextwise.convert.target import Cube, Pair, Target, cubes_where, features_for
-from contextwise.domain import Domain
 from contextwise.errors import DomainError
-from contextwise.factors import FloatArray, checked
-from contextwise.features import members
-from contextwise.structure import LogLinear, Structure
+from contextwise.models.domain import Domain
+from contextwise.models.factors import FloatArray, checked
+from contextwise.models.features import members
+from contextwise.models.structure import LogLinear, Structure
 
 TOLERANCE = 1e-9
 

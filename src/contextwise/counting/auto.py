@@ -20,7 +20,7 @@ from contextwise.counting import branch, ganak, native
 from contextwise.counting.contract import CountPairs, Options, PairCounts, count_pairs_with
 from contextwise.counting.cover import Cover
 from contextwise.counting.limits import OverBudget
-from contextwise.features import Features, IntArray
+from contextwise.models.features import Features, IntArray
 
 BUDGET = 500_000
 """Nodes of the kernel for one union: about the second that Ganak takes for a hard one."""

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.extraction import ValueWeights, contexts_of_pairs, pair_features, sizes_of
-from contextwise.features import Features, IntArray, as_int, members
+from contextwise.models.features import Features, IntArray, as_int, members
 
 MARGIN = 1e-9
 """Relative; a sum of 1,000 logarithms errs by about 1e-12."""

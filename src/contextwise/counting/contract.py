@@ -32,8 +32,8 @@ from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import CoverSource, ValueWeights
 from contextwise.counting.limits import OutOfTime, OverBudget
 from contextwise.errors import EngineError
-from contextwise.features import Features, IntArray
-from contextwise.progress import Progress
+from contextwise.execution.progress import Progress
+from contextwise.models.features import Features, IntArray
 
 ObjectArray = npt.NDArray[np.object_]
 

@@ -22,7 +22,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, chain
 from math import prod
 
-from contextwise.features import members
+from contextwise.models.features import members
 
 Cube = Sequence[tuple[int, int]]
 """A cube on its way in: (variable, value set as an int) for each variable it tests."""

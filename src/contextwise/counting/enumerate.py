@@ -14,7 +14,7 @@ import numpy.typing as npt
 from contextwise.counting.cover import Cover
 from contextwise.counting.limits import check
 from contextwise.errors import TooLargeError
-from contextwise.features import members
+from contextwise.models.features import members
 
 LIMIT = 2**28
 BLOCK = 2**16

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.cover import ClassSpace, Cover, Cube, class_space
-from contextwise.features import Features, IntArray
+from contextwise.models.features import Features, IntArray
 
 ValueWeights = Sequence[Sequence[int]]
 """For each variable, how much each of its values counts; without them, each counts once."""

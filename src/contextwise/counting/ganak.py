@@ -22,7 +22,7 @@ from contextwise.counting.extraction import CoverSource
 from contextwise.counting.ganak_pool import count_models
 from contextwise.counting.limits import OutOfTime, check
 from contextwise.errors import EngineError
-from contextwise.features import Features, IntArray
+from contextwise.models.features import Features, IntArray
 
 
 def missing() -> str | None:

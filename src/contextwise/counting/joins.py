@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.contract import ObjectArray, get_engine
-from contextwise.features import Features, IntArray, concatenated, no_features
+from contextwise.models.features import Features, IntArray, concatenated, no_features
 
 Join = tuple[int, ...]
 """The models whose covers are united, by their places."""
@@ -64,7 +64,7 @@ class Counted:
 def plan(models: Sequence[Features], joins: Iterable[Join], *, canonical: bool = False) -> Plan:
     """Find the distinct unions of the joins of some models over the same variables.
 
-    >>> from contextwise.structure import Structure
+    >>> from contextwise.models.structure import Structure
     >>> domain = {"A": 2, "B": 2, "C": 2}
     >>> a = Structure(domain, ["A=1 & B=1 & C=1"]).features
     >>> b = Structure(domain, ["A=0 & B=0 & C=1", "A=1 & B=1 & C=1"]).features

@@ -22,8 +22,8 @@ from contextwise.counting.contract import PairCounts
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
 from contextwise.counting.limits import OutOfTime, OverBudget
-from contextwise.features import WORD, Features, IntArray, WordArray
-from contextwise.progress import Progress
+from contextwise.execution.progress import Progress
+from contextwise.models.features import WORD, Features, IntArray, WordArray
 
 _reason: str | None = None
 try:

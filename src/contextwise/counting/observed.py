@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from contextwise.counting.contract import PairCounts
 from contextwise.counting.extraction import pair_features
-from contextwise.features import Features, IntArray
+from contextwise.models.features import Features, IntArray
 
 CELLS = 2**26
 """How many (row, pair) cells are held at once."""

@@ -3,7 +3,7 @@
 What `contextwise.counting.partition` does to cubes is told here in the paper's own terms, for
 reading, for teaching, and to check the fast way against: for one pair of variables (i, j), the
 confusion matrix of a set of features G against a set F is read off the partition models of three
-sets of features, H^TP, H^FN and H^FP. The three unions of `contextwise.comparison` give the same
+sets of features, H^TP, H^FN and H^FP. The three unions of `comparison.compare` give the same
 numbers for less work; the tests hold the two to each other and to brute force.
 
 A feature is a mapping from each variable of its scope to the values it allows, as the bits of an
@@ -28,7 +28,7 @@ from itertools import product
 from math import prod
 
 from contextwise.counting.partition import partition
-from contextwise.features import members
+from contextwise.models.features import members
 
 Feature = Mapping[int, int]
 Pair = tuple[int, int]

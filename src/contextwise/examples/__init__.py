@@ -17,7 +17,7 @@ non-smoker's cancer and asbestos are independent, and the learned model says the
 context, FP. Among the ill, smoking and asbestos depend (an ill smoker is likelier to have had
 asbestos), and the learned model has no feature for that: one context, FN.
 
->>> from contextwise.comparison import compare
+>>> from contextwise.comparison.compare import compare
 >>> compare(load("lung"), load("lung-learned"))
 Comparison(distance=2, normalized=0.3333, tp=3, fn=1, fp=1, tn=1)
 
@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from contextwise.errors import ContextwiseError
 from contextwise.formats import read_stream
-from contextwise.structure import Model
+from contextwise.models.structure import Model
 
 _NAMES = (
     "six",

@@ -20,9 +20,10 @@ from collections.abc import Callable
 from typing import IO, Literal
 
 from contextwise.errors import ContextwiseError
-from contextwise.formats import bif, bn, files, json, mn, uai
+from contextwise.execution import files
+from contextwise.formats import bif, bn, json, mn, uai
 from contextwise.formats.source import Format, Source
-from contextwise.structure import LogLinear, Model
+from contextwise.models.structure import LogLinear, Model
 
 FORMATS = (mn.FORMAT, json.FORMAT, bn.BN, bn.DN, uai.FORMAT, bif.FORMAT)
 """The formats; the first that fits is taken for data without a name."""
@@ -95,7 +96,7 @@ def check_target(path: str | os.PathLike[str]) -> None:
 def encode(model: Model, format: str) -> bytes:
     """A model as the bytes of a file of this format.
 
-    >>> from contextwise.structure import Structure
+    >>> from contextwise.models.structure import Structure
     >>> print(encode(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), "json").decode())
     {"format": "contextwise", "version": 1,
      "variables": [

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.domain import Domain
 from contextwise.errors import TooLargeError
-from contextwise.features import IntArray, WordArray, normalized, words_of
 from contextwise.formats.source import Source
-from contextwise.literals import ContradictionWarning
-from contextwise.structure import LogLinear, Model, Structure
+from contextwise.models.domain import Domain
+from contextwise.models.features import IntArray, WordArray, normalized, words_of
+from contextwise.models.literals import ContradictionWarning
+from contextwise.models.structure import LogLinear, Model, Structure
 
 FREE_LITERALS = 2**23
 """So many literals (of one word) are always fine: about half a gigabyte while they are read."""

@@ -32,15 +32,15 @@ from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
-from contextwise.domain import Domain
 from contextwise.errors import ContextwiseError, DomainError, NotRepresentable, TooLargeError
-from contextwise.factors import Factor, FloatArray, checked, factors_to_write, numbers
 from contextwise.formats.assembly import check_states
 from contextwise.formats.bif_grammar import Distribution, Network, parse
 from contextwise.formats.networks import factor_of, network
 from contextwise.formats.source import Format, Source
-from contextwise.notation import quoted
-from contextwise.structure import Model
+from contextwise.models.domain import Domain
+from contextwise.models.factors import Factor, FloatArray, checked, factors_to_write, numbers
+from contextwise.models.notation import quoted
+from contextwise.models.structure import Model
 
 NEAR = 0.02
 """How far the sum of a row may be from 1: digits are cut when networks are printed."""
@@ -157,7 +157,7 @@ def _distributions(source: Source, own: Distribution, values: FloatArray) -> Flo
 def write(model: Model) -> bytes:
     """A Bayesian network as a ``.bif`` file; any other model is `NotRepresentable`.
 
-    >>> from contextwise.factors import Factor, log_linear
+    >>> from contextwise.models.factors import Factor, log_linear
     >>> half = np.log(np.array([0.5, 0.5]))
     >>> print(write(log_linear(Domain({"A": 2}), [Factor((0,), half)])).decode())
     network contextwise {

@@ -22,12 +22,12 @@ file gives a `Structure`.
 
 from __future__ import annotations
 
-from contextwise.domain import Domain
 from contextwise.formats.assembly import assembled
 from contextwise.formats.listing import listed_features, looks_like
 from contextwise.formats.scan import listing_of
 from contextwise.formats.source import Format, Source
-from contextwise.structure import Model
+from contextwise.models.domain import Domain
+from contextwise.models.structure import Model
 
 
 def read_bn(source: Source) -> Model:

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.domain import Domain, listed
 from contextwise.errors import ParseError
-from contextwise.formats import files
-from contextwise.text import plural
+from contextwise.execution import files
+from contextwise.models.domain import Domain, listed
+from contextwise.models.numbers import plural
 
 MISSING = frozenset({"", "*", "?", "NA", "NaN", "nan"})
 

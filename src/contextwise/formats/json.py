@@ -33,9 +33,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.domain import Domain
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.features import WordArray, members, words_of
 from contextwise.formats.assembly import (
     ListedFeatures,
     assembled,
@@ -45,7 +43,9 @@ from contextwise.formats.assembly import (
 )
 from contextwise.formats.positions import Path, line_of, place_of
 from contextwise.formats.source import Format, Source
-from contextwise.structure import LogLinear, Model, Structure, structure_of
+from contextwise.models.domain import Domain
+from contextwise.models.features import WordArray, members, words_of
+from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 
 VERSION = 1
 _KEYS = ("format", "version", "description", "variables", "features", "weights")

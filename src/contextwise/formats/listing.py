@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.domain import Domain
-from contextwise.features import WORD, IntArray, all_values, words_of
 from contextwise.formats.assembly import ListedFeatures
+from contextwise.models.domain import Domain
+from contextwise.models.features import WORD, IntArray, all_values, words_of
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,14 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.domain import Domain
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.features import members
 from contextwise.formats.assembly import assembled
 from contextwise.formats.listing import Listing, listed_features, looks_like
 from contextwise.formats.scan import listing_of
 from contextwise.formats.source import Format, Source
-from contextwise.structure import LogLinear, Model, structure_of
+from contextwise.models.domain import Domain
+from contextwise.models.features import members
+from contextwise.models.structure import LogLinear, Model, structure_of
 
 _REMARK = "contextwise "
 _VERSION = "1"
@@ -56,7 +56,7 @@ def read(source: Source) -> Model:
 def write(model: Model) -> bytes:
     """A model as a ``.mn`` file; a value set of several values is written as what it excludes.
 
-    >>> from contextwise.structure import Structure
+    >>> from contextwise.models.structure import Structure
     >>> print(write(Structure({"A": 2, "v1": 3}, ["A=1 & v1!=0"])).decode())
     2,3
     MN {

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from contextwise.domain import Domain
 from contextwise.errors import TooLargeError
-from contextwise.factors import Factor, FloatArray, cells_of
 from contextwise.formats.assembly import ListedFeatures, assembled
 from contextwise.formats.source import Source
-from contextwise.structure import Model
+from contextwise.models.domain import Domain
+from contextwise.models.factors import Factor, FloatArray, cells_of
+from contextwise.models.structure import Model
 
 
 def factor_of(scope: Sequence[int], values: FloatArray) -> Factor:

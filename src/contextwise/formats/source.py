@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from contextwise.errors import ParseError
-from contextwise.structure import Model
+from contextwise.models.structure import Model
 
 
 @dataclass(frozen=True)

@@ -32,13 +32,20 @@ from math import prod
 
 import numpy as np
 
-from contextwise.domain import Domain
 from contextwise.errors import ContextwiseError, TooLargeError
-from contextwise.factors import Factor, FloatArray, checked, factors_to_write, numbers, readable
 from contextwise.formats.assembly import check_states
 from contextwise.formats.networks import factor_of, network
 from contextwise.formats.source import Format, Source
-from contextwise.structure import Model
+from contextwise.models.domain import Domain
+from contextwise.models.factors import (
+    Factor,
+    FloatArray,
+    checked,
+    factors_to_write,
+    numbers,
+    readable,
+)
+from contextwise.models.structure import Model
 
 _COMMENT = re.compile(r"^c(?:[ \t].*)?$|#.*", re.MULTILINE)
 _KINDS = ("MARKOV", "BAYES")
@@ -72,7 +79,7 @@ def read(source: Source) -> Model:
 def write(model: Model) -> bytes:
     """A log-linear model as a ``.uai`` file: one table for each scope of its features.
 
-    >>> from contextwise.structure import LogLinear, Structure
+    >>> from contextwise.models.structure import LogLinear, Structure
     >>> model = LogLinear(Structure({"v0": 2, "v1": 2}, ["v0=1 & v1=1"]), [1.0])
     >>> print(write(model).decode())
     MARKOV

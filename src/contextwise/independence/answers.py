@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contextwise.domain import listed
 from contextwise.errors import OpenResult
 from contextwise.independence.statements import Statement
-from contextwise.notation import quoted
+from contextwise.models.domain import listed
+from contextwise.models.notation import quoted
 
 
 class Undecided:

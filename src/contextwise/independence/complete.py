@@ -22,13 +22,13 @@ from itertools import combinations, permutations
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.confusion import Confusion
+from contextwise.comparison.confusion import Confusion
 from contextwise.counting.extraction import all_contexts
-from contextwise.domain import Domain
 from contextwise.errors import TooLargeError
 from contextwise.independence.statements import Statement
-from contextwise.structure import Model, Structure, structure_of
-from contextwise.text import number
+from contextwise.models.domain import Domain
+from contextwise.models.numbers import number
+from contextwise.models.structure import Model, Structure, structure_of
 
 LIMIT = 2**22
 """How many assertions are decided unless the caller allows more."""

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from contextwise.errors import ContextwiseError, require
-from contextwise.formats.files import write_bytes
+from contextwise.execution.files import write_bytes
 
 if TYPE_CHECKING:
     import networkx
@@ -29,7 +29,7 @@ def encode_graph(graph: networkx.Graph[str], format: str) -> bytes:
     """A graph in one of the `FORMATS`.
 
     >>> from contextwise.independence import graph
-    >>> from contextwise.structure import Structure
+    >>> from contextwise.models.structure import Structure
     >>> print(encode_graph(graph(Structure({"A": 2, "B": 2}, ["A=1 & B=1"])), "dot").decode())
     graph {
       "A";

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contextwise.confusion import Confusion
-from contextwise.contexts import active_pairs
-from contextwise.domain import Assignment
+from contextwise.comparison.confusion import Confusion
+from contextwise.comparison.pairs import active_pairs
 from contextwise.errors import DomainError, require
 from contextwise.independence.separation import network
-from contextwise.structure import Model, structure_of
+from contextwise.models.domain import Assignment
+from contextwise.models.structure import Model, structure_of
 
 if TYPE_CHECKING:
     import networkx
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def graph(model: Model) -> networkx.Graph[str]:
     """The graph of a structure: two variables are adjacent if they depend in some context.
 
-    >>> from contextwise.structure import Structure
+    >>> from contextwise.models.structure import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0", "A=0 & C=1"])
     >>> sorted(graph(model).edges)
     [('A', 'B'), ('A', 'C'), ('B', 'C')]
@@ -37,7 +37,7 @@ def instantiated_graph(model: Model, context: Assignment | None) -> networkx.Gra
 
     Its edges are the pairs that occur together in a feature compatible with the context.
 
-    >>> from contextwise.structure import Structure
+    >>> from contextwise.models.structure import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0", "A=0 & C=1"])
     >>> instantiated_graph(model, "C=0").edges, instantiated_graph(model, "C=1").edges
     (EdgeView([('A', 'B')]), EdgeView([]))
@@ -56,7 +56,7 @@ def markov_blanket(model: Model, variable: str, *, context: Assignment | None = 
 
     These are its neighbours in the graph that the context instantiates.
 
-    >>> from contextwise.structure import Structure
+    >>> from contextwise.models.structure import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0", "A=0 & C=1"])
     >>> markov_blanket(model, "B", context="C=0"), markov_blanket(model, "B", context="C=1")
     ({'A'}, set())
@@ -79,7 +79,7 @@ def compare_graphs(true: Model, guess: Model) -> Confusion:
     ``tp`` edges of both, ``fn`` of the true graph only, ``fp`` of the guess only, ``tn`` of
     neither; precision and recall on edges are the rates of this matrix.
 
-    >>> from contextwise.structure import Structure
+    >>> from contextwise.models.structure import Structure
     >>> domain = {"A": 2, "B": 2, "C": 2}
     >>> compare_graphs(Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & B=1 & C=1"]))
     Confusion(tp=1, fn=0, fp=2, tn=0)
@@ -99,7 +99,7 @@ def compare_graphs(true: Model, guess: Model) -> Confusion:
 def hamming(true: Model, guess: Model) -> int:
     """The number of edges that one graph has and the other has not.
 
-    >>> from contextwise.structure import Structure
+    >>> from contextwise.models.structure import Structure
     >>> saturated = Structure({"A": 2, "B": 2, "C": 2}, ["A=0 & B=0 & C=0", "A=1 & B=1 & C=1"])
     >>> partial = Structure({"A": 2, "B": 2, "C": 2}, ["A=0 & B=0 & C=0"])
     >>> hamming(saturated, partial)

@@ -23,8 +23,8 @@ from enum import Enum
 
 from contextwise.counting.cover import ClassSpace, class_space
 from contextwise.counting.limits import check
-from contextwise.features import Features, members
 from contextwise.independence.separation import Mask
+from contextwise.models.features import Features, members
 
 
 @dataclass(frozen=True)

@@ -14,16 +14,16 @@ from math import prod
 
 import numpy as np
 
-from contextwise.confusion import ratio
-from contextwise.contexts import all_pairs, pair_positions
+from contextwise.comparison.confusion import ratio
+from contextwise.comparison.pairs import all_pairs, pair_positions
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, Region, complement
-from contextwise.domain import Domain
-from contextwise.features import Features
 from contextwise.independence.separation import minimal_separator, network
-from contextwise.notation import Literal, quoted, write_literal
-from contextwise.structure import Model, Structure, structure_of
+from contextwise.models.domain import Domain
+from contextwise.models.features import Features
+from contextwise.models.notation import Literal, quoted, write_literal
+from contextwise.models.structure import Model, Structure, structure_of
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,14 @@ from typing import Literal, overload
 import numpy as np
 
 from contextwise.counting.limits import OutOfTime, check
-from contextwise.domain import Assignment, Domain
-from contextwise.features import WORD, Features
 from contextwise.independence.answers import UNDECIDED, Answer, Undecided
 from contextwise.independence.links import Links, Search, links_of, search
 from contextwise.independence.separation import Mask, minimal_separator, network
 from contextwise.independence.solver import connecting
 from contextwise.independence.statements import Positions, Statement, positions
-from contextwise.structure import Model, Structure, structure_of
+from contextwise.models.domain import Assignment, Domain
+from contextwise.models.features import WORD, Features
+from contextwise.models.structure import Model, Structure, structure_of
 
 LABELS = 1_000
 """How many labels, beyond one a link, the search may grow before the solver is asked."""

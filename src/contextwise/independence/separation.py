@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.features import Features, IntArray, as_words
+from contextwise.models.features import Features, IntArray, as_words
 
 Mask = npt.NDArray[np.bool_]
 Box = Mapping[int, int]
@@ -115,7 +115,7 @@ def minimal_separator(graph: Network, first: Mask, second: Mask, within: Mask) -
     None if all of ``within`` does not separate them. Minimal: every variable of it is needed. Of
     the one nearest to the first set and the one nearest to the second, the smaller.
 
-    >>> from contextwise.structure import Structure
+    >>> from contextwise.models.structure import Structure
     >>> chain = Structure({v: 2 for v in "ABCD"}, ["A=1 & B=1", "B=1 & C=1", "C=1 & D=1"])
     >>> graph = network(chain.features, {})
     >>> within = graph.mask([1, 2])

@@ -2,7 +2,7 @@
 
 On either side of ``⫫`` (or ``_||_``) one variable or several, separated by commas; after the bar
 what is given: a name stands for a variable whatever its value, ``D=yes`` for a context. Names and
-states with signs in them stand in double quotes, as in `contextwise.notation`.
+states with signs in them stand in double quotes, as in `contextwise.models.notation`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from contextwise.domain import Domain
 from contextwise.errors import DomainError, ParseError
-from contextwise.notation import quoted, tokens
+from contextwise.models.domain import Domain
+from contextwise.models.notation import quoted, tokens
 
 _INDEPENDENT = re.compile(r'("(?:[^"\\]|\\.)*")|(⫫|_\|\|_)')
 _HOW = 'write a query like: A _||_ B | C, D=yes (names with signs in "quotes")'

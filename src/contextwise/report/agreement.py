@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from contextwise.comparison import Comparison
-from contextwise.confusion import ratio
-from contextwise.contexts import Pair
+from contextwise.comparison.compare import Comparison
+from contextwise.comparison.confusion import ratio
+from contextwise.comparison.pairs import Pair
 from contextwise.report.colours import Agreement
 
 View = Literal["both", "true", "guess"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from contextwise.comparison import Comparison
-from contextwise.explanation import Explanation, FeatureErrors, PairExplanation, in_words
+from contextwise.comparison.compare import Comparison
+from contextwise.comparison.explain import Explanation, FeatureErrors, PairExplanation, in_words
+from contextwise.models.numbers import name as shown
+from contextwise.models.numbers import percent
 from contextwise.report.agreement import agreement, among, worst_variables
 from contextwise.report.colours import (
     COLOURS,
@@ -19,8 +21,6 @@ from contextwise.report.heat import heat_map
 from contextwise.report.html import Html, element, html, joined, number, table
 from contextwise.report.layout import graph_layout
 from contextwise.report.svg import graph_svg, heat_map_svg
-from contextwise.text import name as shown
-from contextwise.text import percent
 
 DRAWN = 40
 """The most variables of the graph: those with the most errors."""

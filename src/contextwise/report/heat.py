@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison import Comparison
-from contextwise.confusion import Number, ratio
+from contextwise.comparison.compare import Comparison
+from contextwise.comparison.confusion import Number, ratio
 from contextwise.errors import require
-from contextwise.features import IntArray
+from contextwise.models.features import IntArray
 from contextwise.report.colours import COLOURS, COVERED, COVERED_OPACITY, OPACITIES, STEPS, UNKNOWN
 from contextwise.report.png import Colour, palette_png
 

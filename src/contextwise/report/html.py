@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from contextwise.confusion import Number
-from contextwise.notation import printable
-from contextwise.text import is_readable
-from contextwise.text import number as rounded
+from contextwise.comparison.confusion import Number
+from contextwise.models.notation import printable
+from contextwise.models.numbers import is_readable
+from contextwise.models.numbers import number as rounded
 
 
 class Html(str):

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.contexts import Pair
+from contextwise.comparison.pairs import Pair
 
 FloatArray = npt.NDArray[np.float64]
 Positions = dict[str, tuple[float, float]]

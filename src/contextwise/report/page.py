@@ -17,15 +17,15 @@ from importlib.resources import files
 import numpy as np
 
 import contextwise
-from contextwise.comparison import Comparison
-from contextwise.confusion import ratio
-from contextwise.explanation import Explanation
+from contextwise.comparison.compare import Comparison
+from contextwise.comparison.confusion import ratio
+from contextwise.comparison.explain import Explanation
+from contextwise.models.numbers import name as shown
+from contextwise.models.numbers import plural, rate
+from contextwise.models.structure import Structure
 from contextwise.report.details import explained, pictures
 from contextwise.report.html import Html, element, html, joined, number, table
 from contextwise.report.tables import OF_ASSERTIONS, OF_DEPENDENCIES
-from contextwise.structure import Structure
-from contextwise.text import name as shown
-from contextwise.text import plural, rate
 
 SEVERAL = ("distance", "normalized", "TP", "FN", "FP", "TN", "precision", "recall", "F1")
 UNKNOWN = "–"

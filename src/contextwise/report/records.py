@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isnan
 
-from contextwise.comparison import COUNTS, Comparison
-from contextwise.confusion import RATES, Number
+from contextwise.comparison.compare import COUNTS, Comparison
+from contextwise.comparison.confusion import RATES, Number
 
 Record = dict[str, str | Number | float | None]
 DISTANCES = ("distance", "normalized", "mean_pair_distance")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import hypot, sqrt
 
+from contextwise.models.numbers import name as shown
+from contextwise.models.numbers import percent
 from contextwise.report.agreement import Edge, View
 from contextwise.report.colours import WORDS, Agreement
-from contextwise.text import name as shown
-from contextwise.text import percent
 
 WIDEST = 5.0
 """The width, in points, of an edge that is there in every context."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contextwise.comparison import Comparison
-from contextwise.confusion import ratio
-from contextwise.text import READABLE, columns, is_readable, name, number, rate
+from contextwise.comparison.compare import Comparison
+from contextwise.comparison.confusion import ratio
+from contextwise.models.numbers import READABLE, columns, is_readable, name, number, rate
 
 ROUNDED = "Numbers of more than {} digits are rounded here; --json and --csv give them exactly."
 NARROW = 9  # digits of a count where several guesses share the width

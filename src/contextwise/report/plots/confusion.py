@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contextwise.comparison import Comparison
-from contextwise.confusion import ratio
+from contextwise.comparison.compare import Comparison
+from contextwise.comparison.confusion import ratio
+from contextwise.models.numbers import name as shown
+from contextwise.models.numbers import number, percent
 from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
 from contextwise.report.plots.figures import COLUMN, new_axes, new_figure, styled
-from contextwise.text import name as shown
-from contextwise.text import number, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from contextwise.errors import ContextwiseError, require
-from contextwise.formats.files import write_bytes
+from contextwise.execution.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

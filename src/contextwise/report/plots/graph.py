@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contextwise.comparison import Comparison
+from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
+from contextwise.models.numbers import name as shown
 from contextwise.report.agreement import Edge, View, agreement, among, worst_variables
 from contextwise.report.colours import COLOURS, DASHES, WORDS
 from contextwise.report.layout import Positions, graph_layout
 from contextwise.report.plots.figures import COLUMN, new_axes, new_figure, styled
 from contextwise.report.strands import strand_lines, widest_of
-from contextwise.text import name as shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contextwise.comparison import Comparison
+from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
+from contextwise.models.numbers import name as shown
 from contextwise.report.colours import COLOURS, OPACITIES, STEP_WORDS, WORDS, Agreement, on_white
 from contextwise.report.heat import OPEN, HeatMap, heat_map, palette, pooled
 from contextwise.report.plots.figures import COLUMN, new_axes, styled
-from contextwise.text import name as shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.confusion import Number
+from contextwise.comparison.confusion import Number
 from contextwise.errors import DomainError
 from contextwise.report.plots.figures import COLUMN, new_axes, styled
 
@@ -33,7 +33,7 @@ def plot_spread(
     Parameters
     ----------
     sample, pool : matrices of distances
-        For instance those of `contextwise.generate.even_sample` and of a `DistanceMatrix`.
+        For instance those of `contextwise.learning.generate.even_sample` and of a `DistanceMatrix`.
 
     Examples
     --------

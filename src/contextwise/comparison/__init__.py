@@ -1,0 +1,1 @@
+"""Two structures, context by context: pairs, confusion matrices, explanations, many at once."""

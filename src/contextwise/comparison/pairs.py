@@ -1,0 +1,120 @@
+"""Which contexts are meant, and the cover of a pair.
+
+For a pair of variables the paper asks in which **contexts** they depend: in which assignments of
+the other variables (``"fully-contextualized"``, the default). The authors' program counts full
+assignments instead, the pair's own literals included (``"canonical"``); published numbers were made
+with it, so both are offered. With canonical contexts, equal claims can be at a distance above 0:
+``<X0=1, X1=1>`` and its full table make the same pair depend, and differ in three assignments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import numpy as np
+
+from contextwise.counting.cover import Cover
+from contextwise.counting.extraction import CoverSource, covered_pairs
+from contextwise.errors import DomainError
+from contextwise.models.domain import Assignment, Domain
+from contextwise.models.features import IntArray
+from contextwise.models.structure import Model, structure_of
+
+Contexts = Literal["fully-contextualized", "canonical"]
+FULLY: Contexts = "fully-contextualized"
+Pair = tuple[str, str]
+
+
+def is_canonical(contexts: str) -> bool:
+    """Whether full assignments are meant; an unknown word is an error.
+
+    >>> is_canonical("fully-contextualized"), is_canonical("canonical")
+    (False, True)
+    """
+    if contexts not in ("fully-contextualized", "canonical"):
+        raise DomainError(
+            f"unknown contexts {contexts!r}; choose 'fully-contextualized' or 'canonical'"
+        )
+    return contexts == "canonical"
+
+
+def pair_positions(domain: Domain, pair: Iterable[str]) -> tuple[int, int]:
+    """A pair of names as rising positions; anything but two different variables is an error."""
+    names = [pair] if isinstance(pair, str) else list(pair)
+    if len(names) != 2 or names[0] == names[1]:
+        raise DomainError(f"a pair is two different variables, not {names!r}")
+    i, j = sorted(map(domain.position, names))
+    return i, j
+
+
+def active_pairs(*models: Model) -> IntArray:
+    """The pairs that a feature of any of the models covers, as positions: shape (p, 2)."""
+    return covered_pairs(*(structure_of(model).features for model in models))
+
+
+def cover(model: Model, pair: Pair, *, contexts: Contexts = FULLY) -> Cover:
+    """The cover of a pair: its features without the pair's literals.
+
+    >>> from contextwise.models.structure import Structure
+    >>> model = Structure({"A": 2, "B": 2, "C": 3}, ["A=1 & B=1 & C=0", "A=0 & B=0 & C!=1"])
+    >>> cover(model, ("A", "B"))
+    Cover(weights=((1, 1, 1),), cubes=(1, 5), scale=1)
+    """
+    structure = structure_of(model)
+    positions = pair_positions(structure.domain, pair)
+    source = CoverSource(structure.features, canonical=is_canonical(contexts))
+    return source.cover(positions, source.cubes(0, positions))
+
+
+def all_pairs(variables: Iterable[int]) -> IntArray:
+    """All pairs of these positions, in order: shape (p, 2)."""
+    chosen = np.array(sorted(set(variables)), dtype=np.int64)
+    first, second = np.triu_indices(len(chosen), 1)
+    return np.stack([chosen[first], chosen[second]], axis=1).astype(np.int64)
+
+
+def wanted_pairs(
+    domain: Domain, pairs: Iterable[Pair] | None, variables: Iterable[str] | None
+) -> IntArray | None:
+    """The pairs that were asked for, as positions; None means all of them."""
+    if isinstance(variables, str):
+        raise DomainError(f"give the variables as a list, not as one text: {variables!r}")
+    inside = None if variables is None else {domain.position(name) for name in variables}
+    if pairs is None:
+        return None if inside is None else all_pairs(inside)
+    chosen = {pair_positions(domain, pair) for pair in pairs}
+    if inside is not None:
+        chosen = {pair for pair in chosen if inside.issuperset(pair)}
+    return np.array(sorted(chosen), dtype=np.int64).reshape(-1, 2)
+
+
+def in_context(
+    domain: Domain,
+    context: Assignment,
+    wanted: IntArray | None,
+    rows: IntArray | None,
+    shares: list[list[int]] | None,
+) -> tuple[IntArray | None, IntArray | None, list[list[int]] | None]:
+    """The wanted pairs, observed rows and weights, over the variables that a context leaves."""
+    fixed = domain.assignment(context)
+    stays = np.array([v not in fixed for v in range(len(domain))], dtype=bool)
+    place = np.cumsum(stays) - 1
+    if wanted is not None:
+        wanted = place[wanted[stays[wanted].all(axis=1)]]
+    if rows is not None:
+        agrees = np.ones(len(rows), dtype=bool)
+        for variable, state in fixed.items():
+            agrees &= rows[:, variable] == state
+        rows = rows[agrees][:, stays]
+    if shares is not None:
+        shares = [own for own, kept in zip(shares, stays, strict=True) if kept]
+    return wanted, rows, shares
+
+
+def common_pairs(first: IntArray, second: IntArray) -> IntArray:
+    """The pairs that are in both."""
+    inside = set(map(tuple, second.tolist()))
+    return np.array(
+        [pair for pair in first.tolist() if tuple(pair) in inside], dtype=np.int64
+    ).reshape(-1, 2)

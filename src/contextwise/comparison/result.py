@@ -1,0 +1,315 @@
+"""The result of a comparison: counts, rates, and what is known while pairs are open.
+
+A time limit or Ctrl-C can leave pairs **open**: their unions are then known between proven bounds
+(after Ctrl-C the comparison comes with the exception, `Interrupted`).
+`Comparison.distance_bounds` is always there; whatever needs exact counts raises `OpenResult`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from contextwise.comparison.bounds import ConfusionBounds, confusion_bounds
+from contextwise.comparison.confusion import Confusion, Number, Rates, ZeroDivision, ratio
+from contextwise.comparison.pairs import FULLY, Contexts, Pair, is_canonical, pair_positions
+from contextwise.counting import DEFAULT, ObjectArray, PairCounts
+from contextwise.counting.extraction import contexts_of_pairs
+from contextwise.errors import DomainError, OpenResult, require
+from contextwise.models.domain import Domain
+from contextwise.models.features import IntArray
+from contextwise.models.numbers import number, percent
+from contextwise.models.structure import Structure
+
+if TYPE_CHECKING:
+    import pandas
+
+COUNTS = ("tp", "fn", "fp", "tn")
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in the middle of a comparison; ``comparison`` has what is known by then.
+
+    It is a `KeyboardInterrupt`, so that Ctrl-C ends what it always ends.
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__("the comparison was interrupted")
+        self.comparison = comparison
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Rates):
+    """The confusion matrix of a guess against a true structure, per pair and in all.
+
+    Attributes
+    ----------
+    true, guess : the structures, over one domain
+    pairs : positions of the pairs that a feature of either model covers: shape (p, 2)
+    unions : the sizes of the three unions of each of these pairs, or bounds of them
+    sizes : what all contexts of each of these pairs count together
+    total : the number of assertions, over all pairs that were asked for
+    asked : positions of the pairs that were asked for, or None for all of them
+    pair_size : what the contexts of any pair count together, where that is one number: how many
+        observed rows stand for them, or 1 if they have weights
+    contexts : what a context is
+    engine : which engine was asked for; `counted` says which ones counted
+    """
+
+    true: Structure
+    guess: Structure
+    pairs: IntArray
+    unions: PairCounts
+    sizes: Sequence[Number]
+    total: Number
+    pair_count: int
+    asked: IntArray | None = None
+    pair_size: int | None = None
+    contexts: Contexts = FULLY
+    engine: str = DEFAULT
+    zero_division: ZeroDivision = "warn"
+
+    @property
+    def domain(self) -> Domain:
+        """The domain over which the comparison was made."""
+        return self.true.domain
+
+    # -- how it was counted ----------------------------------------------------------------------
+
+    @property
+    def counted(self) -> Mapping[str, int]:
+        """How many of the unions, three a pair, each engine counted."""
+        return self.unions.counted
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """Where the time went: extracting the covers, and counting, by engine."""
+        return self.unions.seconds
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the counting."""
+        return self.unions.interrupted
+
+    @property
+    def rests_on_ganak(self) -> bool:
+        """Whether Ganak counted some of it.
+
+        Its probabilistic caching errs, its authors say, with a probability below one in a billion;
+        ``engine="native"`` is deterministic.
+        """
+        return self.counted.get("ganak", 0) > 0
+
+    # -- what is known while pairs are open ------------------------------------------------------
+
+    @property
+    def open_pairs(self) -> list[Pair]:
+        """The pairs that are not finished."""
+        names = self.pair_names()
+        return [names[k] for k in self.unions.open.tolist()]
+
+    @cached_property
+    def distance_bounds(self) -> tuple[Number, Number]:
+        """Between which numbers the distance lies, both included; equal if no pair is open."""
+        known = [self._bounds_at(k).distance for k in range(len(self.pairs))]
+        return sum(low for low, _ in known), sum(high for _, high in known)
+
+    def pair_bounds(self, first: str, second: str) -> ConfusionBounds:
+        """Between which numbers the counts of one pair lie."""
+        k = self._place(first, second)
+        if k is None:
+            nothing = (0, 0)
+            return confusion_bounds(nothing, nothing, nothing, self._size_of(first, second))
+        return self._bounds_at(k)
+
+    def _bounds_at(self, k: int) -> ConfusionBounds:
+        a, b, u = zip(self.unions.lower[k], self.unions.upper[k], strict=True)
+        return confusion_bounds(a, b, u, self.sizes[k])
+
+    # -- the counts ------------------------------------------------------------------------------
+
+    @cached_property
+    def counts(self) -> ObjectArray:
+        """The tp, fn, fp, tn of each of `pairs`, exact: shape (p, 4)."""
+        if len(self.unions.open):
+            raise OpenResult(
+                f"{len(self.unions.open)} of {len(self.pairs)} pairs are open, among them "
+                f"{' – '.join(self.open_pairs[0])}: the distance lies between its "
+                "distance_bounds; allow more time to know it"
+            )
+        return self.known_counts
+
+    @cached_property
+    def known_counts(self) -> ObjectArray:
+        """The same as `counts` for the pairs that are finished, and None for open ones."""
+        a, b, u = self.unions.lower.T
+        contexts = np.array(self.sizes, dtype=object)
+        counts = np.stack([a + b - u, u - b, u - a, contexts - u], axis=1)
+        counts[self.unions.open] = None
+        return counts
+
+    @cached_property
+    def confusion(self) -> Confusion:
+        """The confusion matrix over all pairs; pairs that no feature covers are all TN."""
+        tp, fn, fp, _ = (sum(column) for column in self.counts.T)
+        return Confusion(tp, fn, fp, self.total - tp - fn - fp)
+
+    @property
+    def tp(self) -> Number:
+        """Contexts in which both models have the dependence, over all pairs."""
+        return self.confusion.tp
+
+    @property
+    def fn(self) -> Number:
+        """Contexts in which only the true model has the dependence."""
+        return self.confusion.fn
+
+    @property
+    def fp(self) -> Number:
+        """Contexts in which only the guess has the dependence."""
+        return self.confusion.fp
+
+    @property
+    def tn(self) -> Number:
+        """Contexts in which neither model has the dependence."""
+        return self.confusion.tn
+
+    @property
+    def distance(self) -> Number:
+        """FP + FN, the metric of the paper."""
+        return self.confusion.distance
+
+    @property
+    def normalized(self) -> float:
+        """The distance over the number of assertions, in [0, 1]."""
+        return self.confusion.normalized
+
+    @cached_property
+    def mean_pair_distance(self) -> float:
+        """The mean over pairs of their share of differing contexts: each pair counts the same."""
+        if not self.pair_count:
+            return 0.0
+        shares = [ratio(fn + fp, tp + fn + fp + tn) for tp, fn, fp, tn in self.counts]
+        return sum(shares) / self.pair_count
+
+    def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
+        """One rate by name; see `Confusion.rate`."""
+        return self.confusion.rate(
+            name, self.zero_division if zero_division is None else zero_division
+        )
+
+    def pair(self, first: str, second: str) -> Confusion:
+        """The confusion matrix of one pair."""
+        k = self._place(first, second)
+        if k is None:
+            return Confusion(0, 0, 0, self._size_of(first, second))
+        if k in self.unions.open:
+            raise OpenResult(f"the pair {first} – {second} is open; see pair_bounds")
+        return Confusion(*self.known_counts[k])
+
+    def _place(self, first: str, second: str) -> int | None:
+        """Where a pair stands among `pairs`, or None if no feature covers it."""
+        position = pair_positions(self.domain, (first, second))
+        found = np.flatnonzero((self.pairs == position).all(axis=1))
+        if len(found):
+            return int(found[0])
+        if self.asked is not None and not (self.asked == position).all(axis=1).any():
+            raise DomainError(f"this comparison leaves out the pair {first!r}, {second!r}")
+        return None
+
+    def _size_of(self, first: str, second: str) -> int:
+        """What all contexts of a pair count together."""
+        if self.pair_size is not None:
+            return self.pair_size
+        position = np.array([pair_positions(self.domain, (first, second))])
+        canonical = is_canonical(self.contexts)
+        return contexts_of_pairs(self.domain.cardinalities, position, canonical)[0]
+
+    def pair_names(self) -> list[Pair]:
+        """The names of `pairs`."""
+        names = self.domain.names
+        return [(names[i], names[j]) for i, j in self.pairs.tolist()]
+
+    def worst_pairs(self, most: int = 10) -> list[tuple[Pair, Confusion]]:
+        """The pairs with the most errors, worst first; pairs without errors are left out.
+
+        Open pairs are left out, too.
+        """
+        counts = self.known_counts
+        errors = {k: fn + fp for k, (_, fn, fp, _) in enumerate(counts) if fn is not None}
+        order = sorted(errors, key=lambda k: (-errors[k], k))[:most]
+        names = self.pair_names()
+        return [(names[k], Confusion(*counts[k])) for k in order if errors[k]]
+
+    def summary(self) -> str:
+        """The comparison in plain sentences.
+
+        >>> from contextwise import Structure, compare
+        >>> true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+        >>> print(compare(true, Structure(true.domain, ["A=1 & B=1 & C=1"])).summary())
+        The models differ in 3 of 6 assertions (50 %).
+        In 1 only the guess has the dependence, in 2 only the true model has it.
+        3 of 3 pairs differ: A–B, A–C and B–C.
+        """
+        if len(self.unions.open):
+            low, high = self.distance_bounds
+            return (
+                f"The models differ in {number(low)} to {number(high)} of {number(self.total)} "
+                f"assertions.\n{len(self.unions.open):,} of {self.pair_count:,} pairs are open."
+            )
+        c = self.confusion
+        if not c.distance:
+            return f"The models agree in all {number(c.total)} assertions."
+        worst = [f"{first}–{second}" for (first, second), _ in self.worst_pairs(3)]
+        differing = int(np.count_nonzero(self.counts[:, 1] + self.counts[:, 2]))
+        named = worst[0] if len(worst) == 1 else f"{', '.join(worst[:-1])} and {worst[-1]}"
+        return (
+            f"The models differ in {number(c.distance)} of {number(c.total)} assertions "
+            f"({percent(c.distance, c.total)}).\n"
+            f"In {number(c.fp)} only the guess has the dependence, "
+            f"in {number(c.fn)} only the true model has it.\n"
+            f"{differing:,} of {self.pair_count:,} pairs differ"
+            + (f": {named}." if differing == len(worst) else f", {named} most.")
+        )
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The counts of each pair as a pandas DataFrame (``pip install contextwise[frames]``)."""
+        pd = require("pandas", "frames")
+        names = self.pair_names()
+        frame: pandas.DataFrame = pd.DataFrame(self.counts, columns=list(COUNTS), dtype=object)
+        frame.insert(0, "second", [second for _, second in names])
+        frame.insert(0, "first", [first for first, _ in names])
+        return frame
+
+    def __repr__(self) -> str:
+        if len(self.unions.open):
+            low, high = self.distance_bounds
+            pairs = f"{len(self.unions.open)} of {len(self.pairs)} pairs open"
+            return f"Comparison(distance from {low} to {high}, {pairs})"
+        c = self.confusion
+        return (
+            f"Comparison(distance={c.distance}, normalized={c.normalized:.4g}, "
+            f"tp={c.tp}, fn={c.fn}, fp={c.fp}, tn={c.tn})"
+        )
+
+    def _repr_html_(self) -> str:
+        if len(self.unions.open):
+            return f"<p>{escape(repr(self))}</p>"
+        c = self.confusion
+        rows = "".join(
+            f"<tr><td>{escape(first)} – {escape(second)}</td>"
+            f"<td>{pair.fp}</td><td>{pair.fn}</td></tr>"
+            for (first, second), pair in self.worst_pairs()
+        )
+        return (
+            f"<p>distance <b>{c.distance}</b> of {c.total} ({c.normalized:.4g})</p>"
+            "<table><tr><th></th><th>guess: dependent</th><th>guess: independent</th></tr>"
+            f"<tr><th>true: dependent</th><td>{c.tp}</td><td>{c.fn}</td></tr>"
+            f"<tr><th>true: independent</th><td>{c.fp}</td><td>{c.tn}</td></tr></table>"
+            f"<table><tr><th>pair</th><th>FP</th><th>FN</th></tr>{rows}</table>"
+        )

@@ -1,0 +1,65 @@
+"""What a `LogLinear` can do: distributions, sampling, fitting, divergences.
+
+A log-linear model gives every state x the probability exp(Σ w_f f(x)) / Z, the sum over the
+features f that hold in x.
+
+- `inference`: probabilities, marginals, conditionals, expectations, exactly: by visiting all states
+  (`tables`), or by summing variables out one by one (`elimination`);
+- `sampling`: exact, or by Gibbs chains (`gibbs`);
+- `fitting`: weights from data; `batch`: thousands of structures over a small domain; `pseudo`: the
+  pseudo-likelihood;
+- `divergence`: how far apart two distributions are; `bridge`: partition functions from samples;
+- `likelihood`: how well rows are predicted.
+
+Nothing here touches counting: the metric cannot come to depend on weights.
+"""
+
+from contextwise.distributions.batch import BatchFit, empirical, fit_many
+from contextwise.distributions.bridge import estimated_log_partition
+from contextwise.distributions.divergence import Divergences, divergences, kl_divergence
+from contextwise.distributions.estimate import Estimate
+from contextwise.distributions.fitting import ConvergenceWarning, Fit, fit
+from contextwise.distributions.inference import (
+    expectations,
+    log_partition,
+    log_potential,
+    log_probability,
+    marginal,
+    probabilities,
+)
+from contextwise.distributions.likelihood import (
+    cmll,
+    mean_log_likelihood,
+    mean_pseudo_log_likelihood,
+)
+from contextwise.distributions.pseudo import conditional_log_probabilities
+from contextwise.distributions.sampling import diagnose, gibbs_chains, sample
+from contextwise.distributions.tables import states
+
+__all__ = [
+    "BatchFit",
+    "ConvergenceWarning",
+    "Divergences",
+    "Estimate",
+    "Fit",
+    "cmll",
+    "conditional_log_probabilities",
+    "diagnose",
+    "divergences",
+    "empirical",
+    "estimated_log_partition",
+    "expectations",
+    "fit",
+    "fit_many",
+    "gibbs_chains",
+    "kl_divergence",
+    "log_partition",
+    "log_potential",
+    "log_probability",
+    "marginal",
+    "mean_log_likelihood",
+    "mean_pseudo_log_likelihood",
+    "probabilities",
+    "sample",
+    "states",
+]

@@ -1,0 +1,208 @@
+"""How far apart two distributions are: Kullback-Leibler, Jensen-Shannon, total variation.
+
+All of them are means of functions of r(x) = log p(x) - log q(x)::
+
+    KL(p ‖ q) = E_p[r]            Jensen-Shannon = ½ E_p[log 2/(1 + e^-r)] + ½ E_q[log 2/(1 + e^r)]
+    KL(q ‖ p) = E_q[-r]           total variation = E_p[max(0, 1 - e^-r)]
+
+with 0 · log(0 / q) = 0, and infinity where p is positive and q is not. Up to 2**24 states are
+visited once for all four. Beyond, KL is exact wherever the expectations of the other model's
+features are (`elimination` with the scopes of both), and the rest is a mean over exact samples of
+both models, given with its standard error. Where even the partition functions are out of reach,
+the difference of their logarithms is estimated too (see `bridge`), from Gibbs chains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Literal
+
+import numpy as np
+
+from contextwise.distributions.bridge import GROUPS, Differences, bridged
+from contextwise.distributions.elimination import calibrated, log_sum_exp
+from contextwise.distributions.estimate import Estimate, mean_of
+from contextwise.distributions.firing import FloatArray, log_potential_of
+from contextwise.distributions.sampling import Seed
+from contextwise.distributions.tables import STATES, log_potential_blocks
+from contextwise.errors import DomainError, TooLargeError
+from contextwise.execution.progress import Progress
+from contextwise.models.features import concatenated
+from contextwise.models.structure import LogLinear, Structure
+
+How = Literal["auto", "exact", "sampled"]
+SAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class Divergences:
+    """All of them at once; p is the first model, q the second."""
+
+    kl_p_q: Estimate
+    kl_q_p: Estimate
+    jensen_shannon: Estimate
+    total_variation: Estimate
+
+
+def divergences(
+    p: LogLinear,
+    q: LogLinear,
+    *,
+    how: How = "auto",
+    samples: int = SAMPLES,
+    rng: Seed = 0,
+    show_progress: bool | Progress = False,
+) -> Divergences:
+    """KL in both directions, Jensen-Shannon and total variation.
+
+    Parameters
+    ----------
+    p, q : models; q is laid over p's domain by names
+    how : "exact" refuses what is too large, "sampled" never tries, "auto" falls back to samples
+    samples, rng : for estimates; equal seeds give equal estimates
+
+    Examples
+    --------
+    >>> from contextwise.models.structure import Structure
+    >>> structure = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+    >>> p, q = LogLinear(structure, [1.0]), LogLinear(structure, [0.0])
+    >>> divergences(p, q).kl_p_q
+    Estimate(0.117993, exact)
+    """
+    q = q.aligned_to(p.domain)
+    if how != "sampled" and prod(p.domain.cardinalities) <= STATES:
+        return _enumerated(p, q)
+    if how == "exact":
+        raise TooLargeError(
+            f"{len(p.domain)} variables have too many states to visit all; KL can still be exact "
+            "where the treewidth allows, and sampling estimates the rest"
+        )
+    sampled = _sampled(p, q, samples, rng, show_progress)
+    if how == "sampled":
+        return sampled
+    return replace(
+        sampled,
+        kl_p_q=_exact_kl(p, q) or sampled.kl_p_q,
+        kl_q_p=_exact_kl(q, p) or sampled.kl_q_p,
+    )
+
+
+def kl_divergence(
+    p: LogLinear,
+    q: LogLinear,
+    *,
+    how: How = "auto",
+    samples: int = SAMPLES,
+    rng: Seed = 0,
+    show_progress: bool | Progress = False,
+) -> Estimate:
+    """KL(p ‖ q): what is lost when q stands for p, in nats. See `divergences`.
+
+    >>> from contextwise.models.structure import Structure
+    >>> structure = Structure({"A": 2}, ["A=1"])
+    >>> p, q = LogLinear(structure, [0.0]), LogLinear(structure, [np.log(3)])
+    >>> round(float(kl_divergence(p, q)), 6), round(float(kl_divergence(q, p)), 6)
+    (0.143841, 0.130812)
+    """
+    q = q.aligned_to(p.domain)
+    if how == "sampled" or prod(p.domain.cardinalities) <= STATES:
+        return divergences(
+            p, q, how=how, samples=samples, rng=rng, show_progress=show_progress
+        ).kl_p_q
+    exact = _exact_kl(p, q)
+    if exact is None and how == "exact":
+        raise TooLargeError(
+            "exact inference is too large for these two models together; sampling estimates KL"
+        )
+    return exact or _sampled(p, q, samples, rng, show_progress).kl_p_q
+
+
+def _enumerated(p: LogLinear, q: LogLinear) -> Divergences:
+    """All four in one pass over the states; the first pass finds the partition functions."""
+    log_z = [-np.inf, -np.inf]
+    for blocks in log_potential_blocks(p, q):
+        for k, block in enumerate(blocks):
+            log_z[k] = float(np.logaddexp(log_z[k], log_sum_exp(block)))
+    if -np.inf in log_z:
+        raise DomainError("no state is possible: the infinite weights exclude every one")
+    totals = np.zeros(4)
+    for in_p, in_q in log_potential_blocks(p, q):
+        totals += _terms(in_p - log_z[0], in_q - log_z[1])
+    values = np.maximum(totals, 0.0).tolist()  # rounding may leave -1e-17
+    return Divergences(*map(Estimate, values))
+
+
+def _terms(log_p: FloatArray, log_q: FloatArray) -> FloatArray:
+    """What some states add to KL(p‖q), KL(q‖p), Jensen-Shannon and total variation."""
+    p, q = np.exp(log_p), np.exp(log_q)
+    log_mean = np.logaddexp(log_p, log_q) - np.log(2)
+    shannon = _relative(p, log_p, log_mean) + _relative(q, log_q, log_mean)
+    return np.array(
+        [
+            _relative(p, log_p, log_q),
+            _relative(q, log_q, log_p),
+            shannon / 2,
+            np.abs(p - q).sum() / 2,
+        ]
+    )
+
+
+def _relative(p: FloatArray, log_p: FloatArray, log_q: FloatArray) -> float:
+    """Σ p (log p - log q), with 0 · log 0 = 0."""
+    here = p > 0
+    return float((p[here] * (log_p[here] - log_q[here])).sum())
+
+
+def _exact_kl(p: LogLinear, q: LogLinear) -> Estimate | None:
+    """KL(p ‖ q) from expectations and partition functions; None where they are too large."""
+    if not (np.isfinite(p.weights).all() and np.isfinite(q.weights).all()):
+        return None
+    features, places = concatenated(p.structure.features, q.structure.features)
+    weights = np.zeros(len(features))  # p with the features of q, at weight 0
+    weights[places[: len(p)]] = p.weights
+    try:
+        both = calibrated(LogLinear(Structure(p.domain, features), weights))
+        log_z = calibrated(q).log_partition
+    except TooLargeError:
+        return None
+    expected = both.expectations()[places]
+    gap = float(p.weights @ expected[: len(p)] - q.weights @ expected[len(p) :])
+    value = gap + log_z - both.log_partition
+    return Estimate(max(value, 0.0), how="exact by elimination")
+
+
+def _sampled(
+    p: LogLinear, q: LogLinear, samples: int, rng: Seed, show_progress: bool | Progress
+) -> Divergences:
+    """Means over samples of both models."""
+    found = _exact_samples(p, q, samples, np.random.default_rng(rng))
+    if found is None:
+        found = bridged(p, q, samples=samples, rng=rng, show_progress=show_progress)
+    with np.errstate(over="ignore"):
+        r_p, r_q = found.log_ratio[:, None] - found.in_p, found.log_ratio[:, None] - found.in_q
+        terms = [
+            r_p.mean(axis=1),
+            -r_q.mean(axis=1),
+            np.log(2)
+            - (np.logaddexp(0, -r_p).mean(axis=1) + np.logaddexp(0, r_q).mean(axis=1)) / 2,
+            np.maximum(0, -np.expm1(-r_p)).mean(axis=1),
+        ]
+    return Divergences(*(mean_of(values, found.how) for values in terms))
+
+
+def _exact_samples(
+    p: LogLinear, q: LogLinear, samples: int, rng: np.random.Generator
+) -> Differences | None:
+    """Independent samples of both; None where exact inference is too large for one of them."""
+    try:
+        first, second = calibrated(p), calibrated(q)
+    except TooLargeError:
+        return None
+    each = max(2, -(-samples // GROUPS))
+    rows = [model.sample(GROUPS * each, rng) for model in (first, second)]
+    differences = [
+        (log_potential_of(q, own) - log_potential_of(p, own)).reshape(GROUPS, each) for own in rows
+    ]
+    ratio = np.full(GROUPS, second.log_partition - first.log_partition)
+    return Differences(differences[0], differences[1], ratio, f"from {samples} exact samples")

@@ -1,0 +1,200 @@
+"""Gibbs sampling: many chains at once, and all variables of a colour at once.
+
+Each variable in turn is drawn given all the others. Variables that share no feature do not see each
+other, so they are drawn together: the variables are coloured greedily, and one step redraws a
+colour in every chain. What a step needs is kept up to date instead of recomputed: for each chain
+the number of failing literals of every feature. A feature speaks about variable i exactly when no
+other literal of it fails.
+
+The weights must be finite: with forbidden states a chain can be shut in a part of the state space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.distributions.firing import BoolArray, FloatArray, allowed_values, firing
+from contextwise.errors import DomainError
+from contextwise.models.features import Features, IntArray
+from contextwise.models.structure import LogLinear
+
+
+@dataclass(frozen=True, eq=False)
+class Colour:
+    """Variables that are drawn together, and the literals on them.
+
+    Attributes
+    ----------
+    variables : rising; each has at least one literal
+    literals : of these variables, variable by variable; no two are of one feature
+    starts : where each variable's literals begin
+    place : for each literal, which of these variables it is on
+    owners : the feature of each literal
+    effect : shape (values - 1, literals): what a literal adds to a value, relative to value 0
+    refused : shape (values, literals, 1): whether the literal fails at the value
+    possible : shape (values - 1, variables, 1): 0, or -inf beyond a variable's cardinality
+    """
+
+    variables: IntArray
+    literals: IntArray
+    starts: IntArray
+    place: IntArray
+    owners: IntArray
+    effect: FloatArray
+    refused: BoolArray
+    possible: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """Where all chains are: values, and what fails there. The arrays change as chains move."""
+
+    values: IntArray
+    fails: BoolArray
+    failing: npt.NDArray[np.int16]
+
+
+@dataclass(frozen=True, eq=False)
+class Gibbs:
+    """A sampler of the free variables; the others stay what they are in each chain."""
+
+    features: Features
+    colours: tuple[Colour, ...]
+    unrelated: IntArray
+    """The free variables that no feature mentions: they are drawn evenly."""
+
+    @classmethod
+    def of(cls, model: LogLinear, free: Collection[int] | None = None) -> Gibbs:
+        """Prepare a sampler; ``free`` are positions, all variables if left out."""
+        if not np.isfinite(model.weights).all():
+            raise DomainError(
+                "Gibbs sampling needs finite weights; with constraints use exact sampling"
+            )
+        features = model.structure.features
+        wanted = range(len(model.domain)) if free is None else sorted(free)
+        related = set(features.variables.tolist())
+        colours = colouring(features, [v for v in wanted if v in related])
+        unrelated = np.array([v for v in wanted if v not in related], dtype=np.int64)
+        return cls(
+            features, tuple(_colour(features, model.weights, own) for own in colours), unrelated
+        )
+
+    def begin(self, rows: IntArray, rng: np.random.Generator) -> Chains:
+        """One chain a row; the free variables begin at random."""
+        values = np.ascontiguousarray(rows.T)
+        cards = self.features.cardinalities
+        for variables in (self.unrelated, *(colour.variables for colour in self.colours)):
+            values[variables] = _evenly(cards[variables], values.shape[1], rng)
+        return self.resume(values.T)
+
+    def resume(self, rows: IntArray) -> Chains:
+        """One chain a row, where the row is."""
+        found = firing(self.features, rows)
+        return Chains(np.ascontiguousarray(rows.T), found.fails, found.failing)
+
+    def sweep(self, chains: Chains, rng: np.random.Generator) -> None:
+        """Redraw every free variable once, in every chain."""
+        for colour in self.colours:
+            self.move(chains, colour, self.conditionals(chains, colour), rng)
+        if len(self.unrelated):
+            cards = self.features.cardinalities[self.unrelated]
+            chains.values[self.unrelated] = _evenly(cards, chains.values.shape[1], rng)
+
+    def conditionals(self, chains: Chains, colour: Colour) -> FloatArray:
+        """p(value | the others): shape (values, variables of the colour, chains)."""
+        speaks = chains.failing[colour.owners] == chains.fails[colour.literals]
+        count = chains.values.shape[1]
+        potentials = np.zeros((len(colour.effect) + 1, len(colour.variables), count))
+        for own, potential in zip(colour.effect, potentials[1:], strict=True):
+            if len(colour.variables) == 1:
+                np.matmul(own, speaks, out=potential[0])
+            else:
+                np.add.reduceat(speaks * own[:, None], colour.starts, axis=0, out=potential)
+        potentials[1:] += colour.possible
+        np.exp(potentials - potentials.max(axis=0), out=potentials)
+        potentials /= potentials.sum(axis=0)
+        return potentials
+
+    def move(self, chains: Chains, colour: Colour, p: FloatArray, rng: np.random.Generator) -> None:
+        """Draw the variables of a colour from these conditionals."""
+        draws = rng.random(p.shape[1:])
+        up_to = np.cumsum(p[:-1], axis=0)
+        values = (draws >= up_to).sum(axis=0)
+        chains.values[colour.variables] = values
+        now = values[colour.place]
+        fails = colour.refused[0] & (now == 0)
+        for value, refused in enumerate(colour.refused[1:], start=1):
+            fails |= refused & (now == value)
+        before = chains.fails[colour.literals]
+        chains.failing[colour.owners] += fails.view(np.int8) - before.view(np.int8)
+        chains.fails[colour.literals] = fails
+
+
+def run(
+    model: LogLinear,
+    start: IntArray,
+    *,
+    free: Collection[int] | None,
+    draws: int,
+    burn_in: int,
+    thin: int,
+    rng: np.random.Generator,
+) -> Iterator[IntArray]:
+    """Rows of positions, one a chain, after the burn-in and at every ``thin``-th sweep."""
+    sampler = Gibbs.of(model, free)
+    chains = sampler.begin(start, rng)
+    for _ in range(burn_in):
+        sampler.sweep(chains, rng)
+    for _ in range(draws):
+        for _ in range(thin):
+            sampler.sweep(chains, rng)
+        yield chains.values.T.copy()
+
+
+def colouring(features: Features, variables: Collection[int]) -> list[list[int]]:
+    """The variables in groups that share no feature; those with most neighbours first."""
+    neighbours: dict[int, set[int]] = {v: set() for v in variables}
+    bounds, own = features.starts.tolist(), features.variables.tolist()
+    for scope in {frozenset(own[a:b]) for a, b in pairwise(bounds)}:
+        for variable in scope & neighbours.keys():
+            neighbours[variable] |= scope
+    colours: list[list[int]] = []
+    for variable in sorted(neighbours, key=lambda v: (-len(neighbours[v]), v)):
+        for colour in colours:
+            if neighbours[variable].isdisjoint(colour):
+                colour.append(variable)
+                break
+        else:
+            colours.append([variable])
+    return [sorted(colour) for colour in colours]
+
+
+def _colour(features: Features, weights: FloatArray, variables: list[int]) -> Colour:
+    mine = np.flatnonzero(np.isin(features.variables, variables))
+    literals = mine[np.argsort(features.variables[mine], kind="stable")]
+    own = features.variables[literals]
+    owners = features.owners[literals]
+    allowed = allowed_values(features)[literals]
+    numbers = allowed.T.astype(np.float64)
+    chosen = np.array(variables, dtype=np.int64)
+    values = np.arange(1, len(numbers))[:, None]
+    possible = np.where(values < features.cardinalities[chosen], 0.0, -np.inf)
+    return Colour(
+        chosen,
+        literals,
+        np.searchsorted(own, chosen),
+        np.searchsorted(chosen, own),
+        owners,
+        (numbers[1:] - numbers[:1]) * weights[owners],
+        ~allowed.T[:, :, None],
+        possible[:, :, None],
+    )
+
+
+def _evenly(cards: IntArray, chains: int, rng: np.random.Generator) -> IntArray:
+    return rng.integers(cards[:, None], size=(len(cards), chains))

@@ -1,0 +1,228 @@
+"""How well a model predicts rows: likelihood, pseudo-likelihood, conditional marginal likelihood.
+
+All are means over the rows, in nats, so that data sets of different sizes can be compared.
+
+**CMLL**, the conditional marginal log-likelihood of the literature on Markov networks: the
+variables are divided into groups; each group in turn is the query and all the others are the
+evidence; the score of a row is the sum over all variables of the log of the marginal of its value
+given the evidence of its group ::
+
+    CMLL(x) = Σ_groups Σ_{i in the group} log p(x_i | x outside the group)
+
+With one variable a group it is the pseudo-likelihood. It needs no partition function, only sums
+over the states of a group: exact while a group has at most `GROUP_STATES` of them, by Gibbs
+sampling of the group beyond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from contextwise.distributions.estimate import Estimate
+from contextwise.distributions.firing import (
+    BoolArray,
+    CountArray,
+    FloatArray,
+    counts_of,
+    distinct_rows,
+    firing,
+)
+from contextwise.distributions.gibbs import Gibbs
+from contextwise.distributions.inference import log_probability
+from contextwise.distributions.pseudo import conditional_log_probabilities
+from contextwise.distributions.sampling import Seed
+from contextwise.distributions.tables import states
+from contextwise.errors import DomainError, TooLargeError
+from contextwise.execution.progress import Progress, progress_of
+from contextwise.models.domain import Domain
+from contextwise.models.features import Features, IntArray
+from contextwise.models.structure import LogLinear
+
+GROUP_STATES = 2**12
+CELLS = 2**22
+REPLICATES = 8
+DRAWS = 50
+BURN_IN = 20
+SAMPLED_ROWS = 500
+
+
+def mean_log_likelihood(model: LogLinear, rows: Any) -> float:
+    """The mean of log p(x) over the rows; exact, and refused where that is too large."""
+    return float(log_probability(model, some_rows(model.domain, rows)).mean())
+
+
+def mean_pseudo_log_likelihood(model: LogLinear, rows: Any) -> float:
+    """The mean over the rows of Σ_i log p(x_i | the others)."""
+    logs = conditional_log_probabilities(model, some_rows(model.domain, rows))
+    return float(logs.sum(axis=1).mean())
+
+
+def some_rows(domain: Domain, rows: Any) -> Any:
+    """The rows, unless there are none."""
+    if not len(domain.encode(rows)):
+        raise DomainError("there are no rows to score")
+    return rows
+
+
+def cmll(
+    model: LogLinear,
+    rows: Any,
+    *,
+    groups: int | Sequence[Iterable[str]] = 4,
+    sampling: bool = True,
+    rng: Seed = 0,
+    show_progress: bool | Progress = False,
+) -> Estimate:
+    """The conditional marginal log-likelihood, a row; see the head of this module.
+
+    Parameters
+    ----------
+    groups : int or lists of names
+        So many groups of neighbours in the order of the domain, as even as can be, or the groups
+        themselves, which must hold every variable once.
+    sampling : bool
+        Whether a group that is too large to be exact is sampled; if not, it is refused.
+    rng : for Gibbs sampling of groups that are too large
+        At most 500 of the rows are then used, drawn by this generator, and the standard error
+        covers that.
+
+    Examples
+    --------
+    >>> from contextwise.models.structure import Structure
+    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(3)])
+    >>> cmll(model, [[1, 1], [1, 0]], groups=1)  # the marginals: log 4/6 + log 4/6, …
+    Estimate(-1.1575, exact)
+    """
+    if not np.isfinite(model.weights).all():
+        raise DomainError("CMLL needs finite weights")
+    encoded = model.domain.encode(some_rows(model.domain, rows))
+    divided = _groups(model.domain, groups)
+    large = [g for g in divided if _group_states(model.domain, g) > GROUP_STATES]
+    if large and not sampling:
+        raise TooLargeError(
+            f"a group of {len(large[0])} variables has more than {GROUP_STATES:,} states; more "
+            "groups are smaller ones, and sampling estimates it"
+        )
+    generator = np.random.default_rng(rng)
+    if large and len(encoded) > SAMPLED_ROWS:
+        chosen = generator.choice(len(encoded), SAMPLED_ROWS, replace=False)
+        scored, weights = encoded[np.sort(chosen)], np.ones(SAMPLED_ROWS, dtype=np.int64)
+    else:
+        scored, weights = distinct_rows(encoded)
+    totals = np.zeros((REPLICATES, len(scored)))
+    with progress_of(show_progress, "scoring groups") as progress:
+        for done, group in enumerate(divided):
+            if group in large:
+                totals += _by_gibbs(model, scored, group, generator)
+            else:
+                totals += _exactly(model, scored, group)
+            if progress:
+                progress(done + 1, len(divided))
+    if not large:
+        return Estimate(float(totals[0] @ weights) / len(encoded))
+    return _with_error(totals, weights, len(encoded))
+
+
+def _groups(domain: Domain, groups: int | Sequence[Iterable[str]]) -> list[list[int]]:
+    if isinstance(groups, int):
+        if groups < 1:
+            raise DomainError("CMLL needs at least one group")
+        parts = np.array_split(np.arange(len(domain)), min(groups, max(1, len(domain))))
+        return [part.tolist() for part in parts if len(part)]
+    divided = [[domain.position(name) for name in group] for group in groups]
+    if sorted(v for group in divided for v in group) != list(range(len(domain))):
+        raise DomainError("the groups of CMLL must hold every variable exactly once")
+    return divided
+
+
+def _group_states(domain: Domain, group: Iterable[int]) -> int:
+    return prod(domain.cardinalities[v] for v in group)
+
+
+def _exactly(model: LogLinear, rows: IntArray, group: list[int]) -> FloatArray:
+    """Σ log p(x_i | outside) of each row: a table of (row, state of the group), in blocks."""
+    whole, domain = model.structure.features, model.domain
+    touching = np.unique(whole.owners[np.isin(whole.variables, group)])
+    features, weights = whole.take(touching), model.weights[touching]
+    inside = np.isin(features.variables, group)
+    own = Domain({domain.names[v]: domain.cardinalities[v] for v in group})
+    cells = np.zeros((_group_states(domain, group), len(domain)), dtype=np.int64)
+    cells[:, group] = states(own)
+    holds_inside = (_failing(features, inside, cells) == 0).astype(np.float64)
+    score = np.empty(len(rows))
+    step = max(1, CELLS // max(len(cells), len(features), 1))
+    for first in range(0, len(rows), step):
+        block = rows[first : first + step]
+        outside = _failing(features, ~inside, block) == 0
+        potentials = (outside.T * weights) @ holds_inside
+        p = np.exp(potentials - potentials.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        score[first : first + step] = sum(
+            np.log((p * (block[:, [v]] == cells[:, v])).sum(axis=1)) for v in group
+        )
+    return score
+
+
+def _failing(features: Features, counted: BoolArray, rows: IntArray) -> CountArray:
+    """How many of the counted literals of each feature fail in each row."""
+    return counts_of(features, firing(features, rows).fails & counted[:, None])
+
+
+def _by_gibbs(
+    model: LogLinear, rows: IntArray, group: list[int], rng: np.random.Generator
+) -> FloatArray:
+    """Σ log p(x_i | outside) of each row as each of the replicates sees it.
+
+    A replicate is one chain a row. The marginal of the row's value is the mean, along the chain, of
+    its probability given all the others, which varies less than the value itself. The replicates
+    that come back are pseudo-values: the spread over them is that of the mean of all.
+    """
+    sampler = Gibbs.of(model, group)
+    found = np.zeros((REPLICATES, len(group), len(rows)))
+    step = max(1, CELLS // (REPLICATES * max(1, len(model.structure.features.variables))))
+    place = {variable: k for k, variable in enumerate(group)}
+    cards = model.domain.cardinalities
+    for first in range(0, len(rows), step):
+        block = rows[first : first + step]
+        repeated = np.tile(block, (REPLICATES, 1))
+        chains = sampler.begin(repeated, rng)
+        tally = np.zeros((len(group), len(repeated)))
+        for variable in sampler.unrelated.tolist():
+            tally[place[variable]] = DRAWS / cards[variable]
+        for sweep in range(BURN_IN + DRAWS):
+            for colour in sampler.colours:
+                p = sampler.conditionals(chains, colour)
+                if sweep >= BURN_IN:
+                    for k, variable in enumerate(colour.variables.tolist()):
+                        own = p[repeated[:, variable], k, np.arange(len(repeated))]
+                        tally[place[variable]] += own
+                sampler.move(chains, colour, p, rng)
+        by_replicate = tally.reshape(len(group), REPLICATES, len(block)) / DRAWS
+        found[:, :, first : first + step] = by_replicate.transpose(1, 0, 2)
+    return _pseudo_values(found)
+
+
+def _pseudo_values(p: FloatArray) -> FloatArray:
+    """Jackknife pseudo-values of Σ log(mean over replicates of p): shape (replicates, rows)."""
+    count = len(p)
+    whole = np.log(p.mean(axis=0)).sum(axis=0)
+    without = np.log((p.sum(axis=0) - p) / (count - 1)).sum(axis=1)
+    values: FloatArray = count * whole - (count - 1) * without
+    return values
+
+
+def _with_error(totals: FloatArray, weights: IntArray, rows: int) -> Estimate:
+    """The mean over rows and replicates; its error is that of sampling, and of leaving rows out."""
+    used = int(weights.sum())
+    by_replicate = totals @ weights / used
+    variance = float(by_replicate.var(ddof=1)) / len(by_replicate)
+    how = f"by Gibbs sampling, {REPLICATES} chains a row"
+    if used < rows:
+        by_row = totals.mean(axis=0)
+        variance += float(by_row.var(ddof=1)) / used * (1 - used / rows)
+        how += f", on {used} of {rows} rows"
+    return Estimate(float(by_replicate.mean()), float(np.sqrt(variance)), how)

@@ -1,0 +1,1 @@
+"""What is said about structures with more than one comparison."""

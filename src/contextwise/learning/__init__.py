@@ -1,0 +1,1 @@
+"""From data to structures; random structures and structures with wanted errors."""

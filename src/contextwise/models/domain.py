@@ -1,0 +1,334 @@
+"""The variables that a model speaks of: their names and the labels of their states.
+
+Variables are known by name and states by label, never by position: two models over the same
+variables in another order speak of the same things. An int stands for the label ``str(int)``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.errors import DomainError
+from contextwise.models.notation import Literal, parse_literals, printable, quoted
+
+State = str | int | np.integer[Any]
+Assignment = Mapping[str, State] | str
+"""A partial assignment: ``{"smoker": "yes"}`` or ``"smoker=yes & age=old"``."""
+
+
+def label_of(state: object) -> str:
+    """A state's label; an int (or a whole float, as data files give them) stands for its text.
+
+    >>> label_of("yes"), label_of(1), label_of(np.int64(2))
+    ('yes', '1', '2')
+    """
+    if isinstance(state, str):
+        return state
+    if isinstance(state, bool | np.bool_):
+        raise DomainError(f"{state!r} is not a state; give a label, such as 'yes' or 1")
+    if isinstance(state, int | np.integer):
+        return str(int(state))
+    raise DomainError(f"{state!r} is not a state; give a label, such as 'yes' or 1")
+
+
+@dataclass(frozen=True, init=False)
+class Domain:
+    """Named variables, each with its labelled states.
+
+    Parameters
+    ----------
+    variables : mapping
+        From each name to its states, or to their number (then they are ``"0"``, ``"1"``, …).
+
+    Examples
+    --------
+    >>> domain = Domain({"smoker": ["no", "yes"], "age": 3})
+    >>> domain.names, domain.states, domain.cardinalities
+    (('smoker', 'age'), (('no', 'yes'), ('0', '1', '2')), (2, 3))
+    """
+
+    names: tuple[str, ...]
+    states: tuple[tuple[str, ...], ...]
+
+    def __init__(self, variables: Mapping[str, Sequence[State] | int]) -> None:
+        if not isinstance(variables, Mapping):
+            raise DomainError(
+                "a domain is a mapping from names to states or their number, such as "
+                f"{{'smoker': ['no', 'yes'], 'age': 3}}, not {type(variables).__name__!r}"
+            )
+        names, states = [], []
+        for name, given in variables.items():
+            if not isinstance(name, str):
+                raise DomainError(f"a variable's name is a text, not {name!r}")
+            if isinstance(given, str):
+                raise DomainError(f"give the states of {name!r} as a list, not as one text")
+            labels = range(given) if isinstance(given, int | np.integer) else given
+            own = tuple(label_of(state) for state in labels)
+            if not own:
+                raise DomainError(f"variable {name!r} has no states; it needs at least one")
+            if len(set(own)) < len(own):
+                twice = Counter(own).most_common(1)[0][0]
+                raise DomainError(f"variable {name!r} has the state {twice!r} twice")
+            names.append(name)
+            states.append(own)
+        object.__setattr__(self, "names", tuple(names))
+        object.__setattr__(self, "states", tuple(states))
+
+    @classmethod
+    def of_cardinalities(cls, cardinalities: Iterable[int], prefix: str = "v") -> Domain:
+        """Variables ``v0``, ``v1``, … with states ``"0"``, ``"1"``, …, as in a ``.mn`` file."""
+        return cls({f"{prefix}{i}": int(c) for i, c in enumerate(cardinalities)})
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{quoted(name)}: {'|'.join(map(quoted, own[:6]))}{'|…' * (len(own) > 6)}"
+            for name, own in zip(self.names[:8], self.states[:8], strict=True)
+        ]
+        if len(self) > 8:
+            shown.append(f"… {len(self) - 8} more")
+        return printable(f"Domain({', '.join(shown)})")
+
+    @cached_property
+    def cardinalities(self) -> tuple[int, ...]:
+        """The number of states of each variable."""
+        return tuple(map(len, self.states))
+
+    @cached_property
+    def positions(self) -> Mapping[str, int]:
+        """Where each variable stands."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def state_positions(self) -> tuple[Mapping[str, int], ...]:
+        """Where each state stands, for each variable."""
+        return tuple({label: k for k, label in enumerate(own)} for own in self.states)
+
+    def position(self, name: str) -> int:
+        """Where a variable stands; an unknown name is an error that says which ones there are."""
+        try:
+            return self.positions[name]
+        except (KeyError, TypeError):
+            raise DomainError(
+                f"unknown variable {name!r}; the variables are {listed(self.names)}"
+            ) from None
+
+    def state_position(self, variable: int, state: object) -> int:
+        """Where a state stands among those of the variable at position ``variable``."""
+        label = label_of(state)
+        try:
+            return self.state_positions[variable][label]
+        except KeyError:
+            raise DomainError(
+                f"variable {self.names[variable]!r} has no state {label!r}; "
+                f"its states are {listed(self.states[variable])}"
+            ) from None
+
+    def value_set(self, variable: int, states: Iterable[object], negated: bool = False) -> int:
+        """The states as a bit set (state ``k`` is bit ``k``), or all the others."""
+        chosen = 0
+        for state in states:
+            chosen |= 1 << self.state_position(variable, state)
+        return chosen ^ ((1 << self.cardinalities[variable]) - 1) if negated else chosen
+
+    def literal(self, variable: int, value_set: int) -> Literal:
+        """A value set as it is written: the shorter of ``=`` and ``!=``.
+
+        >>> domain = Domain({"age": ["young", "old", "very old"]})
+        >>> domain.literal(0, 0b110)
+        Literal(variable='age', states=('young',), negated=True)
+        """
+        own = self.states[variable]
+        inside = tuple(s for k, s in enumerate(own) if value_set >> k & 1)
+        outside = tuple(s for k, s in enumerate(own) if not value_set >> k & 1)
+        negated = len(outside) < len(inside)
+        return Literal(self.names[variable], outside if negated else inside, negated)
+
+    def assignment(self, context: Assignment | None) -> dict[int, int]:
+        """A partial assignment as positions: variable to state.
+
+        >>> Domain({"smoker": ["no", "yes"], "age": 3}).assignment("smoker=yes")
+        {0: 1}
+        """
+        if context is None:
+            return {}
+        if isinstance(context, str):
+            given: dict[str, State] = {}
+            for literal in parse_literals(context):
+                if literal.negated or len(literal.states) != 1:
+                    raise DomainError(
+                        f"a context gives one state to a variable, as in {literal.variable}=yes"
+                    )
+                if given.get(literal.variable, literal.states[0]) != literal.states[0]:
+                    raise DomainError(f"the context gives two states to {literal.variable!r}")
+                given[literal.variable] = literal.states[0]
+            context = given
+        chosen = {}
+        for name, state in context.items():
+            variable = self.position(name)
+            chosen[variable] = self.state_position(variable, state)
+        return chosen
+
+    def without(self, variables: Iterable[int]) -> Domain:
+        """The domain of the other variables."""
+        gone = set(variables)
+        return Domain(
+            {
+                name: own
+                for i, (name, own) in enumerate(zip(self.names, self.states, strict=True))
+                if i not in gone
+            }
+        )
+
+    def renamed(self, names: Mapping[str, str]) -> Domain:
+        """The domain with some variables under a new name."""
+        for old in names:
+            self.position(old)
+        new = [names.get(name, name) for name in self.names]
+        if len(set(new)) < len(new):
+            raise DomainError("two variables would have one name after the renaming")
+        return Domain(dict(zip(new, self.states, strict=True)))
+
+    def encode(self, rows: Any) -> npt.NDArray[np.int64]:
+        """Observed rows as positions of states: shape (rows, variables).
+
+        ``rows`` is an array or list of rows with the variables in order, a list of mappings, or a
+        pandas DataFrame whose columns are matched by name. Cells are labels; an int stands for its
+        text.
+
+        >>> Domain({"smoker": ["no", "yes"], "age": 3}).encode([["yes", 0], ["no", 2]])
+        array([[1, 0], [0, 2]])
+        """
+        columns = self._columns(rows)
+        encoded = np.empty((len(columns[0]) if columns else 0, len(self)), dtype=np.int64)
+        for variable, column in enumerate(columns):
+            encoded[:, variable] = self._encode_column(variable, column)
+        return encoded
+
+    def _columns(self, rows: Any) -> list[npt.NDArray[Any]]:
+        if hasattr(rows, "columns"):
+            missing = [name for name in self.names if name not in rows.columns]
+            if missing:
+                raise DomainError(f"the data has no column for {listed(missing)}")
+            return [np.asarray(rows[name]) for name in self.names]
+        if not hasattr(rows, "shape"):
+            table = [self._cells(r, row) for r, row in enumerate(_iterated(rows, "the data"))]
+            return [np.array([row[v] for row in table], dtype=object) for v in range(len(self))]
+        array = np.asarray(rows)
+        if array.ndim != 2 or array.shape[1] != len(self):
+            raise DomainError(
+                f"the data has shape {array.shape}; expected rows of {len(self)} cells"
+            )
+        return list(array.T)
+
+    def _cells(self, r: int, row: Any) -> list[Any]:
+        """The cells of row ``r``, in the order of the variables."""
+        if isinstance(row, Mapping):
+            missing = [name for name in self.names if name not in row]
+            if missing:
+                raise DomainError(f"row {r} of the data lacks {listed(missing)}")
+            return [row[name] for name in self.names]
+        cells = list(_iterated(row, f"row {r} of the data"))
+        if len(cells) != len(self):
+            raise DomainError(
+                f"row {r} of the data has {len(cells)} cells for {len(self)} variables"
+            )
+        return cells
+
+    def _encode_column(self, variable: int, column: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        if np.issubdtype(column.dtype, np.integer):
+            distinct, inverse = np.unique(column, return_inverse=True)
+        else:
+            known: dict[object, int] = {}
+            inverse = np.fromiter(
+                (known.setdefault(cell, len(known)) for cell in column), np.int64, len(column)
+            )
+            distinct = np.array([None, *known], dtype=object)[1:]
+        positions = np.empty(len(distinct), dtype=np.int64)
+        for d, cell in enumerate(distinct):
+            try:
+                positions[d] = self.state_position(variable, cell)
+            except DomainError as error:
+                row = int(np.flatnonzero(inverse == d)[0])
+                if _is_missing(cell):
+                    what = f"the value of {self.names[variable]!r} is missing"
+                    raise DomainError(f"row {row} of the data: {what}") from None
+                raise DomainError(f"row {row} of the data: {error}") from None
+        return positions[inverse]
+
+
+def _iterated(rows: Any, what: str) -> Iterable[Any]:
+    if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
+        raise DomainError(f"{what} is {rows!r}; expected a list of cells or rows")
+    return rows
+
+
+def _is_missing(cell: object) -> bool:
+    """Whether a cell says that nothing was observed: None, NaN, or pandas' NA and NaT."""
+    not_a_number = isinstance(cell, float | np.floating) and bool(np.isnan(cell))
+    return cell is None or not_a_number or type(cell).__name__ in ("NAType", "NaTType")
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Names for a message: the first few, and how many more there are.
+
+    >>> listed("abc", most=2)
+    'a, b and 1 more'
+    """
+    all_names = [printable(quoted(name)) for name in names]
+    shown = ", ".join(all_names[:most])
+    return shown + (f" and {len(all_names) - most} more" if len(all_names) > most else "")
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """How a domain is laid over another: for each variable its new place, for each state too."""
+
+    target: Domain
+    variables: tuple[int, ...]
+    states: tuple[tuple[int, ...], ...]
+
+    @property
+    def trivial(self) -> bool:
+        """Whether nothing moves."""
+        return self.variables == tuple(range(len(self.variables))) and all(
+            places == tuple(range(len(places))) for places in self.states
+        )
+
+
+def align(source: Domain, target: Domain) -> Alignment:
+    """Lay ``source`` over ``target`` by names and labels; what does not align is named.
+
+    >>> align(Domain({"B": 2, "A": 2}), Domain({"A": 2, "B": 2})).variables
+    (1, 0)
+    """
+    missing = [name for name in target.names if name not in source.positions]
+    extra = [name for name in source.names if name not in target.positions]
+    if missing or extra:
+        parts = []
+        if missing:
+            parts.append(f"only the first model has {listed(missing)}")
+        if extra:
+            parts.append(f"only the second model has {listed(extra)}")
+        raise DomainError("the models have different variables: " + "; ".join(parts))
+    variables, states = [], []
+    for name, own in zip(source.names, source.states, strict=True):
+        place = target.positions[name]
+        other = target.states[place]
+        if set(own) != set(other):
+            raise DomainError(
+                f"variable {name!r} has different states in the two models: "
+                f"{listed(other)} in the first, {listed(own)} in the second"
+            )
+        variables.append(place)
+        states.append(tuple(target.state_positions[place][label] for label in own))
+    return Alignment(target, tuple(variables), tuple(states))

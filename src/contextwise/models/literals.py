@@ -1,0 +1,86 @@
+"""Features as people write them, into arrays: ``{"smoker": "yes"}`` or ``"smoker=yes"``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from contextwise.errors import DomainError
+from contextwise.models.domain import Domain, State
+from contextwise.models.features import Features, as_words, normalized, words_of
+from contextwise.models.notation import parse_literals
+
+Feature = Mapping[str, State | Sequence[State]] | str
+"""A feature as people write it: ``{"smoker": "yes"}`` or ``"smoker=yes & age!=young"``."""
+
+
+class ContradictionWarning(UserWarning):
+    """Features that can never hold were dropped."""
+
+
+def literals_of(domain: Domain, feature: Feature) -> Iterator[tuple[int, int]]:
+    """The literals of a feature as people write it: (variable, value set as an int).
+
+    >>> list(literals_of(Domain({"smoker": 2, "age": 3}), "smoker=1 & age!=0"))
+    [(0, 2), (1, 6)]
+    """
+    if isinstance(feature, str):
+        for literal in parse_literals(feature):
+            variable = domain.position(literal.variable)
+            yield variable, domain.value_set(variable, literal.states, literal.negated)
+    elif isinstance(feature, Mapping):
+        for name, states in feature.items():
+            variable = domain.position(name)
+            if isinstance(states, str) or not isinstance(states, Iterable):
+                states = [states]
+            yield variable, domain.value_set(variable, states)
+    else:
+        raise DomainError(
+            f"{feature!r} is not a feature; give a mapping such as {{'smoker': 'yes'}} or a text "
+            "such as 'smoker=yes & age!=young'"
+        )
+
+
+def table_features(domain: Domain, table: Iterable[Iterable[Any]]) -> Iterator[Feature]:
+    """The rows of a table as features: a cell is a state, or -1 or None for no literal.
+
+    >>> list(table_features(Domain({"A": 2, "B": 2}), [[1, -1], [0, 1]]))
+    [{'A': 1}, {'A': 0, 'B': 1}]
+    """
+    for r, row in enumerate(table):
+        cells = list(row)
+        if len(cells) != len(domain):
+            raise DomainError(
+                f"row {r} of the table has {len(cells)} cells for {len(domain)} variables"
+            )
+        named = zip(domain.names, cells, strict=True)
+        yield {name: cell for name, cell in named if cell is not None and cell != -1}
+
+
+def features_of(domain: Domain, features: Iterable[Iterable[tuple[int, int]]]) -> Features:
+    """Features from the literals of each: (variable, value set as an int)."""
+    words = words_of(domain.cardinalities)
+    owners: list[int] = []
+    variables: list[int] = []
+    sets: list[int] = []
+    count = 0
+    for literals in features:
+        for variable, allowed in literals:
+            owners.append(count)
+            variables.append(variable)
+            sets.append(allowed)
+        count += 1
+    values = np.array([as_words(s, words) for s in sets], dtype=np.uint64).reshape(-1, words)
+    result, places = normalized(domain.cardinalities, owners, variables, values, count)
+    warn_of_contradictions(int((places < 0).sum()))
+    return result
+
+
+def warn_of_contradictions(count: int) -> None:
+    """Say how many features were dropped."""
+    if count:
+        what = "feature that can" if count == 1 else "features that can"
+        warnings.warn(f"dropped {count} {what} never hold", ContradictionWarning, stacklevel=4)

@@ -1,0 +1,401 @@
+"""Structures: which variables interact, and where. With weights, log-linear models.
+
+A `Structure` is a domain and a set of distinct features. A feature is a conjunction of literals,
+each of which allows a set of values of one variable; its scope is the set of its variables. A
+feature makes every pair of its scope depend wherever its other literals hold.
+
+- A literal that allows every value is no literal and puts nothing into the scope.
+- A feature that allows no value of some variable never holds: it is dropped, with a warning.
+- A feature implied by one of smaller scope stays: it makes more pairs depend.
+- Weights are not structure. `LogLinear` is a structure and one weight a feature.
+
+``==`` compares features. That two structures *make the same claims* is ``distance == 0``: the
+distance is a metric on dependency models and a pseudometric on sets of features. The features of
+the generator ``[ABC]`` and those of ``[AB][BC][AC]`` differ, and are at distance 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.errors import DomainError
+from contextwise.models.domain import Alignment, Assignment, Domain, State, align
+from contextwise.models.features import (
+    Features,
+    IntArray,
+    WordArray,
+    as_int,
+    concatenated,
+    normalized,
+    words_of,
+)
+from contextwise.models.literals import (
+    Feature,
+    features_of,
+    literals_of,
+    table_features,
+    warn_of_contradictions,
+)
+from contextwise.models.notation import printable, write_literals
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Structure:
+    """A domain and its distinct features: a claim about (in)dependence, context by context.
+
+    Parameters
+    ----------
+    domain : Domain, or a mapping that makes one
+    features : iterable of features, or Features
+        Each a mapping from names to a state or a list of states, or a text.
+    info : mapping, optional
+        Where the structure comes from; not part of its value.
+
+    Examples
+    --------
+    >>> domain = Domain({"smoker": ["no", "yes"], "age": ["young", "old", "very old"], "ill": 2})
+    >>> model = Structure(domain, [
+    ...     {"smoker": "yes", "age": ["old", "very old"], "ill": 1},
+    ...     "smoker=yes & ill=1",
+    ... ])
+    >>> len(model)
+    2
+    >>> model
+    Structure(3 variables, 2 features: smoker=yes & age!=young & ill=1; smoker=yes & ill=1)
+    >>> model.restrict("smoker=yes")
+    Structure(2 variables, 2 features: age!=young & ill=1; ill=1)
+    """
+
+    domain: Domain
+    features: Features
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    def __init__(
+        self,
+        domain: Domain | Mapping[str, Sequence[State] | int],
+        features: Features | Iterable[Feature] = (),
+        *,
+        info: Mapping[str, Any] | None = None,
+    ) -> None:
+        domain = domain if isinstance(domain, Domain) else Domain(domain)
+        if isinstance(features, str):
+            raise DomainError(f"give the features as a list, such as [{features!r}]")
+        if not isinstance(features, Features):
+            features = features_of(domain, (literals_of(domain, f) for f in features))
+        elif tuple(features.cardinalities.tolist()) != domain.cardinalities:
+            raise DomainError("the features have other cardinalities than the domain")
+        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "info", dict(info or {}))
+
+    @classmethod
+    def from_literals(
+        cls,
+        domain: Domain,
+        owners: npt.ArrayLike,
+        variables: npt.ArrayLike,
+        values: WordArray,
+        count: int,
+        *,
+        info: Mapping[str, Any] | None = None,
+    ) -> tuple[Structure, IntArray]:
+        """A structure from arrays of literals, and the place of each raw feature (-1: dropped).
+
+        See `contextwise.models.features.normalized` for the arrays.
+        """
+        features, places = normalized(domain.cardinalities, owners, variables, values, count)
+        warn_of_contradictions(int((places < 0).sum()))
+        return cls(domain, features, info=info), places
+
+    @classmethod
+    def from_array(cls, domain: Domain, table: Iterable[Iterable[Any]]) -> Structure:
+        """A structure from a table with one row a feature and one column a variable.
+
+        A cell holds a state's label (an int stands for its text); -1 or None means that the
+        variable is not in the scope.
+
+        >>> Structure.from_array(Domain({"A": 2, "B": 2, "C": 2}), [[1, 0, -1], [-1, 1, 1]])
+        Structure(3 variables, 2 features: A=1 & B=0; B=1 & C=1)
+        """
+        return cls(domain, table_features(domain, table))
+
+    # -- as a value ------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, LogLinear) or not isinstance(other, Structure):
+            return NotImplemented
+        return self.domain == other.domain and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash((self.domain, self._key))
+
+    @cached_property
+    def _key(self) -> frozenset[bytes]:
+        return frozenset(self.features.rows)
+
+    def __iter__(self) -> Iterator[dict[str, tuple[str, ...]]]:
+        """Each feature as a mapping from the names of its scope to the states it allows."""
+        states = self.domain.states
+        for literals in self.features.literals():
+            yield {
+                self.domain.names[v]: tuple(s for k, s in enumerate(states[v]) if allowed >> k & 1)
+                for v, allowed in literals
+            }
+
+    def feature_text(self, feature: int) -> str:
+        """One feature as it is written: ``smoker=yes & age!=young``."""
+        a, b = self.features.starts[feature : feature + 2]
+        return write_literals(
+            self.domain.literal(int(v), as_int(words))
+            for v, words in zip(
+                self.features.variables[a:b], self.features.values[a:b], strict=True
+            )
+        )
+
+    def __repr__(self) -> str:
+        shown = [self.feature_text(f) or "(constant)" for f in range(min(len(self), 4))]
+        return _repr("Structure", self, shown)
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th>{escape(name.replace('_', ' '))}</th><td>{value:g}</td></tr>"
+            for name, value in self.statistics().items()
+        )
+        items = "".join(
+            f"<li><code>{escape(self.feature_text(f)) or '(constant)'}</code></li>"
+            for f in range(min(len(self), 20))
+        )
+        more = f"<p>… {len(self) - 20} more</p>" if len(self) > 20 else ""
+        return f"<table>{cells}</table><ul>{items}</ul>{more}"
+
+    # -- what it says ----------------------------------------------------------------------------
+
+    def scopes(self) -> set[tuple[str, ...]]:
+        """The distinct scopes of the features, each in the order of the domain."""
+        names = self.domain.names
+        return {tuple(names[v] for v in scope) for scope in self.features.scopes()}
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of variables that occur together in some feature, in order."""
+        names = self.domain.names
+        found = {pair for scope in self.features.scopes() for pair in combinations(scope, 2)}
+        return [(names[i], names[j]) for i, j in sorted(found)]
+
+    def statistics(self) -> dict[str, float]:
+        """Counts that describe the structure: features, their lengths, pairs, scopes."""
+        lengths = self.features.lengths
+        return {
+            "variables": len(self.domain),
+            "features": len(self),
+            "mean_length": float(lengths.mean()) if len(self) else 0.0,
+            "largest_length": int(lengths.max(initial=0)),
+            "pairs": len(self.pairs()),
+            "scopes": len(self.features.scopes()),
+        }
+
+    # -- made from it ----------------------------------------------------------------------------
+
+    def restrict(self, context: Assignment) -> Structure:
+        """The features compatible with a partial assignment, without its literals.
+
+        The result is over the other variables. Features that become equal are one.
+        """
+        fixed = self.domain.assignment(context)
+        features = self.features
+        left = np.ones(len(self), dtype=bool)
+        for variable, state in fixed.items():
+            left &= features.allowing(variable, state)
+        stays = left[features.owners] & ~np.isin(features.variables, list(fixed))
+        number = np.cumsum(left) - 1
+        domain = self.domain.without(fixed)
+        place = np.cumsum([v not in fixed for v in range(len(self.domain))]) - 1
+        result, _ = Structure.from_literals(
+            domain,
+            number[features.owners[stays]],
+            place[features.variables[stays]] if len(self.domain) else features.variables,
+            features.values[stays][:, : words_of(domain.cardinalities)],
+            int(left.sum()),
+        )
+        return result
+
+    def union(self, other: Structure | LogLinear) -> Structure:
+        """The features of both; the other one is laid over this domain by name.
+
+        >>> a = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+        >>> b = Structure({"B": 2, "A": 2}, ["A=1 & B=1", "A=0 & B=0"])
+        >>> a | b
+        Structure(2 variables, 2 features: A=1 & B=1; A=0 & B=0)
+        """
+        aligned = structure_of(other).aligned_to(self.domain)
+        features, _ = concatenated(self.features, aligned.features)
+        return Structure(self.domain, features)
+
+    __or__ = union
+
+    def rename(self, names: Mapping[str, str]) -> Structure:
+        """The same structure with some variables under a new name."""
+        return Structure(self.domain.renamed(names), self.features, info=self.info)
+
+    def aligned_to(self, domain: Domain) -> Structure:
+        """The same structure over ``domain``, matched by names and labels."""
+        return self._laid(align(self.domain, domain))[0]
+
+    def _laid(self, alignment: Alignment) -> tuple[Structure, IntArray]:
+        """This structure over another domain, and the new place of each feature."""
+        target = alignment.target
+        if alignment.trivial:
+            return Structure(target, self.features, info=self.info), np.arange(len(self))
+        features = self.features
+        variables = np.array(alignment.variables, dtype=np.int64)[features.variables]
+        values = np.zeros_like(features.values)
+        for variable, places in enumerate(alignment.states):
+            mine = features.variables == variable
+            for old, new in enumerate(places):
+                bit = features.values[mine, old // 64] >> np.uint64(old % 64) & np.uint64(1)
+                values[mine, new // 64] |= bit << np.uint64(new % 64)
+        structure, places_of = Structure.from_literals(
+            target, features.owners, variables, values, len(self), info=self.info
+        )
+        return structure, places_of
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class LogLinear:
+    """A structure and one weight a feature: log p(x) is the sum of the weights that hold at x.
+
+    Parameters
+    ----------
+    structure : Structure
+    weights : floats
+        In the order of the structure's features; ``inf`` and ``-inf`` are allowed, NaN is not.
+
+    Examples
+    --------
+    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [0.5])
+    >>> model
+    LogLinear(2 variables, 1 feature: 0.5 A=1 & B=1)
+    """
+
+    structure: Structure
+    weights: npt.NDArray[np.float64]
+
+    def __init__(self, structure: Structure, weights: npt.ArrayLike) -> None:
+        own = np.array(weights, dtype=np.float64)
+        if own.shape != (len(structure),):
+            raise DomainError(f"{len(structure)} features need as many weights, not {own.size}")
+        if np.isnan(own).any():
+            bad = int(np.flatnonzero(np.isnan(own))[0])
+            raise DomainError(
+                f"the weight of feature {structure.feature_text(bad)!r} is not a number"
+            )
+        own.setflags(write=False)
+        object.__setattr__(self, "structure", structure)
+        object.__setattr__(self, "weights", own)
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the structure."""
+        return self.structure.domain
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """Where the model comes from; not part of its value."""
+        return self.structure.info
+
+    def __len__(self) -> int:
+        return len(self.structure)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LogLinear):
+            return NotImplemented
+        return self.domain == other.domain and self._weight_of == other._weight_of
+
+    def __hash__(self) -> int:
+        return hash((self.domain, frozenset(self._weight_of.items())))
+
+    @cached_property
+    def _weight_of(self) -> dict[bytes, float]:
+        return dict(zip(self.structure.features.rows, self.weights.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{self.weights[f]:g} {self.structure.feature_text(f)}".rstrip()
+            for f in range(min(len(self), 4))
+        ]
+        return _repr("LogLinear", self, shown)
+
+    def _repr_html_(self) -> str:
+        return self.structure._repr_html_()
+
+    def aligned_to(self, domain: Domain) -> LogLinear:
+        """The same model over ``domain``, matched by names and labels."""
+        structure, places = self.structure._laid(align(self.domain, domain))
+        weights = np.empty(len(self))
+        weights[places] = self.weights
+        return LogLinear(structure, weights)
+
+    def without_zero_weights(self) -> LogLinear:
+        """The model without the features whose weight is exactly 0."""
+        keep = self.weights != 0
+        structure = Structure(
+            self.domain, self.structure.features.take(keep), info=self.structure.info
+        )
+        return LogLinear(structure, self.weights[keep])
+
+
+Model = Structure | LogLinear
+
+
+def structure_of(model: Model) -> Structure:
+    """The structure of a model; a structure is its own, and what is no model is an error."""
+    if isinstance(model, LogLinear):
+        return model.structure
+    if isinstance(model, Structure):
+        return model
+    raise DomainError(
+        f"{type(model).__name__!r} is not a model; give a Structure or a LogLinear, or the path of "
+        "a file (contextwise.convert makes structures of much else)"
+    )
+
+
+def weighted(
+    domain: Domain,
+    owners: npt.ArrayLike,
+    variables: npt.ArrayLike,
+    values: WordArray,
+    weights: npt.ArrayLike,
+    *,
+    info: Mapping[str, Any] | None = None,
+) -> LogLinear:
+    """A log-linear model from arrays of literals; the weights of equal features add up."""
+    given = np.asarray(weights, dtype=np.float64)
+    structure, places = Structure.from_literals(
+        domain, owners, variables, values, len(given), info=info
+    )
+    total = np.zeros(len(structure))
+    alive = places >= 0
+    with np.errstate(invalid="ignore"):
+        np.add.at(total, places[alive], given[alive])
+    return LogLinear(structure, total)
+
+
+def _repr(kind: str, model: Model, shown: list[str]) -> str:
+    """One line: what it is, how large, and the first features."""
+    variables, features = len(model.domain), len(model)
+    if features > len(shown):
+        shown = [*shown, f"… {features - len(shown)} more"]
+    size = (
+        f"{variables} variable{'s' * (variables != 1)}, {features} feature{'s' * (features != 1)}"
+    )
+    return printable(f"{kind}({size}{': ' if shown else ''}{'; '.join(shown)})")

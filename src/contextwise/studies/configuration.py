@@ -1,0 +1,129 @@
+"""What defines a run of the KL experiment: everything, in one TOML file.
+
+The file holds the true model itself (its variables and features), so that a run can be repeated
+from the file alone.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from contextwise import examples
+from contextwise.errors import ContextwiseError, ParseError, require
+from contextwise.execution.files import read_bytes
+from contextwise.models.domain import Domain
+from contextwise.models.structure import Model, Structure, structure_of
+
+Method = Literal["likelihood", "pseudo-likelihood"]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Everything that the results of a run depend on.
+
+    Attributes
+    ----------
+    variables, features : the true model
+    structures : how many random structures a side
+    sizes : the numbers of rows of the data
+    parameter_sets : how many sets of weights the true model is given
+    interaction : the smallest and the largest log-odds ratio of an interaction
+    burn_in, thin, chains : of the Gibbs sampler that draws the data; no more chains than rows
+    method, l2 : how weights are fitted
+    chunk : how many structures are one unit of work
+    seed : of everything
+    """
+
+    variables: tuple[tuple[str, tuple[str, ...]], ...]
+    features: tuple[str, ...]
+    structures: int = 1000
+    sizes: tuple[int, ...] = (50, 100, 1000, 10000)
+    parameter_sets: int = 10
+    interaction: tuple[float, float] = (1.0, 3.0)
+    burn_in: int = 100
+    thin: int = 5
+    chains: int = 1000
+    method: Method = "likelihood"
+    l2: float = 0.1
+    chunk: int = 20
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        low, high = self.interaction
+        problems = {
+            "structures": self.structures < 1,
+            "sizes": not self.sizes or min(self.sizes) < 1,
+            "parameter_sets": self.parameter_sets < 1,
+            "interaction": not 0 < low <= high,
+            "burn_in": self.burn_in < 0,
+            "thin": self.thin < 1,
+            "chains": self.chains < 1,
+            "method": self.method not in get_args(Method),
+            "l2": not self.l2 >= 0,
+            "chunk": self.chunk < 1,
+            "seed": self.seed < 0,
+        }
+        for name, wrong in problems.items():
+            if wrong:
+                raise ContextwiseError(f"{name} cannot be {getattr(self, name)!r}")
+
+    def model(self) -> Structure:
+        """The true model."""
+        return Structure(Domain(dict(self.variables)), self.features)
+
+    def record(self) -> dict[str, Any]:
+        """The configuration as plain values."""
+        return {**asdict(self), "variables": dict(self.variables)}
+
+    def quick(self) -> Configuration:
+        """A smaller run with the same model, for a first look."""
+        return replace(self, structures=min(self.structures, 60), parameter_sets=3, chunk=10)
+
+
+def configuration_of(model: Model | None = None, **settings: Any) -> Configuration:
+    """The configuration for a true model (by default the paper's), with some settings changed.
+
+    >>> configuration_of(structures=10).features[0]
+    'X0=1 & X1=0'
+    """
+    structure = structure_of(examples.load("six") if model is None else model)
+    domain = structure.domain
+    return Configuration(
+        variables=tuple(zip(domain.names, domain.states, strict=True)),
+        features=tuple(structure.feature_text(f) for f in range(len(structure))),
+        **settings,
+    )
+
+
+def to_toml(configuration: Configuration) -> str:
+    """The configuration as a file's text."""
+    text: str = require("tomli_w", "studies").dumps(configuration.record())
+    return text
+
+
+def from_toml(path: str | os.PathLike[str]) -> Configuration:
+    """The configuration in a file; a key that is not known, or a wrong value, is an error."""
+    try:
+        given = tomllib.loads(read_bytes(path).decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ParseError(f"not a TOML file: {error}", path=path) from None
+    known = {field.name for field in fields(Configuration)}
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise ParseError(f"unknown setting {unknown[0]!r}; there are {sorted(known)}", path=path)
+    missing = sorted({"variables", "features"} - set(given))
+    if missing:
+        raise ParseError(f"the setting {missing[0]!r} is missing", path=path)
+    plain: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in given.items()
+    }
+    try:
+        plain["variables"] = tuple((name, tuple(own)) for name, own in given["variables"].items())
+        made = Configuration(**plain)
+        made.model()
+    except (TypeError, AttributeError, ValueError, ContextwiseError) as error:
+        raise ParseError(f"a setting is wrong: {error}", path=path) from None
+    return made

@@ -1,0 +1,193 @@
+"""The metric against KL-divergence: why structures need a distance of their own.
+
+Random structures are drawn that differ from a true model by false positives only, or by false
+negatives only, spread evenly over the numbers of errors that there can be. The true model gets
+several sets of strong weights; data of several sizes are drawn from each by Gibbs sampling; every
+structure is fitted to every data set, and the exact KL-divergence from the true distribution to the
+fitted one is set against the percentage of errors that the metric counts.
+
+**Weights.** For each scope of the true model one number λ is drawn: its size uniformly from the
+range ``interaction``, its sign by a fair coin. A feature of that scope weighs ±λ/4, with a minus
+for every variable of which the first state that it allows is in an odd place. So two binary
+variables that interact through the four features of a pair have the log-odds ratio λ.
+
+**Units.** A unit is a chunk of structures of one side with all its fits. Everything in it is drawn
+from the run's seed by the position of what is drawn, so results do not depend on which worker did
+what, nor on how often the run was stopped.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from contextwise.comparison.compare import compare
+from contextwise.distributions import empirical, fit_many, probabilities
+from contextwise.distributions.batch import STATES
+from contextwise.distributions.sampling import gibbs_chains
+from contextwise.distributions.tables import state_count
+from contextwise.execution.files import write_bytes
+from contextwise.execution.maps import way_of
+from contextwise.execution.progress import Progress
+from contextwise.execution.runner import Outcome, Unit, run
+from contextwise.execution.store import Row, Store
+from contextwise.learning.generate import WithErrors, with_errors
+from contextwise.models.features import members
+from contextwise.models.structure import LogLinear, Structure
+from contextwise.studies.configuration import Configuration, to_toml
+
+Side = Literal["fp", "fn"]
+SIDES: tuple[Side, ...] = ("fp", "fn")
+COLUMNS = (
+    "structure",
+    "side",
+    "size",
+    "parameters",
+    "errors",
+    "percentage",
+    "features",
+    "kl",
+    "converged",
+)
+_WEIGHTS, _DATA, _STRUCTURE = range(3)
+"""What is drawn, as the first number of its place in the run's tree of seeds."""
+
+
+def run_kl(
+    configuration: Configuration,
+    folder: str | os.PathLike[str],
+    *,
+    jobs: int = 1,
+    cluster: Any = None,
+    show_progress: bool | Progress = False,
+) -> Outcome:
+    """Run the experiment into a folder, or go on where it stopped.
+
+    The folder gets ``results.sqlite`` and ``configuration.toml``; `studies.summary` says what
+    the results show. A model with more states than `fit_many` visits is refused before.
+    """
+    state_count(configuration.model().domain, STATES)
+    way, text = way_of(jobs=jobs, cluster=cluster), to_toml(configuration)
+    with Store(folder, COLUMNS, configuration.record()) as store:
+        write_bytes(Path(folder) / "configuration.toml", text.encode())
+        return run(store, units(configuration), fit_unit, way, show_progress=show_progress)
+
+
+def units(configuration: Configuration) -> Iterator[Unit]:
+    """The units of a run: chunks of structures, in an order that mixes the two sides."""
+    for first in range(0, configuration.structures, configuration.chunk):
+        chunk = range(first, min(first + configuration.chunk, configuration.structures))
+        for side in SIDES:
+            name = f"{side}-{first:06}"
+            yield Unit(name, f"{configuration.seed}/{name}", (configuration, side, chunk))
+
+
+def fit_unit(unit: Unit) -> Sequence[Row]:
+    """Draw the structures of a unit, fit each to every data set, and measure."""
+    configuration, side, chunk = unit.work
+    study = _study(configuration)
+    drawn = [study.structure(side, k) for k in chunk]
+    fitted = fit_many(
+        [made.structure for made in drawn],
+        study.targets,
+        sizes=study.rows_behind,
+        method=configuration.method,
+        l2=configuration.l2,
+    )
+    kl = fitted.kl_from(slice(None), study.truths)
+    return [
+        {
+            "structure": chunk[at],
+            "side": side,
+            "size": size,
+            "parameters": parameters,
+            "errors": made.errors,
+            "percentage": 100 * made.errors / study.most[side],
+            "features": len(made.structure),
+            "kl": float(kl[at, place]),
+            "converged": int(fitted.converged[at, place]),
+        }
+        for at, made in enumerate(drawn)
+        for place, (parameters, size) in enumerate(study.data_sets)
+    ]
+
+
+class Study:
+    """What all units of a run share: the true distributions and the data drawn from them."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        self.model = configuration.model()
+        whole = compare(self.model, Structure(self.model.domain))
+        self.most: dict[Side, int] = {"fp": int(whole.tn), "fn": int(whole.fn)}
+        self.data_sets = [
+            (parameters, size)
+            for parameters in range(configuration.parameter_sets)
+            for size in configuration.sizes
+        ]
+        originals = [self.original(p) for p in range(configuration.parameter_sets)]
+        tables = [probabilities(original).ravel() for original in originals]
+        self.truths = np.stack([tables[parameters] for parameters, _ in self.data_sets])
+        self.rows_behind = [size for _, size in self.data_sets]
+        self.targets = np.stack(
+            [
+                empirical(self.model.domain, self.data(originals[parameters], parameters, size))
+                for parameters, size in self.data_sets
+            ]
+        )
+
+    def rng(self, *place: int) -> np.random.Generator:
+        """The generator of one place in the run's tree of seeds."""
+        return np.random.default_rng(
+            np.random.SeedSequence(self.configuration.seed, spawn_key=place)
+        )
+
+    def original(self, parameters: int) -> LogLinear:
+        """The true model with one of its sets of weights."""
+        rng = self.rng(_WEIGHTS, parameters)
+        strength: dict[tuple[int, ...], float] = {}
+        weights = []
+        for literals in self.model.features.literals():
+            scope = tuple(variable for variable, _ in literals)
+            if scope not in strength:
+                size = rng.uniform(*self.configuration.interaction)
+                strength[scope] = size if rng.random() < 0.5 else -size
+            odd = sum(members(allowed)[0] % 2 for _, allowed in literals)
+            weights.append(strength[scope] / 4 * (-1) ** odd)
+        return LogLinear(self.model, np.array(weights))
+
+    def data(self, original: LogLinear, parameters: int, size: int) -> np.ndarray[Any, Any]:
+        """Rows drawn by Gibbs sampling, the same number from each of several chains."""
+        c = self.configuration
+        count = min(c.chains, size)
+        chains = gibbs_chains(
+            original,
+            chains=count,
+            draws=-(-size // count),
+            rng=self.rng(_DATA, parameters, size),
+            burn_in=c.burn_in,
+            thin=c.thin,
+        )
+        positions = np.swapaxes(chains, 0, 1).reshape(-1, len(self.model.domain))[:size]
+        labels = self.model.domain.states
+        return np.stack([np.array(labels[v])[positions[:, v]] for v in range(len(labels))], axis=1)
+
+    def structure(self, side: Side, number: int) -> WithErrors:
+        """The random structure of that number; its errors are spread evenly over what can be."""
+        most = self.most[side]
+        wanted = 1 + round((most - 1) * (number + 0.5) / self.configuration.structures)
+        rng = self.rng(_STRUCTURE, SIDES.index(side), number)
+        if side == "fp":
+            return with_errors(self.model, false_positives=wanted, rng=rng)
+        return with_errors(self.model, false_negatives=wanted, rng=rng)
+
+
+@lru_cache(maxsize=2)
+def _study(configuration: Configuration) -> Study:
+    """The study of a configuration, made once a process."""
+    return Study(configuration)

@@ -1,0 +1,51 @@
+"""From the results of a run to what people read: a table, a summary, and the figures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from contextwise.errors import require
+from contextwise.execution.files import write_bytes
+from contextwise.execution.store import export_csv, read_rows
+from contextwise.report.plots.figures import COLUMN, new_figure, save, styled
+from contextwise.report.plots.scatter import plot_scatter
+from contextwise.studies.summary import written_summary
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def publish(folder: str | os.PathLike[str]) -> str:
+    """Write ``results.csv``, ``summary.md`` and the figures beside the results; give the summary.
+
+    There is a figure a number of rows: ``kl-50.png`` and ``kl-50.svg``, and so on.
+    """
+    place = Path(folder)
+    rows = read_rows(place)
+    export_csv(rows, place / "results.csv")
+    summary = written_summary(rows)
+    write_bytes(place / "summary.md", summary.encode())
+    for size in sorted({row["size"] for row in rows}):
+        figure = kl_figure(rows, size)
+        for suffix in ("png", "svg"):
+            save(figure, place / f"kl-{size}.{suffix}")
+    return summary
+
+
+@styled
+def kl_figure(rows: Sequence[Mapping[str, Any]], size: int) -> Figure:
+    """KL-divergence against the percentage of errors: false positives above, negatives below.
+
+    Both halves have the same scale, so that what KL is blind to looks flat.
+    """
+    table = require("pandas", "studies").DataFrame(rows)
+    figure = new_figure(COLUMN, 1.4 * COLUMN)
+    above, below = figure.subplots(2, 1, sharex=True, sharey=True)
+    plot_scatter(table, size=size, sides=("fp",), axes=above)
+    plot_scatter(table, size=size, sides=("fn",), axes=below)
+    above.set_xlabel("")
+    below.set_title("")
+    return figure
