@@ -1,0 +1,62 @@
+"""The small drawings of the documentation: contexts as the corners of cubes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, product
+
+from matplotlib.figure import Figure
+
+GREY, COLOURS = "#b8b8b8", ("#0072B2", "#D55E00", "#009E73")
+DEPTH = 0.38, 0.30  # how far the third direction goes to the right and up
+
+
+def _place(corner: Sequence[int]) -> tuple[float, float]:
+    x, y, z = corner
+    return x + DEPTH[0] * z, y + DEPTH[1] * z
+
+
+def cube_figure(
+    names: Sequence[str], cubes: Sequence[tuple[str, Mapping[str, int]]], width: float = 5.2
+) -> Figure:
+    """Draw three binary variables as a cube, and which corners each conjunction covers.
+
+    Parameters
+    ----------
+    names : three names
+        The directions: to the right, up, and to the back.
+    cubes : pairs of a label and a partial assignment
+        A corner that agrees with the assignment gets a ring in the colour of the label.
+    width : float
+        In inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure = Figure(figsize=(width, width * 0.55), layout="constrained")
+    axes = figure.add_subplot()
+    corners = list(product((0, 1), repeat=3))
+    for one, two in combinations(corners, 2):
+        if sum(a != b for a, b in zip(one, two, strict=True)) == 1:
+            axes.plot(*zip(_place(one), _place(two), strict=True), color=GREY, lw=1, zorder=1)
+    for corner in corners:
+        state = dict(zip(names, corner, strict=True))
+        inside = [k for k, (_, cube) in enumerate(cubes) if cube.items() <= state.items()]
+        x, y = _place(corner)
+        axes.plot(x, y, "o", color="black" if inside else "white", mec="black", ms=7, zorder=3)
+        for rank, k in enumerate(inside):
+            axes.plot(x, y, "o", mfc="none", mec=COLOURS[k], mew=2, ms=13 + 6 * rank, zorder=2)
+    for k, (label, _) in enumerate(cubes):
+        axes.plot([], [], "o", mfc="none", mec=COLOURS[k], mew=2, ms=11, label=label)
+    axes.plot([], [], "o", color="black", ms=6, label="the pair depends here")
+    axes.plot([], [], "o", color="white", mec="black", ms=6, label="independent here")
+    directions = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    for name, tip, offset in zip(
+        names, directions, ((-20, -16), (-30, -14), (8, -10)), strict=True
+    ):
+        axes.annotate(f"{name} = 1", _place(tip), offset, textcoords="offset points", fontsize=9)
+    axes.set(xlim=(-0.35, 1.6), ylim=(-0.25, 1.55), aspect="equal")
+    axes.axis("off")
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    return figure
