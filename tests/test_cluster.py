@@ -22,9 +22,8 @@ import pytest
 
 from contextwise import distance_matrix, examples
 from contextwise.errors import ContextwiseError
-from contextwise.execution.maps import Done, _result, _workers_of, way_of
-from contextwise.execution.runner import Unit, run
-from contextwise.execution.store import Row, Store, read_rows
+from contextwise.execution.maps import Done, _result, _workers_of, choose_map
+from contextwise.execution.runs import Record, Store, Unit, read_records, run_units
 
 distributed = pytest.importorskip("distributed")
 
@@ -80,8 +79,8 @@ def refuses_seven(number: int) -> int:
     return number
 
 
-def one_row(unit: Unit) -> list[Row]:
-    return [{"number": slow_square(unit.work)}]
+def one_record(number: int) -> list[Record]:
+    return [{"number": slow_square(number)}]
 
 
 def kills_its_worker_once(unit: tuple[str, int]) -> int:
@@ -98,7 +97,7 @@ def kills_its_worker_once(unit: tuple[str, int]) -> int:
 
 def test_the_same_results_though_a_worker_is_killed(cluster: Cluster, tmp_path: Path) -> None:
     units = [(str(tmp_path), k) for k in range(30)]
-    done = list(way_of(cluster=cluster.address)(kills_its_worker_once, units))
+    done = list(choose_map(cluster=cluster.address)(kills_its_worker_once, units))
     assert (tmp_path / "killed").exists()
     assert {unit.value for unit in done} == {k * k for k in range(30)}
     assert len(done) == 30
@@ -107,8 +106,10 @@ def test_the_same_results_though_a_worker_is_killed(cluster: Cluster, tmp_path: 
 
 
 def test_a_unit_that_fails_is_reported_and_the_rest_goes_on(cluster: Cluster) -> None:
-    there = {unit.item: unit for unit in way_of(cluster=cluster.address)(refuses_seven, range(10))}
-    assert there == {unit.item: unit for unit in way_of()(refuses_seven, range(10))}
+    there = {
+        unit.item: unit for unit in choose_map(cluster=cluster.address)(refuses_seven, range(10))
+    }
+    assert there == {unit.item: unit for unit in choose_map()(refuses_seven, range(10))}
     assert there[7].error == "ValueError: seven"
 
 
@@ -118,25 +119,28 @@ def test_a_matrix_is_the_same_on_a_cluster(cluster: Cluster) -> None:
     assert there.distances.tolist() == distance_matrix(models).distances.tolist()
 
 
-def test_the_units_of_a_study_give_the_same_rows(cluster: Cluster, tmp_path: Path) -> None:
-    units = [Unit(f"unit-{k}", str(k), k) for k in range(8)]
-    for place, way in {"here": way_of(), "there": way_of(cluster=cluster.address)}.items():
-        with Store(tmp_path / place, ("number",), {"seed": 1}) as store:
-            assert run(store, units, one_row, way).done == 8
-    assert read_rows(tmp_path / "here") == read_rows(tmp_path / "there")
+def test_the_units_of_a_study_give_the_same_records(cluster: Cluster, tmp_path: Path) -> None:
+    units = [Unit(f"unit-{k}", k) for k in range(8)]
+    for place, chosen in {
+        "here": choose_map(),
+        "there": choose_map(cluster=cluster.address),
+    }.items():
+        with Store(tmp_path / place, {"seed": 1}) as store:
+            assert run_units(store, units, one_record, chosen).done == 8
+    assert read_records(tmp_path / "here") == read_records(tmp_path / "there")
 
 
 def test_a_client_of_the_caller_stays_open(cluster: Cluster) -> None:
     with distributed.Client(cluster.address, timeout=30) as client:
-        running = way_of(cluster=client)(slow_square, range(10_000))
+        running = choose_map(cluster=client)(slow_square, range(10_000))
         assert next(running).error is None
         running.close()  # type: ignore[attr-defined]
         assert client.status == "running"
-        assert [done.value for done in way_of(cluster=client)(slow_square, [3])] == [9]
+        assert [done.value for done in choose_map(cluster=client)(slow_square, [3])] == [9]
 
 
 def test_a_cluster_that_goes_away_is_one_line(cluster: Cluster) -> None:
-    running = way_of(cluster=cluster.address)(slow_square, range(10_000))
+    running = choose_map(cluster=cluster.address)(slow_square, range(10_000))
     assert next(running).error is None
     cluster.scheduler.kill()
     with pytest.raises(ContextwiseError, match="went away"):
@@ -150,7 +154,7 @@ def test_a_cluster_that_goes_away_is_one_line(cluster: Cluster) -> None:
 def test_no_scheduler_is_one_line(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contextwise.execution.maps.PATIENCE", 0.5)
     with pytest.raises(ContextwiseError, match=f"no Dask scheduler answers at '{address}'"):
-        next(way_of(cluster=address)(slow_square, [1]))
+        next(choose_map(cluster=address)(slow_square, [1]))
 
 
 @dataclass(frozen=True)

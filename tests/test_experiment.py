@@ -13,7 +13,7 @@ from contextwise import Structure, compare, examples
 from contextwise.cli import contextwise
 from contextwise.distributions import empirical, fit_many, probabilities
 from contextwise.errors import ContextwiseError, TooLargeError
-from contextwise.execution.store import read_rows
+from contextwise.execution.runs import read_records
 from contextwise.learning.generate import with_errors
 from contextwise.models.structure import structure_of
 from contextwise.studies.configuration import (
@@ -45,15 +45,15 @@ def test_the_true_model_has_the_counts_of_the_paper() -> None:
 
 
 def test_two_processes_give_the_same_bits(finished: Path, tmp_path: Path) -> None:
-    run_kl(TINY, tmp_path, jobs=2)
-    assert read_rows(tmp_path) == read_rows(finished)
+    run_kl(TINY, tmp_path, n_jobs=2)
+    assert read_records(tmp_path) == read_records(finished)
 
 
 def test_a_run_repeats_from_its_configuration_alone(finished: Path, tmp_path: Path) -> None:
     again = from_toml(finished / "configuration.toml")
     assert again == TINY
     run_kl(again, tmp_path)
-    assert read_rows(tmp_path) == read_rows(finished)
+    assert read_records(tmp_path) == read_records(finished)
 
 
 def test_a_finished_run_has_nothing_left_to_do(finished: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_finished_run_has_nothing_left_to_do(finished: Path) -> None:
 
 
 def test_rows_are_tidy_and_their_errors_are_what_compare_counts(finished: Path) -> None:
-    rows = read_rows(finished)
+    rows = read_records(finished)
     assert len(rows) == 2 * 4 * 2 * 2
     study = Study(TINY)
     for row in rows:
@@ -111,7 +111,7 @@ def test_gibbs_data_have_the_exact_distribution() -> None:
 
 
 def test_the_summary_reads_the_conclusions_off_the_rows(finished: Path) -> None:
-    rows = read_rows(finished)
+    rows = read_records(finished)
     found = effects(rows)
     assert [(e.side, e.size) for e in found] == [
         ("fp", 50),
@@ -231,8 +231,8 @@ def test_a_configuration_and_settings_do_not_go_together(tmp_path: Path) -> None
 
 
 def test_a_run_that_cannot_begin_leaves_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(ContextwiseError, match="jobs is a number of processes"):
-        run_kl(TINY, tmp_path / "run", jobs=0)
+    with pytest.raises(ContextwiseError, match="n_jobs is a number of processes"):
+        run_kl(TINY, tmp_path / "run", n_jobs=0)
     assert not (tmp_path / "run").exists()
     wide = configuration_of(Structure({f"X{k}": 2 for k in range(11)}, ["X0=1 & X1=1"]))
     with pytest.raises(TooLargeError, match=r"2\.05e\+03 states, and at most 1,024"):

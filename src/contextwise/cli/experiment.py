@@ -73,7 +73,7 @@ def kl(
     from contextwise.studies.kl import run_kl
     from contextwise.studies.publication import publish
 
-    outcome = run_kl(configuration, folder, jobs=jobs, cluster=cluster, show_progress=True)
+    outcome = run_kl(configuration, folder, n_jobs=jobs, cluster=cluster, show_progress=True)
     click.echo(str(outcome), err=True)
     if outcome.failed:
         raise ContextwiseError(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
-from contextwise.report.written import as_csv, as_json
+from contextwise.execution.records import as_csv, as_json
 
 
 def print_json(value: object) -> None:

@@ -27,7 +27,7 @@ from contextwise.counting import DEFAULT, ObjectArray, PairCounts, get_engine
 from contextwise.counting.extraction import all_contexts, contexts_of_pairs
 from contextwise.counting.joins import Counted, Join, Plan, Task, count_task, plan
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.execution.maps import way_of
+from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.models.structure import Structure
 
@@ -204,7 +204,7 @@ def _count(
     show_progress: bool | Progress,
 ) -> _Unions:
     """Count the distinct unions of these joins, wherever the tasks are to run."""
-    way = way_of(jobs=n_jobs, cluster=cluster)
+    map_tasks = choose_map(n_jobs=n_jobs, cluster=cluster)
     threads = None if n_jobs == 1 and cluster is None else 1
     canonical = is_canonical(contexts)
     get_engine(engine).count_pairs  # noqa: B018  (an engine that cannot be used is an error now)
@@ -213,7 +213,7 @@ def _count(
     results: dict[int, Counted] = {}
     done, total = 0, sum(len(task.pairs) for task in found.tasks)
     with progress_of(show_progress, "counting unions") as progress:
-        for unit in way(work, enumerate(found.tasks)):
+        for unit in map_tasks(work, enumerate(found.tasks)):
             if unit.value is None:
                 raise ContextwiseError(f"counting failed {unit.tries} times: {unit.error}")
             place, task = unit.item

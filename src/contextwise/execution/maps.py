@@ -1,6 +1,6 @@
 """How units of work are mapped: here, over processes, or over a cluster; the same code everywhere.
 
-A way to run is a function of (function, items) that yields a `Done` for each item, in the order in
+A **map** is a function of (function, items) that yields a `Done` for each item, in the order in
 which they finish. A unit that raises is tried again, three times in all; then it is reported as
 failed and the rest goes on. A worker that dies counts as a failure of the units it held, and
 they go to another one. Stopping the iteration (Ctrl-C included) cancels what has not begun, and
@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 TRIES = 3
 WINDOW = 4
-"""How many units a worker are handed out ahead of time."""
+"""How many units per worker are handed out ahead of time."""
 PATIENCE = 5.0
 """Seconds that a cluster may take to answer, and to have its first worker."""
 
@@ -43,31 +43,60 @@ class Done(Generic[T, R]):
     tries: int = 1
 
 
-Way = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Done[Any, Any]]]
+Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Done[Any, Any]]]
 
 
-def way_of(*, jobs: int = 1, cluster: Any = None) -> Way:
-    """The way to run: a Dask client or its address, several processes, or this one.
+def choose_map(*, n_jobs: int = 1, cluster: Any = None) -> Map:
+    """The map over a cluster, over several processes, or in this process alone.
 
     Parameters
     ----------
-    jobs : int
-        How many processes; 1 means this one, -1 as many as there are cores.
+    n_jobs : int
+        How many processes; 1 means this one, -1 one process per core.
     cluster : address such as ``tcp://host:8786``, or a Dask client
-        Goes before ``jobs``.
+        Goes before ``n_jobs``.
+
+    Returns
+    -------
+    function of (function, items)
+        It yields a `Done` for each item, in the order in which they finish.
+
+    Raises
+    ------
+    ContextwiseError
+        At once, if there can be no such number of processes; when the work begins, if no cluster
+        answers.
+
+    Examples
+    --------
+    >>> sorted(done.value for done in choose_map(n_jobs=1)(abs, [-1, 2]))
+    [1, 2]
     """
     if cluster is not None:
         return lambda function, items: _on_cluster(function, items, cluster)
-    if jobs < 1 and jobs != -1:
-        raise ContextwiseError(f"jobs is a number of processes, or -1 for one a core, not {jobs}")
-    if jobs == 1:
+    if n_jobs < 1 and n_jobs != -1:
+        raise ContextwiseError(
+            f"n_jobs is a number of processes, or -1 for one process per core, not {n_jobs}"
+        )
+    if n_jobs == 1:
         return here
-    return lambda function, items: _over_processes(function, items, jobs)
+    return lambda function, items: _over_processes(function, items, n_jobs)
 
 
 def here(function: Callable[[T], R], items: Iterable[T]) -> Iterator[Done[T, R]]:
-    """One unit after the other in this process.
+    """One unit after the other in this process: the map for a single process.
 
+    Parameters
+    ----------
+    function : function of an item
+    items : what it is called with
+
+    Yields
+    ------
+    Done
+
+    Examples
+    --------
     >>> [done.value for done in here(abs, [-1, 2])]
     [1, 2]
     >>> next(here(int, ["x"]))
@@ -89,10 +118,10 @@ def _attempt(function: Callable[[T], R], item: T) -> Done[T, R]:
 
 
 def _over_processes(
-    function: Callable[[T], R], items: Iterable[T], jobs: int
+    function: Callable[[T], R], items: Iterable[T], n_jobs: int
 ) -> Iterator[Done[T, R]]:
     loky = require("loky", "jobs")
-    workers = None if jobs < 0 else jobs
+    workers = None if n_jobs < 0 else n_jobs
 
     def executor() -> Executor:
         made: Executor = loky.get_reusable_executor(max_workers=workers, timeout=60)
@@ -102,7 +131,7 @@ def _over_processes(
         # What is in flight is lost anyway; without this, Python would wait for it at its end.
         executor().shutdown(wait=True, kill_workers=True)  # type: ignore[call-arg]
 
-    count = jobs if jobs > 0 else loky.cpu_count()
+    count = n_jobs if n_jobs > 0 else loky.cpu_count()
     yield from _windowed(function, items, executor, count, when_stopped=end)
 
 

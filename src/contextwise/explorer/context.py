@@ -10,6 +10,7 @@ from htmltools import Tag, TagList, tags
 from shiny import reactive, render, ui
 
 from contextwise.errors import ContextwiseError
+from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements, jobs
 from contextwise.explorer.state import Entry, State
 from contextwise.explorer.work import Worker
@@ -25,7 +26,6 @@ from contextwise.report.agreement import (
 from contextwise.report.layout import Positions, graph_layout
 from contextwise.report.strands import edge_words
 from contextwise.report.svg import graph_svg
-from contextwise.report.written import as_csv, as_json
 
 LIMIT = 20.0  # seconds for the edges in a context
 MOST_NODES = 40

@@ -10,12 +10,12 @@ from htmltools import Tag, TagList, tags
 from shiny import reactive, render, req, ui
 from shiny.session import Inputs
 
+from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements, jobs
 from contextwise.explorer.scatter import Point, Series, scatter_svg
 from contextwise.explorer.work import Worker
 from contextwise.models.numbers import number
 from contextwise.report.colours import Agreement
-from contextwise.report.written import as_csv, as_json
 from contextwise.studies.summary import NAMES, Effect, means
 
 READING = 60.0  # seconds for a file of results

@@ -9,12 +9,12 @@ from typing import Any
 from htmltools import TagChild, TagList, tags
 from shiny import reactive, render, req, ui
 
+from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements, jobs
 from contextwise.explorer.process import Job
 from contextwise.explorer.state import Shown, State
 from contextwise.models.numbers import number, rate
 from contextwise.report.records import Record, comparison_record
-from contextwise.report.written import as_csv, as_json
 
 EXPLAINING = 30.0  # seconds for each guess of a report
 COUNTS = ("distance", "tp", "fn", "fp", "tn")

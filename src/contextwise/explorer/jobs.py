@@ -6,9 +6,6 @@ Arguments and results travel between processes; the last argument reports progre
 from __future__ import annotations
 
 import csv
-import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,7 +16,7 @@ from contextwise.comparison.pairs import Contexts, Pair
 from contextwise.comparison.result import Interrupted
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.execution.progress import Progress
-from contextwise.execution.store import FILE, read_rows
+from contextwise.execution.runs import read_records
 from contextwise.formats import format_of, read_stream
 from contextwise.independence import Answer, answer_to, parse_statement
 from contextwise.models.structure import Model
@@ -138,14 +135,7 @@ def report_of(
 
 def read_results(path: str, name: str, progress: Progress) -> list[dict[str, Any]]:
     """The rows of an experiment: of a run's folder, of its ``results.sqlite``, or of a CSV file."""
-    if name.lower().endswith(".csv"):
-        rows = _rows_of_csv(path, name)
-    elif os.path.isdir(path):
-        rows = read_rows(path)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            shutil.copyfile(path, os.path.join(folder, FILE))
-            rows = read_rows(folder)
+    rows = _rows_of_csv(path, name) if name.lower().endswith(".csv") else read_records(path)
     if not rows or not set(NEEDED) <= set(rows[0]):
         raise ContextwiseError(
             f"{name}: these are not the results of an experiment; it takes rows with the columns "

@@ -11,6 +11,7 @@ from shiny import reactive, render, req, ui
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.pairs import Pair
+from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements
 from contextwise.explorer.state import State
 from contextwise.models.numbers import name, number, rate
@@ -24,7 +25,6 @@ from contextwise.report.records import (
 )
 from contextwise.report.svg import MOST_CELLS, heat_map_svg
 from contextwise.report.tables import OF_ASSERTIONS, OF_DEPENDENCIES
-from contextwise.report.written import as_csv, as_json
 
 AROUND = 12
 """How many variables to either side of a click the enlarged map shows."""

@@ -10,11 +10,11 @@ from shiny import reactive, render, req, ui
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.explain import PairExplanation, in_words
 from contextwise.comparison.pairs import Pair
+from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements, jobs
 from contextwise.explorer.state import State
 from contextwise.explorer.work import Worker
 from contextwise.models.numbers import number, percent
-from contextwise.report.written import as_csv, as_json
 
 TOP = 20
 LIMIT = 20.0  # seconds to find regions

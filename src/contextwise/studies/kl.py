@@ -32,10 +32,9 @@ from contextwise.distributions.batch import STATES
 from contextwise.distributions.sampling import gibbs_chains
 from contextwise.distributions.tables import state_count
 from contextwise.execution.files import write_bytes
-from contextwise.execution.maps import way_of
+from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress
-from contextwise.execution.runner import Outcome, Unit, run
-from contextwise.execution.store import Row, Store
+from contextwise.execution.runs import Outcome, Record, Store, Unit, run_units
 from contextwise.learning.generate import WithErrors, with_errors
 from contextwise.models.features import members
 from contextwise.models.structure import LogLinear, Structure
@@ -43,17 +42,6 @@ from contextwise.studies.configuration import Configuration, to_toml
 
 Side = Literal["fp", "fn"]
 SIDES: tuple[Side, ...] = ("fp", "fn")
-COLUMNS = (
-    "structure",
-    "side",
-    "size",
-    "parameters",
-    "errors",
-    "percentage",
-    "features",
-    "kl",
-    "converged",
-)
 _WEIGHTS, _DATA, _STRUCTURE = range(3)
 """What is drawn, as the first number of its place in the run's tree of seeds."""
 
@@ -62,20 +50,44 @@ def run_kl(
     configuration: Configuration,
     folder: str | os.PathLike[str],
     *,
-    jobs: int = 1,
+    n_jobs: int = 1,
     cluster: Any = None,
     show_progress: bool | Progress = False,
 ) -> Outcome:
     """Run the experiment into a folder, or go on where it stopped.
 
-    The folder gets ``results.sqlite`` and ``configuration.toml``; `studies.summary` says what
-    the results show. A model with more states than `fit_many` visits is refused before.
+    The folder gets ``results.sqlite`` and ``configuration.toml``; `contextwise.studies.summary`
+    says what the results show.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Everything that the results depend on.
+    folder : path
+        Where the results go; made if it is not there.
+    n_jobs : int
+        How many processes; -1 is one process per core.
+    cluster : address such as ``tcp://host:8786``, or a Dask client
+        Goes before ``n_jobs``.
+    show_progress : bool or function of (done, total)
+
+    Returns
+    -------
+    Outcome
+        How many units of work were done, and which failed.
+
+    Raises
+    ------
+    TooLargeError
+        If the model has more states than `fit_many` visits.
     """
     state_count(configuration.model().domain, STATES)
-    way, text = way_of(jobs=jobs, cluster=cluster), to_toml(configuration)
-    with Store(folder, COLUMNS, configuration.record()) as store:
+    map_units, text = choose_map(n_jobs=n_jobs, cluster=cluster), to_toml(configuration)
+    with Store(folder, configuration.record()) as store:
         write_bytes(Path(folder) / "configuration.toml", text.encode())
-        return run(store, units(configuration), fit_unit, way, show_progress=show_progress)
+        return run_units(
+            store, units(configuration), fit_unit, map_units, show_progress=show_progress
+        )
 
 
 def units(configuration: Configuration) -> Iterator[Unit]:
@@ -83,13 +95,12 @@ def units(configuration: Configuration) -> Iterator[Unit]:
     for first in range(0, configuration.structures, configuration.chunk):
         chunk = range(first, min(first + configuration.chunk, configuration.structures))
         for side in SIDES:
-            name = f"{side}-{first:06}"
-            yield Unit(name, f"{configuration.seed}/{name}", (configuration, side, chunk))
+            yield Unit(f"{side}-{first:06}", (configuration, side, chunk))
 
 
-def fit_unit(unit: Unit) -> Sequence[Row]:
+def fit_unit(parameters: tuple[Configuration, Side, range]) -> Sequence[Record]:
     """Draw the structures of a unit, fit each to every data set, and measure."""
-    configuration, side, chunk = unit.work
+    configuration, side, chunk = parameters
     study = _study(configuration)
     drawn = [study.structure(side, k) for k in chunk]
     fitted = fit_many(
@@ -105,7 +116,7 @@ def fit_unit(unit: Unit) -> Sequence[Row]:
             "structure": chunk[at],
             "side": side,
             "size": size,
-            "parameters": parameters,
+            "parameters": weights,
             "errors": made.errors,
             "percentage": 100 * made.errors / study.most[side],
             "features": len(made.structure),
@@ -113,7 +124,7 @@ def fit_unit(unit: Unit) -> Sequence[Row]:
             "converged": int(fitted.converged[at, place]),
         }
         for at, made in enumerate(drawn)
-        for place, (parameters, size) in enumerate(study.data_sets)
+        for place, (weights, size) in enumerate(study.data_sets)
     ]
 
 
@@ -189,5 +200,5 @@ class Study:
 
 @lru_cache(maxsize=2)
 def _study(configuration: Configuration) -> Study:
-    """The study of a configuration, made once a process."""
+    """The study of a configuration, made once per process."""
     return Study(configuration)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from contextwise.errors import require
 from contextwise.execution.files import write_bytes
-from contextwise.execution.store import export_csv, read_rows
+from contextwise.execution.records import as_csv
+from contextwise.execution.runs import read_records
 from contextwise.report.plots.figures import COLUMN, new_figure, save, styled
 from contextwise.report.plots.scatter import plot_scatter
 from contextwise.studies.summary import written_summary
@@ -24,8 +25,8 @@ def publish(folder: str | os.PathLike[str]) -> str:
     There is a figure a number of rows: ``kl-50.png`` and ``kl-50.svg``, and so on.
     """
     place = Path(folder)
-    rows = read_rows(place)
-    export_csv(rows, place / "results.csv")
+    rows = read_records(place)
+    write_bytes(place / "results.csv", as_csv(rows).encode())
     summary = written_summary(rows)
     write_bytes(place / "summary.md", summary.encode())
     for size in sorted({row["size"] for row in rows}):
