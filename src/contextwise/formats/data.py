@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,9 @@ from contextwise.models.domain import Domain, listed
 from contextwise.models.numbers import plural
 
 MISSING = frozenset({"", "*", "?", "NA", "NaN", "nan"})
+
+LARGEST_CODE = 9_999
+"""A larger number in a column of codes is no code: a measurement should be binned first."""
 
 Row = tuple[int, list[str]]
 """A line number and its cells."""
@@ -59,6 +62,56 @@ def parse_rows(data: bytes, name: str, domain: Domain) -> npt.NDArray[Any]:
     if not len(rows):
         raise ParseError("there are no rows below the header", path=name)
     return rows
+
+
+def infer_domain(data: bytes, name: str) -> Domain:
+    """The variables and states that a data file shows, where nothing else says them.
+
+    A first line that holds only whole numbers is a row of codes: the variables are then ``v0``,
+    ``v1``, … with the states 0 to the largest code. Any other first line is the header, and the
+    states of a variable are the labels that occur, in order.
+
+    Parameters
+    ----------
+    data : bytes
+        The contents of the file.
+    name : str
+        Of the file, for messages.
+
+    Examples
+    --------
+    >>> infer_domain(b"age,smoker\\nold,yes\\nyoung,no\\n", "people.csv")
+    Domain(age: old|young, smoker: no|yes)
+    >>> infer_domain(b"0,1\\n1,2\\n", "codes.data")
+    Domain(v0: 0|1, v1: 0|1|2)
+    """
+    lines = list(_lines(data, name))
+    if not lines:
+        raise ParseError("there are no rows in this file", path=name)
+    line, first = lines[0]
+    coded = all(cell.isdecimal() or cell in MISSING for cell in first)
+    names = [f"v{k}" for k in range(len(first))] if coded else first
+    if len(set(names)) < len(names):
+        raise ParseError("two columns have one name", path=name, line=line)
+    variables: dict[str, Sequence[str] | int] = {}
+    for column, own in enumerate(names):
+        cells = {row[column] for _, row in lines[not coded :] if column < len(row)} - MISSING
+        largest = max(map(int, cells), default=0) if all(map(str.isdecimal, cells)) else None
+        if coded and largest is not None and largest <= LARGEST_CODE:
+            variables[own] = largest + 1
+        else:
+            variables[own] = sort_states(cells) or 1
+    return Domain(variables)
+
+
+def sort_states(labels: Iterable[str]) -> list[str]:
+    """Labels in order: by number if all are whole numbers, by their letters otherwise.
+
+    >>> sort_states(["10", "9"]), sort_states(["yes", "no"])
+    (['9', '10'], ['no', 'yes'])
+    """
+    found = sorted(labels)
+    return sorted(found, key=int) if all(map(str.isdecimal, found)) else found
 
 
 def format_rows(rows: npt.NDArray[Any], domain: Domain) -> str:

@@ -1,1 +1,44 @@
-"""From data to structures; random structures and structures with wanted errors."""
+"""From data to structures: learners; random structures and structures with wanted errors.
+
+`base` says what a learner is, `data` what it learns from, `registry` which there are. A name is
+imported when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from contextwise.learning.registry import LEARNERS, learner_named
+
+if TYPE_CHECKING:
+    from contextwise.learning.base import Learner, as_learner
+    from contextwise.learning.data import Data, as_data
+    from contextwise.learning.marginals import ChowLiu, Independent
+
+__all__ = [
+    "LEARNERS",
+    "ChowLiu",
+    "Data",
+    "Independent",
+    "Learner",
+    "as_data",
+    "as_learner",
+    "learner_named",
+]
+
+if not TYPE_CHECKING:
+    _HOMES = {entry.class_name: entry.module for entry in LEARNERS.values()} | {
+        "Data": "data",
+        "Learner": "base",
+        "as_data": "data",
+        "as_learner": "base",
+    }
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

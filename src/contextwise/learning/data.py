@@ -1,0 +1,282 @@
+"""What learners learn from: rows of codes over a domain, from whatever people have at hand.
+
+Inside, data are always the same: a `Domain`, and an array with the position of each state, one row
+per case. Outside they are
+
+- a pandas DataFrame: a column per variable, cells are labels; a categorical column brings its
+  categories as states, any other column the labels that occur in it, sorted;
+- an array or list of rows: ints are codes, and a variable has the states 0 to the largest code;
+  texts are labels. The variables are ``v0``, ``v1``, …;
+- a list of mappings from names to labels;
+- the path of a file, ``.gz`` too: CSV with a header, or Libra's ``.data`` without one, whose cells
+  are codes (a first line of whole numbers is no header).
+
+With a ``domain`` none of this is guessed: cells are labels of its states, columns are matched by
+name where there are names. A learned structure can be compared with a true one only over the same
+states, so whoever knows the truth gives its domain. A missing value is an error that says where.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from contextwise.errors import DomainError, require
+from contextwise.execution import files
+from contextwise.formats.data import LARGEST_CODE, infer_domain, parse_rows, sort_states
+from contextwise.models.domain import Domain, State, label_of
+from contextwise.models.features import IntArray
+from contextwise.models.structure import LogLinear, Structure
+
+DomainLike = Domain | Mapping[str, Sequence[State] | int]
+DataLike = Any
+"""A frame, an array, a list of rows, a path, or `Data`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Rows over a domain, as positions of states.
+
+    Attributes
+    ----------
+    domain : Domain
+    rows : int array of shape (rows, variables)
+
+    Examples
+    --------
+    >>> data = as_data([[0, 1], [1, 2]])
+    >>> data
+    Data(2 rows, 2 variables)
+    >>> data.domain.cardinalities, data.take([1]).rows.tolist()
+    ((2, 3), [[1, 2]])
+    """
+
+    domain: Domain
+    rows: IntArray
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Data({len(self)} rows, {len(self.domain)} variables)"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short text that is the same for the same rows over the same domain."""
+        digest = sha256(repr((self.domain.names, self.domain.states)).encode())
+        digest.update(np.ascontiguousarray(self.rows, dtype="<i8").tobytes())
+        return digest.hexdigest()[:16]
+
+    def take(self, rows: Any) -> Data:
+        """Some of the rows, by number or mask, over the same domain."""
+        return Data(self.domain, np.ascontiguousarray(self.rows[np.asarray(rows)]))
+
+    def labels(self) -> list[list[str]]:
+        """The rows as labels, for people and other packages."""
+        states = self.domain.states
+        return [[states[v][code] for v, code in enumerate(row)] for row in self.rows.tolist()]
+
+    def frame(self) -> Any:
+        """The rows as a pandas DataFrame of categorical columns, every state a category."""
+        pandas = require("pandas", "frames")
+        columns = zip(self.domain.names, self.domain.states, self.rows.T, strict=True)
+        return pandas.DataFrame(
+            {
+                name: pandas.Categorical.from_codes(codes, categories=list(states))
+                for name, states, codes in columns
+            }
+        )
+
+    def counts(self) -> list[IntArray]:
+        """How often each state of each variable occurs."""
+        cards = self.domain.cardinalities
+        columns = zip(self.rows.T, cards, strict=True)
+        return [np.bincount(codes, minlength=c).astype(np.int64) for codes, c in columns]
+
+
+def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
+    """Rows of codes, from a frame, an array, rows, or the path of a file.
+
+    Parameters
+    ----------
+    data : frame, array, list of rows, path, or Data
+        See the head of this module.
+    domain : Domain, or a mapping that makes one, optional
+        The variables and their states; without it they are read off the data.
+
+    Returns
+    -------
+    Data
+
+    Raises
+    ------
+    DomainError, ParseError
+        For a missing value, or a cell that is no state; the message says where.
+
+    Examples
+    --------
+    >>> as_data([["yes", "old"], ["no", "old"]]).domain
+    Domain(v0: no|yes, v1: old)
+    >>> as_data([["yes", "old"]], {"smoker": ["no", "yes"], "age": ["young", "old"]}).rows
+    array([[1, 1]])
+    """
+    known = domain if domain is None or isinstance(domain, Domain) else Domain(domain)
+    if isinstance(data, Data):
+        return data if known is None or known == data.domain else _laid(data, known)
+    if isinstance(data, str | os.PathLike):
+        return _from_file(data, known)
+    if np.issubdtype(getattr(data, "dtype", object), np.floating) and np.ndim(data) == 2:
+        data = _whole(np.asarray(data), known)
+    if known is None:
+        data, known = _with_domain(data)
+    return Data(known, known.encode(data))
+
+
+def by_position(model: LogLinear) -> LogLinear:
+    """The same model with codes for labels: what predicts rows of codes."""
+    plain = Domain.of_cardinalities(model.domain.cardinalities)
+    return LogLinear(Structure(plain, model.structure.features), model.weights)
+
+
+def _laid(data: Data, domain: Domain) -> Data:
+    """The same rows over another domain, matched by names and labels."""
+    rows = np.empty((len(data), len(domain)), dtype=np.int64)
+    for variable, name in enumerate(domain.names):
+        own = data.domain.position(name)
+        seen = np.unique(data.rows[:, own])
+        places = np.zeros(data.domain.cardinalities[own], dtype=np.int64)
+        for code in seen.tolist():
+            places[code] = domain.state_position(variable, data.domain.states[own][code])
+        rows[:, variable] = places[data.rows[:, own]]
+    return Data(domain, rows)
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def _from_file(path: str | os.PathLike[str], domain: Domain | None) -> Data:
+    content = files.read_bytes(path)
+    codes = _codes(content)
+    if codes is not None and domain is None and codes.max(initial=0) <= LARGEST_CODE:
+        domain = Domain.of_cardinalities((codes.max(axis=0) + 1).tolist())
+    if codes is not None and domain is not None and _are_codes(codes, domain):
+        return Data(domain, codes)
+    name = os.fspath(path)
+    domain = infer_domain(content, name) if domain is None else domain
+    return Data(domain, domain.encode(parse_rows(content, name, domain)))
+
+
+def _codes(content: bytes) -> IntArray | None:
+    """The rows of a file of codes, quickly; None if it is anything else, or not well formed."""
+    if not content.strip() or content.translate(None, b"0123456789,\r\n"):
+        return None
+    if re.search(rb"(?:^|[,\r\n])0[0-9]|[0-9]{6}", content):
+        return None
+    try:
+        rows = np.loadtxt(StringIO(content.decode("ascii")), np.int64, delimiter=",", ndmin=2)
+    except ValueError:
+        return None
+    return rows
+
+
+def _are_codes(rows: IntArray, domain: Domain) -> bool:
+    """Whether the labels of the domain are the codes, and the rows keep to them."""
+    if rows.shape[1] != len(domain) or (rows.max(axis=0) >= domain.cardinalities).any():
+        return False
+    return all(own == tuple(map(str, range(len(own)))) for own in set(domain.states))
+
+
+# -- frames, arrays and rows -----------------------------------------------------------------------
+
+
+def _with_domain(data: Any) -> tuple[Any, Domain]:
+    """The data, as `Domain.encode` takes them, and the domain that they show."""
+    if hasattr(data, "columns"):
+        return data, Domain({name: _frame_states(data, name) for name in data.columns})
+    if not hasattr(data, "shape"):
+        data = list(_iterated(data))
+        if data and isinstance(data[0], Mapping):
+            return data, Domain({n: _states(_cells(data, n)) for n in data[0]})
+        data = _rectangle(data)
+    array = np.asarray(data)
+    if array.ndim != 2:
+        raise DomainError(f"the data has shape {array.shape}; expected rows of cells")
+    columns = {f"v{v}": _column_states(v, column) for v, column in enumerate(array.T)}
+    return array, Domain(columns)
+
+
+def _iterated(data: Any) -> Iterable[Any]:
+    if not isinstance(data, Iterable):
+        raise DomainError(
+            f"{type(data).__name__!r} is no data; give a frame, an array, rows, or a path"
+        )
+    return data
+
+
+def _rectangle(rows: list[Any]) -> Any:
+    cells = [list(row) for row in rows]
+    for r, row in enumerate(cells):
+        if len(row) != len(cells[0]):
+            raise DomainError(
+                f"row {r} of the data has {len(row)} cells, and row 0 has {len(cells[0])}"
+            )
+    table = np.empty((len(cells), len(cells[0]) if cells else 0), dtype=object)
+    for r, row in enumerate(cells):
+        table[r] = row
+    return table
+
+
+def _cells(rows: list[Mapping[str, Any]], name: str) -> list[Any]:
+    return [row.get(name) for row in rows]
+
+
+def _whole(array: Any, domain: Domain | None) -> Any:
+    """Floats as codes; a missing or broken number is an error that says where."""
+    with np.errstate(invalid="ignore"):
+        broken = np.argwhere(~(np.isfinite(array) & (array == np.floor(array))))
+    for row, v in broken.tolist():
+        what = "missing" if np.isnan(array[row, v]) else f"{array[row, v]}, which is no code"
+        name = f"v{v}" if domain is None or v >= len(domain) else domain.names[v]
+        raise DomainError(f"row {row} of the data: the value of {name!r} is {what}")
+    return array.astype(np.int64)
+
+
+def _column_states(variable: int, column: Any) -> list[str] | int:
+    """The states of a column of an array: all codes up to the largest, or the labels."""
+    if len(column) and np.issubdtype(column.dtype, np.integer):
+        for bad in np.flatnonzero((column < 0) | (column > LARGEST_CODE))[:1].tolist():
+            raise DomainError(
+                f"row {bad} of the data: {column[bad]} is not a code of 'v{variable}' (codes are "
+                f"0 to {LARGEST_CODE}); give the domain, or bin the values first"
+            )
+        return int(column.max()) + 1
+    labels = _states(column)
+    if labels and all(isinstance(cell, int | np.integer) for cell in column):
+        return _column_states(variable, column.astype(np.int64))
+    return labels or 1
+
+
+def _frame_states(frame: Any, name: Any) -> list[str]:
+    column = frame[name]
+    categories = getattr(getattr(column, "cat", None), "categories", None)
+    if categories is not None:
+        return [label_of(category) for category in categories]
+    return _states(column.unique()) or ["0"]
+
+
+def _states(cells: Iterable[Any]) -> list[str]:
+    """The labels that occur, without missing ones (`Domain.encode` says where they are)."""
+    found = {label_of(cell) for cell in set(cells) if _is_label(cell)}
+    return sort_states(found)
+
+
+def _is_label(cell: object) -> bool:
+    return isinstance(cell, str | int | np.integer | bool | np.bool_)

@@ -1,0 +1,59 @@
+"""The learners by the names that the command knows. To add one, write its line here.
+
+A learner's module is imported when its learner is asked for, so that listing them costs nothing.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from contextwise.errors import ContextwiseError
+
+if TYPE_CHECKING:
+    from contextwise.learning.base import Learner
+
+
+class Entry(NamedTuple):
+    """Where a learner is, and what it does in one line."""
+
+    module: str
+    class_name: str
+    summary: str
+
+
+LEARNERS: dict[str, Entry] = {
+    "independent": Entry("marginals", "Independent", "No interactions: the baseline."),
+    "chow-liu": Entry("marginals", "ChowLiu", "The best tree of pairs (Chow and Liu)."),
+}
+"""The modules are those of `contextwise.learning`."""
+
+
+def learner_named(name: str) -> type[Learner]:
+    """The class of a learner.
+
+    Parameters
+    ----------
+    name : str
+        As the command writes it, such as ``chow-liu``.
+
+    Raises
+    ------
+    ContextwiseError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> learner_named("chow-liu").__name__
+    'ChowLiu'
+    """
+    if name not in LEARNERS:
+        near = get_close_matches(name, LEARNERS, n=1)
+        hint = f"; the nearest is {near[0]!r}" if near else f"; there are {', '.join(LEARNERS)}"
+        raise ContextwiseError(f"there is no learner {name!r}{hint}")
+    entry = LEARNERS[name]
+    found: type[Learner] = getattr(
+        import_module(f"contextwise.learning.{entry.module}"), entry.class_name
+    )
+    return found
