@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from contextwise import compare, examples
+from contextwise.errors import ContextwiseError
 from contextwise.explorer import jobs
 from contextwise.explorer.link import Link
 from contextwise.explorer.overview import cell_pair
 from contextwise.explorer.process import Job, WorkError
+from contextwise.explorer.results import read_results
 from contextwise.explorer.scatter import Point, Series, scatter_svg
-from contextwise.explorer.serve import LARGEST_UPLOAD, guarded
+from contextwise.explorer.server import LARGEST_UPLOAD, guarded
 from contextwise.explorer.state import bundled, fitting, likely
 from contextwise.report.heat import HeatMap, heat_map
 from hard import hard_models
@@ -147,3 +154,102 @@ def test_other_sites_other_names_and_large_uploads_are_refused() -> None:
     assert _answer(_request("POST", host=here, content_length="10")) == "welcome"
     assert _answer(_request("POST", host=here, content_length=str(LARGEST_UPLOAD + 1))) == 413
     assert _answer(_request("POST", host=here)) == 413
+
+
+@pytest.mark.parametrize("headers", [{"host": "["}, {"host": "127.0.0.1", "origin": "http://["}])
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_headers_that_make_no_sense_are_refused(headers: dict[str, str], host: str) -> None:
+    assert _answer(_request(**headers), host=host) == 400
+
+
+def test_bytes_are_counted_as_they_arrive_whatever_the_header_says() -> None:
+    """Chunked encoding overrules a length: a request with both may be of any size."""
+    part = LARGEST_UPLOAD // 4 + 1
+    left = [part] * 8
+    read = 0
+    sent: list[dict[str, Any]] = []
+
+    async def upload(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal read
+        while (message := await receive())["type"] == "http.request":
+            read += len(message["body"])
+        raise RuntimeError("the client left")
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": bytes(left.pop()), "more_body": bool(left)}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    request = _request("POST", host="127.0.0.1", content_length="5", transfer_encoding="chunked")
+
+    async def ask() -> None:
+        await guarded(upload, "127.0.0.1")(request, receive, send)
+
+    asyncio.run(ask())
+    assert sent[0]["status"] == 413
+    assert read <= LARGEST_UPLOAD
+
+
+# -- results that anybody may have made ----------------------------------------------------------
+
+COLUMNS = ("structure", "side", "size", "parameters", "percentage", "kl")
+GOOD = dict(zip(COLUMNS, (1, "fp", 100, 0, 10.0, 0.5), strict=True))
+
+
+def _results(folder: Path, *records: object) -> str:
+    path = folder / "results.sqlite"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE records (unit, record)")
+        db.executemany(
+            "INSERT INTO records VALUES (0, ?)",
+            [(r if isinstance(r, str | bytes | None) else json.dumps(r),) for r in records],
+        )
+    return str(path)
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("value", ["<b>", None, [], float("inf")])
+def test_results_without_numbers_are_refused_in_words(
+    tmp_path: Path, column: str, value: object
+) -> None:
+    path = _results(tmp_path, GOOD, GOOD | {column: value})
+    with pytest.raises(ContextwiseError, match=rf"mine\.sqlite: row 2: {column} is "):
+        read_results(path, name="mine.sqlite")
+
+
+@pytest.mark.parametrize("record", [None, "text", b"\xff", "[1]", "[" * 100_000, "1" * 5000])
+def test_records_that_are_none_are_refused_in_words(tmp_path: Path, record: object) -> None:
+    with pytest.raises(ContextwiseError, match=r"^mine\.sqlite: not the results of a run"):
+        read_results(_results(tmp_path, record), name="mine.sqlite")
+
+
+def test_results_of_a_run_are_read_where_they_are(tmp_path: Path) -> None:
+    path = _results(tmp_path, GOOD)
+    for place in (path, str(tmp_path)):
+        assert read_results(place, name="run")[0]["kl"] == 0.5
+    assert list(tmp_path.iterdir()) == [tmp_path / "results.sqlite"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\n1\n", "mine.csv:2: these are not the results"),
+        (",".join(COLUMNS) + "\n1,fp,100,0,10,nan\n", "mine.csv:2: kl is 'nan'"),
+        (",".join(COLUMNS) + "\n1,fp,100,0,inf,1\n", "mine.csv:2: percentage is 'inf'"),
+        (",".join(COLUMNS) + "\n1,fp,1e999,0,1,1\n", "mine.csv:2: size is '1e999'"),
+        (",".join(COLUMNS) + "\n1,fp,100\n", "mine.csv:2: parameters is ''"),
+        (",".join(COLUMNS) + f"\n{'1' * 200_000},fp,100,0,1,1\n", "not a CSV file: field larger"),
+        (
+            ",".join(COLUMNS) + "\n1,fp,100,0,10,1\n1,fp,100,1,10,1\n2,fp,100,0,20,1\n",
+            "structure 2 (false positives, 100 rows) has no row for the parameter set 1",
+        ),
+        ("", "there are no results in it"),
+    ],
+)
+def test_rows_that_make_no_sense_are_refused_with_their_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "rows").write_text(text)
+    with pytest.raises(ContextwiseError, match=re.escape(message)):
+        read_results(str(tmp_path / "rows"), name="mine.csv")

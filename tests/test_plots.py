@@ -37,6 +37,7 @@ from contextwise.report.plots import (
     save,
 )
 from contextwise.report.plots.figures import encoded
+from contextwise.studies.summary import means
 
 SIX = compare(examples.load("six"), examples.load("six-guess"))
 LINE = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
@@ -183,6 +184,16 @@ class TestScatter:
         points = {bars.get_label(): bars[0].get_xydata() for bars in axes.containers}
         assert np.allclose(points["false positives"], [[0, 0.2], [10, 0.2]])
         assert np.allclose(points["false negatives"], [[5, 0.2]])
+
+    def test_bars_are_the_standard_deviation_that_the_summary_uses(self) -> None:
+        axes = plot_scatter(self.TABLE, size=50)
+        [bars] = axes.containers[1][2]
+        [bar] = bars.get_segments()
+        rows = [
+            {str(key): cell for key, cell in row.items()} for row in self.TABLE.to_dict("records")
+        ]
+        deviation = means(rows, "fn", 50).deviation
+        assert np.allclose(bar[:, 1], [0.2 - deviation[0], 0.2 + deviation[0]])
 
     def test_what_is_missing_is_said(self) -> None:
         with pytest.raises(DomainError, match="there are: 50, 1000"):

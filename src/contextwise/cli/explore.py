@@ -56,7 +56,7 @@ def explore(
     """
     require("shiny", "explorer")
     from contextwise.explorer.app import explorer
-    from contextwise.explorer.serve import serve
+    from contextwise.explorer.server import serve
 
     loaded = load_all(models, format=format_name, zero_weights=zero_weights)
     serve(

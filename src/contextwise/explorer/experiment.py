@@ -56,7 +56,7 @@ def panel() -> TagList:
 
 def serve(input: Inputs, run: Path | None) -> list[Worker]:
     """Register what the view shows; ``run`` is a folder that is opened at once."""
-    reading = Worker(jobs.read_results, seconds=READING)
+    reading = Worker(jobs.results_in, seconds=READING)
     summing = Worker(jobs.effects_of, seconds=READING)
 
     @reactive.effect

@@ -5,18 +5,17 @@ Arguments and results travel between processes; the last argument reports progre
 
 from __future__ import annotations
 
-import csv
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.explain import PairExplanation, explain, explain_comparison
 from contextwise.comparison.pairs import Contexts, Pair
 from contextwise.comparison.result import Interrupted
-from contextwise.errors import ContextwiseError, ParseError
+from contextwise.errors import ContextwiseError
 from contextwise.execution.progress import Progress
-from contextwise.execution.runs import read_records
+from contextwise.explorer.results import Row, read_results
 from contextwise.formats import format_of, read_stream
 from contextwise.independence import Answer, answer_to, parse_statement
 from contextwise.models.structure import Model
@@ -26,15 +25,6 @@ from contextwise.studies.summary import Effect, effects
 
 STEPS = 1000
 """A guess's share of the progress of several."""
-NEEDED: Mapping[str, Callable[[str], Any]] = {
-    "structure": int,
-    "side": str,
-    "size": int,
-    "parameters": int,
-    "percentage": float,
-    "kl": float,
-}
-"""The columns of an experiment's rows that are looked at."""
 
 
 def read_uploads(
@@ -133,33 +123,9 @@ def report_of(
     return report_page(true, reported)
 
 
-def read_results(path: str, name: str, progress: Progress) -> list[dict[str, Any]]:
+def results_in(path: str, name: str, progress: Progress) -> list[Row]:
     """The rows of an experiment: of a run's folder, of its ``results.sqlite``, or of a CSV file."""
-    rows = _rows_of_csv(path, name) if name.lower().endswith(".csv") else read_records(path)
-    if not rows or not set(NEEDED) <= set(rows[0]):
-        raise ContextwiseError(
-            f"{name}: these are not the results of an experiment; it takes rows with the columns "
-            f"{', '.join(NEEDED)}"
-        )
-    return rows
-
-
-def _rows_of_csv(path: str, name: str) -> list[dict[str, Any]]:
-    with open(path, encoding="utf-8", errors="replace", newline="") as file:
-        reader = csv.DictReader(file)
-        rows: list[dict[str, Any]] = []
-        for row in reader:
-            try:
-                numbers = {key: kind(row[key]) for key, kind in NEEDED.items()}
-            except (KeyError, TypeError, ValueError):
-                raise ParseError(
-                    "a row of results needs numbers under "
-                    f"{', '.join(key for key in NEEDED if key != 'side')}",
-                    path=name,
-                    line=reader.line_num,
-                ) from None
-            rows.append(row | numbers)
-    return rows
+    return read_results(path, name=name)
 
 
 def effects_of(rows: Sequence[Mapping[str, Any]], progress: Progress) -> list[Effect]:

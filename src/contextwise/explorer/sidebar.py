@@ -10,7 +10,7 @@ from shiny import reactive, render, ui
 from contextwise.comparison.pairs import FULLY
 from contextwise.explorer import elements, jobs
 from contextwise.explorer.link import Link
-from contextwise.explorer.serve import LARGEST_UPLOAD
+from contextwise.explorer.server import LARGEST_UPLOAD
 from contextwise.explorer.state import Entry, State, fitting, likely
 from contextwise.explorer.work import Worker
 from contextwise.formats import FORMATS

@@ -36,7 +36,7 @@ def plot_scatter(
         Columns ``structure``, ``side`` ("fp" or "fn"), ``size`` (of the sample), ``percentage``
         (of the errors that are possible on that side) and ``kl``.
     size : the sample size to show
-    error_bars : whether to draw the standard deviation over the parameters
+    error_bars : whether to draw the standard deviation over the parameters (of a sample: n - 1)
     """
     missing = [column for column in NEEDED if column not in table.columns]
     if missing:
@@ -53,7 +53,7 @@ def plot_scatter(
         axes.errorbar(
             x,
             y,
-            yerr=groups["kl"].std(ddof=0) if error_bars else None,
+            yerr=groups["kl"].std().fillna(0.0) if error_bars else None,
             fmt=marker,
             color=COLOURS[kind],
             markersize=3,

@@ -7,7 +7,7 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -15,9 +15,10 @@ import uvicorn
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_UPLOAD = 64 << 20
+TOO_LARGE = f"files up to {LARGEST_UPLOAD >> 20} MiB can be uploaded"
 HERE = ("127.0.0.1", "localhost", "::1")
 
 
@@ -75,18 +76,18 @@ def guarded(app: ASGIApp, host: str) -> ASGIApp:
     A page of another site that is open in the same browser can send requests to this machine. It
     cannot choose the ``Origin`` header that the browser adds, nor, under a name that it has
     pointed at this machine, the ``Host`` header. An upload without a length, or with one above the
-    limit, is refused before it is read.
+    limit, is refused before it is read; one that is longer than it says is cut off.
     """
     hosts = {*HERE, host} if host in HERE else None
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         refused = None if scope["type"] == "lifespan" else _refusal(scope, hosts)
-        if refused is None:
-            await app(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})
+        if refused is not None:
+            await _refuse(scope, send, *refused)
+        elif scope["type"] == "http":
+            await _within_limit(app, scope, receive, send)
         else:
-            await _answer(send, *refused)
+            await app(scope, receive, send)
 
     return guard
 
@@ -94,20 +95,53 @@ def guarded(app: ASGIApp, host: str) -> ASGIApp:
 def _refusal(scope: Scope, hosts: set[str] | None) -> tuple[int, str] | None:
     """Why a request is refused, as a status and a sentence; None if it is not."""
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-    host = headers.get("host", "")
-    if hosts is not None and urlsplit(f"//{host}").hostname not in hosts:
+    try:
+        named = urlsplit(f"//{headers.get('host', '')}")
+        origin = urlsplit(headers["origin"]).netloc if "origin" in headers else named.netloc
+    except ValueError:
+        return 400, "the headers of this request make no sense"
+    if hosts is not None and named.hostname not in hosts:
         return 403, "this page is for the machine it runs on"
-    origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != host:
+    if origin != named.netloc:
         return 403, "this request comes from another site"
     if scope["type"] == "http" and scope["method"] == "POST":
         length = headers.get("content-length", "")
         if not length.isdecimal() or int(length) > LARGEST_UPLOAD:
-            return 413, f"files up to {LARGEST_UPLOAD >> 20} MiB can be uploaded"
+            return 413, TOO_LARGE
     return None
 
 
-async def _answer(send: Send, status: int, sentence: str) -> None:
-    start: dict[str, Any] = {"type": "http.response.start", "status": status}
-    await send(start | {"headers": [(b"content-type", b"text/plain; charset=utf-8")]})
+async def _within_limit(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Run the application; if more bytes arrive than the limit allows, it sees the client leave.
+
+    A header can lie about the length, or be overruled by chunked encoding: what counts is what
+    arrives.
+    """
+    arrived = 0
+
+    async def counted() -> Message:
+        nonlocal arrived
+        message = await receive()
+        arrived += len(message.get("body", b""))
+        return {"type": "http.disconnect"} if arrived > LARGEST_UPLOAD else message
+
+    async def answer(message: Message) -> None:
+        if arrived <= LARGEST_UPLOAD:
+            await send(message)
+
+    try:
+        await app(scope, counted, answer)
+    except Exception:
+        if arrived <= LARGEST_UPLOAD:
+            raise
+    if arrived > LARGEST_UPLOAD:
+        await _refuse(scope, send, 413, TOO_LARGE)
+
+
+async def _refuse(scope: Scope, send: Send, status: int, sentence: str) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    kind, closing = (b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")
+    await send({"type": "http.response.start", "status": status, "headers": [kind, closing]})
     await send({"type": "http.response.body", "body": sentence.encode()})
