@@ -8,7 +8,7 @@ import pytest
 
 from contextwise import LogLinear, Structure, read
 from contextwise.formats import encode, read_stream
-from contextwise.formats.source import Source
+from contextwise.formats.reading import Source
 from contextwise.models.literals import ContradictionWarning
 from contextwise.models.structure import Model
 

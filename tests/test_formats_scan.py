@@ -8,23 +8,23 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from contextwise.errors import ContextwiseError
-from contextwise.formats import encode, libra, scan
-from contextwise.formats.source import Source
+from contextwise.formats import encode, libra, libra_grammar
+from contextwise.formats.reading import Source
 from contextwise.testing import domains, log_linear_models, structures
 
-pytestmark = pytest.mark.skipif(not scan.available(), reason="the scanner was not built")
+pytestmark = pytest.mark.skipif(not libra.available(), reason="the scanner was not built")
 
 
 def agree(data: bytes, keyword: str = "MN") -> bool:
     """Check that both give equal listings, or neither gives one; say whether they did."""
     source = Source(data, "x")
     try:
-        plain = libra.parse(source, keyword)
+        plain = libra_grammar.parse(source, keyword)
     except ContextwiseError:
         with suppress(ContextwiseError):  # the line of cardinalities is read by one function
-            assert scan.scanned(source, keyword) is None
+            assert libra.scanned(source, keyword) is None
         return False
-    fast = scan.scanned(source, keyword)
+    fast = libra.scanned(source, keyword)
     assert fast is not None, "the scanner gave up on a good file"
     assert fast.cardinalities == plain.cardinalities
     assert (fast.rest, fast.line) == (plain.rest, plain.line)
@@ -138,6 +138,6 @@ def test_limits_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     tests = "".join(f"(v{i}_0 1" for i in range(depth))
     data = f"{'2,' * depth}\nMN {{\ntree {{{tests} 2{')' * depth}}}\n}}\n".encode()
     assert agree(data)
+    monkeypatch.setattr("contextwise.formats.libra_grammar.most_literals", lambda *_: 100)
     monkeypatch.setattr("contextwise.formats.libra.most_literals", lambda *_: 100)
-    monkeypatch.setattr("contextwise.formats.scan.most_literals", lambda *_: 100)
     assert not agree(data)

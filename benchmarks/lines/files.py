@@ -9,8 +9,8 @@ from pathlib import Path
 
 from benchmarks.cases import Models
 from benchmarks.measure import Figure, Line, Measurement, at_most, timed
-from contextwise.formats import libra
-from contextwise.formats.source import Source
+from contextwise.formats import libra_grammar
+from contextwise.formats.reading import Source
 
 REAL = [("nips.dttree-ps5", "nips.dt-ps2"), ("moviereview.cl", "moviereview.dttree-ps5")]
 MADE = [("wide.small", "wide.large")]
@@ -47,4 +47,4 @@ def run(models: Models) -> Line:
 
 
 def _parse(path: Path) -> object:
-    return libra.parse(Source(path.read_bytes(), str(path)), "MN")
+    return libra_grammar.parse(Source(path.read_bytes(), str(path)), "MN")

@@ -21,11 +21,11 @@ from typing import IO, Literal
 
 from contextwise.errors import ContextwiseError
 from contextwise.execution import files
-from contextwise.formats import bif, bn, json, mn, uai
-from contextwise.formats.source import Format, Source
+from contextwise.formats import bif, json, libra, uai
+from contextwise.formats.reading import Format, Source
 from contextwise.models.structure import LogLinear, Model
 
-FORMATS = (mn.FORMAT, json.FORMAT, bn.BN, bn.DN, uai.FORMAT, bif.FORMAT)
+FORMATS = (libra.MN, json.FORMAT, libra.BN, libra.DN, uai.FORMAT, bif.FORMAT)
 """The formats; the first that fits is taken for data without a name."""
 
 ZeroWeights = Literal["keep", "drop"]

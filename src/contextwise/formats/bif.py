@@ -33,10 +33,8 @@ from graphlib import CycleError, TopologicalSorter
 import numpy as np
 
 from contextwise.errors import ContextwiseError, DomainError, NotRepresentable, TooLargeError
-from contextwise.formats.assembly import check_states
 from contextwise.formats.bif_grammar import Distribution, Network, parse
-from contextwise.formats.networks import factor_of, network
-from contextwise.formats.source import Format, Source
+from contextwise.formats.reading import Format, Source, check_states, factor_of, model_of_factors
 from contextwise.models.domain import Domain
 from contextwise.models.factors import Factor, FloatArray, checked, factors_to_write, numbers
 from contextwise.models.notation import quoted
@@ -61,7 +59,7 @@ def read(source: Source) -> Model:
     except DomainError as error:
         raise source.error(str(error)) from None
     factors = [_factor(source, domain, own) for own in _complete(source, parsed)]
-    return network(domain, factors, source, "bif")
+    return model_of_factors(domain, factors, source, "bif")
 
 
 def _complete(source: Source, parsed: Network) -> list[Distribution]:

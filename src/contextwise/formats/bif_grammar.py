@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from contextwise.errors import ParseError
-from contextwise.formats.source import Source
+from contextwise.formats.reading import Source
 
 _TOKEN = re.compile(
     r"""(?P<skip>[\s,|]+|//[^\n]*|/\*.*?\*/)

@@ -16,7 +16,7 @@ An object with these keys; any other key is an error, so that a slip of the pen 
     states it may have: ``{"smoker": "yes", "age": ["old", "very old"]}``. ``{}`` is the constant
     feature.
 ``weights``
-    optional: a list of numbers, one a feature; ``"inf"`` and ``"-inf"`` for what JSON cannot say.
+    optional: a list of numbers, one per feature; ``"inf"`` and ``"-inf"`` for what JSON cannot say.
     With it the model is a `LogLinear`, without it a `Structure`.
 
 Weights are written with as many digits as it takes to come back as the same numbers.
@@ -28,28 +28,33 @@ import json
 import math
 from collections.abc import Iterator
 from functools import cache
+from json.decoder import JSONDecoder
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.formats.assembly import (
+from contextwise.formats.reading import (
+    Format,
     ListedFeatures,
-    assembled,
+    Source,
     check_states,
+    model_of,
     most_literals,
     too_many_literals,
 )
-from contextwise.formats.positions import Path, line_of, place_of
-from contextwise.formats.source import Format, Source
 from contextwise.models.domain import Domain
 from contextwise.models.features import WordArray, members, words_of
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 
 VERSION = 1
 _KEYS = ("format", "version", "description", "variables", "features", "weights")
+_BLANK = " \t\n\r"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
+
+Path = tuple[str | int, ...]
+"""Where something stands in a document: ``("features", 3, "smoker")``."""
 
 
 def read(source: Source) -> Model:
@@ -60,11 +65,11 @@ def read(source: Source) -> Model:
     description = document.get("description")
     if description is not None:
         _text(source, description, ("description",))
-    return assembled(listed, source, "json", description=description)
+    return model_of(listed, source, "json", description=description)
 
 
 def write(model: Model) -> bytes:
-    """A model as a ``.json`` file, one line a variable and a feature."""
+    """A model as a ``.json`` file, one line per variable and per feature."""
     structure = structure_of(model)
     description = structure.info.get("description")
     about = "" if description is None else f' "description": {_dumped(description)},\n'
@@ -264,6 +269,63 @@ def _text(source: Source, value: Any, path: Path) -> str:
 def _error(source: Source, message: str, path: Path) -> ContextwiseError:
     place = place_of(path)
     return source.error(f"{place}: {message}" if place else message, line_of(source.text, path))
+
+
+# -- on which line a value stands; the standard decoder does not say --------------------------------
+
+
+def line_of(text: str, path: Path) -> int:
+    """The line of the value at ``path`` of a valid document; if it is missing, of its parent.
+
+    Of equal keys the last counts, as for the decoder.
+
+    >>> line_of('{"a": [1,\\n 2,\\n {"b": 3}]}', ("a", 2, "b"))
+    3
+    """
+    at = _skip(text, 0)
+    for step in path:
+        found = _child(text, at, step)
+        if found is None:
+            break
+        at = found
+    return text.count("\n", 0, at) + 1
+
+
+def _child(text: str, at: int, step: str | int) -> int | None:
+    """Where the value of a key, or an item of a list, starts."""
+    decode = JSONDecoder().raw_decode
+    closing = {"{": "}", "[": "]"}.get(text[at : at + 1])
+    found, index = None, 0
+    at = _skip(text, at + 1)
+    while closing and text[at] != closing:
+        key: str | int = index
+        if closing == "}":
+            key, at = decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)
+        if key == step:
+            found = at
+        at = _skip(text, decode(text, at)[1])
+        at = _skip(text, at + (text[at] == ","))
+        index += 1
+    return found
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BLANK:
+        at += 1
+    return at
+
+
+def place_of(path: Path) -> str:
+    """A path as people write it.
+
+    >>> place_of(("features", 3, "smoker"))
+    'features[3].smoker'
+    """
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
 
 
 FORMAT = Format("json", (".json",), read, write, lambda data: data.lstrip()[:1] == b"{")

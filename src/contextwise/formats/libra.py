@@ -1,278 +1,277 @@
-"""The grammar that Libra's ``.mn``, ``.bn`` and ``.dn`` files share, read in plain Python.
+"""The files of the Libra toolkit: Markov networks ``.mn``, and ``.bn`` and ``.dn``, read only.
 
-A file is a line of cardinalities, a keyword, and factors in braces; variable ``i`` is ``v<i>``::
+Their grammar is in `contextwise.formats.libra_grammar`.
 
-    2,3,2                       the cardinalities of v0, v1, v2
+**Markov networks.** A ``.mn`` file that we write is one that Libra reads, and it comes back equal.
+Libra knows neither names of variables and states nor features without weights, but it ignores what
+follows the last brace; so there we keep, on one line, what else there is to say::
+
+    2,2
     MN {
-    1.2 +v0_1 -v1_2             a feature: weight, then v0 = 1 and v1 ≠ 2; it ends with its line
-    features {                  the same, as a block
-    inf +v0_0
-    7 -0.5 +v2_1                a weight may have a number before it, which is ignored
+    0 +v0_1 +v1_1
     }
-    table {                     the same again; cells that are not named are 0
-    0.5 +v0_1 +v2_1
-    }
-    tree {                      (test, value if it holds, value if not); lines do not matter
-    (v1_0 (v2_0 0.1 -0.2) 3)
-    }
-    }
-    text after the last brace is ignored
+    contextwise 1 {"weights": false, "names": ["smoker", "ill"], "states": [["no", "yes"], …]}
 
-Every line of a table and every leaf of a tree is a feature; a leaf's literals are the tests on its
-path. Keywords are read in any case, ``v`` and ``inf`` in lower case only; blanks are optional.
-Lines without weights, which the paper's own program reads and Libra does not, are accepted if no
-feature of the file has one.
+``weights`` is false for a `Structure` (Libra sees features with the weight 0, ready for learning),
+``names`` and ``states`` are left out where they are ``v0``, ``v1``, … and ``"0"``, ``"1"``, ….
+A program that rewrites the file drops the line, and with it these names.
 
-Refused, unlike in Libra: a value beyond the cardinality, a weight too large for a float. Accepted,
-unlike in Libra: CRLF and blank lines before ``MN``, and line ends anywhere in a tree.
+**Bayesian and dependency networks.** The factors of each variable stand in a block of its own;
+their values are logs of conditional probabilities::
 
-This module is the grammar in plain Python. `contextwise.formats.scan` has a compiled twin, which
-leaves to this one every file that it does not understand at once, so that all errors are told here.
+    2,2
+    BN {
+    v0 {
+    tree { (v0_0 -0.1 -2.3) }
+    }
+    v1 {
+    -0.3 +v0_1 +v1_1
+    }
+    }
+
+The features are those of the factors, as when Libra itself converts such a file to ``.mn``. A
+``.bn`` file gives a `LogLinear`: a product of conditional distributions is a log-linear model whose
+weights are these logs (if they are normalised, as those of trees and tables are). The conditional
+distributions of a dependency network need not fit together in one joint distribution, so a ``.dn``
+file gives a `Structure`.
+
+**The compiled scanner** reads what is well formed, from bytes to arrays without an object per
+literal. At anything else it gives up without a word, and the grammar in plain Python reads the file
+again and says what is wrong. Where the scanner was not built, the grammar reads everything.
 """
 
 from __future__ import annotations
 
-import math
+import json
 import re
-from array import array
-from itertools import accumulate
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from contextwise.errors import ParseError
-from contextwise.formats.assembly import check_states, most_literals, too_many_literals
-from contextwise.formats.listing import Listing
-from contextwise.formats.source import Source
-from contextwise.formats.tokens import Token, Tokens, shown, text_of, whole
+from contextwise.errors import ContextwiseError, DomainError
+from contextwise.formats.libra_grammar import Listing, header, parse, text_of
+from contextwise.formats.reading import Format, ListedFeatures, Source, model_of, most_literals
+from contextwise.models.domain import Domain
+from contextwise.models.features import WORD, all_values, members, words_of
+from contextwise.models.structure import LogLinear, Model, structure_of
 
-_INT = re.compile(r"-?[0-9]+")
-_BLOCKS = ("features", "table", "tree")
+try:
+    from contextwise.formats import _scan
+except ImportError:  # built without a compiler
+    _scan = None  # type: ignore[assignment]
+
+_REMARK = "contextwise "
+_VERSION = "1"
 
 
-def parse(source: Source, keyword: str) -> Listing:
-    """Read a file whose factors follow the keyword ``MN``, ``BN`` or ``DN``.
+# -- from bytes to listed features ------------------------------------------------------------------
 
-    >>> listing = parse(Source(b"2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n", "small.mn"), "MN")
-    >>> listing.lengths, listing.tests, listing.weights
-    (array([2]), array([2, 9]), array([0.5]))
+
+def available() -> bool:
+    """Whether the compiled scanner was built."""
+    return _scan is not None
+
+
+def listing_of(source: Source, keyword: str) -> Listing:
+    """What a file lists whose factors follow the keyword ``MN``, ``BN`` or ``DN``.
+
+    >>> listing_of(Source(b"2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n", "small.mn"), "MN").tests
+    array([2, 9])
     """
-    return _Parser(source, keyword).file()
+    found = scanned(source, keyword) if available() else None
+    return parse(source, keyword) if found is None else found
 
 
-def header(source: Source, text: str) -> tuple[list[int], int]:
-    """The cardinalities, from the first line that is not blank, and where that line ends.
+def scanned(source: Source, keyword: str) -> Listing | None:
+    """The listing by the compiled scanner; None if it met something that it does not understand."""
+    text = text_of(source)
+    cardinalities, at = header(source, text)
+    found = _scan.scan(
+        text.encode("latin-1") if b"\r" in source.data else source.data,
+        at,
+        keyword,
+        np.array(cardinalities, dtype=np.int64),
+        most_literals(source, cardinalities),
+    )
+    if found is None:
+        return None
+    lengths, tests, weights, end = found
+    return Listing(
+        cardinalities,
+        lengths,
+        tests,
+        weights if len(weights) else None,
+        text[end:],
+        text.count("\n", 0, end) + 1,
+    )
 
-    >>> header(Source(b"", "small.mn"), "2, 3\\nMN {")
-    ([2, 3], 4)
+
+def listed_features(
+    listing: Listing, domain: Domain, weights: npt.NDArray[np.float64] | None
+) -> ListedFeatures:
+    """The tests of a listing as value sets.
+
+    >>> listing = Listing([2, 3], np.array([2]), np.array([2, 9]), None, "", 4)
+    >>> listed_features(listing, Domain({"A": 2, "B": 3}), None).values
+    array([[2], [3]], dtype=uint64)
     """
-    start = len(text) - len(text.lstrip(" \t\n"))
-    end = text.find("\n", start)
-    line = text[start : len(text) if end < 0 else end]
-    number = text.count("\n", 0, start) + 1
-    if not line:
-        raise source.error("the file is empty", 1)
-    cells = [cell.strip(" \t") for cell in line.split(",")]
-    if not cells[-1]:
-        cells.pop()  # a trailing comma
-    if not cells or not all(cell.isascii() and cell.isdigit() for cell in cells):
-        raise source.error(
-            "expected the numbers of values of the variables, such as 2,3,2, "
-            f"but found {shown(line)}",
-            number,
-        )
-    cardinalities = list(map(whole, cells))
-    if 0 in cardinalities:
-        empty = cardinalities.index(0)
-        raise source.error(f"variable v{empty} has no values; it needs at least one", number)
-    check_states(source, cardinalities)
-    return cardinalities, start + len(line)
+    cardinalities = np.array(listing.cardinalities, dtype=np.int64)
+    before = np.cumsum(cardinalities) - cardinalities
+    states = listing.tests >> 1
+    variables = np.repeat(np.arange(len(cardinalities)), cardinalities)[states]
+    places = states - before[variables]
+    values = np.zeros((len(states), words_of(cardinalities)), dtype=np.uint64)
+    bits = np.left_shift(np.uint64(1), (places % WORD).astype(np.uint64))
+    values[np.arange(len(states)), places // WORD] = bits
+    negated = (listing.tests & 1).astype(np.uint64)
+    values ^= all_values(cardinalities)[variables] * negated[:, None]
+    return ListedFeatures(domain, listing.lengths, variables, values, weights)
 
 
-class _Parser(Tokens):
-    """A recursive-descent parser without the recursion: a tree may be nested without limit."""
+# -- reading ----------------------------------------------------------------------------------------
 
-    def __init__(self, source: Source, keyword: str) -> None:
-        text = text_of(source)
-        self.cardinalities, at = header(source, text)
-        super().__init__(source, text, at)
-        self.keyword = keyword
-        self.offsets = list(accumulate(self.cardinalities, initial=0))
-        self.most_literals = most_literals(source, self.cardinalities)
-        self.lengths, self.tests, self.weights = array("q"), array("q"), array("d")
-        self.weightless = False
 
-    # -- the file --------------------------------------------------------------------------------
+def read_mn(source: Source) -> Model:
+    """Read a ``.mn`` file."""
+    listing = listing_of(source, "MN")
+    remark = _remark_of(source, listing)
+    weights = listing.weights
+    if remark.get("weights") is False:
+        weights = None
+    elif remark.get("weights") is True and weights is None:
+        weights = np.zeros(len(listing.lengths))
+    domain = Domain.of_cardinalities(listing.cardinalities)
+    if "names" in remark or "states" in remark:
+        names, states = remark.get("names", domain.names), remark.get("states", domain.states)
+        domain = _named(source, listing, names, states)
+    return model_of(listed_features(listing, domain, weights), source, "mn")
 
-    def file(self) -> Listing:
-        self.opening()
-        if self.keyword == "MN":
-            self.factors("MN")
-        else:
-            self.sections()
-        return Listing(
-            self.cardinalities,
-            np.frombuffer(self.lengths, dtype=np.int64),
-            np.frombuffer(self.tests, dtype=np.int64),
-            np.frombuffer(self.weights, dtype=np.float64) if self.weights else None,
-            self.text[self.at :],
-            self.text.count("\n", 0, self.at) + 1,
-        )
 
-    def opening(self) -> None:
-        token = self.next_after_line_ends()
-        if token.kind == "word" and token.text.upper() in {"MN", "BN", "DN"} - {self.keyword}:
-            found = token.text.upper()
-            raise self.error(
-                f"expected {self.keyword} but found {found}, another kind of file: "
-                f"read it as the format {found.lower()}",
-                token.at,
-            )
-        if token.text.upper() != self.keyword:
-            raise self.unexpected(token, f"'{self.keyword} {{'")
-        token = self.next_after_line_ends()
-        if token.kind != "{":
-            raise self.unexpected(token, f"'{{' after {self.keyword}")
+def read_bn(source: Source) -> Model:
+    """Read a ``.bn`` file.
 
-    def sections(self) -> None:
-        """The factors of each variable: ``v0 { … } v1 { … } … }``."""
-        while (token := self.next_after_line_ends()).kind != "}":
-            if token.kind != "variable":
-                raise self.unclosed(token, self.keyword, "'v0 {' or '}'")
-            if whole(token.text[1:]) >= len(self.cardinalities):
-                raise self.unknown(token, token.text)
-            self.take("{", f"'{{' after {token.text}")
-            self.factors(token.text)
+    >>> read_bn(Source(b"2\\nBN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.bn"))
+    LogLinear(1 variable, 2 features: -0.1 v0=0; -2.3 v0=1)
+    """
+    listing = listing_of(source, "BN")
+    domain = Domain.of_cardinalities(listing.cardinalities)
+    return model_of(listed_features(listing, domain, listing.weights), source, "bn")
 
-    def factors(self, owner: str) -> None:
-        """Features and blocks up to the closing brace."""
-        while (token := self.next_after_line_ends()).kind != "}":
-            word = token.text.lower()
-            if token.kind in ("number", "literal"):
-                self.feature(token)
-            elif word == "w" and token.kind == "word":
-                number = self.take("number", "the number of a weight")
-                if not _INT.fullmatch(number.text):
-                    raise self.unexpected(number, "the number of a weight")
-                self.take("number", "a weight")
-            elif word in _BLOCKS and token.kind == "word":
-                self.take("{", f"'{{' after {word}")
-                self.tree() if word == "tree" else self.block(word)
-            else:
-                raise self.unclosed(token, owner, "a feature, a block or '}'")
 
-    def block(self, name: str) -> None:
-        while (token := self.next_after_line_ends()).kind != "}":
-            if token.kind not in ("number", "literal"):
-                raise self.unclosed(token, name, "a feature or '}'")
-            self.feature(token)
+def read_dn(source: Source) -> Model:
+    """Read a ``.dn`` file.
 
-    def unclosed(self, token: Token, owner: str, wanted: str) -> ParseError:
-        if token.kind == "end":
-            return self.error(f"the file ends before the '}}' of {owner}", token.at)
-        if token.text.lower() == "nan":
-            return self.error("a weight is not a number (nan)", token.at)
-        return self.unexpected(token, wanted)
+    >>> read_dn(Source(b"2\\nDN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.dn"))
+    Structure(1 variable, 2 features: v0=0; v0=1)
+    """
+    listing = listing_of(source, "DN")
+    domain = Domain.of_cardinalities(listing.cardinalities)
+    return model_of(listed_features(listing, domain, None), source, "dn")
 
-    # -- features --------------------------------------------------------------------------------
 
-    def feature(self, token: Token) -> None:
-        """A line: an optional number that is ignored, a weight, literals."""
-        first, weight, length = token, None, 0
-        if token.kind == "number":
-            weight = token
-            token = self.next()
-            if token.kind == "number" and _INT.fullmatch(weight.text):
-                weight = token
-                token = self.next()
-        while token.kind == "literal":
-            negated = token.text[0] == "-"
-            self.tests.append(2 * self.state(token, token.text[2:]) + negated)
-            length += 1
-            token = self.next()
-        if token.kind == "end":
-            raise self.error("the file ends in the middle of a feature", token.at)
-        if token.kind != "\n":
-            raise self.unexpected(token, "a literal like +v0_1 or the end of the line")
-        self.add(first, length, weight)
+def _remark_of(source: Source, listing: Listing) -> dict[str, Any]:
+    """The remark after the last brace; text that is none of ours is ignored."""
+    line = listing.rest.lstrip().split("\n", 1)[0].strip()
+    if not line.startswith(_REMARK):
+        return {}
+    version, _, text = line.removeprefix(_REMARK).partition(" ")
+    if version != _VERSION:
+        raise _remark_error(source, listing, f"unknown version {version[:20]!r}")
+    try:
+        remark = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _remark_error(source, listing, "this is not valid JSON") from None
+    if not isinstance(remark, dict) or not remark.keys() <= {"weights", "names", "states"}:
+        raise _remark_error(source, listing, "expected the keys weights, names, states")
+    return remark
 
-    def tree(self) -> None:
-        """A tree: each leaf is a feature with the tests on its path, each of them once."""
-        path: list[int] = []  # the tests on the way to here
-        on_path: set[int] = set()
-        opened: list[tuple[int, bool]] = []  # the open tests, and whether each is new to the path
 
-        def enter(test: int) -> None:
-            opened.append((test, test not in on_path))
-            if opened[-1][1]:
-                path.append(test)
-                on_path.add(test)
+def _named(source: Source, listing: Listing, names: Any, states: Any) -> Domain:
+    try:
+        if len(names) != len(set(names)):
+            raise DomainError("two variables have one name")
+        domain = Domain(dict(zip(names, states, strict=True)))
+    except (DomainError, TypeError, ValueError) as error:
+        reason = str(error) if isinstance(error, DomainError) else "names or states do not match"
+        raise _remark_error(source, listing, reason) from None
+    if list(domain.cardinalities) != listing.cardinalities:
+        raise _remark_error(source, listing, "the states do not match the first line of the file")
+    return domain
 
-        def leave() -> int:
-            test, fresh = opened.pop()
-            if fresh:
-                path.pop()
-                on_path.discard(test)
-            return test
 
-        while True:
-            token = self.next_after_line_ends()
-            if token.kind == "(":
-                test = self.next_after_line_ends()
-                if test.kind != "test":
-                    raise self.unclosed(test, "tree", "a test like v0_1 after '('")
-                enter(2 * self.state(test, test.text[1:]))
-                continue
-            if token.kind != "number":
-                raise self.unclosed(token, "tree", "a number or '('")
-            self.tests.extend(path)
-            self.add(token, len(path), token)
-            while opened and opened[-1][0] % 2:  # both branches of this test are read
-                self.close(")")
-                leave()
-            if not opened:
-                return self.close("}")
-            enter(leave() + 1)
+def _remark_error(source: Source, listing: Listing, reason: str) -> ContextwiseError:
+    blank = len(listing.rest) - len(listing.rest.lstrip())
+    line = listing.line + listing.rest.count("\n", 0, blank)
+    return source.error(f"the remark after the last brace: {reason}", line)
 
-    def close(self, sign: str) -> None:
-        token = self.next_after_line_ends()
-        if token.kind != sign:
-            raise self.unclosed(token, "tree", f"'{sign}'")
 
-    def state(self, token: Token, name: str) -> int:
-        """The number of a state, from a name like ``0_1``, counted over all variables."""
-        variable, value = map(whole, name.split("_"))
-        if variable >= len(self.cardinalities):
-            raise self.unknown(token, f"v{name.split('_')[0]}")
-        if value >= self.cardinalities[variable]:
-            raise self.error(
-                f"{shown(token.text)} is out of range: v{variable} has "
-                f"{self.cardinalities[variable]} values, counted from 0",
-                token.at,
-            )
-        return self.offsets[variable] + value
+# -- writing ----------------------------------------------------------------------------------------
 
-    def unknown(self, token: Token, name: str) -> ParseError:
-        count = len(self.cardinalities)
-        return self.error(
-            f"unknown variable {shown(name)}; the first line gives {count} variables, "
-            f"v0 to v{count - 1}",
-            token.at,
-        )
 
-    def add(self, token: Token, length: int, weight: Token | None) -> None:
-        """Keep a feature whose tests are in place."""
-        if weight is None:
-            self.weightless = True
-        else:
-            value = float(weight.text)
-            if math.isinf(value) and "inf" not in weight.text:
-                raise self.error(f"the weight {shown(weight.text)} is too large", weight.at)
-            self.weights.append(value)
-        if self.weightless and self.weights:
-            raise self.error(
-                "features with and without weights in one file; give all of them weights, or none",
-                token.at,
-            )
-        self.lengths.append(length)
-        if len(self.tests) > self.most_literals:
-            raise too_many_literals(self.source, self.most_literals)
+def write_mn(model: Model) -> bytes:
+    """A model as a ``.mn`` file; a value set of several values is written as what it excludes.
+
+    >>> from contextwise.models.structure import Structure
+    >>> print(write_mn(Structure({"A": 2, "v1": 3}, ["A=1 & v1!=0"])).decode())
+    2,3
+    MN {
+    0 +v0_1 -v1_0
+    }
+    contextwise 1 {"weights": false, "names": ["A", "v1"]}
+    """
+    domain = structure_of(model).domain
+    if not domain.names:
+        raise ContextwiseError("a .mn file needs at least one variable; write .json instead")
+    lines = [",".join(map(str, domain.cardinalities)), "MN {", *_feature_lines(model), "}"]
+    remark = _remark_for(model)
+    if remark:
+        lines.append(f"{_REMARK}{_VERSION} {json.dumps(remark)}")
+    return "\n".join([*lines, ""]).encode("ascii")
+
+
+def _feature_lines(model: Model) -> Iterator[str]:
+    structure = structure_of(model)
+    cardinalities = structure.domain.cardinalities
+
+    @cache
+    def text_of(variable: int, allowed: int) -> str:
+        if allowed.bit_count() == 1:
+            return f" +v{variable}_{allowed.bit_length() - 1}"
+        refused = allowed ^ ((1 << cardinalities[variable]) - 1)
+        return "".join(f" -v{variable}_{k}" for k in members(refused))
+
+    # repr gives the shortest digits that come back as the same float
+    weights = map(repr, model.weights.tolist()) if isinstance(model, LogLinear) else None
+    for literals in structure.features.literals():
+        weight = next(weights) if weights is not None else "0"
+        yield weight + "".join(text_of(*literal) for literal in literals)
+
+
+def _remark_for(model: Model) -> dict[str, Any]:
+    """What Libra has no place for; empty if there is nothing to say."""
+    domain = structure_of(model).domain
+    plain = Domain.of_cardinalities(domain.cardinalities)
+    remark: dict[str, Any] = {}
+    if not isinstance(model, LogLinear):
+        remark["weights"] = False
+    elif not len(model):
+        remark["weights"] = True  # nothing else in the file would tell
+    if domain.names != plain.names:
+        remark["names"] = domain.names
+    if domain.states != plain.states:
+        remark["states"] = domain.states
+    return remark
+
+
+def looks_like(keyword: str) -> Callable[[bytes], bool]:
+    """Whether data start with a line of cardinalities and this keyword."""
+    pattern = re.compile(rb"[\s0-9,]+" + keyword.encode() + rb"\s*\{", re.IGNORECASE)
+    return lambda data: pattern.match(data) is not None
+
+
+MN = Format("mn", (".mn",), read_mn, write_mn, looks_like("MN"))
+BN = Format("bn", (".bn",), read_bn, None, looks_like("BN"))
+DN = Format("dn", (".dn",), read_dn, None, looks_like("DN"))

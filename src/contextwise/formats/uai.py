@@ -33,9 +33,7 @@ from math import prod
 import numpy as np
 
 from contextwise.errors import ContextwiseError, TooLargeError
-from contextwise.formats.assembly import check_states
-from contextwise.formats.networks import factor_of, network
-from contextwise.formats.source import Format, Source
+from contextwise.formats.reading import Format, Source, check_states, factor_of, model_of_factors
 from contextwise.models.domain import Domain
 from contextwise.models.factors import (
     Factor,
@@ -73,7 +71,7 @@ def read(source: Source) -> Model:
         raise words.error(str(error)) from None
     factors = [_factor(words, scope, cardinalities) for scope in scopes]
     words.expect_end()
-    return network(domain, factors, source, "uai")
+    return model_of_factors(domain, factors, source, "uai")
 
 
 def write(model: Model) -> bytes:
