@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from contextwise.distributions.sampling import labelled
 from contextwise.errors import ParseError
-from contextwise.formats.data import format_rows, parse_rows, read_rows
+from contextwise.formats.data import format_rows, infer_domain, parse_rows, read_rows
 from contextwise.models.domain import Domain
 from contextwise.testing import domains
 
@@ -78,3 +78,21 @@ def test_rows_survive_a_round_trip(domain: Domain, seed: int) -> None:
         return
     text = format_rows(labelled(domain, positions), domain)
     assert np.array_equal(domain.encode(parse_rows(text.encode(), "x", domain)), positions)
+
+
+def test_what_csv_files_of_other_programs_hold_is_told_in_words(tmp_path: Path) -> None:
+    for cell, message in {
+        "NaN": "the value of 'A' is missing",
+        "inf": "variable 'A' has no state 'inf'",
+        "x" * 200_000: "a cell has more than 131,072 characters; is a closing quote missing",
+        "9" * 5_000: "variable 'A' has no state '9999",
+    }.items():
+        path = tmp_path / "rows.csv"
+        path.write_text(f"A,B\n0,1\n{cell},1\n")
+        with pytest.raises(ParseError, match=f":3: {message}"):
+            read_rows(path, Domain({"A": 2, "B": 2}))
+
+
+def test_a_long_row_of_digits_is_a_label() -> None:
+    digits = "9" * 5_000
+    assert infer_domain(f"A\n{digits}\n1\n".encode(), "rows.csv").states == (("1", digits),)

@@ -155,7 +155,7 @@ def test_a_structure_without_weights_has_no_numbers_to_write(format: str) -> Non
             1,
             "96 more has 1 cells, which is too large",
         ),
-        ("MARKOV 3 2 99999999999999 2", None, "more than this file can mean"),
+        ("MARKOV 3 2 99999999999999 2", None, "at most 65,536 are possible"),
     ],
 )
 def test_bad_uai_files(text: str, line: int | None, message: str) -> None:
@@ -339,3 +339,13 @@ def test_features_that_are_too_large_as_tables(format: str) -> None:
     with pytest.raises(TooLargeError, match=r"too many; a \..* file holds whole tables, a \.mn or"):
         encode(model, format)
     assert read_stream(io.BytesIO(encode(model, "mn"))) == model
+
+
+@pytest.mark.parametrize("comment", ["// many words\n", "/* many * words */", "/* one */ // two\n"])
+def test_comments_before_the_first_word_are_read_once(comment: str) -> None:
+    """A pattern that tries every way to split the comments would not end."""
+    text = comment * 2_000 + "network n { }\nvariable A { type discrete [ 2 ] { a, b }; }\n"
+    text += "probability ( A ) { table 0.5, 0.5; }\n"
+    assert read_stream(io.StringIO(text)).info["format"] == "bif"
+    with pytest.raises(ContextwiseError, match="cannot tell what this is"):
+        read_stream(io.StringIO(comment * 2_000 + "something else"))

@@ -239,13 +239,12 @@ def _word(name: str) -> str:
     return name if re.fullmatch(r"[^\s{}()\[\];,|/]+", name) else f'"{name}"'
 
 
-_START = re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*+(?:network|variable)\b")
+# Possessive (*+): what was read as blank or comment is never tried again as something else.
+_START = re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:network|variable)\b")
 
 
 def _fits(data: bytes) -> bool:
-    return (
-        re.match(rb"(?:\s|//[^\n]*\n|/\*.*?\*/)*(network|variable)\b", data, re.DOTALL) is not None
-    )
+    return _START.match(data) is not None
 
 
 FORMAT = Format("bif", (".bif",), read, write, _fits)

@@ -1,6 +1,6 @@
 """Rows of observed states from text: CSV files with or without a header, Libra's ``.data``.
 
-One row a line, cells separated by commas, a cell is the label of a state. If the first line holds
+One row per line, cells separated by commas, a cell is the label of a state. If the first line holds
 exactly the names of the variables, in any order, it is a header and the columns are matched by
 name (columns beyond them are left out); otherwise the columns are the variables in the order of the
 domain. Cells may be quoted as in any CSV file; blanks around a cell do not count. An empty cell,
@@ -89,14 +89,14 @@ def infer_domain(data: bytes, name: str) -> Domain:
     if not lines:
         raise ParseError("there are no rows in this file", path=name)
     line, first = lines[0]
-    coded = all(cell.isdecimal() or cell in MISSING for cell in first)
+    coded = all(_is_whole(cell) or cell in MISSING for cell in first)
     names = [f"v{k}" for k in range(len(first))] if coded else first
     if len(set(names)) < len(names):
         raise ParseError("two columns have one name", path=name, line=line)
     variables: dict[str, Sequence[str] | int] = {}
     for column, own in enumerate(names):
         cells = {row[column] for _, row in lines[not coded :] if column < len(row)} - MISSING
-        largest = max(map(int, cells), default=0) if all(map(str.isdecimal, cells)) else None
+        largest = max(map(int, cells), default=0) if all(map(_is_whole, cells)) else None
         if coded and largest is not None and largest <= LARGEST_CODE:
             variables[own] = largest + 1
         else:
@@ -111,7 +111,12 @@ def sort_states(labels: Iterable[str]) -> list[str]:
     (['9', '10'], ['no', 'yes'])
     """
     found = sorted(labels)
-    return sorted(found, key=int) if all(map(str.isdecimal, found)) else found
+    return sorted(found, key=int) if all(map(_is_whole, found)) else found
+
+
+def _is_whole(cell: str) -> bool:
+    """Whether a cell is a whole number; a very long row of digits is a label."""
+    return cell.isdecimal() and len(cell) < 19
 
 
 def format_rows(rows: npt.NDArray[Any], domain: Domain) -> str:
@@ -142,7 +147,15 @@ def _lines(data: bytes, name: str) -> Iterator[Row]:
             if cells not in ([], [""]):
                 yield reader.line_num, cells
     except csv.Error as error:
-        raise ParseError(f"this is not CSV: {error}", path=name, line=reader.line_num) from None
+        raise ParseError(_not_csv(error), path=name, line=reader.line_num) from None
+
+
+def _not_csv(error: csv.Error) -> str:
+    """What is wrong, in words; the module csv says it in its own terms."""
+    if "field limit" in str(error):
+        most = csv.field_size_limit()
+        return f"a cell has more than {most:,} characters; is a closing quote missing?"
+    return f"this is not CSV: {error}"
 
 
 def _header(cells: list[str], domain: Domain) -> list[int] | None:

@@ -117,7 +117,7 @@ def _weight_text(weight: float) -> str:
     return f'"{weight}"' if math.isinf(weight) else repr(weight)
 
 
-# -- reading: from the text to checked values ------------------------------------------------------
+# -- reading: from the text to checked values -----------------------------------------------------
 
 
 class _Repeated(dict[str, Any]):
@@ -271,7 +271,7 @@ def _error(source: Source, message: str, path: Path) -> ContextwiseError:
     return source.error(f"{place}: {message}" if place else message, line_of(source.text, path))
 
 
-# -- on which line a value stands; the standard decoder does not say --------------------------------
+# -- on which line a value stands; the standard decoder does not say -------------------------------
 
 
 def line_of(text: str, path: Path) -> int:

@@ -67,7 +67,7 @@ _REMARK = "contextwise "
 _VERSION = "1"
 
 
-# -- from bytes to listed features ------------------------------------------------------------------
+# -- from bytes to listed features -----------------------------------------------------------------
 
 
 def available() -> bool:
@@ -131,7 +131,7 @@ def listed_features(
     return ListedFeatures(domain, listing.lengths, variables, values, weights)
 
 
-# -- reading ----------------------------------------------------------------------------------------
+# -- reading ---------------------------------------------------------------------------------------
 
 
 def read_mn(source: Source) -> Model:
@@ -208,7 +208,7 @@ def _remark_error(source: Source, listing: Listing, reason: str) -> ContextwiseE
     return source.error(f"the remark after the last brace: {reason}", line)
 
 
-# -- writing ----------------------------------------------------------------------------------------
+# -- writing ---------------------------------------------------------------------------------------
 
 
 def write_mn(model: Model) -> bytes:

@@ -6,7 +6,8 @@ the model. A `Format` is a reader and, if it can be written, a function from a m
 
 A small file can stand for much: a tree for all its leaves times their depth, a number for as many
 states. So readers ask how much a file may stand for before they make it: at most a fixed amount
-that every machine has, or in proportion to the file.
+that every machine has, or in proportion to the file. The largest cardinality is
+`contextwise.models.domain.LARGEST_CARDINALITY`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import ParseError, TooLargeError
-from contextwise.models.domain import Domain
+from contextwise.models.domain import LARGEST_CARDINALITY, Domain
 from contextwise.models.factors import Factor, FloatArray, cells_of
 from contextwise.models.features import IntArray, WordArray, normalized, words_of
 from contextwise.models.literals import ContradictionWarning
@@ -79,10 +80,14 @@ class Format:
     fits: Callable[[bytes], bool]
 
 
-# -- how much a file may stand for ------------------------------------------------------------------
+# -- how much a file may stand for -----------------------------------------------------------------
 
 FREE_LITERALS = 2**23
 """So many literals (of one word) are always fine: about half a gigabyte while they are read."""
+
+
+FREE_STATES = 2**17
+"""So many states are always fine: a state is a label and two entries, about 150 bytes."""
 
 
 @dataclass(frozen=True)
@@ -113,12 +118,18 @@ def most_literals(source: Source, cardinalities: npt.ArrayLike) -> int:
 
 
 def check_states(source: Source, cardinalities: list[int]) -> None:
-    """Refuse a list of cardinalities that is out of all proportion to the file."""
-    words = (max(cardinalities, default=1) + 63) // 64
-    if max(sum(cardinalities), len(cardinalities) * words) > max(2**20, 2 * len(source.data)):
+    """Refuse cardinalities that are too large, or out of all proportion to the file."""
+    largest = max(cardinalities, default=1)
+    if largest > LARGEST_CARDINALITY:
+        raise TooLargeError(
+            f"{source.name}: the variable number {cardinalities.index(largest)} has {largest:,} "
+            f"states, and at most {LARGEST_CARDINALITY:,} are possible"
+        )
+    words = len(cardinalities) * words_of(cardinalities)
+    if max(sum(cardinalities), words) > max(FREE_STATES, 2 * len(source.data)):
         raise TooLargeError(
             f"{source.name}: {sum(cardinalities)} states of {len(cardinalities)} variables are "
-            "more than this file can mean; check its first line"
+            "more than a file of this size can mean; check its first line"
         )
 
 

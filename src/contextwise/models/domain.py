@@ -22,6 +22,9 @@ State = str | int | np.integer[Any]
 Assignment = Mapping[str, State] | str
 """A partial assignment: ``{"smoker": "yes"}`` or ``"smoker=yes & age=old"``."""
 
+LARGEST_CARDINALITY = 2**16
+"""The most states of a variable. A value set has a bit for each, and so every literal grows."""
+
 
 def label_of(state: object) -> str:
     """A state's label; an int (or a whole float, as data files give them) stands for its text.
@@ -70,6 +73,11 @@ class Domain:
             if isinstance(given, str):
                 raise DomainError(f"give the states of {name!r} as a list, not as one text")
             labels = range(given) if isinstance(given, int | np.integer) else given
+            if len(labels) > LARGEST_CARDINALITY:
+                raise DomainError(
+                    f"variable {name!r} has {len(labels):,} states, and at most "
+                    f"{LARGEST_CARDINALITY:,} are possible; bin its values first"
+                )
             own = tuple(label_of(state) for state in labels)
             if not own:
                 raise DomainError(f"variable {name!r} has no states; it needs at least one")
