@@ -37,3 +37,12 @@ def count_pairs(
     memory: int,
     progress: Callable[[int], None] | None,
 ) -> Found: ...
+def answers(
+    cardinalities: list[int],
+    pairs: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    holds: Words,
+    canonical: bool,
+    model: Model,
+) -> Words: ...
+def differing(first: Words, second: Words) -> npt.NDArray[np.int64]: ...

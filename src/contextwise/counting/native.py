@@ -151,6 +151,20 @@ def count_pairs(
     return PairCounts(lower, upper, counted, seconds, found["interrupted"])
 
 
+def answers(
+    features: Features, pairs: IntArray, starts: IntArray, holds: WordArray, *, canonical: bool
+) -> WordArray:
+    """What features answer to a sample of assertions: see `counting.assertions`."""
+    cardinalities = features.cardinalities.tolist()
+    model = (features.starts, features.variables, features.values)
+    return _kernel.answers(cardinalities, pairs, starts, holds, canonical, model)
+
+
+def differing(first: WordArray, second: WordArray) -> IntArray:
+    """In how many bits each row of one table differs from each row of another."""
+    return _kernel.differing(first, second)
+
+
 def _distinct(pairs: IntArray, n: int) -> tuple[IntArray, IntArray | None]:
     """The pairs as the kernel wants them, rising and each once; and where each one went."""
     pairs = pairs.reshape(-1, 2)

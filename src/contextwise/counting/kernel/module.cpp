@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "assertions.hpp"
 #include "pairs.hpp"
 
 namespace py = pybind11;
@@ -213,10 +214,38 @@ py::dict count_pairs(const std::vector<std::int64_t>& cardinalities, const Array
   return result;
 }
 
+py::array_t<u64> answers(const std::vector<std::int64_t>& cardinalities, const Array<std::int64_t>& pairs,
+                         const Array<std::int64_t>& starts, const Array<u64>& holds, bool canonical,
+                         const Model& model) {
+  const auto words = static_cast<std::size_t>(holds.shape(1));
+  const Sample sample{cardinalities, pairs.data(), starts.data(), static_cast<std::size_t>(pairs.shape(0)),
+                      holds.data(), words, canonical};
+  py::array_t<u64> said(static_cast<py::ssize_t>(words));
+  std::fill_n(said.mutable_data(), words, 0);
+  const FeatureArrays features = arrays_of(model);
+  u64* const bits = said.mutable_data();
+  py::gil_scoped_release release;
+  Answers(sample).run(features, bits);
+  return said;
+}
+
+py::array_t<std::int64_t> differing(const Array<u64>& first, const Array<u64>& second) {
+  py::array_t<std::int64_t> counts(std::vector<py::ssize_t>{first.shape(0), second.shape(0)});
+  const u64 *a = first.data(), *b = second.data();
+  const auto rows = static_cast<std::size_t>(first.shape(0)), others = static_cast<std::size_t>(second.shape(0));
+  const auto words = static_cast<std::size_t>(first.shape(1));
+  std::int64_t* const cells = counts.mutable_data();
+  py::gil_scoped_release release;
+  count_differing(a, rows, b, others, words, cells);
+  return counts;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_kernel, module) {
   module.doc() = "The compiled twin of contextwise.counting.branch.";
   module.def("solve", &solve_cover);
   module.def("count_pairs", &count_pairs);
+  module.def("answers", &answers);
+  module.def("differing", &differing);
 }

@@ -1,0 +1,236 @@
+"""Samples of assertions, and what features answer to each: one bit per assertion.
+
+An assertion is a pair of variables and a context. A sample of them, drawn once, can be put to any
+number of models over the same variables; two models' answers then differ in about as large a share
+of the sample as the models do of all assertions. `draw` says how assertions are drawn so that this
+estimate has no bias, `answers` asks the features, and `differing` counts where answers differ.
+
+The assertions of a sample are sorted by pair. For each value of each variable a row of bits says in
+which assertions the variable has this value. A feature thus answers for a pair of its scope by the
+conjunction of a few rows, over the bits of that pair alone.
+
+`answers` and `differing` are the readable twins of the kernel's functions of the same names, which
+are used where the kernel was built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.counting import native
+from contextwise.counting.extraction import ValueWeights
+from contextwise.models.features import WORD, Features, IntArray, WordArray, members
+
+
+@dataclass(frozen=True, eq=False)
+class Assertions:
+    """A sample of assertions over variables with the given cardinalities.
+
+    Attributes
+    ----------
+    cardinalities : how many values each variable has
+    pairs : the pairs that were drawn, rising: shape (p, 2)
+    starts : pair ``k`` owns the assertions ``starts[k]:starts[k + 1]``
+    holds : bits, one row per value of each variable in turn: shape (values, words); the bit of an
+        assertion says whether the variable has the value in its context
+    canonical : whether contexts are full assignments, so that a pair's own literals count, too
+    """
+
+    cardinalities: IntArray
+    pairs: IntArray
+    starts: IntArray
+    holds: WordArray
+    canonical: bool = False
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where the rows of each variable begin in ``holds``."""
+        return np.concatenate([[0], np.cumsum(self.cardinalities)[:-1]]).astype(np.int64)
+
+
+def draw(
+    cardinalities: Sequence[int],
+    count: int,
+    rng: np.random.Generator,
+    *,
+    pairs: IntArray,
+    canonical: bool = False,
+    rows: IntArray | None = None,
+    value_weights: ValueWeights | None = None,
+) -> Assertions:
+    """Draw assertions so that every share of a sample estimates the share of all of them.
+
+    All assertions are alike: a pair has as many as it has contexts, so it is drawn with a
+    probability in proportion to one over the product of its two cardinalities. With full
+    assignments, observed rows or weights every pair counts the same.
+
+    Parameters
+    ----------
+    cardinalities : ints
+        Of the variables.
+    count : int
+        How many assertions, drawn independently of each other.
+    rng : numpy.random.Generator
+        The source of randomness.
+    pairs : array of shape (p, 2)
+        The pairs to draw from.
+    canonical : bool
+        Whether contexts are full assignments.
+    rows : array of shape (rows, variables), optional
+        Contexts are those of these rows, each as likely as the others.
+    value_weights : ints per value of each variable, optional
+        How likely each value is, in proportion; without them all values are alike.
+
+    Returns
+    -------
+    Assertions
+
+    Examples
+    --------
+    >>> sample = draw([2, 3, 2], 1000, np.random.default_rng(1), pairs=np.array([[0, 1], [0, 2]]))
+    >>> len(sample), np.diff(sample.starts)  # two contexts against three
+    (1000, array([394, 606]))
+    """
+    cards = np.asarray(cardinalities, dtype=np.int64)
+    chance = np.ones(len(pairs))
+    if not canonical and rows is None and value_weights is None:
+        chance /= cards[pairs].prod(axis=1)
+    drawn = rng.multinomial(count, chance / chance.sum())
+    starts = np.concatenate([[0], np.cumsum(drawn[drawn > 0])]).astype(np.int64)
+    chosen = None if rows is None else rng.integers(0, len(rows), count)
+    holds = np.empty((int(cards.sum()), -(-count // WORD)), dtype=np.uint64)
+    first = 0
+    for v, cardinality in enumerate(cards.tolist()):
+        if rows is not None:
+            states = rows[chosen, v]
+        elif value_weights is None:
+            states = rng.integers(0, cardinality, count)
+        else:
+            shares = np.array(value_weights[v], dtype=object) / sum(value_weights[v])
+            states = rng.choice(cardinality, count, p=shares.astype(np.float64))
+        for k in range(cardinality):
+            holds[first + k] = _packed(states == k)
+        first += cardinality
+    return Assertions(cards, pairs[drawn > 0], starts, holds, canonical)
+
+
+def _packed(bits: npt.NDArray[np.bool_]) -> WordArray:
+    """Bits as words: bit ``k`` of the whole is bit ``k % 64`` of word ``k // 64``."""
+    packed = np.packbits(bits, bitorder="little")
+    whole = np.zeros(-(-len(bits) // WORD) * 8, dtype=np.uint8)
+    whole[: len(packed)] = packed
+    return whole.view("<u8").astype(np.uint64)
+
+
+def answers(features: Features, sample: Assertions) -> WordArray:
+    """Whether the features make each assertion a dependence, one bit each.
+
+    Parameters
+    ----------
+    features : Features
+        Over the variables of the sample.
+    sample : Assertions
+        What is asked.
+
+    Returns
+    -------
+    array of words
+        Bits beyond the last assertion are 0.
+
+    Examples
+    --------
+    >>> from contextwise.models.structure import Structure
+    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
+    >>> ask = draw([2, 2, 2], 1000, np.random.default_rng(1), pairs=np.array([[0, 1], [1, 2]]))
+    >>> said = answers(model.features, ask)
+    >>> sum(int(word).bit_count() for word in said)  # in about half of the contexts
+    499
+    """
+    if native.missing() is None:
+        return native.answers(
+            features,
+            sample.pairs,
+            sample.starts,
+            sample.holds,
+            canonical=sample.canonical,
+        )
+    return answers_in_python(features, sample)
+
+
+def answers_in_python(features: Features, sample: Assertions) -> WordArray:
+    """The readable twin of the kernel's `answers`: feature by feature, pair by pair."""
+    said = np.zeros(sample.holds.shape[1], dtype=np.uint64)
+    ranges = {
+        (i, j): slice(*sample.starts[k : k + 2]) for k, (i, j) in enumerate(sample.pairs.tolist())
+    }
+    offsets = sample.offsets
+    for literals in features.literals():
+        rows = {
+            v: np.bitwise_or.reduce(sample.holds[offsets[v] + members(values)])
+            for v, values in literals
+        }
+        for pair in combinations(rows, 2):
+            if pair in ranges:
+                tested = [row for v, row in rows.items() if sample.canonical or v not in pair]
+                said |= _conjunction(tested, ranges[pair], len(said))
+    return said
+
+
+def _conjunction(rows: Sequence[WordArray], inside: slice, words: int) -> WordArray:
+    """The bits that all rows have, inside a range of bits."""
+    found = np.zeros(words, dtype=np.uint64)
+    first, last = inside.start // WORD, -(-inside.stop // WORD)
+    part = np.full(last - first, ~np.uint64(0))
+    for row in rows:
+        part &= row[first:last]
+    part[0] &= ~np.uint64(0) << np.uint64(inside.start % WORD)
+    part[-1] &= ~np.uint64(0) >> np.uint64(-inside.stop % WORD)
+    found[first:last] = part
+    return found
+
+
+def differing(first: WordArray, second: WordArray) -> IntArray:
+    """In how many bits each row of ``first`` differs from each row of ``second``.
+
+    Parameters
+    ----------
+    first, second : arrays of shape (rows, words)
+        Answers to the same sample.
+
+    Returns
+    -------
+    array of shape (rows of first, rows of second)
+
+    Examples
+    --------
+    >>> differing(np.array([[0b101], [0]], dtype=np.uint64), np.array([[0b110]], dtype=np.uint64))
+    array([[2], [2]])
+    """
+    if native.missing() is None:
+        return native.differing(first, second)
+    return differing_in_python(first, second)
+
+
+def differing_in_python(first: WordArray, second: WordArray) -> IntArray:
+    """The readable twin of the kernel's `differing`."""
+    counts = np.empty((len(first), len(second)), dtype=np.int64)
+    for k, row in enumerate(first):
+        counts[k] = _ones(row ^ second)
+    return counts
+
+
+_ONES = np.array([n.bit_count() for n in range(2**16)], dtype=np.uint8)
+
+
+def _ones(words: WordArray) -> IntArray:
+    """The number of bits that are set in each row."""
+    sums: IntArray = _ONES[np.ascontiguousarray(words).view(np.uint16)].sum(axis=-1, dtype=np.int64)
+    return sums
