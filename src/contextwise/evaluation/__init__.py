@@ -1,1 +1,35 @@
-"""What is said about structures with more than one comparison."""
+"""What is said about structures with more than one comparison.
+
+Scores beside the metric, chance, replicates, stability, and checks against data. A name is imported
+when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from contextwise.evaluation.chances import Chance, ChanceInterrupted, chance
+    from contextwise.evaluation.scores import Score, score
+
+__all__ = ["Chance", "ChanceInterrupted", "Score", "chance", "score"]
+
+_HOMES = {
+    "Chance": "chance_result",
+    "ChanceInterrupted": "chance_result",
+    "Score": "scores",
+    "chance": "chances",
+    "score": "scores",
+}
+"""The module of each name."""
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -1,0 +1,310 @@
+"""A comparison beside guesses by chance: the numbers, and what they mean in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+from contextwise.comparison.compare import Comparison
+from contextwise.comparison.confusion import Number, ratio
+from contextwise.comparison.pairs import Pair
+from contextwise.counting import ObjectArray
+from contextwise.evaluation.nulls import Null, can_move
+from contextwise.models.features import IntArray
+from contextwise.models.numbers import number, plural, rate
+
+ALPHA = 0.05
+"""A p-value up to this is called better than chance in words."""
+ROUND_FROM = 10_000
+"""From here on an expected number is shown without its places."""
+
+
+def skill_of(distance: Number, expected: Number) -> float | None:
+    """1 - distance / expected; None if nothing is expected.
+
+    >>> skill_of(1, 4), skill_of(0, 0)
+    (0.75, None)
+    """
+    return 1 - ratio(distance, expected) if expected else None
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """The graphs alone: how many edges they share, and how many two random graphs would.
+
+    With ``pairs`` pairs, the number of common edges of a random graph with as many edges as the
+    guess is hypergeometric.
+
+    Attributes
+    ----------
+    pairs : how many pairs there are
+    true, guess, common : the edges of the true graph, of the guess, and of both
+    p_value : the probability of at least so many common edges
+
+    Examples
+    --------
+    >>> skeleton = Skeleton.of(pairs=6, true=3, guess=3, common=3)
+    >>> skeleton.expected, skeleton.p_value
+    (Fraction(3, 2), 0.05)
+    """
+
+    pairs: int
+    true: int
+    guess: int
+    common: int
+    p_value: float
+
+    @classmethod
+    def of(cls, *, pairs: int, true: int, guess: int, common: int) -> Skeleton:
+        """The test of these numbers of edges.
+
+        Parameters
+        ----------
+        pairs : how many pairs there are
+        true, guess : how many edges each graph has
+        common : how many edges both have
+
+        Returns
+        -------
+        Skeleton
+        """
+        ways = sum(
+            comb(true, k) * comb(pairs - true, guess - k)
+            for k in range(common, min(true, guess) + 1)
+        )
+        return cls(pairs, true, guess, common, ratio(ways, comb(pairs, guess)))
+
+    @property
+    def expected(self) -> Fraction:
+        """The expected number of common edges."""
+        return Fraction(self.true * self.guess, self.pairs or 1)
+
+    @property
+    def decides(self) -> bool:
+        """Whether a random graph could have fewer common edges."""
+        return max(0, self.true + self.guess - self.pairs) < min(self.true, self.guess)
+
+
+@dataclass(frozen=True)
+class PairChance:
+    """One pair beside chance.
+
+    Attributes
+    ----------
+    pair : the names
+    distance : in how many contexts the models differ
+    expected : the expected distance of a drawn guess, exactly
+    skill : 1 - distance / expected; None if the expected distance is 0
+    p_value, percentile : as in `Chance`; None where every draw has the same distance
+    """
+
+    pair: Pair
+    distance: Number
+    expected: Fraction
+    skill: float | None
+    p_value: float | None
+    percentile: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chance:
+    """A comparison beside guesses by chance.
+
+    Attributes
+    ----------
+    comparison : the guess that was asked about
+    null : which guesses were drawn
+    expected : their expected distance, exactly
+    dependencies : how many dependencies they are expected to assert, exactly
+    context_pairs : the number of pairs whose contexts can be right or wrong
+    context_skill : 1 - distance / expected over these pairs, against relabelled states; None if
+        there are none
+    distances : of each drawn guess, exact
+    skeleton : the test of the graphs alone
+    pairs : positions of the pairs that `pair_chances` goes through: shape (p, 2)
+    pair_distances, pair_expected : their distances, and what to expect
+    below, equal : for each of them, how many draws are nearer, and how many are as near
+    """
+
+    comparison: Comparison
+    null: Null
+    expected: Fraction
+    dependencies: Fraction
+    context_pairs: int
+    context_skill: float | None
+    skeleton: Skeleton
+    pairs: IntArray
+    pair_distances: ObjectArray
+    pair_expected: tuple[Fraction, ...]
+    distances: tuple[Number, ...] = ()
+    below: IntArray | None = None
+    equal: IntArray | None = None
+
+    @property
+    def draws(self) -> int:
+        """How many guesses were drawn."""
+        return len(self.distances)
+
+    @property
+    def distance(self) -> Number:
+        """The distance of the guess itself."""
+        return self.comparison.distance
+
+    @property
+    def skill(self) -> float | None:
+        """1 - distance / expected, over all pairs; None if the expected distance is 0."""
+        return skill_of(self.distance, self.expected)
+
+    @property
+    def p_value(self) -> float | None:
+        """How often a guess by chance is at least as near: (1 + draws) / (1 + all draws).
+
+        None if nothing was drawn.
+        """
+        near = sum(distance <= self.distance for distance in self.distances)
+        return (1 + near) / (1 + self.draws) if self.draws else None
+
+    @property
+    def percentile(self) -> float | None:
+        """The percentage of draws that are nearer; draws that are as near count one half."""
+        below = sum(distance < self.distance for distance in self.distances)
+        equal = sum(distance == self.distance for distance in self.distances)
+        return 100 * (below + equal / 2) / self.draws if self.draws else None
+
+    def pair_chances(self) -> Iterator[PairChance]:
+        """Each pair beside chance: those of the comparison, in order.
+
+        With ``null="variables"`` every pair that was asked for can be hit, so all are there.
+        """
+        names = self.comparison.domain.names
+        for k, (i, j) in enumerate(self.pairs.tolist()):
+            distance, expected = self.pair_distances[k], self.pair_expected[k]
+            p_value = percentile = None
+            if self.below is not None and self.equal is not None and self.below[k] >= 0:
+                below, equal = int(self.below[k]), int(self.equal[k])
+                p_value = (1 + below + equal) / (1 + self.draws)
+                percentile = 100 * (below + equal / 2) / self.draws
+            skill = skill_of(distance, expected)
+            pair = names[i], names[j]
+            yield PairChance(pair, distance, expected, skill, p_value, percentile)
+
+    @property
+    def verdict(self) -> str:
+        """What it means, in one sentence."""
+        return _verdict(self)
+
+    def record(self) -> dict[str, object]:
+        """Everything but the pairs as one flat mapping; what is undefined is None."""
+        return {
+            "null": self.null,
+            "draws": self.draws,
+            "expected": self.expected,
+            "expected_dependencies": self.dependencies,
+            "skill": self.skill,
+            "context_skill": self.context_skill,
+            "context_pairs": self.context_pairs,
+            "p_value": self.p_value,
+            "percentile": self.percentile,
+            "skeleton_common": self.skeleton.common,
+            "skeleton_expected": self.skeleton.expected,
+            "skeleton_p_value": self.skeleton.p_value,
+        }
+
+    def __str__(self) -> str:
+        return _in_words(self)
+
+    def __repr__(self) -> str:
+        shown = {"skill": self.skill, "context_skill": self.context_skill, "p_value": self.p_value}
+        known = "".join(f", {k}={v:.4g}" for k, v in shown.items() if v is not None)
+        return f"Chance(null={self.null!r}, expected={float(self.expected):.6g}{known})"
+
+
+class ChanceInterrupted(KeyboardInterrupt):
+    """Ctrl-C in the middle of the draws; ``chance`` has those that were finished by then."""
+
+    def __init__(self, chance: Chance) -> None:
+        super().__init__("the draws were interrupted")
+        self.chance = chance
+
+
+# -- in words ------------------------------------------------------------------------------------
+
+_DRAWN = {
+    "states": "the states of every variable relabelled",
+    "variables": "variables of equal cardinality and all states relabelled",
+    "values": "every value set drawn anew with its size",
+}
+
+
+def _in_words(found: Chance) -> str:
+    how = f"{_DRAWN[found.null]} in {plural(found.draws, 'draw')}" if found.draws else ""
+    lines = [f"Chance, with {how or _DRAWN[found.null]}:", _distance_line(found)]
+    if found.null == "variables" and not can_move(found.comparison.domain.cardinalities):
+        lines.append("all cardinalities differ, so no variable can take another's place")
+    if found.null == "values":
+        own = sum(found.comparison.unions.lower[:, 1].tolist())
+        lines.append(
+            f"the guess asserts {number(own)} dependencies, "
+            f"drawn ones {_about(found.dependencies)} on average"
+        )
+    lines += [_context_line(found), _graph_line(found.skeleton), found.verdict]
+    return "\n".join(lines)
+
+
+def _about(value: Fraction) -> str:
+    """An expected number: a large one as a whole number."""
+    return number(value if value < ROUND_FROM else round(value))
+
+
+def _probability(p_value: float) -> str:
+    return f"p = {p_value:.2g}" if p_value else "p below 1e-300"
+
+
+def _distance_line(found: Chance) -> str:
+    text = f"distance {number(found.distance)}, expected {_about(found.expected)}"
+    if found.skill is None:
+        return f"{text}; skill is not defined, because every guess by chance is at distance 0"
+    text += f"; skill {rate(found.skill)}"
+    if found.p_value is None or found.percentile is None:
+        return text
+    farther = 100 - found.percentile
+    return f"{text}, nearer than {farther:.3g} % of the draws, {_probability(found.p_value)}"
+
+
+def _context_line(found: Chance) -> str:
+    if found.context_skill is None:
+        return "there is no pair whose contexts can be right or wrong"
+    pairs = plural(found.context_pairs, "pair")
+    return f"contexts can be right or wrong for {pairs}: context skill {rate(found.context_skill)}"
+
+
+def _graph_line(skeleton: Skeleton) -> str:
+    return (
+        f"graph: {number(skeleton.common)} of {plural(skeleton.guess, 'edge')} are true, "
+        f"expected {_about(skeleton.expected)}, {_probability(skeleton.p_value)}"
+    )
+
+
+def _verdict(found: Chance) -> str:
+    if not found.distance:
+        return "The guess makes exactly the claims of the true model."
+    skeleton, p_value = found.skeleton, found.p_value
+    if not skeleton.decides:
+        pairs = "no pairs to get right or wrong"
+    else:
+        pairs = "right pairs" if skeleton.p_value <= ALPHA else "pairs no better than chance"
+    if p_value is None or found.null == "variables":
+        all_of = "" if p_value is None else "; in all " + _better(p_value)
+        return f"{pairs}{all_of}.".capitalize()
+    contexts = f"contexts {_better(p_value)}"
+    if found.context_skill is None:
+        contexts = "no contexts to get right or wrong"
+    return f"{pairs}, {contexts}.".capitalize()
+
+
+def _better(p_value: float) -> str:
+    if p_value <= ALPHA:
+        return "better than chance"
+    return "worse than chance" if p_value >= 1 - ALPHA else "no better than chance"
