@@ -19,7 +19,7 @@ from contextwise.counting.extraction import ValueWeights, contexts_of_pairs, cov
 from contextwise.counting.observed import count_rows
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation.nulls import Null, draw_features
-from contextwise.execution.maps import way_of
+from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.models.features import Features, IntArray
 
@@ -155,7 +155,7 @@ def make_draws(
 def _units(
     question: DrawQuestion, batches: list[list[np.random.Generator]], n_jobs: int, cluster: Any
 ) -> Iterator[tuple[int, Draws]]:
-    for unit in way_of(jobs=n_jobs, cluster=cluster)(
+    for unit in choose_map(n_jobs=n_jobs, cluster=cluster)(
         partial(_draw_batch, question), enumerate(batches)
     ):
         if unit.value is None:
