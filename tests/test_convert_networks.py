@@ -244,3 +244,31 @@ def test_our_uai_files_in_pgmpy(pgmpy: Any) -> None:
     model = LogLinear(numbered, random_model(1).weights)
     theirs = from_pgmpy(UAIReader(string=encode(model, "uai").decode()).get_model())
     np.testing.assert_allclose(joint(theirs), joint(model))
+
+
+# -- what learners of other packages return --------------------------------------------------------
+
+
+def test_graphs_that_pgmpy_learned_are_structures() -> None:
+    base = pytest.importorskip("pgmpy.base")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"A": [0, 1, 1], "B": ["x", "y", "x"], "C": [True, False, True]})
+    dag = base.DAG([("A", "C"), ("B", "C")])
+    learned = from_pgmpy(dag, domain=frame)
+    domain = Domain({"A": 2, "B": ["x", "y"], "C": ["False", "True"]})
+    assert learned == from_ldag(domain, [("A", "C"), ("B", "C")])
+    assert isinstance(learned, Structure)
+    assert from_pgmpy(dag, domain=domain) == learned
+    partly = base.PDAG(directed_ebunch=[("A", "C"), ("B", "C")], undirected_ebunch=[])
+    assert from_pgmpy(partly, domain=domain) == learned
+    chain = base.PDAG(undirected_ebunch=[("A", "B"), ("B", "C")])
+    assert from_pgmpy(chain, domain=domain).pairs() == [("A", "B"), ("B", "C")]
+    with pytest.raises(DomainError, match="give domain=, such as the data"):
+        from_pgmpy(dag)
+
+
+def test_a_markov_network_without_tables_is_a_structure() -> None:
+    models = pytest.importorskip("pgmpy.models")
+    network = models.DiscreteMarkovNetwork([("A", "B")])
+    learned = from_pgmpy(network, domain={"A": 2, "B": 2, "C": 2})
+    assert learned.pairs() == [("A", "B")]

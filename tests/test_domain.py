@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from contextlib import suppress
 
@@ -190,3 +191,54 @@ def test_labels() -> None:
     assert label_of(np.int32(3)) == "3"
     with pytest.raises(ContextwiseError, match="is not a state"):
         label_of(b"yes")
+
+
+# -- data as pandas reads them ---------------------------------------------------------------------
+
+
+def test_columns_of_bools_and_of_whole_floats_are_encoded() -> None:
+    pandas = pytest.importorskip("pandas")
+    text = "ill,age,smoker\nTrue,1,yes\nFalse,0,no\nTrue,2,yes\n"
+    frame = pandas.read_csv(io.StringIO(text))
+    frame["age"] = frame["age"].astype(float)
+    assert frame["ill"].dtype == bool
+    domain = Domain.from_data(frame)
+    assert domain == Domain({"ill": ["False", "True"], "age": 3, "smoker": ["no", "yes"]})
+    assert domain.encode(frame).tolist() == [[1, 1, 1], [0, 0, 0], [1, 2, 1]]
+    for states in (["false", "true"], ["FALSE", "TRUE"], ["0", "1"]):
+        other = Domain({"ill": states, "age": 3, "smoker": ["no", "yes"]})
+        assert other.encode(frame)[:, 0].tolist() == [1, 0, 1]
+    with pytest.raises(DomainError, match="has no state 'True'; its states are no, yes"):
+        Domain({"ill": ["no", "yes"]}).encode(frame[["ill"]])
+    frame.loc[1, "age"] = 0.5
+    with pytest.raises(DomainError, match=r"row 1 of the data: .*0\.5"):
+        domain.encode(frame)
+
+
+def test_a_domain_from_data_of_every_kind() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"A": ["b", "a", None], "B": [10, 9, 9], "C": [1.0, None, 0.0]})
+    frame["D"] = pandas.Categorical(["low", "low", "high"], categories=["low", "mid", "high"])
+    wanted = {"A": ["a", "b"], "B": ["9", "10"], "C": ["0", "1"], "D": ["low", "mid", "high"]}
+    assert Domain.from_data(frame) == Domain(wanted)
+    assert Domain.from_data(np.array([[0, 1], [2, 1]])) == Domain({"v0": 3, "v1": 2})
+    assert Domain.from_data([["x", 0.0], ["y", 3.0]]) == Domain({"v0": ["x", "y"], "v1": 4})
+    assert Domain.from_data([]) == Domain({})
+    for bad, message in (
+        ("rows.csv", "'str' is no data"),
+        (3, "'int' is no data"),
+        (np.zeros(3), "shape"),
+        ([[0.5]], "0.5 is not a state"),
+        ([[10_000]], "is not a code of 'v0'"),
+        ([[-1]], "is not a code of 'v0'"),
+    ):
+        with pytest.raises(DomainError, match=message):
+            Domain.from_data(bad)
+
+
+def test_a_domain_has_a_largest_cardinality() -> None:
+    assert Domain({"A": 2**16}).cardinalities == (2**16,)
+    with pytest.raises(DomainError, match="'A' has 65,537 states, and at most 65,536"):
+        Domain({"A": 2**16 + 1})
+    with pytest.raises(DomainError, match="at most 65,536"):
+        Domain({"A": 10**15})

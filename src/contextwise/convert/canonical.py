@@ -13,13 +13,6 @@ among its nodes (or names it in an edge) speaks of its pairs as well.
 Two graphs must not contradict each other, and every assignment must have a graph. Not every
 canonical model has features: an edge that is present under X0=0 only, while X0 itself is claimed to
 be independent of its ends, is `NotRepresentable`.
-
->>> model = from_canonical(
-...     {"X0": 2, "X1": 2, "X2": 2, "X3": 2},
-...     {"X0=0": [("X1", "X2"), ("X2", "X3")], "X0=1": []},
-... )
->>> [(context, sorted(graph.edges)) for context, graph in to_graphs(model, by=["X0"]).items()]
-[('X0=0', [('X1', 'X2'), ('X2', 'X3')]), ('X0=1', [])]
 """
 
 from __future__ import annotations
@@ -32,16 +25,16 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.convert.graphs import GraphLike, nodes_and_edges
-from contextwise.convert.target import (
+from contextwise.convert.claims import (
+    Claims,
     Cube,
     DomainLike,
     Pair,
-    Target,
     cube_of,
     domain_of,
     features_for,
 )
+from contextwise.convert.graphs import GraphLike, nodes_and_edges
 from contextwise.counting.cover import class_space
 from contextwise.counting.extraction import pair_features
 from contextwise.counting.regions import complement
@@ -75,10 +68,25 @@ def from_canonical(domain: DomainLike, graphs: Mapping[str, GraphLike]) -> Struc
         Contexts as text, such as ``"X0=0 & X1=1"``; graphs as in `contextwise.convert.from_graph`.
         The nodes of bare edges are the variables outside the context and those the edges name.
 
+    Returns
+    -------
+    Structure
+
     Raises
     ------
     NotRepresentable
         If no features make these claims.
+    DomainError
+        If two graphs contradict each other, or some context has no graph.
+
+    Examples
+    --------
+    >>> model = from_canonical(
+    ...     {"X0": 2, "X1": 2, "X2": 2, "X3": 2},
+    ...     {"X0=0": [("X1", "X2"), ("X2", "X3")], "X0=1": []},
+    ... )
+    >>> [(context, sorted(graph.edges)) for context, graph in to_graphs(model, by=["X0"]).items()]
+    [('X0=0', [('X1', 'X2'), ('X2', 'X3')]), ('X0=1', [])]
     """
     domain = domain_of(domain)
     parts = [_instantiated(domain, context, graph) for context, graph in graphs.items()]
@@ -88,7 +96,7 @@ def from_canonical(domain: DomainLike, graphs: Mapping[str, GraphLike]) -> Struc
         cubes = _independent(domain, pair, parts)
         if {} not in cubes:
             independent[pair] = cubes
-    return features_for(Target(domain, independent))
+    return features_for(Claims(domain, independent))
 
 
 def to_graphs(model: Model, by: Iterable[str]) -> dict[str, Any]:
@@ -98,6 +106,21 @@ def to_graphs(model: Model, by: Iterable[str]) -> dict[str, Any]:
     feature compatible with the assignment: the pairs that depend in *some* context with it. The
     keys are texts such as ``"X0=0 & X1=1"``, so that `from_canonical` takes the result; that gives
     the structure back if within each assignment it is a graph and all depends on ``by``.
+
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    by : names
+        The variables to assign.
+
+    Returns
+    -------
+    dict from contexts to networkx graphs
+
+    Raises
+    ------
+    TooLargeError
+        If there are more than `GRAPHS` assignments.
 
     Examples
     --------

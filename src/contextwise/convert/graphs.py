@@ -11,19 +11,41 @@ alone make the same claims with fewer features, and leave the higher interaction
 
 >>> from_graph({"A": 2, "B": 2, "C": 2}, [("A", "B"), ("B", "C")])
 Structure(3 variables, 8 features: A=0 & B=0; A=0 & B=1; A=1 & B=0; A=1 & B=1; … 4 more)
+
+**Stratified graphs** (Nyman, Pensar, Koski, Corander) are undirected graphs whose edges may carry a
+**stratum**: outcomes of the common neighbours of the two ends in which the edge vanishes, so that
+the ends are independent in that context. They read like a graph and say what a graph cannot: A and
+B depend, except where C=0.
+
+In features: an edge without a stratum has a table of its own; a stratified edge A–B has the cells
+of A and B together with literals of the common neighbours that stay outside the stratum.
+
+Not every stratified graph has features. A feature makes all pairs of its scope depend, so a stratum
+that has to tell apart outcomes of *two* common neighbours needs these to be neighbours too: if C
+and D have no edge, "A–B vanishes where C=0, D=0 and where C=1, D=1" is `NotRepresentable`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
 
-from contextwise.convert.target import DomainLike, Pair, domain_of, pair_of
+from contextwise.convert.claims import (
+    Claims,
+    Cube,
+    DomainLike,
+    Pair,
+    cube_of,
+    domain_of,
+    features_for,
+    pair_of,
+)
 from contextwise.errors import DomainError, require
-from contextwise.models.domain import Domain
+from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import checked, tables
+from contextwise.models.literals import Feature
 from contextwise.models.structure import Structure
 
 GraphLike = Any
@@ -44,6 +66,17 @@ def from_graph(
     by : "cliques" or "edges"
         Which tables become features; the claims are the same. A clique of k binary variables has
         2**k cells, so large ones need "edges".
+
+    Returns
+    -------
+    Structure
+
+    Raises
+    ------
+    DomainError
+        If the graph is directed, or names a variable that the domain has not.
+    TooLargeError
+        If a clique is too large for a table.
 
     Examples
     --------
@@ -107,3 +140,59 @@ def maximal_cliques(nodes: Iterable[int], edges: Iterable[Pair]) -> Iterator[tup
     graph.add_nodes_from(nodes)
     graph.add_edges_from(edges)
     return (tuple(sorted(clique)) for clique in networkx.find_cliques(graph))
+
+
+def from_stratified(
+    domain: DomainLike, graph: GraphLike, strata: Mapping[tuple[str, str], Iterable[Feature]]
+) -> Structure:
+    """The structure of a stratified graphical model.
+
+    Parameters
+    ----------
+    domain : Domain, or a mapping that makes one
+    graph : as in `contextwise.convert.from_graph`
+    strata : mapping
+        For an edge, the outcomes of common neighbours where it vanishes, as texts or mappings.
+        An outcome may leave common neighbours out (whatever they are), or allow several states.
+
+    Returns
+    -------
+    Structure
+
+    Raises
+    ------
+    NotRepresentable
+        If no features make these claims.
+
+    Examples
+    --------
+    >>> model = from_stratified(
+    ...     {"A": 2, "B": 2, "C": 2},
+    ...     [("A", "B"), ("A", "C"), ("B", "C")], {("A", "B"): ["C=0"]},
+    ... )
+    >>> model.restrict("C=0").pairs(), model.restrict("C=1").pairs()
+    ([], [('A', 'B')])
+    """
+    domain = domain_of(domain)
+    _, edges = nodes_and_edges(domain, graph)
+    independent: dict[Pair, list[Cube]] = {edge: [] for edge in edges}
+    for names, outcomes in strata.items():
+        edge = pair_of(domain, names)
+        if edge not in independent:
+            raise DomainError(f"the graph has no edge between {' and '.join(map(repr, names))}")
+        if isinstance(outcomes, str | Mapping):
+            raise DomainError(f"give the stratum of {names!r} as a list of outcomes")
+        for outcome in outcomes:
+            cube = cube_of(domain, outcome)
+            strange = [
+                domain.names[v]
+                for v in cube
+                if v in edge or any((min(v, end), max(v, end)) not in edges for end in edge)
+            ]
+            if strange:
+                raise DomainError(
+                    f"the stratum of {names!r} speaks of {listed(strange)}, which is not a common "
+                    "neighbour"
+                )
+            independent[edge].append(cube)
+    return features_for(Claims(domain, independent))

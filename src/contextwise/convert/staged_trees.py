@@ -11,17 +11,9 @@ on some of the variables. "At level Y: where A=0, one distribution" is one line,
 variables come before. Labelled DAGs with one fixed order are CStrees or staged trees.
 
 Lost: the order, and the independencies that hold only while later variables are not observed (see
-`contextwise.convert.stages`). Most trees have features; stages that no features can express are
+`contextwise.convert.directed`). Most trees have features; stages that no features can express are
 `NotRepresentable`, such as those of a Y that looks at A where S=0 and at B where S=1, with the same
 two distributions: there S matters where A and B differ, and A and B never interact.
-
->>> domain = {"A": 2, "B": 2, "Y": 2}
->>> tree = from_staged_tree(domain, {"B": ["s", "s"], "Y": ["low", "low", "low", "high"]})
->>> tree.restrict("A=0").pairs(), tree.restrict("A=1").pairs()
-([], [('B', 'Y')])
->>> cstree = from_cstree(domain, {"B": [""], "Y": ["A=0"]})
->>> cstree.restrict("A=0").pairs(), cstree.restrict("A=1").pairs()
-([], [('B', 'Y')])
 """
 
 from __future__ import annotations
@@ -31,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.convert.stages import Stages, all_different, from_stages
-from contextwise.convert.target import DomainLike, cube_of, domain_of
+from contextwise.convert.claims import DomainLike, cube_of, domain_of
+from contextwise.convert.directed import Stages, all_different, from_stages
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain, listed
 from contextwise.models.features import members
@@ -55,10 +47,21 @@ def from_staged_tree(
     order : sequence of names, optional
         The order of the tree; the domain's own if left out.
 
+    Returns
+    -------
+    Structure
+
     Raises
     ------
     NotRepresentable
         If no features make these claims.
+
+    Examples
+    --------
+    >>> domain = {"A": 2, "B": 2, "Y": 2}
+    >>> tree = from_staged_tree(domain, {"B": ["s", "s"], "Y": ["low", "low", "low", "high"]})
+    >>> tree.restrict("A=0").pairs(), tree.restrict("A=1").pairs()
+    ([], [('B', 'Y')])
     """
     domain = domain_of(domain)
     levels = dict(_levels(domain, stages, order))
@@ -92,10 +95,21 @@ def from_cstree(
     order : sequence of names, optional
         The order of the tree; the domain's own if left out.
 
+    Returns
+    -------
+    Structure
+
     Raises
     ------
     NotRepresentable
         If no features make these claims.
+
+    Examples
+    --------
+    >>> domain = {"A": 2, "B": 2, "Y": 2}
+    >>> cstree = from_cstree(domain, {"B": [""], "Y": ["A=0"]})
+    >>> cstree.restrict("A=0").pairs(), cstree.restrict("A=1").pairs()
+    ([], [('B', 'Y')])
     """
     domain = domain_of(domain)
     levels = dict(_levels(domain, stages, order))

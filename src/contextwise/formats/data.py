@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,9 @@ from contextwise.errors import ParseError
 from contextwise.execution import files
 from contextwise.models.domain import Domain, listed
 from contextwise.models.numbers import plural
+from contextwise.models.observed import LARGEST_CODE, is_whole, sort_states
 
 MISSING = frozenset({"", "*", "?", "NA", "NaN", "nan"})
-
-LARGEST_CODE = 9_999
-"""A larger number in a column of codes is no code: a measurement should be binned first."""
 
 Row = tuple[int, list[str]]
 """A line number and its cells."""
@@ -89,34 +87,19 @@ def infer_domain(data: bytes, name: str) -> Domain:
     if not lines:
         raise ParseError("there are no rows in this file", path=name)
     line, first = lines[0]
-    coded = all(_is_whole(cell) or cell in MISSING for cell in first)
+    coded = all(is_whole(cell) or cell in MISSING for cell in first)
     names = [f"v{k}" for k in range(len(first))] if coded else first
     if len(set(names)) < len(names):
         raise ParseError("two columns have one name", path=name, line=line)
     variables: dict[str, Sequence[str] | int] = {}
     for column, own in enumerate(names):
         cells = {row[column] for _, row in lines[not coded :] if column < len(row)} - MISSING
-        largest = max(map(int, cells), default=0) if all(map(_is_whole, cells)) else None
+        largest = max(map(int, cells), default=0) if all(map(is_whole, cells)) else None
         if coded and largest is not None and largest <= LARGEST_CODE:
             variables[own] = largest + 1
         else:
             variables[own] = sort_states(cells) or 1
     return Domain(variables)
-
-
-def sort_states(labels: Iterable[str]) -> list[str]:
-    """Labels in order: by number if all are whole numbers, by their letters otherwise.
-
-    >>> sort_states(["10", "9"]), sort_states(["yes", "no"])
-    (['9', '10'], ['no', 'yes'])
-    """
-    found = sorted(labels)
-    return sorted(found, key=int) if all(map(_is_whole, found)) else found
-
-
-def _is_whole(cell: str) -> bool:
-    """Whether a cell is a whole number; a very long row of digits is a label."""
-    return cell.isdecimal() and len(cell) < 19
 
 
 def format_rows(rows: npt.NDArray[Any], domain: Domain) -> str:

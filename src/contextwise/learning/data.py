@@ -31,9 +31,10 @@ import numpy as np
 
 from contextwise.errors import DomainError, require
 from contextwise.execution import files
-from contextwise.formats.data import LARGEST_CODE, infer_domain, parse_rows, sort_states
+from contextwise.formats.data import infer_domain, parse_rows
 from contextwise.models.domain import Domain, State, label_of
 from contextwise.models.features import IntArray
+from contextwise.models.observed import LARGEST_CODE, sort_states
 from contextwise.models.structure import LogLinear, Structure
 
 DomainLike = Domain | Mapping[str, Sequence[State] | int]

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from contextwise.errors import DomainError
 from contextwise.models.notation import Literal, parse_literals, printable, quoted
+from contextwise.models.observed import is_missing, observed_label, observed_states
 
 State = str | int | np.integer[Any]
 Assignment = Mapping[str, State] | str
@@ -93,6 +94,26 @@ class Domain:
     def of_cardinalities(cls, cardinalities: Iterable[int], prefix: str = "v") -> Domain:
         """Variables ``v0``, ``v1``, … with states ``"0"``, ``"1"``, …, as in a ``.mn`` file."""
         return cls({f"{prefix}{i}": int(c) for i, c in enumerate(cardinalities)})
+
+    @classmethod
+    def from_data(cls, data: Any) -> Domain:
+        """The variables and states that data show.
+
+        Parameters
+        ----------
+        data : DataFrame, array, list of mappings or list of rows
+            See `contextwise.models.observed` for what becomes a state.
+
+        Returns
+        -------
+        Domain
+
+        Examples
+        --------
+        >>> Domain.from_data([{"smoker": "yes", "age": 1}, {"smoker": "no", "age": 0}])
+        Domain(smoker: no|yes, age: 0|1)
+        """
+        return cls(observed_states(data))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -210,8 +231,8 @@ class Domain:
         """Observed rows as positions of states: shape (rows, variables).
 
         ``rows`` is an array or list of rows with the variables in order, a list of mappings, or a
-        pandas DataFrame whose columns are matched by name. Cells are labels; an int stands for its
-        text.
+        pandas DataFrame whose columns are matched by name. Cells are labels; an int or a whole
+        float stands for the text of the int, a bool for ``True`` or ``False``.
 
         >>> Domain({"smoker": ["no", "yes"], "age": 3}).encode([["yes", 0], ["no", 2]])
         array([[1, 0], [0, 2]])
@@ -264,26 +285,29 @@ class Domain:
         positions = np.empty(len(distinct), dtype=np.int64)
         for d, cell in enumerate(distinct):
             try:
-                positions[d] = self.state_position(variable, cell)
+                positions[d] = self._observed_position(variable, cell)
             except DomainError as error:
                 row = int(np.flatnonzero(inverse == d)[0])
-                if _is_missing(cell):
+                if is_missing(cell):
                     what = f"the value of {self.names[variable]!r} is missing"
                     raise DomainError(f"row {row} of the data: {what}") from None
                 raise DomainError(f"row {row} of the data: {error}") from None
         return positions[inverse]
+
+    def _observed_position(self, variable: int, cell: Any) -> int:
+        """Where the state of a cell stands; a bool may be called ``True``, ``true`` or ``1``."""
+        label = observed_label(cell)
+        if isinstance(cell, bool | np.bool_):
+            own = self.state_positions[variable]
+            known = [label, label.lower(), label.upper(), str(int(cell))]
+            label = next((name for name in known if name in own), label)
+        return self.state_position(variable, label)
 
 
 def _iterated(rows: Any, what: str) -> Iterable[Any]:
     if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
         raise DomainError(f"{what} is {rows!r}; expected a list of cells or rows")
     return rows
-
-
-def _is_missing(cell: object) -> bool:
-    """Whether a cell says that nothing was observed: None, NaN, or pandas' NA and NaT."""
-    not_a_number = isinstance(cell, float | np.floating) and bool(np.isnan(cell))
-    return cell is None or not_a_number or type(cell).__name__ in ("NAType", "NaTType")
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:

@@ -28,7 +28,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.convert.target import Cube, Pair, Target, cubes_where, features_for
+from contextwise.convert.claims import Claims, Cube, Pair, cubes_where, features_for
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain
 from contextwise.models.factors import checked
@@ -53,7 +53,14 @@ class Stages:
 
 
 def all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages:
-    """Stages of which each assignment of the parents has its own."""
+    """Stages of which each assignment of the parents has its own.
+
+    Parameters
+    ----------
+    domain : Domain
+    child : position of the variable
+    parents : positions of its parents
+    """
     checked(domain, [parents])
     shape = [domain.cardinalities[v] for v in parents]
     return Stages(child, tuple(parents), np.arange(prod(shape)).reshape(shape))
@@ -61,10 +68,10 @@ def all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages:
 
 def from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
     """The structure of a directed model, or `NotRepresentable`."""
-    return features_for(target_of(domain, list(children)))
+    return features_for(claims_of(domain, list(children)))
 
 
-def target_of(domain: Domain, children: Sequence[Stages]) -> Target:
+def claims_of(domain: Domain, children: Sequence[Stages]) -> Claims:
     """Where each pair interacts in a directed model."""
     _require_acyclic(domain, children)
     terms: dict[Pair, list[tuple[tuple[int, ...], BoolArray]]] = {}
@@ -75,7 +82,7 @@ def target_of(domain: Domain, children: Sequence[Stages]) -> Target:
             scope, where = interacting(stages, pair)
             if where.any():
                 terms.setdefault(pair, []).append((scope, where))
-    return Target(domain, {pair: _independent(domain, own) for pair, own in terms.items()})
+    return Claims(domain, {pair: _independent(domain, own) for pair, own in terms.items()})
 
 
 def interacting(stages: Stages, pair: Pair) -> tuple[tuple[int, ...], BoolArray]:

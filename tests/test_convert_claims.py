@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-import contextwise.convert.target
-from contextwise.convert.target import Cube, Pair, Target, features_for
+from contextwise.convert import claims as converting
+from contextwise.convert.claims import Cube, Pair, features_for
 from contextwise.errors import NotRepresentable, TooLargeError
 from contextwise.models.domain import Domain
 from convert_oracle import (
@@ -22,7 +22,7 @@ from convert_oracle import (
 )
 
 
-def random_target(rng: np.random.Generator) -> Target:
+def random_target(rng: np.random.Generator) -> converting.Claims:
     domain = random_domain(rng, int(rng.integers(2, 5)), most=3)
     independent: dict[Pair, list[Cube]] = {}
     for pair in combinations(range(len(domain)), 2):
@@ -37,10 +37,10 @@ def random_target(rng: np.random.Generator) -> Target:
             }
             for _ in range(rng.choice([0, 0, 1, 2]))
         ]
-    return Target(domain, independent)
+    return converting.Claims(domain, independent)
 
 
-def claims_of(target: Target) -> Claims:
+def claims_of(target: converting.Claims) -> Claims:
     def independent(pair: Pair, context: Mapping[int, int]) -> bool:
         return pair not in target.independent or any(
             all(allowed >> context[v] & 1 for v, allowed in cube.items())
@@ -75,23 +75,23 @@ def test_both_answers_occur_among_the_random_targets() -> None:
 def test_not_representable_names_the_pair_and_the_place() -> None:
     domain = Domain({"A": 2, "B": 2, "X": ["no", "yes"]})
     with pytest.raises(NotRepresentable, match=r"A and B depend where X=no without") as caught:
-        features_for(Target(domain, {(0, 1): [{2: 0b10}]}))
+        features_for(converting.Claims(domain, {(0, 1): [{2: 0b10}]}))
     assert "\n" not in str(caught.value)
 
 
 def test_a_variable_with_one_state_interacts_with_nothing() -> None:
     domain = Domain({"A": 2, "B": 1, "C": 2})
-    model = features_for(Target(domain, {(0, 1): [], (0, 2): [], (1, 2): []}))
+    model = features_for(converting.Claims(domain, {(0, 1): [], (0, 2): [], (1, 2): []}))
     assert model.pairs() == [("A", "C")]
 
 
 def test_a_cube_that_allows_nothing_takes_nothing_away() -> None:
     domain = Domain({"A": 2, "B": 2, "C": 2})
-    assert features_for(Target(domain, {(0, 1): [{2: 0}]})).pairs() == [("A", "B")]
+    assert features_for(converting.Claims(domain, {(0, 1): [{2: 0}]})).pairs() == [("A", "B")]
 
 
 def test_a_search_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contextwise.convert.target, "STEPS", 3)
+    monkeypatch.setattr(converting, "STEPS", 3)
     domain = Domain({"A": 2, "B": 2, "C": 2})
     with pytest.raises(TooLargeError, match="A and B need more than 3 conjunctions"):
-        features_for(Target(domain, {(0, 1): [{2: 1}], (0, 2): [], (1, 2): []}))
+        features_for(converting.Claims(domain, {(0, 1): [{2: 1}], (0, 2): [], (1, 2): []}))

@@ -10,13 +10,6 @@ Two variables interact in a context by as much as their largest **log odds ratio
 cancel in the ratio. Where some numbers are 0, the two are independent if the states that are
 possible together are a product, and no ratio among them exceeds the tolerance; a context that is
 itself impossible has no interactions.
-
->>> from contextwise.models.factors import Factor, log_linear
->>> rows = np.log([[[0.5, 0.5], [0.5, 0.5]], [[0.2, 0.8], [0.6, 0.4]]])  # p(Y | A, B)
->>> model = log_linear(Domain({"A": 2, "B": 2, "Y": 2}), [Factor((0, 1, 2), rows)])
->>> structure = by_values(model)
->>> structure.restrict("A=0").pairs(), structure.restrict("A=1").pairs()
-([], [('B', 'Y')])
 """
 
 from __future__ import annotations
@@ -26,7 +19,7 @@ from itertools import combinations
 
 import numpy as np
 
-from contextwise.convert.target import Cube, Pair, Target, cubes_where, features_for
+from contextwise.convert.claims import Claims, Cube, Pair, cubes_where, features_for
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain
 from contextwise.models.factors import FloatArray, checked
@@ -48,12 +41,25 @@ def by_values(model: LogLinear, *, tolerance: float = TOLERANCE) -> Structure:
     tolerance : float
         The largest log odds ratio that counts as no interaction.
 
+    Returns
+    -------
+    Structure
+
     Raises
     ------
     NotRepresentable
         If no features make these claims.
     TooLargeError
         If the features that share a pair have too many variables together.
+
+    Examples
+    --------
+    >>> from contextwise.models.factors import Factor, log_linear
+    >>> rows = np.log([[[0.5, 0.5], [0.5, 0.5]], [[0.2, 0.8], [0.6, 0.4]]])  # p(Y | A, B)
+    >>> model = log_linear(Domain({"A": 2, "B": 2, "Y": 2}), [Factor((0, 1, 2), rows)])
+    >>> structure = by_values(model)
+    >>> structure.restrict("A=0").pairs(), structure.restrict("A=1").pairs()
+    ([], [('B', 'Y')])
     """
     if not isinstance(model, LogLinear):
         raise DomainError("this structure has no weights; its features are all there is to see")
@@ -77,7 +83,7 @@ def by_values(model: LogLinear, *, tolerance: float = TOLERANCE) -> Structure:
         pair: _independent(domain, pair, others[pair], features, tolerance)
         for pair, features in together.items()
     }
-    return features_for(Target(domain, independent))
+    return features_for(Claims(domain, independent))
 
 
 def _independent(

@@ -1,12 +1,14 @@
 """The heart of every converter: from claims about pairs to features that make them.
 
 Other representations say, for each pair of variables and each context (an assignment of all the
-others), whether the two interact. That is the **target**. A feature makes *every* pair of its scope
-depend wherever its other literals hold, so not every target has features: an edge between A and B
-that is present only under C=0 needs a feature on A, B and C, and with it C interacts with both.
+others), whether the two interact. These are the **claims**. A feature makes *every* pair of its
+scope depend wherever its other literals hold, so not all claims have features: an edge between A
+and B that is present only under C=0 needs a feature on A, B and C, and with it C interacts with
+both.
 
-The rule: take the conjunctions whose dependencies lie inside the target. If all of them together
-cover it, they are the structure; if not, `NotRepresentable` names a pair and where it fails.
+The rule: take the conjunctions that make no pair depend where it is claimed independent. If they
+cover all claimed dependencies, they are the structure; if not, `NotRepresentable` names a pair and
+where it fails.
 
 Not all of them are needed. A literal that allows several values covers what its single values
 cover, and for a given pair a conjunction covers no more than a part of it that is allowed as well.
@@ -16,7 +18,7 @@ conjunction needs a literal that leaves Q: each variable of Q with each value ou
 long as the variable interacts with all others of the conjunction. What is found first on a way is
 not extended further; what has a found part is dropped.
 
-Cost: a pair that depends everywhere costs one step a value pair; otherwise the search is
+Cost: a pair that depends everywhere costs one step per pair of values; otherwise the search is
 exponential in the number of variables that the claims around the pair mention, and stops with an
 error at `STEPS`.
 """
@@ -100,7 +102,7 @@ def cubes_where(scope: Sequence[int], where: npt.NDArray[np.bool_]) -> list[dict
 
 
 @dataclass(frozen=True)
-class Target:
+class Claims:
     """Where each pair is independent; a pair that is not listed is so everywhere.
 
     Attributes
@@ -114,12 +116,12 @@ class Target:
     A and B interact where C=0; C interacts with both everywhere.
 
     >>> domain = Domain({"A": 2, "B": 2, "C": 2})
-    >>> features_for(Target(domain, {(0, 1): [{2: 0b10}], (0, 2): [], (1, 2): []})).pairs()
+    >>> features_for(Claims(domain, {(0, 1): [{2: 0b10}], (0, 2): [], (1, 2): []})).pairs()
     [('A', 'B'), ('A', 'C'), ('B', 'C')]
 
     If it does not interact with them, there is no such structure.
 
-    >>> features_for(Target(domain, {(0, 1): [{2: 0b10}]}))
+    >>> features_for(Claims(domain, {(0, 1): [{2: 0b10}]}))
     Traceback (most recent call last):
     contextwise.errors.NotRepresentable: no features make A and B depend where C=0 ...
     """
@@ -133,31 +135,49 @@ class Target:
         return sorted((i, j) for i, j in self.independent if cards[i] > 1 and cards[j] > 1)
 
 
-def features_for(target: Target, *, info: Mapping[str, Any] | None = None) -> Structure:
-    """The structure that makes exactly the claims of a target, or `NotRepresentable`."""
-    search = _Search(target)
+def features_for(claims: Claims, *, info: Mapping[str, Any] | None = None) -> Structure:
+    """The structure that makes exactly these claims.
+
+    Parameters
+    ----------
+    claims : Claims
+    info : mapping, optional
+        What to note in the structure's ``info``.
+
+    Returns
+    -------
+    Structure
+
+    Raises
+    ------
+    NotRepresentable
+        If no features make these claims; the message names a pair and where it fails.
+    TooLargeError
+        If the search for features looks at more than `STEPS` conjunctions.
+    """
+    search = _Search(claims)
     found: dict[frozenset[tuple[int, int]], None] = {}
-    for pair in target.pairs():
+    for pair in claims.pairs():
         own = list(search.conjunctions(pair))
-        _require_covered(target, pair, own)
+        _require_covered(claims, pair, own)
         found.update(dict.fromkeys(own))
     literals = ([(v, 1 << state) for v, state in conjunction] for conjunction in found)
-    return Structure(target.domain, features_of(target.domain, literals), info=info)
+    return Structure(claims.domain, features_of(claims.domain, literals), info=info)
 
 
 class _Search:
-    """The search for conjunctions whose dependencies lie inside a target."""
+    """The search for conjunctions whose dependencies lie inside the claims."""
 
-    def __init__(self, target: Target) -> None:
-        self.domain = target.domain
+    def __init__(self, claims: Claims) -> None:
+        self.domain = claims.domain
         self.independent = {
-            pair: [cube for cube in target.independent[pair] if all(cube.values())]
-            for pair in target.pairs()
+            pair: [cube for cube in claims.independent[pair] if all(cube.values())]
+            for pair in claims.pairs()
         }
         self.steps = 0
 
     def conjunctions(self, pair: Pair) -> Iterator[frozenset[tuple[int, int]]]:
-        """The shortest conjunctions inside the target that have the pair in their scope."""
+        """The shortest conjunctions inside the claims that have the pair in their scope."""
         cards = self.domain.cardinalities
         for values in product(*(range(cards[v]) for v in pair)):
             found = self.extensions(dict(zip(pair, values, strict=True)))
@@ -190,8 +210,10 @@ class _Search:
             )
 
     def clash(self, conjunction: dict[int, int]) -> Cube | None:
-        """A cube of contexts that the conjunction reaches and where one of its pairs must not
-        interact. (It never tests that pair, so whether it meets the conjunction says all.)"""
+        """A cube that the conjunction reaches and where one of its pairs must not interact.
+
+        The cube never tests that pair, so whether it meets the conjunction says all.
+        """
         for pair in combinations(sorted(conjunction), 2):
             for cube in self.independent[pair]:
                 if all(
@@ -226,19 +248,19 @@ def _shortest(found: Iterable[frozenset[tuple[int, int]]]) -> list[frozenset[tup
 
 
 def _require_covered(
-    target: Target, pair: Pair, conjunctions: Iterable[frozenset[tuple[int, int]]]
+    claims: Claims, pair: Pair, conjunctions: Iterable[frozenset[tuple[int, int]]]
 ) -> None:
-    """Raise `NotRepresentable` unless the conjunctions cover the target of the pair."""
+    """Raise `NotRepresentable` unless the conjunctions cover the dependencies of the pair."""
     cubes = [
         [(v, 1 << state) for v, state in conjunction if v not in pair]
         for conjunction in conjunctions
     ]
     if not all(cubes):
         return  # a conjunction of the pair alone covers every context
-    cubes += [list(cube.items()) for cube in target.independent[pair]]
-    place = uncovered(target.domain, pair, cubes)
+    cubes += [list(cube.items()) for cube in claims.independent[pair]]
+    place = uncovered(claims.domain, pair, cubes)
     if place is not None:
-        first, second = (quoted(target.domain.names[v]) for v in pair)
+        first, second = (quoted(claims.domain.names[v]) for v in pair)
         raise NotRepresentable(
             f"no features make {first} and {second} depend {place} without making a pair depend "
             "that must not"
@@ -248,6 +270,14 @@ def _require_covered(
 def uncovered(domain: Domain, pair: Pair, cubes: Sequence[Sequence[tuple[int, int]]]) -> str | None:
     """Contexts of a pair that no cube allows, as text, or None if there are none.
 
+    Parameters
+    ----------
+    domain : Domain
+    pair : positions of two variables
+    cubes : lists of (variable, allowed values)
+
+    Examples
+    --------
     >>> domain = Domain({"A": 2, "B": 2, "C": 3})
     >>> uncovered(domain, (0, 1), [[(2, 0b001)]]), uncovered(domain, (0, 1), [])
     ('where C!=0', 'in every context')

@@ -1,0 +1,193 @@
+"""Bayesian networks that say more than their graph: labelled DAGs and trees of probabilities.
+
+In a Bayesian network each variable has a distribution for each assignment of its parents.
+
+A **labelled DAG** (Pensar, Nyman, Koski, Corander) adds labels to edges: the label of A → Y holds
+outcomes of Y's *other* parents in which Y does not depend on A, so that A's values share one
+distribution there. Without labels it is the DAG of a Bayesian network. Labels can imply more than
+they say: shared distributions are closed under "equal to the same". The parents of Y are married
+only where the labels leave them a joint effect on Y.
+
+A **CPT tree** (Boutilier, Friedman, Goldszmidt, Koller) is a decision tree for the distribution of
+one variable (the child): inner nodes test a parent, branches are its states, and each leaf has a
+distribution of its own. Parents that a way through the tree does not test do not matter there: that
+is how a Bayesian network says that Y depends on B only where A=1. A model has one tree for each
+variable. Leaves that carry the same label (or the same numbers) share their distribution, so
+decision graphs can be written as well.
+
+Lost: the directions, and the independencies that hold only while a child is not observed (see
+`contextwise.convert.directed`). What no features can express is `NotRepresentable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from contextwise.convert.claims import Cube, DomainLike, cube_of, domain_of, pair_of
+from contextwise.convert.directed import Stages, all_different, from_stages
+from contextwise.convert.hierarchical import leaves_of
+from contextwise.errors import DomainError
+from contextwise.models.domain import Domain, listed
+from contextwise.models.factors import checked
+from contextwise.models.features import members
+from contextwise.models.literals import Feature
+from contextwise.models.structure import Structure
+
+Edge = tuple[str, str]
+
+
+def from_ldag(
+    domain: DomainLike, dag: Any, labels: Mapping[Edge, Iterable[Feature]] | None = None
+) -> Structure:
+    """The structure of a labelled DAG.
+
+    Parameters
+    ----------
+    domain : Domain, or a mapping that makes one
+    dag : networkx.DiGraph, or iterable of (parent, child)
+    labels : mapping, optional
+        For an edge (parent, child), the outcomes of the child's other parents where the child does
+        not depend on the parent, as texts or mappings; an outcome may leave parents out.
+
+    Returns
+    -------
+    Structure
+
+    Raises
+    ------
+    NotRepresentable
+        If no features make these claims.
+    DomainError
+        If the graph has a cycle, or a label speaks of something else than the other parents.
+
+    Examples
+    --------
+    >>> domain = {"A": 2, "B": 2, "Y": 2}
+    >>> model = from_ldag(domain, [("A", "Y"), ("B", "Y")], {("A", "Y"): ["B=0"]})
+    >>> model.restrict("B=0").pairs(), model.restrict("B=1").pairs()
+    ([], [('A', 'Y')])
+    >>> from_ldag(domain, [("A", "Y"), ("B", "Y")]).pairs()
+    [('A', 'B'), ('A', 'Y'), ('B', 'Y')]
+    """
+    domain = domain_of(domain)
+    parents = _parents(domain, dag)
+    cubes: dict[int, list[tuple[int, Cube]]] = {}
+    for edge, outcomes in (labels or {}).items():
+        parent, child = map(domain.position, edge)
+        if parent not in parents[child]:
+            raise DomainError(f"the graph has no edge from {edge[0]!r} to {edge[1]!r}")
+        if isinstance(outcomes, str | Mapping):
+            raise DomainError(f"give the label of {edge!r} as a list of outcomes")
+        for outcome in outcomes:
+            cube = cube_of(domain, outcome)
+            _check_label(domain, edge, cube, parents[child] - {parent})
+            cubes.setdefault(child, []).append((parent, cube))
+    return from_stages(
+        domain,
+        (_merged(domain, child, own, cubes.get(child, [])) for child, own in parents.items()),
+    )
+
+
+def _parents(domain: Domain, dag: Any) -> dict[int, set[int]]:
+    """The parents of every variable."""
+    if hasattr(dag, "is_directed") and not dag.is_directed():
+        raise DomainError("the graph is undirected; use from_graph")
+    if isinstance(dag, str):
+        raise DomainError(f"{dag!r} is not a graph; give edges such as [('A', 'Y')]")
+    parents: dict[int, set[int]] = {v: set() for v in range(len(domain))}
+    for edge in dag.edges if hasattr(dag, "is_directed") else dag:
+        pair_of(domain, edge)
+        parent, child = map(domain.position, edge)
+        parents[child].add(parent)
+    return parents
+
+
+def _check_label(domain: Domain, edge: Edge, cube: Cube, others: set[int]) -> None:
+    strange = [domain.names[v] for v in cube if v not in others]
+    if strange:
+        raise DomainError(
+            f"the label of {edge[0]!r} -> {edge[1]!r} speaks of {listed(strange)}, which is not "
+            "another parent"
+        )
+
+
+def _merged(
+    domain: Domain, child: int, parents: Iterable[int], labels: list[tuple[int, Cube]]
+) -> Stages:
+    """The stages of a child: what a label joins takes the lowest number, until nothing changes."""
+    stages = all_different(domain, child, sorted(parents))
+    table = stages.table
+    places = []
+    for parent, cube in labels:
+        states = [members(cube.get(v, (1 << domain.cardinalities[v]) - 1)) for v in stages.parents]
+        places.append((np.ix_(*states), stages.parents.index(parent)))
+    changed = True
+    while changed:
+        before = table.copy()
+        for place, axis in places:
+            table[place] = table[place].min(axis=axis, keepdims=True)
+        changed = bool((table != before).any())
+    return stages
+
+
+Tree = Any
+"""``{parent: {state: subtree, ...}}``, or a leaf: None, a label, or a list of probabilities."""
+
+
+def from_cpt_trees(domain: DomainLike, trees: Mapping[str, Tree]) -> Structure:
+    """The structure of a Bayesian network whose conditional distributions are trees.
+
+    Parameters
+    ----------
+    domain : Domain, or a mapping that makes one
+    trees : mapping from each child to its tree
+        A test is ``{parent: {state: subtree, ...}}``, with a subtree for every state (a tuple of
+        states shares one); a leaf is None (a distribution of its own), a label, or a list of
+        probabilities. A variable without a tree has no parents.
+
+    Returns
+    -------
+    Structure
+
+    Raises
+    ------
+    NotRepresentable
+        If no features make these claims.
+
+    Examples
+    --------
+    >>> domain = {"A": 2, "B": 2, "Y": 2}
+    >>> model = from_cpt_trees(domain, {"Y": {"A": {0: None, 1: {"B": {0: None, 1: None}}}}})
+    >>> model.restrict("A=0").pairs(), model.restrict("A=1").pairs()
+    ([], [('B', 'Y')])
+    """
+    domain = domain_of(domain)
+    return from_stages(
+        domain, (_stages(domain, domain.position(child), tree) for child, tree in trees.items())
+    )
+
+
+def _stages(domain: Domain, child: int, tree: Tree) -> Stages:
+    leaves = list(leaves_of(domain, tree, {}))
+    parents = tuple(sorted({v for path, _ in leaves for v in path}))
+    if child in parents:
+        raise DomainError(f"the tree of {domain.names[child]!r} tests {domain.names[child]!r}")
+    checked(domain, [parents])
+    table = np.zeros([domain.cardinalities[v] for v in parents], dtype=np.int64)
+    numbers: dict[Hashable, int] = {}
+    for number, (path, leaf) in enumerate(leaves):
+        states = [members(path.get(v, (1 << domain.cardinalities[v]) - 1)) for v in parents]
+        table[np.ix_(*states)] = numbers.setdefault(_label(leaf, number), number)
+    return Stages(child, parents, table)
+
+
+def _label(leaf: Tree, number: int) -> Hashable:
+    """What leaves that share a distribution have in common."""
+    if leaf is None:
+        return "leaf", number
+    if isinstance(leaf, Hashable):
+        return "label", leaf
+    return "distribution", tuple(np.ravel(leaf).tolist())

@@ -1,0 +1,329 @@
+"""Hierarchical log-linear models, ``[AB][BC]``, and those whose generators hold in contexts.
+
+A **hierarchical model** is written by its **generators**, the largest sets of variables that
+interact jointly; all interactions inside a generator are in the model, none other is. ``[AB][BC]``
+has the main effects and the interactions AB and BC; ``[ABC]`` adds AC and the three-way interaction
+ABC. R writes the same as a formula: ``~ A:B + B:C`` (``*`` and ``:`` mean the same in a
+hierarchical model, since the lower terms are always in).
+
+A generator becomes one feature for each cell of its table. Two variables depend, in every context,
+if and only if some generator has both. So ``[ABC]`` and ``[AB][BC][AC]``, which differ as models,
+make the same claims and are at distance 0.
+
+A **context-specific interaction model** (Eriksen; Højsgaard) is a hierarchical model whose
+generators may hold in a context only: "in general [AB], and where C=1 also [AD]". A generator g in
+a context c stands for a table over g that counts where c holds and nowhere else. In features: each
+cell of g together with the literals of c. So every such model is a structure, feature by feature,
+and nothing is lost.
+
+Note what a context does to its own variables: a table that counts only where C=1 makes C interact
+with all variables of g (its effect switches with C), and the variables of one context with each
+other. That is what the model says, not an addition of the conversion.
+
+A **split model** is the tree-shaped case: the table is split by the states of a variable, each part
+again or not, and each leaf has generators for the variables that are left. In different leaves all
+parameters differ, so every variable that a leaf mentions depends on the splits above it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any
+
+from contextwise.convert.claims import Cube, DomainLike, cube_of, domain_of, uncovered
+from contextwise.counting.extraction import CoverSource, covered_pairs
+from contextwise.errors import DomainError, NotRepresentable, ParseError
+from contextwise.models.domain import Domain, listed
+from contextwise.models.factors import checked, tables
+from contextwise.models.literals import Feature, features_of
+from contextwise.models.notation import quoted
+from contextwise.models.structure import Model, Structure, structure_of
+
+Generators = str | Iterable[Iterable[str]]
+"""``"[AB][BC]"``, ``"~A:B + B:C"`` or ``[("A", "B"), ("B", "C")]``."""
+
+
+def from_generators(domain: DomainLike, generators: Generators) -> Structure:
+    """The structure of a hierarchical model.
+
+    Parameters
+    ----------
+    domain : Domain, or a mapping that makes one
+    generators : text or iterable of names
+        In brackets names are separated by blanks, commas, colons or stars; without any of them,
+        letters that are all names are read one by one. An R formula starts with ``~``.
+
+    Returns
+    -------
+    Structure
+
+    Raises
+    ------
+    ParseError
+        If the text cannot be read.
+    TooLargeError
+        If a generator is too large for a table.
+
+    Examples
+    --------
+    >>> domain = Domain({"smoker": 2, "age": 3, "ill": 2})
+    >>> a = from_generators(domain, "[smoker ill][age]")
+    >>> a == from_generators(domain, "~ smoker:ill + age")
+    True
+    >>> a == from_generators(domain, [("smoker", "ill"), ("age",)])
+    True
+    """
+    domain = domain_of(domain)
+    return tables(domain, maximal(scopes_of(domain, generators)))
+
+
+def to_generators(model: Model) -> list[tuple[str, ...]]:
+    """The generators of the hierarchical model that makes the same claims.
+
+    They are the largest scopes of the features.
+
+    Parameters
+    ----------
+    model : Structure or LogLinear
+
+    Returns
+    -------
+    list of tuples of names
+
+    Raises
+    ------
+    NotRepresentable
+        If a pair depends in some contexts only, since a hierarchical model cannot say that.
+
+    Examples
+    --------
+    >>> domain = Domain({"A": 2, "B": 2, "C": 2})
+    >>> to_generators(Structure(domain, ["A=1 & B=1", "B=0 & C=0", "C=1"]))
+    [('A', 'B'), ('B', 'C')]
+    >>> to_generators(Structure(domain, ["A=1 & B=1 & C=1"]))
+    Traceback (most recent call last):
+    contextwise.errors.NotRepresentable: A and B are independent where C=0 and depend elsewhere: ...
+    """
+    structure = structure_of(model)
+    domain = structure.domain
+    source = CoverSource(structure.features)
+    for i, j in covered_pairs(structure.features).tolist():
+        place = uncovered(domain, (i, j), source.cubes(0, (i, j)))
+        if place is not None:
+            first, second = quoted(domain.names[i]), quoted(domain.names[j])
+            raise NotRepresentable(
+                f"{first} and {second} are independent {place} and depend elsewhere: generators "
+                "cannot say that"
+            )
+    scopes = maximal(tuple(map(domain.position, scope)) for scope in structure.scopes())
+    return [tuple(domain.names[v] for v in scope) for scope in scopes]
+
+
+def scopes_of(domain: Domain, generators: Generators) -> list[tuple[int, ...]]:
+    """The generators as rising positions."""
+    named = _parsed(domain, generators) if isinstance(generators, str) else generators
+    scopes = []
+    for names in named:
+        if isinstance(names, str):
+            raise DomainError(f"give a generator as a list of names, not as the text {names!r}")
+        scopes.append(tuple(sorted({domain.position(name) for name in names})))
+    return scopes
+
+
+def maximal(scopes: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The scopes that lie in no other one, in order; the empty scope says nothing and goes.
+
+    >>> maximal([(0, 1), (1,), (1, 2), (1, 0)[::-1]])
+    [(0, 1), (1, 2)]
+    """
+    holders: dict[int, list[set[int]]] = {}
+    kept: list[tuple[int, ...]] = []
+    for scope in sorted(set(scopes), key=lambda scope: (-len(scope), scope)):
+        inside = set(scope)
+        if not scope or any(inside <= other for other in holders.get(scope[0], ())):
+            continue
+        kept.append(scope)
+        for variable in scope:
+            holders.setdefault(variable, []).append(inside)
+    return sorted(kept)
+
+
+_BRACKETS = re.compile(r"\s*\[([^\[\]]*)\]\s*")
+_SEPARATORS = re.compile(r"[\s,:*]+")
+
+
+def _parsed(domain: Domain, text: str) -> list[list[str]]:
+    """The names of each generator of a text."""
+    if "~" in text:
+        terms = text.split("~", 1)[1].split("+")
+        return [_names(domain, term, text) for term in terms]
+    named, at = [], 0
+    while at < len(text):
+        match = _BRACKETS.match(text, at)
+        if match is None:
+            raise ParseError(
+                f"cannot read {text[at : at + 20]!r} in the generators {text[:60]!r}; write "
+                "'[A B][B C]' or '~A:B + B:C'"
+            )
+        named.append(_names(domain, match[1], text))
+        at = match.end()
+    return named
+
+
+def _names(domain: Domain, term: str, text: str) -> list[str]:
+    term = term.strip()
+    names = [name for name in _SEPARATORS.split(term) if name]
+    if not names:
+        raise ParseError(f"a generator without variables in {text[:60]!r}")
+    if len(names) == 1 and term not in domain.positions:
+        letters = list(term)
+        if all(letter in domain.positions for letter in letters):
+            return letters
+    return [term] if term in domain.positions else names
+
+
+Literals = list[tuple[int, int]]
+
+
+def from_interactions(
+    domain: DomainLike, interactions: Iterable[tuple[Feature, Generators]]
+) -> Structure:
+    """The structure of a context-specific interaction model.
+
+    Parameters
+    ----------
+    domain : Domain, or a mapping that makes one
+    interactions : pairs of a context and generators
+        A context is a text or mapping of literals (``""`` holds everywhere), generators are as in
+        `contextwise.convert.from_generators`, over variables that the context does not fix.
+
+    Returns
+    -------
+    Structure
+
+    Raises
+    ------
+    DomainError
+        If a generator has a variable that its context fixes.
+
+    Examples
+    --------
+    >>> domain = {"smoker": ["no", "yes"], "asbestos": 2, "ill": 2}
+    >>> model = from_interactions(domain, [
+    ...     ("smoker=no", "[ill]"), ("smoker=yes", "[asbestos ill]")
+    ... ])
+    >>> model.restrict("smoker=no").pairs(), model.restrict("smoker=yes").pairs()
+    ([], [('asbestos', 'ill')])
+    """
+    domain = domain_of(domain)
+    features: list[Literals] = []
+    for context, generators in interactions:
+        features += _terms(domain, cube_of(domain, context), generators)
+    return Structure(domain, features_of(domain, features))
+
+
+def from_split_model(domain: DomainLike, tree: Mapping[str, Any] | Generators) -> Structure:
+    """The structure of a split model.
+
+    Parameters
+    ----------
+    domain : Domain, or a mapping that makes one
+    tree : nested mapping
+        A split is ``{variable: {state: subtree, ...}}`` with a subtree for every state; a leaf is
+        generators over the variables that are left.
+
+    Returns
+    -------
+    Structure
+
+    Raises
+    ------
+    DomainError
+        If a split has no branch for some state, or splits a variable twice.
+
+    Examples
+    --------
+    >>> domain = {"X": 2, "A": 2, "B": 2, "C": 2}
+    >>> model = from_split_model(domain, {"X": {0: "[AB][C]", 1: {"A": {0: "[BC]", 1: "[B][C]"}}}})
+    >>> model.restrict("X=1 & A=0").pairs(), model.restrict("X=1 & A=1").pairs()
+    ([('B', 'C')], [])
+    """
+    domain = domain_of(domain)
+    features: list[Literals] = []
+    for path, generators in leaves_of(domain, tree, {}):
+        features.append(list(path.items()))
+        features += _terms(domain, path, generators)
+    return Structure(domain, features_of(domain, features))
+
+
+def leaves_of(
+    domain: Domain, tree: Any, path: Mapping[int, int]
+) -> Iterator[tuple[dict[int, int], Any]]:
+    """The leaves of a tree of splits, each with the value sets on the way to it.
+
+    Parameters
+    ----------
+    domain : Domain
+    tree : nested mapping
+        A split is ``{variable: {state: subtree, ...}}``; anything that is no mapping is a leaf.
+    path : mapping
+        The value sets on the way to here.
+    """
+    if not isinstance(tree, Mapping):
+        yield dict(path), tree
+        return
+    variable, branches = split_of(domain, tree, path)
+    for allowed, subtree in branches:
+        yield from leaves_of(domain, subtree, {**path, variable: allowed})
+
+
+def split_of(
+    domain: Domain, tree: Mapping[str, Any], path: Iterable[int]
+) -> tuple[int, list[tuple[int, Any]]]:
+    """The variable of a split, and each branch as (value set, subtree); every state has one.
+
+    Parameters
+    ----------
+    domain : Domain
+    tree : mapping from one name to its branches
+    path : positions of the variables that are split above
+    """
+    if len(tree) != 1:
+        raise DomainError(
+            f"a split names one variable, as in {{'A': {{0: ..., 1: ...}}}}, not {listed(tree)}"
+        )
+    [(name, branches)] = tree.items()
+    variable = domain.position(name)
+    if variable in path:
+        raise DomainError(f"{name!r} is split twice on one way through the tree")
+    if not isinstance(branches, Mapping):
+        raise DomainError(f"the split on {name!r} needs a mapping from its states to subtrees")
+    parts = []
+    left = (1 << domain.cardinalities[variable]) - 1
+    for states, subtree in branches.items():
+        several = isinstance(states, tuple | frozenset)
+        allowed = domain.value_set(variable, states if several else [states])
+        if allowed & ~left:
+            raise DomainError(f"the split on {name!r} has two branches for one state")
+        left &= ~allowed
+        parts.append((allowed, subtree))
+    if left:
+        missing = [s for k, s in enumerate(domain.states[variable]) if left >> k & 1]
+        raise DomainError(f"the split on {name!r} has no branch for {listed(missing)}")
+    return variable, parts
+
+
+def _terms(domain: Domain, context: Cube, generators: Generators) -> Iterator[Literals]:
+    """The cells of each generator, each with the literals of the context."""
+    scopes = maximal(scopes_of(domain, generators))
+    for scope in scopes:
+        fixed = [domain.names[v] for v in scope if v in context]
+        if fixed:
+            raise DomainError(f"a generator has {listed(fixed)}, which its context fixes")
+    checked(domain, scopes)
+    for scope in scopes:
+        for cell in product(*(range(domain.cardinalities[v]) for v in scope)):
+            own = [(v, 1 << state) for v, state in zip(scope, cell, strict=True)]
+            yield [*context.items(), *own]

@@ -1,0 +1,214 @@
+"""Networks of the packages pgmpy and pyAgrum, by their objects.
+
+A Markov network is a product of tables (factors), a Bayesian network one of conditional
+distributions, a table each. Each cell becomes a feature and the log of its number the weight, so
+the distribution comes over whole, and its ``.structure`` says that the variables of a table depend
+on each other in every context. What the numbers say beyond that (equal rows, vanishing
+interactions) is found by `contextwise.convert.by_values`.
+
+A graph without tables, which is what pgmpy's learners of structure return, makes a `Structure`; its
+states come from ``domain``, or from the data that it was learned from.
+
+Of a Bayesian network the directions are lost, and with them the independencies that hold only while
+a child is not observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, overload
+
+import numpy as np
+
+from contextwise.convert.bayesian import from_ldag
+from contextwise.convert.graphs import from_graph
+from contextwise.errors import DomainError, require
+from contextwise.models.domain import Domain
+from contextwise.models.factors import Factor, factors_to_write, log_linear, numbers
+from contextwise.models.structure import LogLinear, Structure
+
+
+@overload
+def from_pgmpy(network: Any, *, domain: None = ...) -> LogLinear: ...
+
+
+@overload
+def from_pgmpy(network: Any, *, domain: Any) -> Structure: ...
+
+
+def from_pgmpy(network: Any, *, domain: Any = None) -> LogLinear | Structure:
+    """The model of a pgmpy network, or the structure of a graph that pgmpy learned.
+
+    Parameters
+    ----------
+    network : DiscreteBayesianNetwork, DiscreteMarkovNetwork, DAG or PDAG
+        Names and states that are not texts stand for their texts. All DAGs that a PDAG stands for
+        have the same structure.
+    domain : Domain, a mapping that makes one, or data; optional
+        The variables and states, where the network has no tables: then its graph alone is looked
+        at. A DataFrame, or other data that `Domain.from_data` takes, says them as well.
+
+    Returns
+    -------
+    LogLinear of the tables; with a domain, the Structure of the graph
+
+    Raises
+    ------
+    DomainError
+        If a variable has neither a table nor states in ``domain``.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> learned = networkx.DiGraph([("A", "B")])  # what a DAG of pgmpy is
+    >>> from_pgmpy(learned, domain={"A": 2, "B": 2, "C": 2}).pairs()
+    [('A', 'B')]
+    """
+    if not hasattr(network, "is_directed"):
+        raise DomainError(f"a {type(network).__name__} is not a network of pgmpy")
+    if domain is not None:
+        return _learned(network, domain)
+    if hasattr(network, "get_cpds"):
+        return _product(network, [cpd.to_factor() for cpd in network.get_cpds()])
+    return _product(network, network.get_factors() if hasattr(network, "get_factors") else [])
+
+
+def _learned(network: Any, domain: Any) -> Structure:
+    """The structure of the graph of a network."""
+    if not isinstance(domain, Domain | Mapping) or hasattr(domain, "columns"):
+        domain = Domain.from_data(domain)
+    if not network.is_directed():
+        return from_graph(domain, network)
+    if hasattr(network, "to_dag"):  # partly directed
+        network = network.to_dag()
+    return from_ldag(domain, [(str(a), str(b)) for a, b in network.edges])
+
+
+def _product(network: Any, tables: list[Any]) -> LogLinear:
+    """The product of the tables of a network."""
+    states: dict[str, list[str]] = {}
+    for table in tables:
+        for name in table.variables:
+            states[str(name)] = [str(state) for state in table.state_names[name]]
+    for node in network.nodes:
+        if str(node) not in states:
+            raise DomainError(
+                f"the variable {str(node)!r} has no table, so nobody knows its states; for a graph "
+                "without tables give domain=, such as the data that it was learned from"
+            )
+    domain = Domain(states)
+    with np.errstate(divide="ignore"):
+        factors = [
+            Factor(
+                tuple(domain.position(str(name)) for name in table.variables),
+                np.log(np.asarray(table.values, dtype=np.float64)),
+            )
+            for table in tables
+        ]
+    return log_linear(domain, factors)
+
+
+def to_pgmpy(model: LogLinear) -> Any:
+    """The Markov network of pgmpy that a log-linear model is: one factor per scope.
+
+    Parameters
+    ----------
+    model : LogLinear
+
+    Returns
+    -------
+    pgmpy.models.DiscreteMarkovNetwork
+
+    Examples
+    --------
+    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [0.5])
+    >>> sorted(to_pgmpy(model).edges)  # doctest: +SKIP
+    [('A', 'B')]
+    """
+    models = require("pgmpy.models", "pgmpy")
+    factors = require("pgmpy.factors.discrete", "pgmpy")
+    domain = model.domain
+    network = models.DiscreteMarkovNetwork()
+    network.add_nodes_from(domain.names)
+    for factor in factors_to_write(model, "a pgmpy network"):
+        names = [domain.names[v] for v in factor.scope]
+        if not names:
+            continue
+        network.add_edges_from((a, b) for k, a in enumerate(names) for b in names[k + 1 :])
+        network.add_factors(
+            factors.DiscreteFactor(
+                names,
+                [domain.cardinalities[v] for v in factor.scope],
+                numbers(factor, "a pgmpy network"),
+                state_names={domain.names[v]: list(domain.states[v]) for v in factor.scope},
+            )
+        )
+    return network
+
+
+def from_pyagrum(network: Any) -> LogLinear:
+    """The log-linear model of a pyAgrum Bayesian network or Markov random field.
+
+    Parameters
+    ----------
+    network : pyagrum.BayesNet or pyagrum.MarkovRandomField
+
+    Returns
+    -------
+    LogLinear
+
+    Examples
+    --------
+    >>> import pyagrum  # doctest: +SKIP
+    >>> from_pyagrum(pyagrum.fastBN("A->B<-C")).structure.pairs()  # doctest: +SKIP
+    [('A', 'B'), ('A', 'C'), ('B', 'C')]
+    """
+    if hasattr(network, "cpt"):
+        tables = [network.cpt(node) for node in network.nodes()]
+    elif hasattr(network, "factors"):
+        tables = [network.factor(scope) for scope in network.factors()]
+    else:
+        raise DomainError(f"a {type(network).__name__} is not a network of pyAgrum")
+    variables = [network.variable(node) for node in network.nodes()]
+    domain = Domain({variable.name(): variable.labels() for variable in variables})
+    with np.errstate(divide="ignore"):
+        factors = [
+            Factor(
+                # the array of a table has its last variable first
+                tuple(domain.position(name) for name in reversed(table.names)),
+                np.log(np.asarray(table.toarray(), dtype=np.float64)),
+            )
+            for table in tables
+        ]
+    return log_linear(domain, factors)
+
+
+def to_pyagrum(model: LogLinear) -> Any:
+    """The Markov random field of pyAgrum that a log-linear model is: one factor per scope.
+
+    Parameters
+    ----------
+    model : LogLinear
+
+    Returns
+    -------
+    pyagrum.MarkovRandomField
+
+    Examples
+    --------
+    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [0.5])
+    >>> sorted(map(sorted, to_pyagrum(model).factors()))  # doctest: +SKIP
+    [[0, 1]]
+    """
+    pyagrum = require("pyagrum", "pyagrum")
+    domain = model.domain
+    network = pyagrum.MarkovRandomField()
+    for name, states in zip(domain.names, domain.states, strict=True):
+        network.add(pyagrum.LabelizedVariable(name, name, list(states)))
+    for factor in factors_to_write(model, "a pyAgrum network"):
+        if factor.scope:
+            table = network.addFactor([domain.names[v] for v in factor.scope])
+            order = [factor.scope.index(domain.position(name)) for name in reversed(table.names)]
+            values = numbers(factor, "a pyAgrum network").transpose(order)
+            table[:] = np.ascontiguousarray(values)
+    return network
