@@ -30,4 +30,19 @@ scanner = Pybind11Extension(
     optional=True,
 )
 
-setup(ext_modules=[kernel, scanner])
+GROW = "src/contextwise/learning/grow"
+
+# Both twins must round alike, so products and sums are not fused.
+growth = Pybind11Extension(
+    "contextwise.learning._grow",
+    [f"{GROW}/module.cpp"],
+    depends=sorted(glob(f"{GROW}/*.hpp")),
+    cxx_std=20,
+    extra_compile_args=["/O2"]
+    if sys.platform == "win32"
+    else ["-O3", "-pthread", "-ffp-contract=off"],
+    extra_link_args=[] if sys.platform == "win32" else ["-pthread"],
+    optional=True,
+)
+
+setup(ext_modules=[kernel, scanner, growth])

@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from contextwise.learning.base import Learner, as_learner
     from contextwise.learning.data import Data, as_data
     from contextwise.learning.marginals import ChowLiu, Independent
+    from contextwise.learning.trees import AcyclicTrees, Trees
 
 __all__ = [
     "LEARNERS",
+    "AcyclicTrees",
     "ChowLiu",
     "Data",
     "Independent",
     "Learner",
+    "Trees",
     "as_data",
     "as_learner",
     "learner_named",

@@ -127,8 +127,7 @@ class Learner:
 
     def fit_weights(self, structure: Structure, data: Data) -> LogLinear:
         """Weights for a learned structure, by pseudo-likelihood with the default penalty."""
-        plain = by_position(LogLinear(structure, [0.0] * len(structure))).structure
-        return LogLinear(structure, fit_weights(plain, data.rows).model.weights)
+        return LogLinear(structure, fit_weights(by_position(structure), data.rows).model.weights)
 
     def score(self, rows: DataLike, y: Any = None) -> float:
         """The mean pseudo-log-likelihood of a row under the learned network, in nats.

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from io import StringIO
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,7 +35,9 @@ from contextwise.formats.data import infer_domain, parse_rows
 from contextwise.models.domain import Domain, State, label_of
 from contextwise.models.features import IntArray
 from contextwise.models.observed import LARGEST_CODE, sort_states
-from contextwise.models.structure import LogLinear, Structure
+from contextwise.models.structure import LogLinear, Structure, structure_of
+
+M = TypeVar("M", Structure, LogLinear)
 
 DomainLike = Domain | Mapping[str, Sequence[State] | int]
 DataLike = Any
@@ -141,10 +143,11 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
     return Data(known, known.encode(data))
 
 
-def by_position(model: LogLinear) -> LogLinear:
+def by_position(model: M) -> M:
     """The same model with codes for labels: what predicts rows of codes."""
     plain = Domain.of_cardinalities(model.domain.cardinalities)
-    return LogLinear(Structure(plain, model.structure.features), model.weights)
+    structure = Structure(plain, structure_of(model).features)
+    return LogLinear(structure, model.weights) if isinstance(model, LogLinear) else structure
 
 
 def _laid(data: Data, domain: Domain) -> Data:

@@ -26,6 +26,8 @@ class Entry(NamedTuple):
 LEARNERS: dict[str, Entry] = {
     "independent": Entry("marginals", "Independent", "No interactions: the baseline."),
     "chow-liu": Entry("marginals", "ChowLiu", "The best tree of pairs (Chow and Liu)."),
+    "trees": Entry("trees", "Trees", "A decision tree per variable; with --refit l1, DTSL."),
+    "acyclic-trees": Entry("trees", "AcyclicTrees", "Decision trees of a Bayesian network."),
 }
 """The modules are those of `contextwise.learning`."""
 

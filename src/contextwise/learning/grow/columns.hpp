@@ -1,0 +1,67 @@
+// Data as columns of bits: for each value of each variable, the set of rows that have it.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace contextwise::grow {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+// Wheels must run on any machine of their kind; where the compiler can, it makes a version of these
+// loops for machines that count bits in hardware, and the right one is chosen when we are loaded.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CONTEXTWISE_VERSIONS __attribute__((target_clones("popcnt", "default")))
+#else
+#define CONTEXTWISE_VERSIONS
+#endif
+
+// How many bits are in both sets.
+CONTEXTWISE_VERSIONS
+inline u64 common(const u64* a, const u64* b, std::size_t words) {
+  u64 total = 0;
+  for (std::size_t k = 0; k < words; ++k) total += static_cast<u64>(std::popcount(a[k] & b[k]));
+  return total;
+}
+
+struct Columns {
+  std::size_t rows, words;
+  std::vector<u32> cardinalities;
+  std::vector<std::size_t> first;  // of each variable: the place of its first value's set
+  std::vector<u64> bits;
+
+  // `codes` holds the value of each row, variable after variable.
+  Columns(const std::int32_t* codes, std::size_t row_count, std::vector<u32> cards)
+      : rows(row_count), words((row_count + 63) / 64), cardinalities(std::move(cards)) {
+    std::size_t values = 0;
+    for (const u32 card : cardinalities) {
+      first.push_back(values);
+      values += card;
+    }
+    bits.assign(values * words, 0);
+    for (std::size_t v = 0; v < cardinalities.size(); ++v)
+      for (std::size_t r = 0; r < rows; ++r) {
+        const auto code = static_cast<std::size_t>(codes[v * rows + r]);
+        bits[(first[v] + code) * words + r / 64] |= u64{1} << r % 64;
+      }
+  }
+
+  std::size_t variables() const { return cardinalities.size(); }
+  const u64* set(std::size_t variable, std::size_t value) const {
+    return bits.data() + (first[variable] + value) * words;
+  }
+  bool has(std::size_t row, std::size_t variable, std::size_t value) const {
+    return set(variable, value)[row / 64] >> row % 64 & 1;
+  }
+  // How many values are asked for: one of two, each of more, none of one.
+  std::size_t tests(std::size_t variable) const {
+    const u32 card = cardinalities[variable];
+    return card == 1 ? 0 : card == 2 ? 1 : card;
+  }
+};
+
+}  // namespace contextwise::grow

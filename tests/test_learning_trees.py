@@ -1,0 +1,309 @@
+"""Trees: the readable and the compiled twin, the rules by a plain oracle, corners, scores."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwise as cw
+from contextwise.distributions import log_partition, mean_pseudo_log_likelihood
+from contextwise.errors import ContextwiseError, DomainError
+from contextwise.learning import AcyclicTrees, Data, Trees, as_data
+from contextwise.learning import growth as readable
+from contextwise.learning import growth_native as compiled
+from contextwise.learning.growth import Rules, Tree
+from contextwise.learning.trees import network_of, tree_logs
+from contextwise.models.features import IntArray
+
+TWINS = [readable] if compiled.missing() else [readable, compiled]
+GROWTHS = [(twin, name) for twin in TWINS for name in ("grow_trees", "grow_acyclic")]
+
+
+@st.composite
+def tables(draw: st.DrawFn, most_rows: int = 40) -> Data:
+    """Rows with corners: constant and equal columns, one value, 65 and 200 values, no rows."""
+    cards = draw(st.lists(st.sampled_from([1, 2, 2, 2, 3, 65, 200]), min_size=1, max_size=5))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    count = draw(st.integers(0, most_rows))
+    rows = np.array([rng.integers(0, min(card, 4), count) for card in cards]).T
+    rows = rows.reshape(count, len(cards))
+    for v in range(1, len(cards)):
+        kind = draw(st.sampled_from(["free", "equal", "opposite", "constant"]))
+        if kind == "equal" and cards[v] >= cards[v - 1]:
+            rows[:, v] = rows[:, v - 1]
+        elif kind == "opposite" and cards[v] == cards[v - 1] == 2:
+            rows[:, v] = 1 - rows[:, v - 1]
+        elif kind == "constant":
+            rows[:, v] = cards[v] - 1
+    return as_data(rows, cw.Domain.of_cardinalities(cards))
+
+
+rules = st.builds(
+    Rules, st.sampled_from([0.0, 0.5, 2.0]), st.sampled_from([0, 1, 5]), st.sampled_from([1.0, 0.3])
+)
+
+
+# -- the rules, written once more and plainly ------------------------------------------------------
+
+Node = tuple[Any, ...]
+
+
+def score(rows: list[list[int]], states: int, target: int, prior: float) -> float:
+    total = 0.0
+    for k in range(states):
+        count = sum(row[target] == k for row in rows)
+        if count:
+            total += count * math.log((count + prior / states) / (len(rows) + prior))
+    return total
+
+
+def oracle(rows: list[list[int]], cards: tuple[int, ...], target: int, given: Rules) -> Node:
+    """The tree as nested tuples: (variable, value, where it holds, where it fails) or counts."""
+    states = cards[target]
+    best: tuple[float, int, int] = (given.penalty, -1, -1)
+    for v, card in enumerate(cards):
+        for k in range(card) if card > 2 else range(card - 1):
+            sides = [[r for r in rows if (r[v] == k) is holds] for holds in (True, False)]
+            if v == target or min(map(len, sides)) < given.min_count:
+                continue
+            gain = sum(score(side, states, target, given.prior) for side in sides)
+            gain -= score(rows, states, target, given.prior)
+            if gain > best[0]:
+                best = (gain, v, k)
+    _, v, k = best
+    if v < 0:
+        return tuple(sum(row[target] == k for row in rows) for k in range(states))
+    sides = [[r for r in rows if (r[v] == k) is holds] for holds in (True, False)]
+    return (v, k, *(oracle(side, cards, target, given) for side in sides))
+
+
+def nested(tree: Tree) -> Node:
+    """A tree in preorder as nested tuples."""
+    nodes: Iterator[tuple[int, int]] = iter(
+        zip(tree.variables.tolist(), tree.values.tolist(), strict=True)
+    )
+    leaves = iter(tree.counts.tolist())
+
+    def take() -> Node:
+        variable, value = next(nodes)
+        return tuple(next(leaves)) if variable < 0 else (variable, value, take(), take())
+
+    return take()
+
+
+@pytest.mark.parametrize("twin", TWINS)
+@given(data=tables(), given_rules=rules)
+def test_trees_follow_the_rules(twin: Any, data: Data, given_rules: Rules) -> None:
+    cards = data.domain.cardinalities
+    for tree in twin.grow_trees(data.rows, cards, given_rules):
+        assert nested(tree) == oracle(data.rows.tolist(), cards, tree.target, given_rules)
+
+
+@pytest.mark.skipif(bool(compiled.missing()), reason=str(compiled.missing()))
+@pytest.mark.parametrize("name", ["grow_trees", "grow_acyclic"])
+@given(data=tables(120), given_rules=rules, threads=st.sampled_from([1, 3]))
+def test_twins_grow_the_same_trees(name: str, data: Data, given_rules: Rules, threads: int) -> None:
+    arguments = (data.rows, data.domain.cardinalities, given_rules)
+    slow = getattr(readable, name)(*arguments)
+    assert getattr(compiled, name)(*arguments, threads=threads) == slow
+
+
+@pytest.mark.skipif(bool(compiled.missing()), reason=str(compiled.missing()))
+@pytest.mark.parametrize("rows", [1, 63, 64, 65, 150])
+def test_twins_agree_on_more_variables_and_words(rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    hidden = rng.integers(0, 3, (rows, 1))
+    table = (rng.integers(0, 3, (rows, 15)) + hidden > 2) + (hidden == 2) * rng.integers(0, 2, 15)
+    data = as_data(table, cw.Domain.of_cardinalities([3] * 15))
+    for name in ("grow_trees", "grow_acyclic"):
+        arguments = (data.rows, data.domain.cardinalities, Rules(0.5, 2, 1.0))
+        found = getattr(compiled, name)(*arguments)
+        assert found == getattr(readable, name)(*arguments)
+        assert (sum(len(tree.counts) for tree in found) > 15) == (rows > 60)
+
+
+# -- acyclic growth --------------------------------------------------------------------------------
+
+
+def asked(trees: list[Tree]) -> set[tuple[int, int]]:
+    return {(tree.target, int(v)) for tree in trees for v in tree.variables if v >= 0}
+
+
+@pytest.mark.parametrize("twin", TWINS)
+@given(data=tables(), given_rules=rules)
+def test_acyclic_trees_have_an_order(twin: Any, data: Data, given_rules: Rules) -> None:
+    cards = data.domain.cardinalities
+    trees = twin.grow_acyclic(data.rows, cards, given_rules)
+    left, edges = set(range(len(cards))), asked(trees)
+    while left:
+        free = {v for v in left if not any(a == v and b in left for a, b in edges)}
+        assert free, "a cycle"
+        left -= free
+    # What is still not split could only be split by closing a cycle, or gains too little.
+    for tree in trees:
+        assert all(v != tree.target for v in tree.variables.tolist())
+    assert log_partition(network_of(data.domain, trees, given_rules.prior)) == pytest.approx(0)
+
+
+def test_acyclic_growth_takes_the_best_split_of_all_first() -> None:
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 2, 400)
+    b = a ^ (rng.random(400) < 0.1)
+    c = b ^ (rng.random(400) < 0.2)
+    rows = np.stack([a, b, c], axis=1)
+    found = AcyclicTrees(penalty=5).fit(rows)
+    assert [sorted(set(t.variables.tolist()) - {-1}) for t in found.trees_] == [[1], [2], []]
+    assert found.structure_.pairs() == [("v0", "v1"), ("v1", "v2")]
+
+
+# -- trees as models -------------------------------------------------------------------------------
+
+
+@given(data=tables(), given_rules=rules)
+def test_features_are_the_paths(data: Data, given_rules: Rules) -> None:
+    cards = data.domain.cardinalities
+    trees = readable.grow_trees(data.rows, cards, given_rules)
+    network = network_of(data.domain, trees, given_rules.prior)
+    network.structure.features.check()
+    potential = np.zeros(len(data))
+    for feature, weight in zip(
+        network.structure.features.literals(), network.weights.tolist(), strict=True
+    ):
+        holds = [
+            np.array([allowed >> int(x) & 1 for x in data.rows[:, v]]) for v, allowed in feature
+        ]
+        potential += weight * np.prod(holds, axis=0) if holds else weight
+    logs: Any = sum(tree_logs(tree, data.rows, given_rules.prior) for tree in trees)
+    assert potential == pytest.approx(logs)
+
+
+def test_a_recorded_case() -> None:
+    # 12 rows of (A, B, C), C = A where B=0 and noise where B=1; counted and scored by hand.
+    rows = [[0, 0, 0]] * 3 + [[1, 0, 1]] * 3 + [[0, 1, 0], [0, 1, 1], [1, 1, 0]] * 2
+    found = Trees(penalty=0.1, min_count=2).fit(rows)
+    tree = found.trees_[2]
+    assert nested(tree) == (0, 0, (1, 0, (3, 0), (2, 2)), (1, 0, (0, 3), (2, 0)))
+    alone = network_of(found.domain_, [tree], 1.0)
+    expected = {
+        "v0=0 & v1=0 & v2=0": 3.5 / 4,
+        "v0=0 & v1=0 & v2=1": 0.5 / 4,
+        "v0=0 & v1=1 & v2=0": 2.5 / 5,
+        "v0=0 & v1=1 & v2=1": 2.5 / 5,
+        "v0=1 & v1=0 & v2=0": 0.5 / 4,
+        "v0=1 & v1=0 & v2=1": 3.5 / 4,
+        "v0=1 & v1=1 & v2=0": 2.5 / 3,
+        "v0=1 & v1=1 & v2=1": 0.5 / 3,
+    }
+    texts = map(alone.structure.feature_text, range(len(alone)))
+    weights = dict(zip(texts, np.exp(alone.weights).tolist(), strict=True))
+    assert weights == pytest.approx(expected)
+
+
+def test_scores_are_those_of_the_trees_and_of_the_network() -> None:
+    rng = np.random.default_rng(8)
+    rows = rng.integers(0, 2, (300, 5))
+    rows[:, 4] = rows[:, 0] & rows[:, 1]
+    found = Trees(penalty=2).fit(rows[:200])
+    expected = sum(tree_logs(t, rows[200:], 1.0) for t in found.trees_)
+    assert found.conditional_score(rows[200:]) == pytest.approx(np.mean(expected))
+    assert found.score(rows[200:]) == pytest.approx(
+        mean_pseudo_log_likelihood(found.model_, rows[200:])
+    )
+    refitted = Trees(penalty=2, refit="l1", l1=1.0).fit(rows[:200])
+    assert refitted.trees_ == found.trees_
+    assert (refitted.model_.weights != 0).all()
+    assert refitted.structure_._key <= found.structure_._key
+    assert refitted.score(rows[:200]) > found.score(rows[:200])
+    with pytest.raises(DomainError, match="no rows"):
+        found.conditional_score(np.zeros((0, 5), dtype=int))
+
+
+def test_ties_go_to_the_first_candidate() -> None:
+    column = np.repeat([0, 1], 30)
+    rows = np.stack([column] * 4, axis=1)
+    found = Trees(penalty=1).fit(rows)
+    assert [int(tree.variables[0]) for tree in found.trees_] == [1, 0, 0, 0]
+    turned = rows.copy()
+    turned[:, 1] = 1 - column  # the opposite column divides the rows in the same way
+    found = Trees(penalty=1).fit(turned)
+    assert [int(tree.variables[0]) for tree in found.trees_] == [1, 0, 0, 0]
+
+
+def test_nothing_is_split_without_rows_values_or_gain() -> None:
+    domain = cw.Domain({"A": 2, "B": 1, "C": 3})
+    for learner in (Trees(penalty=0, min_count=0), AcyclicTrees(penalty=0, min_count=0)):
+        for rows in (np.zeros((0, 3), dtype=int), [[0, 0, 2]], [[1, 0, 1]] * 50):
+            found = learner.fit(rows, domain=domain)
+            assert found.structure_.pairs() == []
+            assert len(found.model_) == 6  # the values of A and C, and the one of B, which is true
+
+
+@pytest.mark.parametrize("learner", [Trees, AcyclicTrees])
+def test_parameters_that_make_no_sense_are_errors(learner: Any) -> None:
+    rows = [[0, 1], [1, 0]]
+    for parameters in ({"penalty": -1}, {"penalty": math.nan}, {"min_count": -1}, {"prior": 0}):
+        with pytest.raises(DomainError, match=next(iter(parameters))):
+            learner(**parameters).fit(rows)
+    with pytest.raises(ContextwiseError, match="n_jobs"):
+        learner(n_jobs=0).fit(rows)
+    with pytest.raises(ContextwiseError, match="refit is 'l1' or None"):
+        Trees(refit="l2").fit(rows)  # type: ignore[arg-type]
+
+
+def test_threads_do_not_change_the_trees() -> None:
+    rows = np.random.default_rng(0).integers(0, 2, (500, 30))
+    one, two = (Trees(penalty=1, n_jobs=n).fit(rows) for n in (1, -1))
+    assert one.trees_ == two.trees_
+    assert one.structure_.info["parameters"] == two.structure_.info["parameters"]
+
+
+# -- long work -------------------------------------------------------------------------------------
+
+
+def _endless() -> tuple[IntArray, list[int], Rules]:
+    rows = np.random.default_rng(0).integers(0, 2, (50_000, 300))
+    return rows, [2] * 300, Rules(0.0, 1, 1.0)
+
+
+@pytest.mark.skipif(bool(compiled.missing()), reason=str(compiled.missing()))
+@pytest.mark.parametrize("name", ["grow_trees", "grow_acyclic"])
+def test_growth_can_be_interrupted(name: str) -> None:
+    arguments = _endless()
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            getattr(compiled, name)(*arguments, threads=2)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.skipif(bool(compiled.missing()), reason=str(compiled.missing()))
+def test_growth_tells_how_far_it_is_and_passes_errors_on() -> None:
+    seen: list[tuple[int, int]] = []
+
+    def report(done: int, total: int) -> None:
+        seen.append((done, total))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        compiled.grow_trees(*_endless(), progress=report)
+    assert seen[0][1] == 300
+    steps: list[tuple[int, int]] = []
+    rows = np.random.default_rng(0).integers(0, 2, (30, 3))
+    readable.grow_trees(rows, [2] * 3, Rules(1.0, 1, 1.0), progress=lambda *s: steps.append(s))
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+    assert list(itertools.chain.from_iterable(steps))[-1] == 3
