@@ -26,7 +26,7 @@ from contextwise.explorer.results import read_results
 from contextwise.explorer.scatter import Point, Series, scatter_svg
 from contextwise.explorer.server import LARGEST_UPLOAD, guarded
 from contextwise.explorer.state import bundled, fitting, likely
-from contextwise.report.heat import HeatMap, heat_map
+from contextwise.report.heatmap import HeatMap, heat_map
 from hard import hard_models
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
+import io
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from contextwise import Comparison, Domain, Structure, compare, examples
 from contextwise.learning.generate import perturb, random_structure
-from contextwise.report.agreement import Edge, agreement, among, worst_variables
-from contextwise.report.heat import (
+from contextwise.report.edges import Edge, edges_between, edges_of, worst_variables
+from contextwise.report.heatmap import (
     AGREED,
     BLANK,
     FIRST_FN,
@@ -25,7 +25,6 @@ from contextwise.report.heat import (
     pooled,
 )
 from contextwise.report.layout import circle, graph_layout, hop_distances, planar
-from contextwise.report.png import palette_png
 from contextwise.report.svg import graph_svg, heat_map_svg
 from contextwise.testing import families
 from hard import hard_models
@@ -108,7 +107,7 @@ class TestHeatMap:
         found = compare(*hard_models(), time_limit=0.0)
         heat = heat_map(found)
         assert heat.codes[0, 1] == heat.codes[1, 0] == OPEN
-        assert ("A", "B") not in [edge.pair for edge in agreement(found)]
+        assert ("A", "B") not in [edge.pair for edge in edges_of(found)]
 
     def test_one_context_in_any_number_is_not_lost(self) -> None:
         names = [f"X{i}" for i in range(110)]  # of 1,024 values each
@@ -130,23 +129,8 @@ class TestHeatMap:
 
 
 def _cells_of(png: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    """What a reader of PNG files sees: the places in the palette, with every checksum checked."""
-    at, chunks = 8, {}
-    while at < len(png):
-        (length,) = struct.unpack(">I", png[at : at + 4])
-        kind, data = png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
-        assert struct.unpack(">I", png[at + 8 + length : at + 12 + length])[0] == zlib.crc32(
-            kind + data
-        )
-        chunks[kind] = data
-        at += 12 + length
-    width, height = struct.unpack(">II", chunks[b"IHDR"][:8])
-    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), dtype=np.uint8)
-    return rows.reshape(height, width + 1)[:, 1:]
-
-
-def test_a_png_of_one_pixel() -> None:
-    assert _cells_of(palette_png(np.array([[1]], dtype=np.uint8), [(0, 0, 0, 0)] * 2)) == [[1]]
+    """What a reader of PNG files sees: the places in the palette."""
+    return np.asarray(Image.open(io.BytesIO(png)))
 
 
 class TestSvg:
@@ -176,7 +160,7 @@ class TestSvg:
 
     def test_the_graph_has_a_line_for_each_strand(self) -> None:
         found = compare(examples.load("six"), examples.load("six-guess"))
-        edges = agreement(found)
+        edges = edges_of(found)
         places = graph_layout(found.domain.names, [edge.pair for edge in edges])
         for view in ("both", "true", "guess"):
             picture = ElementTree.fromstring(graph_svg(edges, places, view=view))
@@ -186,7 +170,7 @@ class TestSvg:
 
     def test_the_same_input_gives_the_same_text(self) -> None:
         found = random_comparison(30)
-        edges = agreement(found)
+        edges = edges_of(found)
         texts = [
             graph_svg(edges, graph_layout(found.domain.names, [edge.pair for edge in edges]))
             + heat_map_svg(heat_map(found))
@@ -196,7 +180,7 @@ class TestSvg:
 
     def test_names_are_shown_and_not_run(self) -> None:
         found = nasty_comparison()
-        edges = agreement(found)
+        edges = edges_of(found)
         places = graph_layout(found.domain.names, [edge.pair for edge in edges])
         for text in (heat_map_svg(heat_map(found)), graph_svg(edges, places, fixed={NASTY: NASTY})):
             assert "<script" not in text
@@ -214,7 +198,7 @@ class TestAgreement:
     @settings(max_examples=40, deadline=None)
     def test_shares_are_those_of_the_comparison(self, models: tuple[Structure, Structure]) -> None:
         found = compare(*models)
-        for edge in agreement(found):
+        for edge in edges_of(found):
             pair = found.pair(*edge.pair)
             assert edge.tp == pytest.approx(pair.tp / pair.total)
             assert edge.errors == pytest.approx(pair.normalized)
@@ -226,4 +210,4 @@ class TestAgreement:
             Edge(("C", "D"), 0, 0, 0.7),
         ]
         assert worst_variables(["A", "B", "C", "D"], edges, 2) == ("C", "D")
-        assert among(edges, ("C", "D")) == edges[2:]
+        assert edges_between(edges, ("C", "D")) == edges[2:]

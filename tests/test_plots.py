@@ -20,7 +20,7 @@ from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning.generate import perturb, random_structure
 from contextwise.models.domain import Domain
-from contextwise.report.agreement import agreement
+from contextwise.report.edges import edges_of
 from contextwise.report.layout import graph_layout
 from contextwise.report.plots import (
     plot_confusion,
@@ -74,7 +74,7 @@ class TestPairs:
 
 class TestGraph:
     def test_a_line_for_each_strand_and_a_dot_for_each_variable(self) -> None:
-        edges = agreement(SIX)
+        edges = edges_of(SIX)
         places = graph_layout(SIX.domain.names, [edge.pair for edge in edges])
         axes = plot_graph(edges, places)
         strands = sum(len(edge.strands()) for edge in edges)

@@ -10,8 +10,13 @@ from contextwise import Comparison, Structure, compare
 from contextwise.errors import ParseError
 from contextwise.models.notation import parse_names, printable, quoted
 from contextwise.models.numbers import name, number, rate
+from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
 from contextwise.report.records import comparison_record, pair_records, worst_pair_records
-from contextwise.report.tables import ROUNDED, comparison_table, comparisons_table
+from contextwise.report.text import as_text
+
+
+def comparison_table(comparison: Comparison, *, top: int = 10) -> str:
+    return as_text(comparison_parts(comparison, top=top))
 
 
 def chain(length: int) -> Structure:
@@ -56,15 +61,18 @@ def test_large_numbers_are_rounded_in_text_and_exact_in_records() -> None:
     true, guess = chain(200), Structure(chain(200).domain, [])
     comparison = compare(true, guess)
     table = comparison_table(comparison)
-    assert table.endswith(ROUNDED.format(15))
-    assert comparisons_table([("one", 0, comparison)]).endswith(ROUNDED.format(9))
+    rounded = "Numbers of more than {} digits are rounded; --json and --csv are exact."
+    assert table.endswith(rounded.format(15))
+    assert as_text(guesses_parts([Guess("one", comparison)])).endswith(rounded.format(9))
     assert number(comparison.distance) in table
     assert comparison_record(comparison)["fn"] == 199 * 2**198
     assert next(worst_pair_records(comparison, 1))["fn"] == 2**198
 
 
 def test_several_guesses_are_a_row_each(small: Comparison) -> None:
-    table = comparisons_table([("one", 1, small), ("two", 1, compare(small.true, small.true))])
+    table = as_text(
+        guesses_parts([Guess("one", small), Guess("two", compare(small.true, small.true))])
+    )
     head, one, two = (line.split() for line in table.splitlines())
     assert head[:4] == ["guess", "features", "distance", "normalized"]
     assert one[:3] == ["one", "1", "4"]

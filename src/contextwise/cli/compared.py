@@ -82,15 +82,15 @@ def as_text(
     top: int,
 ) -> str:
     """What was compared, and the table: of one guess in full, or of several, one row each."""
-    from contextwise.report.tables import comparison_table, comparisons_table
+    from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
+    from contextwise.report.text import as_text as text_of
 
     if len(results) == 1:
-        table = comparison_table(results[0].comparison, top=top)
+        parts = comparison_parts(results[0].comparison, top=top)
     else:
-        table = comparisons_table(
-            (r.guess.label, len(r.guess.model), r.comparison) for r in results
-        )
-    return f"{_head(true, results, zero_weights)}\n\n{table}"
+        guesses = [Guess(r.guess.label, r.comparison, len(r.guess.model)) for r in results]
+        parts = guesses_parts(guesses)
+    return f"{_head(true, results, zero_weights)}\n\n{text_of(parts)}"
 
 
 def _record(true: Given, result: Result) -> Record:

@@ -20,8 +20,6 @@ from contextwise.cli.models import (
 if TYPE_CHECKING:
     from contextwise.comparison.many import DistanceMatrix
 
-NARROW = 9  # digits of a distance where many share the width
-ROUNDED = f"Numbers of more than {NARROW} digits are rounded here; --json and --csv give them all."
 GANAK = "some counts are Ganak's, which errs with a probability below one in a billion"
 
 
@@ -94,7 +92,7 @@ def matrix(
         click.echo(text, nl=False)
     else:
         write_bytes(out, text.encode())
-    if found.rests_on_ganak:
+    if found.rests_on_ganak and (as_csv or as_json or out is not None):
         click.echo(f"contextwise: {GANAK}; --engine native is deterministic", err=True)
 
 
@@ -125,19 +123,8 @@ def _csv(matrix: DistanceMatrix, normalized: bool) -> str:
 
 
 def _table(matrix: DistanceMatrix, normalized: bool) -> str:
-    from contextwise.models.numbers import columns, is_readable, name, number, rate
+    from contextwise.report.many import matrix_parts
+    from contextwise.report.text import as_text
 
-    def cell(value: int | float) -> str:
-        return rate(value) if normalized else number(int(value), NARROW)
-
-    places = [str(k + 1) for k in range(len(matrix.names))]
-    rows = [
-        [place, name(label), *map(cell, row)]
-        for place, label, row in zip(
-            places, short_names(matrix.names), _cells(matrix, normalized), strict=True
-        )
-    ]
-    table = columns([["", "model", *places], *rows], "><" + ">" * len(places)) + "\n"
-    if normalized or is_readable(int(matrix.distances.max()), NARROW):
-        return table
-    return f"{table}\n{ROUNDED}\n"
+    parts = matrix_parts(matrix, names=short_names(matrix.names), normalized=normalized)
+    return as_text(parts) + "\n"

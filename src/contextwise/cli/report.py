@@ -66,7 +66,8 @@ def report(
     from contextwise.comparison.compare import compare
     from contextwise.comparison.explain import explain_comparison
     from contextwise.execution.files import check_target, write_bytes
-    from contextwise.report.page import Reported, report_page
+    from contextwise.report.comparisons import Guess
+    from contextwise.report.page import report_page
 
     check_target(out)
     names = [true, *guesses]
@@ -83,7 +84,11 @@ def report(
         )
         deadline = time.monotonic() + time_limit
         reported.append(
-            Reported(name, found, explain_comparison(found, top=top, deadline=deadline))
+            Guess(
+                name,
+                found,
+                explanation=explain_comparison(found, top=top, deadline=deadline),
+            )
         )
     page = report_page(label, reported, command=_command_line(ctx))
     write_bytes(out, page.encode("utf-8"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from contextwise.cli.data import load_rows
-from contextwise.cli.distributions import as_record, seed_option, shown
+from contextwise.cli.distributions import as_record, seed_option
 from contextwise.cli.models import (
     format_option,
     load,
@@ -19,18 +19,6 @@ from contextwise.cli.output import print_csv, print_records
 
 if TYPE_CHECKING:
     from contextwise.evaluation.scores import Score
-
-LABELS = {
-    "kl_true_guess": "KL(true ‖ guess)",
-    "kl_guess_true": "KL(guess ‖ true)",
-    "jensen_shannon": "JS",
-    "total_variation": "TV",
-    "log_likelihood": "log-likelihood",
-    "pseudo_log_likelihood": "pseudo-ll",
-    "cmll": "CMLL",
-    "aic": "AIC",
-    "bic": "BIC",
-}
 
 
 @click.command()
@@ -101,7 +89,10 @@ def score(
         ]
         print_csv(records, records[0])
     else:
-        click.echo(_table(short_names(guesses), found))
+        from contextwise.report.many import scores_parts
+        from contextwise.report.text import as_text
+
+        click.echo(as_text(scores_parts(short_names(guesses), found)))
 
 
 def _record(name: str, score: Score) -> dict[str, object]:
@@ -113,34 +104,3 @@ def _record(name: str, score: Score) -> dict[str, object]:
         "scores": {key: as_record(value) for key, value in score.values.items()},
         "missing": dict(score.missing),
     }
-
-
-def _table(names: list[str], scores: list[Score]) -> str:
-    """One row a guess, with the columns that some guess has; below, why others are missing."""
-    from contextwise.models.numbers import columns, name, number, rate
-
-    keys = [key for key in LABELS if any(key in score.values for score in scores)]
-    head = ["guess", "features", "length", "longest", "distance", "normalized"]
-    head += ["precision", "recall", "F1", *(LABELS[key] for key in keys)]
-    rows = []
-    for label, score in zip(names, scores, strict=True):
-        c, counts = score.comparison, score.features
-        cells = [name(label), number(int(counts["features"])), f"{counts['mean_length']:.2f}"]
-        cells += [number(int(counts["largest_length"])), number(c.distance, 9), rate(c.normalized)]
-        cells += [rate(c.rate(key, float("nan"))) for key in ("precision", "recall", "f1")]
-        rows.append(cells + [shown(score.values.get(key)) for key in keys])
-    text = columns([head, *rows], "<" + ">" * (len(head) - 1))
-    return "\n\n".join([text, *filter(None, [_footnotes(names, scores)])])
-
-
-def _footnotes(names: list[str], scores: list[Score]) -> str:
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for label, score in zip(names, scores, strict=True):
-        for key, reason in score.missing.items():
-            reasons.setdefault((label, reason), []).append(LABELS[key])
-        for key, value in score.values.items():
-            if not value.exact:
-                reasons.setdefault((label, value.how), []).append(LABELS[key])
-    return "\n".join(
-        f"{label}: {', '.join(which)}: {reason}" for (label, reason), which in reasons.items()
-    )

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +26,14 @@ from contextwise.comparison.pairs import FULLY, Contexts, is_canonical
 from contextwise.counting import DEFAULT, ObjectArray, PairCounts, get_engine
 from contextwise.counting.extraction import all_contexts, contexts_of_pairs
 from contextwise.counting.joins import Counted, Join, Plan, Task, count_task, plan
-from contextwise.errors import ContextwiseError, DomainError
+from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress, progress_of
+from contextwise.models.numbers import number
 from contextwise.models.structure import Structure
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +72,31 @@ class DistanceMatrix:
                 "these distances are too large for floats; use normalized"
             ) from None
 
+    def to_frame(self, *, normalized: bool = False) -> pandas.DataFrame:
+        """The distances as a pandas DataFrame (``pip install contextwise[frames]``).
+
+        Parameters
+        ----------
+        normalized : whether to give shares of all assertions, as floats, instead of exact ints
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row and one column per model, under their names.
+        """
+        cells = self.normalized if normalized else self.distances
+        frame: pandas.DataFrame = require("pandas", "frames").DataFrame(
+            cells, index=list(self.names), columns=list(self.names)
+        )
+        return frame
+
     def __repr__(self) -> str:
-        return f"DistanceMatrix({len(self.names)} models, total={self.total})"
+        return f"DistanceMatrix({len(self.names)} models, total={number(self.total)})"
+
+    def _repr_html_(self) -> str:
+        from contextwise.report.notebook import matrix_html
+
+        return matrix_html(self)
 
 
 def distance_matrix(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +22,7 @@ from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.errors import DomainError, OpenResult, require
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
-from contextwise.models.numbers import number, percent
+from contextwise.models.numbers import is_readable, number, percent
 from contextwise.models.structure import Structure
 
 if TYPE_CHECKING:
@@ -290,26 +289,19 @@ class Comparison(Rates):
         if len(self.unions.open):
             low, high = self.distance_bounds
             pairs = f"{len(self.unions.open)} of {len(self.pairs)} pairs open"
-            return f"Comparison(distance from {low} to {high}, {pairs})"
+            return f"Comparison(distance from {_short(low)} to {_short(high)}, {pairs})"
         c = self.confusion
         return (
-            f"Comparison(distance={c.distance}, normalized={c.normalized:.4g}, "
-            f"tp={c.tp}, fn={c.fn}, fp={c.fp}, tn={c.tn})"
+            f"Comparison(distance={_short(c.distance)}, normalized={c.normalized:.4g}, "
+            f"tp={_short(c.tp)}, fn={_short(c.fn)}, fp={_short(c.fp)}, tn={_short(c.tn)})"
         )
 
     def _repr_html_(self) -> str:
-        if len(self.unions.open):
-            return f"<p>{escape(repr(self))}</p>"
-        c = self.confusion
-        rows = "".join(
-            f"<tr><td>{escape(first)} – {escape(second)}</td>"
-            f"<td>{pair.fp}</td><td>{pair.fn}</td></tr>"
-            for (first, second), pair in self.worst_pairs()
-        )
-        return (
-            f"<p>distance <b>{c.distance}</b> of {c.total} ({c.normalized:.4g})</p>"
-            "<table><tr><th></th><th>guess: dependent</th><th>guess: independent</th></tr>"
-            f"<tr><th>true: dependent</th><td>{c.tp}</td><td>{c.fn}</td></tr>"
-            f"<tr><th>true: independent</th><td>{c.fp}</td><td>{c.tn}</td></tr></table>"
-            f"<table><tr><th>pair</th><th>FP</th><th>FN</th></tr>{rows}</table>"
-        )
+        from contextwise.report.notebook import comparison_html
+
+        return comparison_html(self)
+
+
+def _short(value: Number) -> str:
+    """A number for a line that is read: a long one by its size alone."""
+    return str(value) if is_readable(value) else f"≈{number(value)}"

@@ -84,6 +84,11 @@ class PairExplanation:
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
+    def _repr_html_(self) -> str:
+        from contextwise.report.notebook import pair_html
+
+        return pair_html(self)
+
 
 @dataclass(frozen=True)
 class FeatureErrors:
@@ -134,6 +139,11 @@ class Explanation:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        from contextwise.report.notebook import explanation_html
+
+        return explanation_html(self)
 
 
 def _feature_line(found: FeatureErrors) -> str:

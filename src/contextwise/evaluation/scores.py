@@ -54,6 +54,11 @@ class Score:
         shown = ", ".join(f"{name}={value.value:.6g}" for name, value in self.values.items())
         return f"Score(distance={self.comparison.distance}{', ' if shown else ''}{shown})"
 
+    def _repr_html_(self) -> str:
+        from contextwise.report.notebook import score_html
+
+        return score_html(self)
+
     def record(self) -> dict[str, object]:
         """Everything as one flat mapping, for a table: a missing score is None."""
         flat: dict[str, object] = dict(self.features)

@@ -16,15 +16,15 @@ from contextwise.explorer.state import Entry, State
 from contextwise.explorer.work import Worker
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, write_literals
-from contextwise.report.agreement import (
+from contextwise.report.edges import (
     Edge,
     View,
-    agreement,
-    among,
+    edge_words,
+    edges_between,
+    edges_of,
     worst_variables,
 )
 from contextwise.report.layout import Positions, graph_layout
-from contextwise.report.strands import edge_words
 from contextwise.report.svg import graph_svg
 
 LIMIT = 20.0  # seconds for the edges in a context
@@ -108,10 +108,10 @@ def serve(state: State, wanted: str) -> tuple[Worker, Callable[[], dict[str, str
     async def places() -> Positions:
         """One layout for all contexts, so that nodes stay where they are."""
         comparison = state.shown().comparison
-        names, edges = comparison.domain.names, agreement(comparison)
+        names, edges = comparison.domain.names, edges_of(comparison)
         if len(names) > MOST_NODES:
             names = worst_variables(names, edges, MOST_NODES)
-        pairs = [edge.pair for edge in among(edges, names)]
+        pairs = [edge.pair for edge in edges_between(edges, names)]
         return await asyncio.to_thread(graph_layout, names, pairs)
 
     @reactive.effect
@@ -127,7 +127,7 @@ def serve(state: State, wanted: str) -> tuple[Worker, Callable[[], dict[str, str
         if context():
             found: list[Edge] = worker.result()
             return found
-        return among(agreement(state.shown().comparison), await places())
+        return edges_between(edges_of(state.shown().comparison), await places())
 
     async def picture(view: View) -> str:
         return graph_svg(await edges(), await places(), view=view, fixed=context())

@@ -19,8 +19,9 @@ from contextwise.explorer.results import Row, read_results
 from contextwise.formats import format_of, read_stream
 from contextwise.independence import Answer, answer_to, parse_statement
 from contextwise.models.structure import Model
-from contextwise.report.agreement import Edge, agreement
-from contextwise.report.page import Reported, report_page
+from contextwise.report.comparisons import Guess
+from contextwise.report.edges import Edge, edges_of
+from contextwise.report.page import report_page
 from contextwise.studies.summary import Effect, effects
 
 STEPS = 1000
@@ -92,7 +93,7 @@ def edges_in(
     progress: Progress,
 ) -> list[Edge]:
     """The edges between some variables that are left in a context."""
-    return agreement(
+    return edges_of(
         compare(
             true,
             guess,
@@ -117,7 +118,7 @@ def report_of(
 ) -> str:
     """The report page about guesses, by their names; each is explained within the time limit."""
     reported = [
-        Reported(name, c, explain_comparison(c, deadline=time.monotonic() + time_limit))
+        Guess(name, c, explanation=explain_comparison(c, deadline=time.monotonic() + time_limit))
         for name, c in guesses.items()
     ]
     return report_page(true, reported)

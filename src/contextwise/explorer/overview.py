@@ -16,7 +16,8 @@ from contextwise.explorer import elements
 from contextwise.explorer.state import State
 from contextwise.models.numbers import name, number, rate
 from contextwise.report.colours import STEP_WORDS
-from contextwise.report.heat import HeatMap, heat_map
+from contextwise.report.comparisons import LABELS
+from contextwise.report.heatmap import HeatMap, heat_map
 from contextwise.report.records import (
     PAIR_KEYS,
     comparison_record,
@@ -24,12 +25,10 @@ from contextwise.report.records import (
     worst_pair_records,
 )
 from contextwise.report.svg import MOST_CELLS, heat_map_svg
-from contextwise.report.tables import OF_ASSERTIONS, OF_DEPENDENCIES
 
 AROUND = 12
 """How many variables to either side of a click the enlarged map shows."""
 WORST = 10
-RATE_NAMES = OF_DEPENDENCIES | OF_ASSERTIONS
 
 
 def panel() -> TagList:
@@ -198,7 +197,7 @@ def _summary(c: Comparison) -> TagList:
             ("distance (FP + FN)", number(c.distance)),
             ("normalized", rate(c.normalized)),
             ("mean pair distance", rate(c.mean_pair_distance)),
-            *((RATE_NAMES[key], rate(value)) for key, value in c.rates().items()),
+            *((LABELS[key], rate(value)) for key, value in c.rates().items()),
         ),
     )
 

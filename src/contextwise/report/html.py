@@ -1,70 +1,70 @@
-"""HTML texts: what is not marked as ready is escaped."""
+"""Parts as HTML, through templates: what is not our own markup is escaped.
+
+The templates are in ``templates/``: ``elements.html`` knows every kind of part, ``page.html`` is
+the report and ``notebook.html`` what a notebook shows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from html import escape
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from contextwise.comparison.confusion import Number
+from contextwise.errors import require
 from contextwise.models.notation import printable
-from contextwise.models.numbers import is_readable
-from contextwise.models.numbers import number as rounded
+from contextwise.report.edges import Graph
+from contextwise.report.elements import Picture, cell_text, exact_digits
+from contextwise.report.heatmap import HeatMap
+from contextwise.report.svg import graph_svg, heat_map_svg
+
+if TYPE_CHECKING:
+    import jinja2
 
 
-class Html(str):
-    """A text that is HTML already."""
+def render(template: str, **values: Any) -> str:
+    """A template of this package, filled in.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    template : its name
+    **values : what it shows; texts are escaped
 
-
-def html(value: object) -> Html:
-    """A value as HTML: what is HTML already stays, all else is escaped, on one line.
-
-    >>> html("a < b"), html(Html("<b>bold</b>"))
-    ('a &lt; b', '<b>bold</b>')
+    Returns
+    -------
+    str
     """
-    return value if isinstance(value, Html) else Html(escape(printable(str(value))))
+    return _environment().get_template(template).render(values)
 
 
-def number(value: Number) -> Html:
-    """An exact number; one that is too long to read is rounded, with its digits in a tip.
-
-    >>> number(1234), number(10**16)
-    ('1,234', '<span title="10000000000000000">1.000e16</span>')
-    """
-    if is_readable(value):
-        return html(rounded(value))
-    return Html(f'<span title="{value}">{rounded(value)}</span>')
-
-
-def joined(parts: Iterable[object]) -> Html:
-    """Several values one after the other."""
-    return Html("".join(map(html, parts)))
-
-
-def element(name: str, *content: object, **attributes: str) -> Html:
-    """An element with its content; ``class_`` is the attribute ``class``.
-
-    >>> element("p", "a & b", class_="note")
-    '<p class="note">a &amp; b</p>'
-    """
-    words = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
-        for key, value in attributes.items()
+@cache
+def _environment() -> jinja2.Environment:
+    jinja = require("jinja2", "report")
+    environment: jinja2.Environment = jinja.Environment(
+        loader=jinja.PackageLoader("contextwise.report"),
+        autoescape=True,
+        undefined=jinja.StrictUndefined,
+        finalize=_one_line,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    return Html(f"<{name}{words}>{joined(content)}</{name}>")
+    environment.globals |= {
+        "kind_of": lambda value: type(value).__name__,
+        "cell_text": cell_text,
+        "exact_digits": exact_digits,
+        "picture_svg": _picture,
+    }
+    return environment
 
 
-def table(
-    head: Sequence[object], rows: Iterable[Sequence[object]], *, caption: str = "", kind: str = ""
-) -> Html:
-    """A table whose first column names the rows; it scrolls by itself where it is too wide."""
-    header = element("tr", *(element("th", cell, scope="col") for cell in head))
-    body = (
-        element("tr", element("th", first, scope="row"), *(element("td", cell) for cell in rest))
-        for first, *rest in rows
-    )
-    parts = [element("thead", header), element("tbody", *body)]
-    if caption:
-        parts.insert(0, element("caption", caption))
-    return element("div", element("table", *parts, class_=kind or "plain"), class_="scroll")
+def _one_line(value: object) -> object:
+    """A text of somebody else's without control characters; markup of our own as it is."""
+    return printable(value) if type(value) is str else value
+
+
+def _picture(part: Picture) -> object:
+    """A picture as SVG, which escapes what it is given."""
+    if isinstance(part.content, HeatMap):
+        text = heat_map_svg(part.content)
+    else:
+        assert isinstance(part.content, Graph)
+        text = graph_svg(part.content.edges, part.content.positions, size=560)
+    return require("markupsafe", "report").Markup(text)

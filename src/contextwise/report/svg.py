@@ -14,11 +14,10 @@ from html import escape
 from math import isinf
 
 from contextwise.models.numbers import name as shown
-from contextwise.report.agreement import Edge, View
 from contextwise.report.colours import COLOURS, DASHES, Agreement
-from contextwise.report.heat import AGREED, OPEN, HeatMap, heat_map_png, palette
+from contextwise.report.edges import Edge, View, edge_words, share_words, strand_lines, widest_of
+from contextwise.report.heatmap import AGREED, OPEN, HeatMap, heat_map_png, palette
 from contextwise.report.layout import Positions
-from contextwise.report.strands import edge_words, share_words, strand_lines, widest_of
 
 MOST_LARGE = 24
 """Up to this many variables of a graph have large labels; those of more would touch."""

@@ -10,11 +10,18 @@ import numpy as np
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
 from contextwise.models.numbers import name as shown
-from contextwise.report.agreement import Edge, View, agreement, among, worst_variables
 from contextwise.report.colours import COLOURS, DASHES, WORDS
+from contextwise.report.edges import (
+    Edge,
+    View,
+    edges_between,
+    edges_of,
+    strand_lines,
+    widest_of,
+    worst_variables,
+)
 from contextwise.report.layout import Positions, graph_layout
 from contextwise.report.plots.figures import COLUMN, new_axes, new_figure, styled
-from contextwise.report.strands import strand_lines, widest_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,17 +95,17 @@ def plot_graphs(
     fixed : what the context assigns
     most : how many variables to draw; of more, those with the most errors
     """
-    names, edges = comparison.domain.names, agreement(comparison)
+    names, edges = comparison.domain.names, edges_of(comparison)
     chosen = worst_variables(names, edges, most)
-    positions = graph_layout(chosen, [edge.pair for edge in among(edges, chosen)])
+    positions = graph_layout(chosen, [edge.pair for edge in edges_between(edges, chosen)])
     shares: dict[str, tuple[list[Edge], dict[str, str]]] = {"all contexts": (edges, {})}
     if in_context is not None:
         context = ", ".join(f"{name}={state}" for name, state in (fixed or {}).items())
-        shares[context] = (agreement(in_context), dict(fixed or {}))
+        shares[context] = (edges_of(in_context), dict(fixed or {}))
     figure = new_figure(COLUMN * len(shares), COLUMN + 0.3)
     row = figure.subplots(1, len(shares), squeeze=False)[0]
     for axes, (title, (some, assigned)) in zip(row, shares.items(), strict=True):
-        plot_graph(among(some, chosen), positions, axes=axes, fixed=assigned)
+        plot_graph(edges_between(some, chosen), positions, axes=axes, fixed=assigned)
         axes.set_title(shown(title, 60))
     if len(chosen) < len(names):
         figure.suptitle(f"the {len(chosen)} variables of {len(names)} with the most errors")

@@ -10,7 +10,7 @@ from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
 from contextwise.models.numbers import name as shown
 from contextwise.report.colours import COLOURS, OPACITIES, STEP_WORDS, WORDS, Agreement, on_white
-from contextwise.report.heat import OPEN, HeatMap, heat_map, palette, pooled
+from contextwise.report.heatmap import OPEN, HeatMap, heat_map, palette, pooled
 from contextwise.report.plots.figures import COLUMN, new_axes, styled
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ model covers is blank, and one that a time limit left open has a colour of its o
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +20,6 @@ from contextwise.comparison.confusion import Number, ratio
 from contextwise.errors import require
 from contextwise.models.features import IntArray
 from contextwise.report.colours import COLOURS, COVERED, COVERED_OPACITY, OPACITIES, STEPS, UNKNOWN
-from contextwise.report.png import Colour, palette_png
 
 BLANK, AGREED, FIRST_FP, FIRST_FN = 0, 1, 2, 2 + len(STEPS)
 OPEN = FIRST_FN + len(STEPS)
@@ -124,7 +124,13 @@ def heat_map_png(heat: HeatMap, *, most: int | None = None) -> bytes:
     ``most`` limits the pixels of a side; then a pixel shows the worst of its cells.
     """
     codes = heat.codes if most is None or len(heat.names) <= most else pooled(heat.codes, most)
-    return palette_png(codes, [_rgba(colour, opacity) for colour, opacity in palette()])
+    colours, opacities = zip(*palette(), strict=True)
+    picture = require("PIL.Image", "report").frombytes("P", codes.shape[::-1], codes.tobytes())
+    picture.putpalette(bytes.fromhex("".join(colours).replace("#", "")))
+    data = io.BytesIO()
+    transparency = bytes(round(255 * opacity) for opacity in opacities)
+    picture.save(data, "PNG", optimize=True, transparency=transparency)
+    return data.getvalue()
 
 
 def _share(errors: Number | None, contexts: Number) -> float:
@@ -132,8 +138,3 @@ def _share(errors: Number | None, contexts: Number) -> float:
     if errors is None:
         return np.inf
     return max(ratio(errors, contexts), 5e-324) if errors else 0.0
-
-
-def _rgba(colour: str, opacity: float) -> Colour:
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return red, green, blue, round(255 * opacity)

@@ -1,0 +1,118 @@
+"""Many models as parts to show: the matrix of distances, and scores side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
+
+from contextwise.comparison.many import DistanceMatrix
+from contextwise.evaluation.scores import Score
+from contextwise.report.comparisons import LABELS, NARROW, NATIVE, Medium, rounding_notes
+from contextwise.report.elements import Cell, Column, Note, Part, Style, Table
+
+SCORE_LABELS = {
+    "kl_true_guess": "KL(true ‖ guess)",
+    "kl_guess_true": "KL(guess ‖ true)",
+    "jensen_shannon": "JS",
+    "total_variation": "TV",
+    "log_likelihood": "log-likelihood",
+    "pseudo_log_likelihood": "pseudo-ll",
+    "cmll": "CMLL",
+    "aic": "AIC",
+    "bic": "BIC",
+}
+SCORED_RATES = ("precision", "recall", "f1", "mcc")
+
+
+def matrix_parts(
+    matrix: DistanceMatrix,
+    *,
+    names: Sequence[str] | None = None,
+    normalized: bool = False,
+    medium: Medium = "command",
+) -> list[Part]:
+    """The distance of each two models, and notes.
+
+    Parameters
+    ----------
+    matrix : of distances
+    names : of the models for readers; by default those of the matrix
+    normalized : whether to show distances as shares of all assertions
+    medium : where the parts are read
+
+    Returns
+    -------
+    list of parts
+    """
+    labels = matrix.names if names is None else names
+    style: Style = "rate" if normalized else "count"
+    places = [str(k + 1) for k in range(len(labels))]
+    columns = [Column("", "count"), Column("model", "name")]
+    columns += [Column(place, style, NARROW) for place in places]
+    cells = (matrix.normalized if normalized else matrix.distances).tolist()
+    rows = tuple(
+        (place, label, *row) for place, label, row in zip(places, labels, cells, strict=True)
+    )
+    parts: list[Part] = [Table("The distance of each two models", tuple(columns), rows, "matrix")]
+    if matrix.rests_on_ganak:
+        text = (
+            "Some counts are Ganak's, whose caching errs with a probability below one in a "
+            f"billion; {NATIVE[medium]}."
+        )
+        parts.append(Note("ganak", text))
+    return [*parts, *rounding_notes(parts, medium)]
+
+
+def scores_parts(
+    names: Sequence[str], scores: Sequence[Score], *, medium: Medium = "command"
+) -> list[Part]:
+    """One row per guess, with the scores that some guess has; and why others are missing.
+
+    Parameters
+    ----------
+    names : of the guesses
+    scores : one for each
+    medium : where the parts are read
+
+    Returns
+    -------
+    list of parts
+    """
+    keys = [key for key in SCORE_LABELS if any(key in score.values for score in scores)]
+    columns = [Column("guess", "name"), Column("features", "count"), Column("length", "mean")]
+    columns += [Column("longest", "count"), Column("distance", "count", NARROW)]
+    columns += [Column(LABELS[key], "rate") for key in ("normalized", *SCORED_RATES)]
+    columns += [Column(SCORE_LABELS[key], "score") for key in keys]
+    rows = tuple(
+        (label, *_score_cells(score, keys)) for label, score in zip(names, scores, strict=True)
+    )
+    parts: list[Part] = [Table("Scores", tuple(columns), rows, key="scores")]
+    reasons = "\n".join(_reasons(names, scores))
+    parts += [Note("missing", reasons)] if reasons else []
+    return [*parts, *rounding_notes(parts, medium)]
+
+
+def _score_cells(score: Score, keys: Sequence[str]) -> Iterator[Cell]:
+    c, counts = score.comparison, score.features
+    yield int(counts["features"])
+    yield counts["mean_length"]
+    yield int(counts["largest_length"])
+    yield c.distance
+    yield c.normalized
+    for key in SCORED_RATES:
+        value = c.rate(key, float("nan"))
+        yield None if isnan(value) else value
+    yield from (score.values.get(key) for key in keys)
+
+
+def _reasons(names: Sequence[str], scores: Sequence[Score]) -> Iterator[str]:
+    """Why scores are missing, or how they were estimated."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for label, score in zip(names, scores, strict=True):
+        reasons: Mapping[str, str] = dict(score.missing) | {
+            key: value.how for key, value in score.values.items() if not value.exact
+        }
+        for key, reason in reasons.items():
+            found.setdefault((label, reason), []).append(SCORE_LABELS[key])
+    for (label, reason), which in found.items():
+        yield f"{label}: {', '.join(which)}: {reason}"
