@@ -45,4 +45,12 @@ growth = Pybind11Extension(
     optional=True,
 )
 
-setup(ext_modules=[kernel, scanner, growth])
+descent = Pybind11Extension(
+    "contextwise.distributions._descent",
+    ["src/contextwise/distributions/descent.cpp"],
+    cxx_std=20,
+    extra_compile_args=["/O2"] if sys.platform == "win32" else ["-O3"],
+    optional=True,
+)
+
+setup(ext_modules=[kernel, scanner, growth, descent])

@@ -16,6 +16,7 @@ Nothing here touches counting: the metric cannot come to depend on weights.
 
 from contextwise.distributions.batch import BatchFit, empirical, fit_many
 from contextwise.distributions.bridge import estimated_log_partition
+from contextwise.distributions.conditionals import conditional_log_probabilities
 from contextwise.distributions.divergence import Divergences, divergences, kl_divergence
 from contextwise.distributions.estimate import Estimate
 from contextwise.distributions.fitting import ConvergenceWarning, Fit, fit
@@ -32,7 +33,6 @@ from contextwise.distributions.likelihood import (
     mean_log_likelihood,
     mean_pseudo_log_likelihood,
 )
-from contextwise.distributions.pseudo import conditional_log_probabilities
 from contextwise.distributions.sampling import diagnose, gibbs_chains, sample
 from contextwise.distributions.tables import states
 

@@ -20,6 +20,8 @@ from contextwise.models.structure import LogLinear
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 CountArray = npt.NDArray[np.int16]
+Bytes = npt.NDArray[np.uint8]
+"""Truth values, eight to a byte."""
 
 CELLS = 2**23
 """How many (literal, row) cells are held at once."""
@@ -91,14 +93,34 @@ def log_potential_of(model: LogLinear, rows: IntArray) -> FloatArray:
     return np.concatenate(parts)
 
 
+def literal_bits(features: Features, rows: IntArray) -> tuple[IntArray, Bytes]:
+    """The kind of each literal, and where each kind of literal holds: shape (kinds, rows / 8).
+
+    Many features share few literals, and eight rows fit in a byte.
+    """
+    table = np.column_stack([features.variables.astype(np.uint64), features.values])
+    _, first, kinds = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    allowed = allowed_values(features)[first]
+    holds = [
+        np.packbits(own[rows[:, variable]])
+        for own, variable in zip(allowed, features.variables[first].tolist(), strict=True)
+    ]
+    width = (len(rows) + 7) // 8
+    return kinds.reshape(-1), np.array(holds, dtype=np.uint8).reshape(len(first), width)
+
+
 def frequencies(features: Features, rows: IntArray, share: FloatArray) -> FloatArray:
     """How often each feature holds in rows of the given shares: its empirical expectation."""
+    kinds, bits = literal_bits(features, rows)
     total = np.zeros(len(features))
-    first = 0
-    for block in blocks_of(features, rows):
-        holds = firing(features, block).failing == 0
-        total += holds @ share[first : first + len(block)]
-        first += len(block)
+    step = max(1, CELLS // max(1, len(rows)))
+    for first in range(0, len(features), step):
+        own = np.arange(first, min(first + step, len(features)))
+        holds = np.full((len(own), bits.shape[1]), 255, dtype=np.uint8)
+        for place in range(int(features.lengths[own].max(initial=0))):
+            long = np.flatnonzero(features.lengths[own] > place)
+            holds[long] &= bits[kinds[features.starts[own[long]] + place]]
+        total[own] = np.unpackbits(holds, axis=1, count=len(rows)) @ share
     return total
 
 
@@ -106,5 +128,6 @@ def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray]:
     """The distinct rows, in a fixed order, and how often each occurs."""
     if not len(rows):
         return rows, np.zeros(0, dtype=np.int64)
-    found, counts = np.unique(rows, axis=0, return_counts=True)
-    return found, counts.astype(np.int64)
+    small = rows.astype(np.min_scalar_type(int(rows.max(initial=0))))  # less to sort by
+    found, counts = np.unique(small, axis=0, return_counts=True)
+    return found.astype(np.int64), counts.astype(np.int64)

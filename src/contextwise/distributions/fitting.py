@@ -1,49 +1,47 @@
 """Weights from data: maximum pseudo-likelihood, and maximum likelihood where that is possible.
 
-What is maximised, in total over the rows, is ::
+What is minimised, in total over the rows, is ::
 
-    log-(pseudo-)likelihood  -  l1 · Σ |w|  -  l2/2 · Σ w²
+    - log-(pseudo-)likelihood  +  l1 · Σ |w|  +  l2/2 · Σ w²
 
-with SciPy's optimisers, from weights of 0, with analytic gradients: truncated Newton for the
-pseudo-likelihood, whose curvature in a direction costs no more than the gradient; L-BFGS-B for the
-likelihood, and wherever there is an L1 penalty. Then each weight is the difference of two that are
-not negative, and what is not needed ends at exactly 0.
+from weights of 0. For the pseudo-likelihood by the proximal Newton steps of `proximal`; for the
+likelihood, whose curvature is out of reach, by SciPy's L-BFGS-B, with each weight as the difference
+of two that are not negative where there is an L1 penalty. Either way a weight that is not worth its
+price ends at exactly 0, and the answer says how far from the optimum it can be: its *gap*.
 
 **What cannot be identified.** Features are often redundant: the four of a full 2 × 2 table move
 three things, and a feature that never holds in the data (or always) pulls its weight to infinity.
 Along directions that leave the distribution as it is the gradient is 0, and the search, which
 starts at 0, never moves; a penalty picks the smallest of all equally good weights. Where the best
-weight is infinite, the L2 penalty makes it finite; without one, it grows until the gain falls below
-the tolerance. The fitted distribution is what is determined; single weights of a redundant
-structure are not.
+weight is infinite, a penalty makes it finite; without one, it grows until the gain falls below the
+tolerance. The fitted distribution is what is determined; single weights of a redundant structure
+are not.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from contextwise.distributions.batch import L2, Method
+from contextwise.distributions.conditionals import Conditionals
 from contextwise.distributions.elimination import calibrate, plan
 from contextwise.distributions.firing import FloatArray, distinct_rows, frequencies
 from contextwise.distributions.inference import probabilities
-from contextwise.distributions.pseudo import Conditionals
+from contextwise.distributions.proximal import Optimum, Penalty, minimise, relative_gap
 from contextwise.distributions.tables import states
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.models.features import IntArray
-from contextwise.models.structure import LogLinear, Model, structure_of
+from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 
-FLAT = 1e-8
-"""Where no entry of the gradient is larger, a search that cannot go on is at its optimum."""
-
-Objective = Callable[[FloatArray], tuple[float, FloatArray]]
-"""The mean log-(pseudo-)likelihood at some weights, and its gradient."""
+TOLERANCE = 1e-6
+"""The default of the largest gap."""
 
 
 class ConvergenceWarning(UserWarning):
@@ -57,29 +55,40 @@ class Fit:
     Attributes
     ----------
     model : LogLinear
+        After a fit with an L1 penalty it has only the features whose weight is not 0.
+    weights : array of float
+        One per feature of the structure that was fitted, zeros included.
     method : "likelihood" or "pseudo-likelihood"
     converged : bool
+        Whether the gap is as small as was asked for.
     iterations : int
-    message : what the optimiser said at the end
+    objective : float
+        What was minimised: the loss in total over the rows, and the penalties.
+    gap : float
+        The objective is at most this part of itself above the optimum. Infinite where there is no
+        penalty, and so no bound.
     value : the mean log-(pseudo-)likelihood of a row, without the penalties
     rows : the number of rows; 0 if the fit is to the exact expectations of a model
     unseen : the features that hold in no row
     """
 
     model: LogLinear
+    weights: FloatArray
     method: Method
     converged: bool
     iterations: int
-    message: str
+    objective: float
+    gap: float
     value: float
     rows: int
     unseen: IntArray
 
     def __repr__(self) -> str:
-        state = "converged" if self.converged else f"NOT converged ({self.message})"
+        state = "converged" if self.converged else "NOT converged"
+        gap = f", gap {self.gap:.1e}" if np.isfinite(self.gap) else ""
         return (
             f"Fit({len(self.model)} weights by {self.method}, {state} after {self.iterations} "
-            f"iterations, {self.value:.6g} a row)"
+            f"iterations{gap}, {self.value:.6g} per row)"
         )
 
 
@@ -90,7 +99,7 @@ def fit(
     method: Method = "pseudo-likelihood",
     l2: float | None = None,
     l1: float = 0.0,
-    tolerance: float = 1e-4,
+    tolerance: float = TOLERANCE,
     max_iterations: int = 2000,
     show_progress: bool | Progress = False,
 ) -> Fit:
@@ -100,78 +109,83 @@ def fit(
     ----------
     structure : Structure, or LogLinear whose weights are ignored
     data : rows (see `Domain.encode`), or a LogLinear
-        A model stands for its exact distribution, as if there were infinitely many rows.
+        A model stands for its exact distribution, as if it were one row.
     method : "pseudo-likelihood" or "likelihood"
         The second needs exact inference, and is refused where that is too large.
-    l2, l1 : float
-        The penalties (see the head of this module). The default L2 is 0.1, a normal prior of
-        variance 10 on each weight; for a model instead of rows, where a penalty would be taken
-        from one row, it is 0.
+    l2 : float, optional
+        The price of half the sum of the squared weights; 1 / sd² for a normal prior of standard
+        deviation sd. By default 0.1 (0 if the data are a model).
+    l1 : float
+        The price of the sum of the sizes of the weights. Features whose weight ends at exactly 0
+        are left out of the fitted model.
     tolerance : float
-        The smaller, the more precise. Newton's method ends when the mean step falls below it,
-        L-BFGS-B when a step gains less than 1e-5 of it, relative to the value.
+        The largest gap to the optimum, as a part of the objective. By likelihood a search ends when
+        a step gains less than 1e-3 of it.
+    max_iterations : int
+        At most so many steps.
+    show_progress : bool, or a function of the steps done and the most there can be
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    DomainError
+        If there are no rows, or a row has states that the structure does not know.
 
     Warns
     -----
     ConvergenceWarning
-        If the optimiser gave up before.
+        If the search ended before it was at its optimum.
 
     Examples
     --------
     >>> from contextwise.models.structure import Structure
-    >>> structure = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+    >>> structure = Structure({"A": 2, "B": 2}, ["A=1 & B=1", "A=1"])
     >>> rows = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1]]
     >>> fit(structure, rows, method="likelihood", l2=1e-6)
-    Fit(1 weights by likelihood, converged after ... iterations, -1.24245 a row)
+    Fit(2 weights by likelihood, converged after ... iterations, gap ..., -1.24245 per row)
+    >>> fit(structure, rows, l1=0.5, l2=0).model
+    LogLinear(2 variables, 1 feature: 0.788189 A=1 & B=1)
     """
     own = structure_of(structure)
-    rows, counts, total = _sample(own.domain, data)
-    share = counts / counts.sum()
-    seen = frequencies(own.features, rows, share)
-    penalty = (L2 if total else 0.0) if l2 is None else l2
-    for given in (penalty, l1):
+    rows, counts, total = _sample(own, data)
+    ridge = (L2 if total else 0.0) if l2 is None else l2
+    for given in (ridge, l1):
         if not 0 <= given < np.inf:
             raise DomainError(f"a penalty is a finite number from 0 up, not {given}")
-    if method == "likelihood":
-        search = _Search(_likelihood(own, seen), seen * (1 - seen))
-    elif method == "pseudo-likelihood":
-        prepared = Conditionals.of(own.features, rows)
-        tally = prepared.tally(share)
-        search = _Search(
-            partial(prepared.value_and_gradient, tally),
-            prepared.scale(tally),
-            partial(prepared.curvature_at, tally),
-        )
-    else:
-        raise ContextwiseError(
-            f"unknown method {method!r}; choose 'pseudo-likelihood' or 'likelihood'"
-        )
-    search = replace(search, l1=l1 / max(total, 1), l2=penalty / max(total, 1))
+    if method not in _SEARCHES:
+        choices = " or ".join(map(repr, _SEARCHES))
+        raise ContextwiseError(f"unknown method {method!r}; choose {choices}")
+    penalty = Penalty.l1(l1, len(own), ridge)
     with progress_of(show_progress, "fitting weights") as progress:
-        found = search.run(tolerance, max_iterations, progress)
-    converged = bool(found.success or np.abs(found.jac).max(initial=0) < FLAT)
-    if not converged:
+        found = _SEARCHES[method](own, rows, counts, penalty, tolerance, max_iterations, progress)
+    if not found.converged:
         warnings.warn(
-            f"the fit has not converged after {found.nit} iterations: {found.message}; allow more "
-            "with max_iterations= or a larger penalty",
+            f"the fit has not converged after {found.iterations} iterations; allow more with "
+            "max_iterations= or a larger penalty",
             ConvergenceWarning,
             stacklevel=2,
         )
-    weights = search.weights(found.x)
+    model = LogLinear(own, found.weights)
     return Fit(
-        LogLinear(own, weights),
+        model.without_zero_weights() if l1 else model,
+        model.weights,
         method,
-        converged,
-        int(found.nit),
-        str(found.message),
-        search.objective(weights)[0],
+        found.converged,
+        found.iterations,
+        found.objective,
+        found.gap,
+        -found.loss / float(counts.sum()),
         total,
-        np.flatnonzero(seen == 0),
+        np.flatnonzero(frequencies(own.features, rows, counts) == 0),
     )
 
 
-def _sample(domain: Any, data: Any) -> tuple[IntArray, FloatArray, int]:
+def _sample(structure: Structure, data: Any) -> tuple[IntArray, FloatArray, int]:
     """Distinct rows, what each weighs, and how many rows there are (0: a whole distribution)."""
+    domain = structure.domain
     if isinstance(data, LogLinear):
         if data.domain != domain:
             raise DomainError("the structure and the model it is fitted to differ in their domain")
@@ -185,68 +199,116 @@ def _sample(domain: Any, data: Any) -> tuple[IntArray, FloatArray, int]:
     return distinct, counts.astype(np.float64), len(rows)
 
 
-def _likelihood(structure: Any, seen: FloatArray) -> Objective:
-    made = plan(structure)
+_Search = Callable[[Structure, IntArray, FloatArray, Penalty, float, int, Progress | None], Optimum]
 
-    def objective(weights: FloatArray) -> tuple[float, FloatArray]:
-        now = calibrate(made, weights)
-        return float(weights @ seen) - now.log_partition, seen - now.expectations()
 
-    return objective
+def _by_pseudo_likelihood(
+    structure: Structure,
+    rows: IntArray,
+    counts: FloatArray,
+    penalty: Penalty,
+    tolerance: float,
+    max_iterations: int,
+    progress: Progress | None,
+) -> Optimum:
+    loss = Conditionals.of(structure.features, rows).loss(counts)
+    return minimise(
+        loss, penalty, tolerance=tolerance, max_iterations=max_iterations, progress=progress
+    )
+
+
+def _by_likelihood(
+    structure: Structure,
+    rows: IntArray,
+    counts: FloatArray,
+    penalty: Penalty,
+    tolerance: float,
+    max_iterations: int,
+    progress: Progress | None,
+) -> Optimum:
+    loss = _Likelihood(structure, rows, counts)
+    search = _Quasi(loss, penalty)
+    found = search.run(tolerance, max_iterations, progress)
+    weights = search.weights(found.x)
+    value, gradient, entropy = loss.at(weights)
+    objective = value + penalty.value(weights)
+
+    def mixture(share: float) -> float:
+        """Entropy is concave: a mixture has at least so much."""
+        return (1 - share) * loss.entropy_of_rows + share * entropy
+
+    gap = relative_gap(objective, penalty.lower_bound(weights, gradient, mixture))
+    slope = penalty.slope(weights, gradient + penalty.ridge * weights)
+    converged = found.success or bool(np.abs(slope).max(initial=0) < 1e-8 * loss.total)
+    return Optimum(weights, objective, value, gap, int(found.nit), bool(converged))
+
+
+_SEARCHES: Mapping[str, _Search] = {
+    "pseudo-likelihood": _by_pseudo_likelihood,
+    "likelihood": _by_likelihood,
+}
+
+
+class _Likelihood:
+    """Minus the log-likelihood of rows, in total."""
+
+    def __init__(self, structure: Structure, rows: IntArray, counts: FloatArray) -> None:
+        self.total = float(counts.sum())
+        self.seen = frequencies(structure.features, rows, counts)
+        self.entropy_of_rows = float(-counts @ np.log(counts / self.total))
+        self._plan = plan(structure)
+
+    def at(self, weights: FloatArray) -> tuple[float, FloatArray, float]:
+        """The loss, its gradient, and the entropy of so many rows of the model."""
+        now = calibrate(self._plan, weights)
+        expected = self.total * now.expectations()
+        log_z = self.total * now.log_partition
+        loss = log_z - float(weights @ self.seen)
+        return loss, expected - self.seen, log_z - float(weights @ expected)
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
-    """A search on scaled weights; with an L1 penalty, on their positive and negative parts.
+class _Quasi:
+    """A quasi-Newton search on scaled weights; with prices, on positive and negative parts.
 
     A feature that holds in few rows has little curvature: dividing each weight by the root of its
     own curvature, the usual remedy, saves most of the iterations.
-
-    Attributes
-    ----------
-    objective : what is maximised, a row
-    scale : the curvature of each weight, roughly
-    curvature_at : the negative Hessian of the objective at some weights, times a vector
-    l1, l2 : the penalties, a row
     """
 
-    objective: Objective
-    scale: FloatArray
-    curvature_at: Callable[[FloatArray], Callable[[FloatArray], FloatArray]] | None = None
-    l1: float = 0.0
-    l2: float = 0.0
+    loss: _Likelihood
+    penalty: Penalty
 
     @cached_property
     def unit(self) -> FloatArray:
         """How large a weight is at a coordinate of 1."""
-        unit: FloatArray = 1.0 / np.sqrt(self.scale + max(self.l2, 1e-6))
+        total, seen = self.loss.total, self.loss.seen
+        scale = seen * (1 - seen / total)
+        unit: FloatArray = 1.0 / np.sqrt(scale + max(self.penalty.ridge, 1e-6 * total))
         return unit
 
     def weights(self, x: FloatArray) -> FloatArray:
         """The weights at a point of the search."""
         size = len(self.unit)
-        return self.unit * (x[:size] - x[size:] if self.l1 else x)
+        return self.unit * (x[:size] - x[size:] if len(x) > size else x)
 
-    def loss(self, x: FloatArray) -> tuple[float, FloatArray]:
-        """What is minimised, and its gradient."""
-        weights = self.weights(x)
-        value, gradient = self.objective(weights)
-        slope = (self.l2 * weights - gradient) * self.unit
-        loss = self.l2 / 2 * float(weights @ weights) - value
-        if self.l1:
-            price = self.l1 * np.tile(self.unit, 2)
-            return loss + float(price @ x), np.concatenate([slope, -slope]) + price
-        return loss, slope
+    def value(self, x: FloatArray) -> tuple[float, FloatArray]:
+        """What is minimised, per row, and its gradient."""
+        weights, ridge = self.weights(x), self.penalty.ridge
+        loss, gradient, _ = self.loss.at(weights)
+        value = loss + ridge / 2 * float(weights @ weights)
+        slope = (gradient + ridge * weights) * self.unit
+        if len(x) > len(self.unit):
+            price = np.tile(self.penalty.prices * self.unit, 2)
+            value, slope = value + float(price @ x), np.concatenate([slope, -slope]) + price
+        return value / self.loss.total, slope / self.loss.total
 
     def run(self, tolerance: float, max_iterations: int, progress: Progress | None) -> Any:
         """SciPy's result."""
         optimize = require("scipy.optimize", "distributions")
-        size = len(self.unit) * (2 if self.l1 else 1)
+        priced = bool(self.penalty.prices.any())
+        size = len(self.unit) * (2 if priced else 1)
         if not size:  # SciPy knows no search without a variable
-            nothing = np.zeros(0)
-            return optimize.OptimizeResult(
-                x=nothing, success=True, nit=0, jac=nothing, message="none"
-            )
+            return optimize.OptimizeResult(x=np.zeros(0), success=True, nit=0)
         done = 0
 
         def report(_: FloatArray) -> None:
@@ -255,44 +317,18 @@ class _Search:
             if progress:
                 progress(done, max_iterations)
 
-        start = np.zeros(size)
-        if self.curvature_at is not None and not self.l1:
-            return optimize.minimize(
-                self.loss,
-                start,
-                jac=True,
-                hessp=self._curvature(self.curvature_at),
-                method="Newton-CG",
-                callback=report,
-                options={"maxiter": max_iterations, "xtol": tolerance},
-            )
         return optimize.minimize(
-            self.loss,
-            start,
+            self.value,
+            np.zeros(size),
             jac=True,
             method="L-BFGS-B",
-            bounds=[(0, None)] * size if self.l1 else None,
+            bounds=[(0, None)] * size if priced else None,
             callback=report,
             options={
                 "maxiter": max_iterations,
                 "maxfun": 4 * max_iterations,
                 "maxcor": 20,
                 "gtol": 1e-10,
-                "ftol": 1e-5 * tolerance,
+                "ftol": 1e-3 * tolerance,
             },
         )
-
-    def _curvature(
-        self, curvature_at: Callable[[FloatArray], Callable[[FloatArray], FloatArray]]
-    ) -> Callable[[FloatArray, FloatArray], FloatArray]:
-        """The Hessian of the loss times a vector; SciPy asks many times at one point."""
-        point, times = np.full(len(self.unit), np.nan), curvature_at(np.zeros(len(self.unit)))
-
-        def product(x: FloatArray, direction: FloatArray) -> FloatArray:
-            nonlocal point, times
-            if not np.array_equal(x, point):
-                point, times = x.copy(), curvature_at(self.weights(x))
-            moved = self.unit * direction
-            return self.unit * (times(moved) + self.l2 * moved)
-
-        return product

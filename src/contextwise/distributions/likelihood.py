@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from contextwise.distributions.conditionals import conditional_log_probabilities
 from contextwise.distributions.estimate import Estimate
 from contextwise.distributions.firing import (
     BoolArray,
@@ -33,7 +34,6 @@ from contextwise.distributions.firing import (
 )
 from contextwise.distributions.gibbs import Gibbs
 from contextwise.distributions.inference import log_probability
-from contextwise.distributions.pseudo import conditional_log_probabilities
 from contextwise.distributions.sampling import Seed
 from contextwise.distributions.tables import states
 from contextwise.errors import DomainError, TooLargeError

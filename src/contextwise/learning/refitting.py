@@ -39,4 +39,4 @@ def refit_l1(
     """
     structure = structure_of(model)
     found = fit(by_position(structure), data.rows, l1=l1, l2=l2, show_progress=show_progress)
-    return LogLinear(structure, found.model.weights).without_zero_weights()
+    return LogLinear(structure, found.weights).without_zero_weights()

@@ -1,0 +1,170 @@
+"""Every variable given all the others: conditionals, and the pseudo-likelihood that they add up to.
+
+Given the others, a feature matters to variable i only if all its other literals hold; then it adds
+its weight to the values that its literal on i allows. Which literals on i matter is all that a row
+has to say about i: rows that agree on that are one *setting* of i, and learned structures have far
+fewer settings than data have rows. So all conditionals are the choices of `logistic`: a row of one
+sparse matrix for each setting and value (but value 0, to which potentials are relative), a column
+for each feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.distributions.firing import (
+    BoolArray,
+    Bytes,
+    FloatArray,
+    allowed_values,
+    literal_bits,
+)
+from contextwise.distributions.logistic import LogisticLoss, Options
+from contextwise.errors import DomainError, require
+from contextwise.models.features import Features, IntArray
+from contextwise.models.structure import LogLinear
+
+CELLS = 2**24
+"""How many (literal, row) cells are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Conditionals:
+    """The conditionals of every variable in every row, ready for any weights.
+
+    Attributes
+    ----------
+    options : the settings of all variables
+    settings : shape (variables, rows): the setting of each variable in each row
+    values : shape (variables, rows): the value of each variable in each row
+    """
+
+    options: Options
+    settings: IntArray
+    values: IntArray
+
+    @classmethod
+    def of(cls, features: Features, rows: IntArray) -> Conditionals:
+        """Prepare the conditionals of these rows of positions."""
+        sparse = require("scipy.sparse", "distributions")
+        parts = [sparse.csr_array((0, len(features)))]
+        sizes = [np.zeros(1, dtype=np.int64)]
+        settings = np.zeros((len(features.cardinalities), len(rows)), dtype=np.int64)
+        before = 0
+        allowed = allowed_values(features)
+        for variable, literals, patterns in _patterns(features, rows):
+            settings[variable], first = _distinct(patterns)
+            settings[variable] += before
+            before += len(first)
+            cardinality = int(features.cardinalities[variable])
+            sizes.append(np.full(len(first), cardinality - 1))
+            speaks = np.unpackbits(patterns[first], axis=1, count=len(literals)).view(bool)
+            effects = allowed[literals, 1:cardinality].astype(np.int8) - allowed[literals, :1]
+            parts.append(_matrix(speaks, effects, features.owners[literals], len(features)))
+        starts = np.cumsum(np.concatenate(sizes))
+        matrix = sparse.vstack(parts, format="csr")
+        return cls(Options(matrix, starts), settings, np.ascontiguousarray(rows.T))
+
+    def loss(self, counts: FloatArray) -> LogisticLoss:
+        """Minus the pseudo-log-likelihood of the rows, each of which counts so much."""
+        every = np.broadcast_to(counts, self.settings.shape).ravel()
+        settings, values = self.settings.ravel(), self.values.ravel()
+        starts = self.options.starts
+        totals = np.bincount(settings, every, minlength=len(starts) - 1)
+        others = values > 0
+        places = starts[settings[others]] + values[others] - 1
+        chosen = np.bincount(places, every[others], minlength=int(starts[-1]))
+        return LogisticLoss(self.options, totals.astype(np.float64), chosen.astype(np.float64))
+
+    def log_conditionals(self, weights: FloatArray) -> FloatArray:
+        """log p(the value in the row | the others): shape (variables, rows)."""
+        chances = self.options.at(weights)
+        places = self.options.starts[self.settings] + self.values - 1
+        potentials = np.append(chances.potentials, 0.0)
+        chosen = potentials[np.where(self.values > 0, places, -1)]
+        logs: FloatArray = chosen - chances.log_totals[self.settings]
+        return logs
+
+
+def _patterns(features: Features, rows: IntArray) -> Iterator[tuple[int, IntArray, Bytes]]:
+    """For each variable its literals, and in which rows each matters: (rows, literals / 8).
+
+    A literal matters in a row where all other literals of its feature hold.
+    """
+    kinds, holds = literal_bits(features, rows)
+    owners, lengths = features.owners, features.lengths
+    for variable in range(len(features.cardinalities)):
+        literals = np.flatnonzero(features.variables == variable)
+        own = owners[literals]
+        found = np.full((len(literals), holds.shape[1]), 255, dtype=np.uint8)
+        for place in range(int(lengths[own].max(initial=0))):
+            others = features.starts[own] + place
+            here = np.flatnonzero((place < lengths[own]) & (others != literals))
+            found[here] &= holds[kinds[others[here]]]
+        yield variable, literals, _turned(found, len(rows))
+
+
+def _turned(bits: Bytes, count: int) -> Bytes:
+    """Truth values by literal as truth values by row, whole words of them."""
+    width = (len(bits) + 63) // 64 * 8
+    turned = np.zeros((count, width), dtype=np.uint8)
+    step = max(8, CELLS // max(1, len(bits)) // 8 * 8)
+    for first in range(0, count, step):
+        block = np.unpackbits(bits[:, first // 8 : (first + step) // 8], axis=1)
+        by_row = np.ascontiguousarray(block[:, : count - first].T)
+        turned[first : first + step, : (len(bits) + 7) // 8] = np.packbits(by_row, axis=1)
+    return turned
+
+
+def _distinct(patterns: Bytes) -> tuple[IntArray, IntArray]:
+    """The number of each row among the distinct ones, and the first row of each.
+
+    Rows with different hashes differ. Should rows that differ share a hash, they are sorted as they
+    are, which takes longer.
+    """
+    words = patterns.view(np.uint64)
+    keys = np.zeros(len(words), dtype=np.uint64)
+    for word in words.T:
+        keys = (keys ^ word) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
+    _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
+    if not np.array_equal(words[first[numbers]], words):
+        _, first, numbers = np.unique(words, axis=0, return_index=True, return_inverse=True)
+    return numbers.reshape(-1), first
+
+
+def _matrix(speaks: BoolArray, effects: npt.NDArray[np.int8], owners: IntArray, size: int) -> Any:
+    """The rows of some settings: what each feature adds to each option of each setting."""
+    sparse = require("scipy.sparse", "distributions")
+    options = effects.shape[1]
+    places = [np.nonzero(speaks & (effect != 0)) for effect in effects.T]
+    data = [effect[literal] for effect, (_, literal) in zip(effects.T, places, strict=True)]
+    rows = [setting * options + k for k, (setting, _) in enumerate(places)]
+    columns = [owners[literal] for _, literal in places]
+    joined = [np.concatenate([np.zeros(0, np.int64), *parts]) for parts in (data, rows, columns)]
+    shape = (len(speaks) * options, size)
+    return sparse.csr_array((joined[0].astype(np.float64), (joined[1], joined[2])), shape=shape)
+
+
+def conditional_log_probabilities(model: LogLinear, rows: Any) -> FloatArray:
+    """log p(x_i | all the others) of every variable in every row: shape (rows, variables).
+
+    The sum over variables is the pseudo-log-likelihood of a row.
+
+    >>> from contextwise.models.structure import Structure
+    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(3)])
+    >>> np.exp(conditional_log_probabilities(model, [[1, 1], [1, 0]])).round(3).tolist()
+    [[0.75, 0.75], [0.5, 0.25]]
+    """
+    if not np.isfinite(model.weights).all():
+        raise DomainError("conditionals of every variable need finite weights")
+    encoded = model.domain.encode(rows)
+    distinct, back = np.unique(encoded, axis=0, return_inverse=True)
+    prepared = Conditionals.of(model.structure.features, distinct)
+    own = prepared.log_conditionals(model.weights)
+    return np.ascontiguousarray(own.T)[back.reshape(-1)]
