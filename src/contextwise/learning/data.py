@@ -1,15 +1,10 @@
 """What learners learn from: rows of codes over a domain, from whatever people have at hand.
 
 Inside, data are always the same: a `Domain`, and an array with the position of each state, one row
-per case. Outside they are
-
-- a pandas DataFrame: a column per variable, cells are labels; a categorical column brings its
-  categories as states, any other column the labels that occur in it, sorted;
-- an array or list of rows: ints are codes, and a variable has the states 0 to the largest code;
-  texts are labels. The variables are ``v0``, ``v1``, …;
-- a list of mappings from names to labels;
-- the path of a file, ``.gz`` too: CSV with a header, or Libra's ``.data`` without one, whose cells
-  are codes (a first line of whole numbers is no header).
+per case. Outside they are a pandas DataFrame, an array, a list of rows or of mappings
+(`contextwise.models.observed` says which states these show), or the path of a file, ``.gz`` too:
+CSV with a header, or Libra's ``.data`` without one, whose cells are codes (a first line of whole
+numbers is no header).
 
 With a ``domain`` none of this is guessed: cells are labels of its states, columns are matched by
 name where there are names. A learned structure can be compared with a true one only over the same
@@ -20,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -29,12 +24,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from contextwise.errors import DomainError, require
+from contextwise.errors import require
 from contextwise.execution import files
 from contextwise.formats.data import infer_domain, parse_rows
-from contextwise.models.domain import Domain, State, label_of
+from contextwise.models.domain import Domain, State
 from contextwise.models.features import IntArray
-from contextwise.models.observed import LARGEST_CODE, sort_states
+from contextwise.models.observed import LARGEST_CODE
 from contextwise.models.structure import LogLinear, Structure, structure_of
 
 M = TypeVar("M", Structure, LogLinear)
@@ -136,10 +131,10 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
         return data if known is None or known == data.domain else _laid(data, known)
     if isinstance(data, str | os.PathLike):
         return _from_file(data, known)
-    if np.issubdtype(getattr(data, "dtype", object), np.floating) and np.ndim(data) == 2:
-        data = _whole(np.asarray(data), known)
+    if isinstance(data, Iterator):
+        data = list(data)
     if known is None:
-        data, known = _with_domain(data)
+        known = Domain.from_data(data)
     return Data(known, known.encode(data))
 
 
@@ -196,91 +191,3 @@ def _are_codes(rows: IntArray, domain: Domain) -> bool:
     if rows.shape[1] != len(domain) or (rows.max(axis=0) >= domain.cardinalities).any():
         return False
     return all(own == tuple(map(str, range(len(own)))) for own in set(domain.states))
-
-
-# -- frames, arrays and rows -----------------------------------------------------------------------
-
-
-def _with_domain(data: Any) -> tuple[Any, Domain]:
-    """The data, as `Domain.encode` takes them, and the domain that they show."""
-    if hasattr(data, "columns"):
-        return data, Domain({name: _frame_states(data, name) for name in data.columns})
-    if not hasattr(data, "shape"):
-        data = list(_iterated(data))
-        if data and isinstance(data[0], Mapping):
-            return data, Domain({n: _states(_cells(data, n)) for n in data[0]})
-        data = _rectangle(data)
-    array = np.asarray(data)
-    if array.ndim != 2:
-        raise DomainError(f"the data has shape {array.shape}; expected rows of cells")
-    columns = {f"v{v}": _column_states(v, column) for v, column in enumerate(array.T)}
-    return array, Domain(columns)
-
-
-def _iterated(data: Any) -> Iterable[Any]:
-    if not isinstance(data, Iterable):
-        raise DomainError(
-            f"{type(data).__name__!r} is no data; give a frame, an array, rows, or a path"
-        )
-    return data
-
-
-def _rectangle(rows: list[Any]) -> Any:
-    cells = [list(row) for row in rows]
-    for r, row in enumerate(cells):
-        if len(row) != len(cells[0]):
-            raise DomainError(
-                f"row {r} of the data has {len(row)} cells, and row 0 has {len(cells[0])}"
-            )
-    table = np.empty((len(cells), len(cells[0]) if cells else 0), dtype=object)
-    for r, row in enumerate(cells):
-        table[r] = row
-    return table
-
-
-def _cells(rows: list[Mapping[str, Any]], name: str) -> list[Any]:
-    return [row.get(name) for row in rows]
-
-
-def _whole(array: Any, domain: Domain | None) -> Any:
-    """Floats as codes; a missing or broken number is an error that says where."""
-    with np.errstate(invalid="ignore"):
-        broken = np.argwhere(~(np.isfinite(array) & (array == np.floor(array))))
-    for row, v in broken.tolist():
-        what = "missing" if np.isnan(array[row, v]) else f"{array[row, v]}, which is no code"
-        name = f"v{v}" if domain is None or v >= len(domain) else domain.names[v]
-        raise DomainError(f"row {row} of the data: the value of {name!r} is {what}")
-    return array.astype(np.int64)
-
-
-def _column_states(variable: int, column: Any) -> list[str] | int:
-    """The states of a column of an array: all codes up to the largest, or the labels."""
-    if len(column) and np.issubdtype(column.dtype, np.integer):
-        for bad in np.flatnonzero((column < 0) | (column > LARGEST_CODE))[:1].tolist():
-            raise DomainError(
-                f"row {bad} of the data: {column[bad]} is not a code of 'v{variable}' (codes are "
-                f"0 to {LARGEST_CODE}); give the domain, or bin the values first"
-            )
-        return int(column.max()) + 1
-    labels = _states(column)
-    if labels and all(isinstance(cell, int | np.integer) for cell in column):
-        return _column_states(variable, column.astype(np.int64))
-    return labels or 1
-
-
-def _frame_states(frame: Any, name: Any) -> list[str]:
-    column = frame[name]
-    categories = getattr(getattr(column, "cat", None), "categories", None)
-    if categories is not None:
-        return [label_of(category) for category in categories]
-    return _states(column.unique()) or ["0"]
-
-
-def _states(cells: Iterable[Any]) -> list[str]:
-    """The labels that occur, without missing ones (`Domain.encode` says where they are)."""
-    found = {label_of(cell) for cell in set(cells) if _is_label(cell)}
-    return sort_states(found)
-
-
-def _is_label(cell: object) -> bool:
-    return isinstance(cell, str | int | np.integer | bool | np.bool_)

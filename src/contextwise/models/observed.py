@@ -60,7 +60,8 @@ def observed_states(data: Any) -> dict[str, Sequence[str] | int]:
         names = dict.fromkeys(name for row in listed for name in row)
         return {n: _labels(row[n] for row in listed if n in row) for n in names}
     width = len(listed[0]) if listed else 0
-    return {f"v{v}": _code_states(f"v{v}", [row[v] for row in listed]) for v in range(width)}
+    columns = ([row[v] for row in listed if v < len(row)] for v in range(width))
+    return {f"v{v}": _code_states(f"v{v}", column) for v, column in enumerate(columns)}
 
 
 def observed_label(cell: Any) -> Any:
