@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "explain": "Where a guess differs from the true model, and why.",
     "score": "The metric beside KL, likelihoods and other scores.",
     "kl": "KL-divergence of two models with weights.",
+    "learn": "Learn a structure from data.",
     "fit": "Fit the weights of a structure to data.",
     "sample": "Draw rows from a model with weights.",
     "plot": "Pictures for papers.",

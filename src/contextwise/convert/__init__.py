@@ -14,12 +14,19 @@ from contextwise.convert.hierarchical import (
     to_generators,
 )
 from contextwise.convert.odds_ratios import by_values
-from contextwise.convert.packages import from_pgmpy, from_pyagrum, to_pgmpy, to_pyagrum
+from contextwise.convert.packages import (
+    from_causal_learn,
+    from_pgmpy,
+    from_pyagrum,
+    to_pgmpy,
+    to_pyagrum,
+)
 from contextwise.convert.staged_trees import from_cstree, from_staged_tree
 
 __all__ = [
     "by_values",
     "from_canonical",
+    "from_causal_learn",
     "from_cpt_trees",
     "from_cstree",
     "from_generators",

@@ -1,4 +1,4 @@
-"""Networks of the packages pgmpy and pyAgrum, by their objects.
+"""Networks of the packages pgmpy, pyAgrum and causal-learn, by their objects.
 
 A Markov network is a product of tables (factors), a Bayesian network one of conditional
 distributions, a table each. Each cell becomes a feature and the log of its number the weight, so
@@ -16,11 +16,13 @@ a child is not observed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any, overload
 
 import numpy as np
 
 from contextwise.convert.bayesian import from_ldag
+from contextwise.convert.claims import DomainLike
 from contextwise.convert.graphs import from_graph
 from contextwise.errors import DomainError, require
 from contextwise.models.domain import Domain
@@ -181,6 +183,33 @@ def from_pyagrum(network: Any) -> LogLinear:
             for table in tables
         ]
     return log_linear(domain, factors)
+
+
+def from_causal_learn(graph: Any, *, domain: DomainLike) -> Structure:
+    """The structure of a graph that causal-learn learned: its moral graph.
+
+    Two variables with an edge of any kind depend, and so do two whose edges both point at a third:
+    that is the structure of every DAG that a partly directed graph stands for.
+
+    Parameters
+    ----------
+    graph : GeneralGraph or CausalGraph, or the record that ``ges`` returns
+        Its nodes have the names of the variables.
+    domain : Domain, or a mapping that makes one
+
+    Returns
+    -------
+    Structure
+    """
+    found = graph["G"] if isinstance(graph, Mapping) else getattr(graph, "G", graph)
+    if not hasattr(found, "get_nodes"):
+        raise DomainError(f"a {type(found).__name__} is not a graph of causal-learn")
+    names = [node.get_name() for node in found.get_nodes()]
+    ends = np.asarray(found.graph)  # ends[i, j]: the end at i of an edge with j; 1 is an arrow head
+    edges = {(i, j) for i, j in np.argwhere((ends != 0) | (ends.T != 0)).tolist() if i < j}
+    for child in range(len(names)):
+        edges |= set(combinations(np.flatnonzero(ends[child] == 1).tolist(), 2))
+    return from_graph(domain, [(names[i], names[j]) for i, j in sorted(edges)])
 
 
 def to_pyagrum(model: LogLinear) -> Any:

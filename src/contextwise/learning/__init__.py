@@ -10,30 +10,39 @@ from typing import TYPE_CHECKING
 from contextwise.learning.registry import LEARNERS, learner_named
 
 if TYPE_CHECKING:
+    from contextwise.learning.adapters import CausalLearn, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, as_learner
     from contextwise.learning.data import Data, as_data
     from contextwise.learning.marginals import ChowLiu, Independent
+    from contextwise.learning.selection import Selection, select
     from contextwise.learning.trees import AcyclicTrees, Trees
 
 __all__ = [
     "LEARNERS",
     "AcyclicTrees",
+    "CausalLearn",
     "ChowLiu",
     "Data",
     "Independent",
     "Learner",
+    "Pgmpy",
+    "PyAgrum",
+    "Selection",
     "Trees",
     "as_data",
     "as_learner",
     "learner_named",
+    "select",
 ]
 
 if not TYPE_CHECKING:
     _HOMES = {entry.class_name: entry.module for entry in LEARNERS.values()} | {
         "Data": "data",
         "Learner": "base",
+        "Selection": "selection",
         "as_data": "data",
         "as_learner": "base",
+        "select": "selection",
     }
 
     def __getattr__(name: str) -> object:

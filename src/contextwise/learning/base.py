@@ -11,9 +11,10 @@ attributes that end in ``_``::
 scikit-learn is not needed, and its ``clone``, grid search and pipelines work where it is installed.
 (Give a grid search the ``domain``: a fold may lack states that others have.)
 
-To add a learner: a subclass with its parameters in ``__init__`` and its work in `Learner.learn`,
-and a line in `contextwise.learning.registry`, which is all that the command needs, too. Whatever is
-called with data and returns a model is a learner as well: `as_learner`.
+To add a learner: a subclass with its parameters in ``__init__`` (by keyword, typed, with defaults)
+and its work in `Learner.learn`, and a line in `contextwise.learning.registry`. The command makes
+its options from that, and its help from the docstring: what stands before the parameters, and what
+is said of each. Whatever is called with data and returns a model is a learner, too: `as_learner`.
 """
 
 from __future__ import annotations

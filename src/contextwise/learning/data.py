@@ -130,12 +130,33 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
     if isinstance(data, Data):
         return data if known is None or known == data.domain else _laid(data, known)
     if isinstance(data, str | os.PathLike):
-        return _from_file(data, known)
+        return parse_data(files.read_bytes(data), os.fspath(data), known)
     if isinstance(data, Iterator):
         data = list(data)
     if known is None:
         known = Domain.from_data(data)
     return Data(known, known.encode(data))
+
+
+def take_rows(data: DataLike, rows: IntArray) -> DataLike:
+    """Some rows of a frame, an array, a list or `Data`, as the same kind of thing.
+
+    Parameters
+    ----------
+    data : frame, array, list of rows, or Data
+    rows : int array
+        The numbers of the rows.
+
+    Examples
+    --------
+    >>> take_rows([[0, 1], [1, 1], [1, 0]], np.array([2, 0]))
+    [[1, 0], [0, 1]]
+    """
+    if isinstance(data, Data):
+        return data.take(rows)
+    if hasattr(data, "iloc"):
+        return data.iloc[rows]
+    return data[rows] if hasattr(data, "shape") else [data[row] for row in rows.tolist()]
 
 
 def by_position(model: M) -> M:
@@ -161,14 +182,27 @@ def _laid(data: Data, domain: Domain) -> Data:
 # -- files -----------------------------------------------------------------------------------------
 
 
-def _from_file(path: str | os.PathLike[str], domain: Domain | None) -> Data:
-    content = files.read_bytes(path)
+def parse_data(content: bytes, name: str, domain: Domain | None = None) -> Data:
+    """The rows of a data file that has been read.
+
+    Parameters
+    ----------
+    content : bytes
+    name : str
+        Of the file, for messages.
+    domain : Domain, optional
+        Without it the variables and states are read off the rows.
+
+    Examples
+    --------
+    >>> parse_data(b"age,smoker\\nold,yes\\nyoung,no\\n", "people.csv").rows.tolist()
+    [[0, 1], [1, 0]]
+    """
     codes = _codes(content)
     if codes is not None and domain is None and codes.max(initial=0) <= LARGEST_CODE:
         domain = Domain.of_cardinalities((codes.max(axis=0) + 1).tolist())
     if codes is not None and domain is not None and _are_codes(codes, domain):
         return Data(domain, codes)
-    name = os.fspath(path)
     domain = infer_domain(content, name) if domain is None else domain
     return Data(domain, domain.encode(parse_rows(content, name, domain)))
 

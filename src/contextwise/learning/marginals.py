@@ -61,7 +61,7 @@ class Independent(Learner):
 
 
 class ChowLiu(Learner):
-    """The tree of pairs with the largest likelihood; see the head of this module.
+    """The tree of pairs with the largest likelihood, by mutual information (Chow and Liu).
 
     Parameters
     ----------

@@ -21,6 +21,8 @@ class Entry(NamedTuple):
     module: str
     class_name: str
     summary: str
+    package: str = ""
+    """What has to be installed besides, if anything."""
 
 
 LEARNERS: dict[str, Entry] = {
@@ -28,6 +30,11 @@ LEARNERS: dict[str, Entry] = {
     "chow-liu": Entry("marginals", "ChowLiu", "The best tree of pairs (Chow and Liu)."),
     "trees": Entry("trees", "Trees", "A decision tree per variable; with --refit l1, DTSL."),
     "acyclic-trees": Entry("trees", "AcyclicTrees", "Decision trees of a Bayesian network."),
+    "pgmpy": Entry("adapters", "Pgmpy", "Graphs by pgmpy: hill climbing, GES, PC.", "pgmpy"),
+    "pyagrum": Entry("adapters", "PyAgrum", "Graphs by pyAgrum: greedy, tabu, MIIC.", "pyagrum"),
+    "causal-learn": Entry(
+        "adapters", "CausalLearn", "Graphs by causal-learn: PC, GES.", "causallearn"
+    ),
 }
 """The modules are those of `contextwise.learning`."""
 

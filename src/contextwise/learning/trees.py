@@ -83,7 +83,10 @@ class _TreeLearner(Learner):
 
 
 class Trees(_TreeLearner):
-    """One decision tree per variable; see the head of this module.
+    """One decision tree per variable over all others; the paths to the leaves are the features.
+
+    Every path makes all its variables depend on each other, so trees predict well and claim more
+    dependencies than the data show.
 
     Parameters
     ----------
@@ -151,9 +154,9 @@ class Trees(_TreeLearner):
 
 
 class AcyclicTrees(_TreeLearner):
-    """Decision trees of a Bayesian network: best split first, without cycles.
+    """Decision trees of a Bayesian network: the best split of all first, without cycles.
 
-    The model is the product of the trees' conditionals, a distribution with Z = 1, and its log
+    The model is the product of the trees' conditionals, whose partition function is 1, and its
     likelihood is what the splits raise.
 
     Parameters

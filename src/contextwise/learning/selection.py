@@ -1,0 +1,253 @@
+"""Which parameters: a grid of them tried, and the best chosen, by one of three rules.
+
+- ``pseudo-likelihood``: the mean pseudo-log-likelihood of rows that were not learned from, the
+  larger the better.
+- ``bic``: -2 · PLL + ln N · (weights that are not 0), over the rows that were learned from, the
+  smaller the better. No other rows are needed.
+- ``stability``: how much structures that are learned from subsamples differ, as the mean of their
+  normalised distances, each two of them compared: contexts count, not edges. For every assertion
+  that a share θ of the structures makes, it is an unbiased estimate of 2θ(1 - θ), which is the
+  scale of StARS (Liu, Roeder and Wasserman 2010) and of its threshold 0.05. The most stable
+  structure is the empty one, so the smallest value is not what is wanted: going from the strongest
+  penalty to the weakest, the largest value so far is taken, and the weakest penalty that stays at
+  or below the threshold is chosen.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import log
+from typing import Any, Literal
+
+import numpy as np
+
+from contextwise.comparison.many import distance_matrix
+from contextwise.errors import ContextwiseError
+from contextwise.execution.progress import Progress, progress_of
+from contextwise.learning.base import as_learner, fresh
+from contextwise.learning.data import Data, DataLike, DomainLike, as_data, take_rows
+
+Rng = np.random.Generator | int | None
+By = Literal["pseudo-likelihood", "bic", "stability"]
+Grid = Mapping[str, Sequence[Any]]
+
+RULES: tuple[By, ...] = ("pseudo-likelihood", "bic", "stability")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One choice of parameters.
+
+    Attributes
+    ----------
+    parameters : the parameters of the grid
+    value : what the rule says of them; None if it was clear before that they lose
+    features : how many features were learned; on average, by stability
+    """
+
+    parameters: Mapping[str, Any]
+    value: float | None
+    features: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection:
+    """What was tried, and what was chosen.
+
+    Attributes
+    ----------
+    by : the rule
+    candidates : list of Candidate
+        In the order of the grid; by stability from the strongest penalty on, their values the
+        largest instability so far.
+    best : Candidate
+    learner : the learner with the best parameters, fitted to all rows
+    note : what has to be said about the choice; mostly nothing
+    """
+
+    by: By
+    candidates: Sequence[Candidate]
+    best: Candidate
+    learner: Any
+    note: str = ""
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{key}={value!r}" for key, value in self.best.parameters.items())
+        return f"Selection(by {self.by}, {chosen} of {len(self.candidates)} candidates)"
+
+
+def select(
+    learner: Any,
+    grid: Grid,
+    train: DataLike,
+    *,
+    valid: DataLike | None = None,
+    by: By = "pseudo-likelihood",
+    domain: DomainLike | None = None,
+    subsamples: int = 20,
+    threshold: float = 0.05,
+    strongest: Literal["largest", "smallest"] = "largest",
+    rng: Rng = 0,
+    show_progress: bool | Progress = False,
+) -> Selection:
+    """Try all parameters of a grid and choose the best; see the head of this module.
+
+    Parameters
+    ----------
+    learner : Learner, class, or name
+    grid : mapping from parameters to values
+        All combinations are tried; by stability it is one parameter, the penalty.
+    train : data
+        The rows to learn from.
+    valid : data, optional
+        Other rows, which the rule "pseudo-likelihood" needs.
+    by : "pseudo-likelihood", "bic" or "stability"
+    domain : Domain, or a mapping that makes one, optional
+    subsamples : int
+        How many, each of half of the rows without replacement; the same for every penalty.
+    threshold : float
+        The largest instability that is accepted.
+    strongest : "largest" or "smallest"
+        Which value of the penalty gives the smallest structure.
+    rng : generator or seed of the subsamples
+    show_progress : bool or function
+        A line on standard error, or a function of (fits done, fits in all).
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    >>> rows = [[0, 0], [1, 1]] * 20
+    >>> select("trees", {"penalty": [100, 1]}, rows, by="bic")
+    Selection(by bic, penalty=1 of 2 candidates)
+    """
+    own = as_learner(learner)
+    given = as_data(train, domain) if isinstance(train, str | os.PathLike) else train
+    data = as_data(given, domain)
+    tried = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    if not grid or not tried:
+        raise ContextwiseError("the grid is empty; give at least one value of a parameter")
+    with progress_of(show_progress, "fits") as progress:
+        work = _Work(own, given, data, progress)
+        if by == "stability":
+            return work.by_stability(
+                _from_strongest(grid, strongest), subsamples, threshold, np.random.default_rng(rng)
+            )
+        if by == "bic":
+            return work.by_score(by, tried, None)
+        if by != "pseudo-likelihood":
+            raise ContextwiseError(f"by is one of {', '.join(RULES)}, not {by!r}")
+        if valid is None:
+            raise ContextwiseError(
+                "to select by pseudo-likelihood takes rows that were not learned from: give valid="
+            )
+        return work.by_score(by, tried, as_data(valid, data.domain))
+
+
+def bic(learner: Any, data: Data) -> float:
+    """-2 · PLL + ln N · (weights that are not 0) of a fitted learner; the smaller the better.
+
+    Parameters
+    ----------
+    learner : fitted Learner
+    data : Data
+        The rows that it learned from.
+    """
+    weights = np.count_nonzero(learner.model_.weights)
+    total = len(data) * learner.score(data)
+    return float(-2 * total + log(max(1, len(data))) * weights)
+
+
+def _from_strongest(grid: Grid, strongest: str) -> list[dict[str, Any]]:
+    if len(grid) != 1:
+        raise ContextwiseError("to select by stability takes a grid of one parameter, the penalty")
+    if strongest not in ("largest", "smallest"):
+        raise ContextwiseError(f"strongest is 'largest' or 'smallest', not {strongest!r}")
+    ((name, values),) = grid.items()
+    ordered = sorted(values, reverse=strongest == "largest")
+    return [{name: value} for value in ordered]
+
+
+@dataclass(eq=False)
+class _Work:
+    """Fits of one learner with many parameters."""
+
+    learner: Any
+    given: DataLike
+    data: Data
+    progress: Progress | None
+    done: int = 0
+
+    def fit(self, parameters: Mapping[str, Any], rows: DataLike, total: int) -> Any:
+        fitted = fresh(self.learner, parameters).fit(rows, domain=self.data.domain)
+        self.done += 1
+        if self.progress:
+            self.progress(self.done, total)
+        return fitted
+
+    def by_score(self, by: By, tried: list[dict[str, Any]], valid: Data | None) -> Selection:
+        """The first of the best, by a score."""
+        candidates: list[Candidate] = []
+        best, best_score, best_learner = 0, -np.inf, None
+        for place, parameters in enumerate(tried):
+            fitted = self.fit(parameters, self.given, len(tried))
+            value = bic(fitted, self.data) if valid is None else fitted.score(valid)
+            candidates.append(Candidate(parameters, value, len(fitted.structure_)))
+            score = -value if valid is None else value
+            if best_learner is None or score > best_score:
+                best, best_score, best_learner = place, score, fitted
+        return Selection(by, candidates, candidates[best], best_learner)
+
+    def by_stability(
+        self,
+        tried: list[dict[str, Any]],
+        subsamples: int,
+        threshold: float,
+        rng: np.random.Generator,
+    ) -> Selection:
+        """The weakest penalty whose structures differ little enough."""
+        half = len(self.data) // 2
+        if subsamples < 2 or half < 1:
+            raise ContextwiseError("stability takes at least two subsamples, and two rows")
+        drawn = [rng.choice(len(self.data), half, replace=False) for _ in range(subsamples)]
+        candidates: list[Candidate] = []
+        best, largest = 0, 0.0
+        for place, parameters in enumerate(tried):
+            if largest > threshold:  # weaker penalties cannot qualify any more
+                candidates.append(Candidate(parameters, None, np.nan))
+                continue
+            parts = (take_rows(self.given, rows) for rows in drawn)
+            total = len(tried) * subsamples
+            structures = [self.fit(parameters, part, total).structure_ for part in parts]
+            largest = max(largest, instability(structures))
+            features = float(np.mean([len(structure) for structure in structures]))
+            candidates.append(Candidate(parameters, largest, features))
+            best = place if largest <= threshold else best
+        learner = fresh(self.learner, tried[best]).fit(self.given, domain=self.data.domain)
+        note = _note(candidates[best], threshold, learner)
+        return Selection("stability", candidates, candidates[best], learner, note)
+
+
+def instability(structures: Sequence[Any]) -> float:
+    """The mean of the normalised distances of each two structures.
+
+    >>> from contextwise import Structure
+    >>> a = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
+    >>> instability([a, a, Structure(a.domain)]) == (0 + 2 / 6 + 2 / 6) / 3
+    True
+    """
+    matrix = distance_matrix(structures).normalized
+    return float(matrix[np.triu_indices(len(structures), 1)].mean())
+
+
+def _note(best: Candidate, threshold: float, learner: Any) -> str:
+    if best.value is not None and best.value > threshold:
+        return f"no penalty is as stable as {threshold:g}; this is the strongest"
+    if not learner.structure_.pairs():
+        return f"only a structure without dependencies is as stable as {threshold:g}"
+    return ""

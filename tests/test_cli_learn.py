@@ -1,0 +1,134 @@
+"""``contextwise learn``: every learner, its options, what it writes and says."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import contextwise as cw
+from contextwise.cli import contextwise
+from contextwise.cli.learn import RULES, _parameter_texts
+from contextwise.learning import LEARNERS, Trees, learner_named, selection
+from contextwise.learning.base import MANNERS
+
+RNG = np.random.default_rng(6)
+ROWS = RNG.integers(0, 2, (200, 4))
+ROWS[:, 1] = ROWS[:, 0] ^ (RNG.random(200) < 0.1)
+
+
+def run(*arguments: str, stdin: bytes | None = None) -> Result:
+    result = CliRunner().invoke(contextwise, ["learn", *arguments], input=stdin)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+@pytest.fixture(name="train")
+def _train(tmp_path: Path) -> str:
+    path = tmp_path / "train.csv"
+    lines = [",".join(["no", "yes"][cell] for cell in row) for row in ROWS.tolist()]
+    path.write_text("\n".join(["A,B,C,D", *lines]) + "\n")
+    return str(path)
+
+
+def test_every_learner_is_listed_and_has_help_for_every_option() -> None:
+    out = run("--help").stdout
+    for name, entry in LEARNERS.items():
+        assert f"\n  {name} " in out
+        assert " ".join(entry.summary.split()) in " ".join(out.split())
+        helped = " ".join(run(name, "--help").stdout.split())
+        assert f"contextwise learn {name} train.csv" in helped
+        learner = learner_named(name)
+        texts = _parameter_texts(inspect.cleandoc(learner.__doc__ or ""))
+        for parameter in learner.defaults().keys() - MANNERS:
+            assert texts[parameter], f"{name}: nothing is said of {parameter}"
+
+
+def test_the_rules_are_those_there_are() -> None:
+    assert RULES == selection.RULES
+
+
+@pytest.mark.parametrize("name", [name for name, entry in LEARNERS.items() if not entry.package])
+def test_every_learner_writes_what_it_learned(name: str, train: str, tmp_path: Path) -> None:
+    out = tmp_path / "learned.json"
+    result = run(name, train, "--out", str(out))
+    assert result.exit_code == 0
+    assert "200 rows, 4 variables: " in result.stderr
+    model = cw.read(out)
+    expected = learner_named(name)().fit(train)
+    assert model.domain == cw.Domain({name: ["no", "yes"] for name in "ABCD"})
+    assert model == expected.model_
+    assert model.info["description"] == expected.structure_.info["description"]
+
+
+def test_options_are_parameters(train: str, tmp_path: Path) -> None:
+    out = tmp_path / "learned.json"
+    options = ["--penalty", "1", "--min-count", "4", "--refit", "l1", "--l1", "2", "--jobs", "2"]
+    run("trees", train, "--out", str(out), *options)
+    expected = Trees(penalty=1, min_count=4, refit="l1", l1=2.0).fit(train)
+    assert cw.read(out) == expected.model_
+    assert "refit=l1" in str(cw.read(out).info["description"])
+
+
+def test_the_domain_of_a_model_and_rows_from_standard_input(train: str, tmp_path: Path) -> None:
+    truth, out = tmp_path / "truth.json", tmp_path / "learned.json"
+    domain = cw.Domain({name: ["yes", "no", "unknown"] for name in "DCBA"})
+    cw.write(cw.Structure(domain), truth)
+    data = Path(train).read_bytes()
+    run("chow-liu", "-", "--out", str(out), "--domain-from", str(truth), stdin=data)
+    assert cw.read(out).domain == domain
+
+
+def test_other_rows_are_scored(train: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "learned.json")
+    said = run("trees", train, "--out", out, "--valid", train).stderr
+    learner = Trees().fit(train)
+    assert f"{learner.score(train):.6g} per row" in said
+    assert f"{learner.conditional_score(train):.6g} by its own conditionals" in said
+
+
+def test_a_grid_is_tried_and_the_best_is_written(train: str, tmp_path: Path) -> None:
+    out = tmp_path / "learned.json"
+    grid = ["--grid", "penalty=1,10,1000", "--grid", "min-count=5,10"]
+    said = run("trees", train, "--out", str(out), "--valid", train, *grid).stderr
+    assert said.splitlines()[0].split() == ["penalty", "min_count", "features", "pseudo-likelihood"]
+    assert sum("best" in line for line in said.splitlines()) == 1
+    assert cw.read(out) == Trees(penalty=1, min_count=5).fit(train).model_
+    said = run("trees", train, "--out", str(out), "--grid", "penalty=1000,1").stderr
+    assert "bic" in said.splitlines()[0]
+    stable = ["--grid", "penalty=1000", "--select-by", "stability"]
+    said = run("trees", train, "--out", str(out), *stable).stderr
+    assert "only a structure without dependencies is as stable as 0.05" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (["--select-by", "bic"], "--select-by needs a --grid"),
+        (["--grid", "penalty=1", "--select-by", "pseudo-likelihood"], "with --valid"),
+        (["--grid", "colour=1"], "the parameters are penalty, min_count"),
+        (["--grid", "penalty"], "--grid takes a parameter and values"),
+        (["--grid", "penalty=many"], "'many' is not a valid float"),
+        (["--refit", "l7"], "'l7' is not 'l1'"),
+    ],
+)
+def test_wrong_options_are_said(
+    arguments: list[str], match: str, train: str, tmp_path: Path
+) -> None:
+    result = run("trees", train, "--out", str(tmp_path / "x.json"), *arguments)
+    assert result.exit_code == 2
+    assert match in " ".join(result.stderr.split())
+
+
+def test_errors_say_where_and_nothing_is_written(tmp_path: Path) -> None:
+    bad, out = tmp_path / "bad.csv", tmp_path / "learned.json"
+    bad.write_text("A,B\n1,0\n?,1\n")
+    with pytest.raises(cw.errors.ParseError, match=r"bad.csv:3: the value of 'A' is missing"):
+        run("trees", str(bad), "--out", str(out))
+    assert not out.exists()
+    with pytest.raises(cw.errors.ContextwiseError, match="the nearest is 'trees'"):
+        run("tree", str(bad), "--out", str(out))

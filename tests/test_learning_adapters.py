@@ -1,0 +1,108 @@
+"""Learners of other packages, with the packages themselves, and the moral graph of their graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import contextwise as cw
+from contextwise.convert import from_causal_learn
+from contextwise.errors import ContextwiseError, DomainError
+from contextwise.learning import CausalLearn, Data, Learner, Pgmpy, PyAgrum, as_data, as_learner
+
+
+@pytest.fixture(scope="module", name="data")
+def _data() -> Data:
+    """A → C ← B, C → D, E alone: 800 rows with names and labels."""
+    rng = np.random.default_rng(12)
+    a, b, e = rng.integers(0, 2, (3, 800))
+    c = np.where(rng.random(800) < 0.08, rng.integers(0, 3, 800), a + b)
+    d = np.where(rng.random(800) < 0.08, rng.integers(0, 2, 800), c > 0)
+    domain = cw.Domain({"A": ["no", "yes"], "B": 2, "C": ["l", "m", "h"], "D": 2, "E": 2})
+    return Data(domain, np.stack([a, b, c, d, e], axis=1).astype(np.int64))
+
+
+MORAL = {("A", "C"), ("B", "C"), ("A", "B"), ("C", "D")}
+
+
+@pytest.mark.parametrize(
+    ("package", "learner"),
+    [
+        ("pgmpy", Pgmpy(method="hill-climb")),
+        ("pgmpy", Pgmpy(method="ges", scoring="bdeu")),
+        ("pgmpy", Pgmpy(method="pc")),
+        ("pyagrum", PyAgrum(method="greedy")),
+        ("pyagrum", PyAgrum(method="tabu", scoring="BIC")),
+        ("pyagrum", PyAgrum(method="miic")),
+        ("causallearn", CausalLearn(method="pc")),
+        ("causallearn", CausalLearn(method="ges")),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_moral_graph_is_learned(package: str, learner: Learner, data: Data) -> None:
+    pytest.importorskip(package)
+    learner.fit(data)
+    assert learner.domain_ == data.domain
+    assert set(learner.structure_.pairs()) == MORAL
+    assert learner.score(data) > -2.5  # each variable alone: -3.7
+    assert learner.structure_.info["parameters"]["method"] == learner.get_params()["method"]
+
+
+@pytest.mark.parametrize("learner", [Pgmpy, PyAgrum, CausalLearn])
+@pytest.mark.filterwarnings("ignore")
+def test_an_unknown_method_is_an_error(learner: Any, data: Data) -> None:
+    pytest.importorskip({"CausalLearn": "causallearn"}.get(learner.__name__, learner.name))
+    with pytest.raises(ContextwiseError, match="unknown method 'magic'; the methods are"):
+        learner(method="magic").fit(data)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_any_function_of_a_package_is_a_learner(data: Data) -> None:
+    pyagrum = pytest.importorskip("pyagrum")
+
+    def learn(frame: Any) -> cw.LogLinear:
+        return cw.convert.from_pyagrum(pyagrum.BNLearner(frame.astype(str)).learnBN())
+
+    found = as_learner(learn).fit(data.frame(), domain=data.domain)
+    assert set(found.structure_.pairs()) >= {("C", "D")}
+    assert found.domain_ == data.domain
+
+
+class _Node:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def get_name(self) -> str:
+        return self.name
+
+
+class _Graph:
+    """A graph as causal-learn keeps it: -1 a tail, 1 an arrow head, at the row's end."""
+
+    def __init__(self, ends: list[list[int]]) -> None:
+        self.graph = np.array(ends)
+
+    def get_nodes(self) -> list[_Node]:
+        return [_Node(name) for name in "ABC"]
+
+
+def test_only_parents_are_married() -> None:
+    domain = {"A": 2, "B": 2, "C": 2}
+    collider = _Graph([[0, 0, -1], [0, 0, -1], [1, 1, 0]])  # A → C ← B
+    assert len(from_causal_learn(collider, domain=domain).pairs()) == 3
+    fork = _Graph([[0, 0, 1], [0, 0, 1], [-1, -1, 0]])  # A ← C → B
+    assert from_causal_learn({"G": fork}, domain=domain).pairs() == [("A", "C"), ("B", "C")]
+    chain = _Graph([[0, 0, -1], [0, 0, -1], [-1, -1, 0]])  # A – C – B
+    assert from_causal_learn(chain, domain=domain).pairs() == [("A", "C"), ("B", "C")]
+    with pytest.raises(DomainError, match="not a graph of causal-learn"):
+        from_causal_learn(7, domain=domain)
+
+
+def test_data_go_to_packages_by_name_and_label(data: Data) -> None:
+    pytest.importorskip("pandas")
+    frame = data.frame()
+    assert list(frame.columns) == list("ABCDE")
+    assert as_data(frame).rows.tolist() == data.rows.tolist()
+    assert as_data(frame).domain == data.domain
