@@ -9,15 +9,28 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from contextwise.evaluation.chances import Chance, ChanceInterrupted, chance
+    from contextwise.evaluation.checks import Check, CheckedClaim, check
     from contextwise.evaluation.scores import Score, score
 
-__all__ = ["Chance", "ChanceInterrupted", "Score", "chance", "score"]
+__all__ = [
+    "Chance",
+    "ChanceInterrupted",
+    "Check",
+    "CheckedClaim",
+    "Score",
+    "chance",
+    "check",
+    "score",
+]
 
 _HOMES = {
     "Chance": "chance_result",
     "ChanceInterrupted": "chance_result",
+    "Check": "check_result",
+    "CheckedClaim": "check_result",
     "Score": "scores",
     "chance": "chances",
+    "check": "checks",
     "score": "scores",
 }
 """The module of each name."""

@@ -1,0 +1,200 @@
+"""What rows say about the claims of a structure: the numbers, and what they mean in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from contextwise.comparison.pairs import Pair
+from contextwise.comparison.sentences import in_words
+from contextwise.evaluation.conditional import ConditionalTest
+from contextwise.models.domain import Domain
+from contextwise.models.notation import quoted
+from contextwise.models.numbers import columns, name, plural
+
+TOP = 10
+MEANING = (
+    "A contradiction says that the claims around one of the two variables fail there. The\n"
+    "missing dependence may lie between one of them and something that leads to the other;\n"
+    "what is small given both blankets, too, is more likely to be about the pair itself."
+)
+ROWS_MUST = (
+    "The rows must be independent of each other, and not those that the model was learned from."
+)
+
+
+@dataclass(frozen=True)
+class CheckedClaim:
+    """One claim and what the rows say about it.
+
+    Attributes
+    ----------
+    pair : the names
+    dependent : what the structure claims about them in this region
+    when : the region's literals as text; empty for every context
+    rows : how many rows lie in the region
+    blanket_of : the variable whose blanket makes the groups
+    test : the test within these groups
+    both : the test within groups by the blankets of both variables
+    adjusted : the p-value after Benjamini and Yekutieli, among all claims of its kind
+    """
+
+    pair: Pair
+    dependent: bool
+    when: str
+    rows: int
+    blanket_of: str
+    test: ConditionalTest
+    both: ConditionalTest
+    adjusted: float
+
+    @property
+    def speaks(self) -> bool:
+        """Whether any row can speak about it."""
+        return self.test.rows > 0
+
+    def record(self) -> dict[str, object]:
+        """The claim as one flat mapping."""
+        return {
+            "first": self.pair[0],
+            "second": self.pair[1],
+            "claim": "dependent" if self.dependent else "independent",
+            "when": self.when,
+            "rows": self.rows,
+            "speaking_rows": self.test.rows,
+            "groups": self.test.groups,
+            "silent_groups": self.test.silent,
+            "blanket_of": self.blanket_of,
+            "statistic": self.test.statistic,
+            "bits": self.test.bits,
+            "p_value": self.test.p_value if self.speaks else None,
+            "p_value_both_blankets": self.both.p_value if self.both.rows else None,
+            "adjusted_p_value": self.adjusted if self.speaks else None,
+            "draws": self.test.draws,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check:
+    """All claims that were put to the rows.
+
+    Attributes
+    ----------
+    domain : the variables
+    claims : every claim that was tested, in the order of the pairs
+    rows : how many rows there were
+    pairs : how many pairs were looked at
+    left_out : how many regions with fewer rows were not tested
+    alpha : the false discovery rate
+    """
+
+    domain: Domain
+    claims: tuple[CheckedClaim, ...]
+    rows: int
+    pairs: int
+    left_out: int
+    alpha: float
+
+    def of(self, dependent: bool) -> list[CheckedClaim]:
+        """The claims of one kind that rows can speak about, the smallest p-value first."""
+        own = [c for c in self.claims if c.dependent == dependent and c.speaks]
+        return sorted(own, key=lambda c: (c.adjusted, c.test.p_value, -c.test.bits))
+
+    @property
+    def contradicted(self) -> list[CheckedClaim]:
+        """The claimed independencies that the rows contradict, the strongest first."""
+        return [claim for claim in self.of(False) if claim.adjusted <= self.alpha]
+
+    @property
+    def shown(self) -> list[CheckedClaim]:
+        """The claimed dependencies that the rows show."""
+        return [claim for claim in self.of(True) if claim.adjusted <= self.alpha]
+
+    @property
+    def silent(self) -> list[CheckedClaim]:
+        """The claims about which no row can speak."""
+        return [claim for claim in self.claims if not claim.speaks]
+
+    @property
+    def undecided(self) -> list[CheckedClaim]:
+        """The claims for which too few tables were drawn to decide."""
+        return [c for c in self.claims if c.speaks and not c.test.clear and c.adjusted > self.alpha]
+
+    def records(self) -> list[dict[str, object]]:
+        """Every claim as a flat mapping, with what was decided."""
+        found = {id(c) for c in (*self.contradicted, *self.shown)}
+        return [{**c.record(), "rows_show_dependence": id(c) in found} for c in self.claims]
+
+    def lines(self, top: int = TOP) -> Iterator[str]:
+        """The result in sentences and tables, with so many claims of each kind."""
+        yield f"{plural(self.rows, 'row')}, {plural(self.pairs, 'pair')}. {ROWS_MUST}"
+        yield from self._independencies(top)
+        if any(claim.dependent for claim in self.claims):
+            yield from self._dependencies(top)
+        if self.undecided:
+            yield (
+                f"\n{plural(len(self.undecided), 'claim')} not decided: too few tables were drawn "
+                "for so many claims; allow more draws."
+            )
+        if self.left_out:
+            yield f"\n{plural(self.left_out, 'region')} with fewer rows not tested."
+
+    def _independencies(self, top: int) -> Iterator[str]:
+        claims = [c for c in self.claims if not c.dependent]
+        silent = sum(not c.speaks for c in claims)
+        found = self.contradicted
+        yield (
+            f"\nIndependence claimed in {plural(len(claims), 'region')}: "
+            f"{len(found):,} contradicted by the rows, {len(claims) - silent - len(found):,} not, "
+            f"{silent:,} where the rows cannot speak (false discovery rate {self.alpha:g})."
+        )
+        if found:
+            yield f"\n{_table(found[:top])}"
+            if len(found) > top:
+                yield f"… {len(found) - top:,} more"
+            yield f"\n{MEANING}"
+
+    def _dependencies(self, top: int) -> Iterator[str]:
+        claims = [c for c in self.claims if c.dependent]
+        silent = sum(not c.speaks for c in claims)
+        found = len(self.shown)
+        yield (
+            f"\nDependence claimed in {plural(len(claims), 'region')}: {found:,} seen in the rows, "
+            f"{len(claims) - silent - found:,} not seen (which is no proof against them), "
+            f"{silent:,} where the rows cannot speak."
+        )
+        unseen = [claim for claim in self.of(True) if claim.adjusted > self.alpha]
+        if unseen and top:
+            most = sorted(unseen, key=lambda claim: -claim.test.rows)[:top]
+            yield f"\nNot seen, though most rows could speak:\n{_table(most)}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        return (
+            f"Check({len(self.claims)} claims, {len(self.contradicted)} contradicted, "
+            f"{len(self.shown)} shown, {len(self.silent)} silent)"
+        )
+
+
+def _table(claims: Sequence[CheckedClaim]) -> str:
+    head = ("pair", "when", "rows that speak", "bits", "p", "p given both blankets")
+    rows = [
+        (
+            "–".join(name(quoted(v), 24) for v in claim.pair),
+            name(in_words(claim.when), 48) if claim.when else "always",
+            f"{claim.test.rows:,} of {claim.rows:,}",
+            f"{round(claim.test.bits, 4) + 0.0:.4f}",
+            _p_value(claim.test),
+            _p_value(claim.both),
+        )
+        for claim in claims
+    ]
+    return columns([head, *rows], "<<>>>>")
+
+
+def _p_value(test: ConditionalTest) -> str:
+    if not test.rows:
+        return "silent"
+    return f"{'≤' if test.draws and not test.clear else ''}{test.p_value:.2g}"

@@ -1,0 +1,112 @@
+"""What a structure claims about each pair, region by region, and how rows can speak about it.
+
+A claim is a pair of variables and a **region**: one cube of contexts in which the structure has the
+pair independent throughout, or dependent throughout. In a region the features that can hold are
+those compatible with it; the **blanket** of a variable there is whatever shares one of them with
+it. Given its blanket, a variable is independent of everything else in the region, and so of the
+other variable of a claimed independence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.counting.extraction import CoverSource
+from contextwise.counting.regions import Literals, complement, union
+from contextwise.models.features import Features, IntArray, as_words
+
+BOXES = 1_000
+"""Where the search for the regions of a pair ends; it finds large regions first."""
+LARGEST_CODE = 2**62
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A pair that is independent, or dependent, in every context of a region.
+
+    Attributes
+    ----------
+    pair : positions of the two variables
+    dependent : what the structure says about them there
+    literals : (variable, value set as an int) for each variable that the region tests
+    """
+
+    pair: tuple[int, int]
+    dependent: bool
+    literals: Literals
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimSource:
+    """The claims of some features, and the blankets of variables in regions."""
+
+    features: Features
+
+    @cached_property
+    def _covers(self) -> CoverSource:
+        return CoverSource(self.features)
+
+    def claims(self, pair: tuple[int, int]) -> Iterator[Claim]:
+        """The claims about a pair: its regions of either kind, largest first.
+
+        Regions that `BOXES` boxes do not reach are left out.
+        """
+        cubes = self._covers.cubes(0, pair)
+        space = self._covers.space(pair, cubes)
+        if not all(cubes):  # a feature of the pair alone: dependent everywhere
+            yield Claim(pair, True, ())
+            return
+        for region in complement(space, cubes, boxes=BOXES):
+            yield Claim(pair, False, region.literals)
+        for region in union(space, cubes, boxes=BOXES):
+            yield Claim(pair, True, region.literals)
+
+    def blanket(self, variable: int, literals: Literals) -> IntArray:
+        """The variables that share a feature with this one somewhere in a region."""
+        features = self.features
+        mine = np.zeros(len(features), dtype=bool)
+        mine[features.owners[features.variables == variable]] = True
+        for other, allowed in literals:
+            words = as_words(allowed, features.values.shape[1])
+            tested = np.flatnonzero(features.variables == other)
+            never = ~(features.values[tested] & words).any(axis=1)
+            mine[features.owners[tested[never]]] = False
+        found = np.unique(features.variables[mine[features.owners]])
+        others: IntArray = found[found != variable].astype(np.int64)
+        return others
+
+
+def rows_in(rows: npt.NDArray[Any], literals: Literals) -> npt.NDArray[np.bool_]:
+    """Which rows lie in a region.
+
+    >>> rows_in(np.array([[0, 1], [2, 1], [1, 0]]), ((0, 0b101), (1, 0b10))).tolist()
+    [True, True, False]
+    """
+    inside = np.ones(len(rows), dtype=bool)
+    for variable, allowed in literals:
+        states = [k for k in range(allowed.bit_length()) if allowed >> k & 1]
+        inside &= np.isin(rows[:, variable], states)
+    return inside
+
+
+def group_rows(rows: npt.NDArray[Any], variables: Iterable[int]) -> IntArray:
+    """Numbers for rows: equal for rows that agree on these variables, from 0 up.
+
+    >>> group_rows(np.array([[0, 1], [2, 1], [0, 0], [0, 1]]), [0, 1]).tolist()
+    [1, 2, 0, 1]
+    """
+    codes, span = np.zeros(len(rows), dtype=np.int64), 1
+    for variable in variables:
+        column = rows[:, variable].astype(np.int64)
+        states = int(column.max(initial=0)) + 1
+        if span * states > LARGEST_CODE:
+            codes = np.unique(codes, return_inverse=True)[1]
+            span = int(codes.max(initial=0)) + 1
+        codes, span = codes * states + column, span * states
+    return np.unique(codes, return_inverse=True)[1].astype(np.int64)
