@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from contextwise import Structure, examples, write
 from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError
 from contextwise.independence import graph
-from contextwise.independence.export import encode_graph
+from contextwise.independence.graphs import encode_graph
 
 
 def run(*arguments: str) -> Result:
@@ -151,7 +152,10 @@ def test_graph_files_hold_the_graph(tmp_path: Path, suffix: str) -> None:
 
 
 def test_an_unknown_suffix() -> None:
-    with pytest.raises(ContextwiseError, match="choose dot, graphml or json"):
+    with pytest.raises(
+        ContextwiseError,
+        match=r"g.png: this command cannot write .png; it writes .dot, .graphml or .json",
+    ):
         run("graph", "six", "--out", "g.png")
 
 
@@ -161,3 +165,36 @@ def test_names_with_signs_in_files() -> None:
     assert b"&lt;&amp;&gt;" in encode_graph(odd, "graphml")
     with pytest.raises(ContextwiseError, match="GraphML cannot hold"):
         encode_graph(graph(Structure({"a\x00": 2})), "graphml")
+
+
+def test_dot_needs_no_other_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    assert '"gender" -- "children";' in run("graph", "survey").stdout
+    assert run("graph", "survey", "--out", str(tmp_path / "g.json")).exit_code == 0
+    with pytest.raises(ContextwiseError, match="needs the package 'networkx'"):
+        run("graph", "survey", "--out", str(tmp_path / "g.graphml"))
+
+
+def test_the_strongest_pairs_first_and_how_many_were_left_out(tmp_path: Path) -> None:
+    names = [f"v{k}" for k in range(12)]
+    chain = [{a: 1, b: 1} for a, b in pairwise(names)]
+    chain.append({"v0": 1, "v2": 1, "v4": 0})
+    path = tmp_path / "chain.json"
+    write(Structure(dict.fromkeys(names, 2), chain), path)
+    whole = run("independencies", str(path), "--most", "1000")
+    assert whole.stderr == ""
+    shares = ["%" in line for line in whole.stdout.splitlines()]
+    assert shares == sorted(shares), "what holds in every context comes first"
+    few = run("independencies", str(path), "--most", "3")
+    assert few.stdout.splitlines() == whole.stdout.splitlines()[:3]
+    left = len(shares) - sum(shares) - 3
+    assert few.stderr == (
+        f"contextwise: left out: {left} pairs in every context and 3 pairs in some contexts; "
+        "--most lists more\n"
+    )
+    some = run("independencies", str(path), "--context-specific", "--most", "1000", "--json")
+    records = json.loads(some.stdout)
+    assert [record["share"] for record in records] == sorted(
+        (record["share"] for record in records), reverse=True
+    )
+    assert all(0 < record["share"] < 1 for record in records)

@@ -1,7 +1,7 @@
 """The command: parse, call a public function, show.
 
-A subcommand is a module here with one click command; `COMMANDS` names them, and a module is
-imported when its command is used. It imports NumPy and what needs it inside its functions, so that
+A subcommand is a click command in a module here; `COMMANDS` names them, and a module is imported
+when its command is used. It imports NumPy and what needs it inside its functions, so that
 its ``--help`` is there at once. Results alone go to standard output;
 progress, warnings and errors go to standard error. Exit codes: 0 done, 1 the answer is
 "different" or "dependent" where a command promises that, 2 trouble, 3 not decided in time.
@@ -45,7 +45,13 @@ COMMANDS: dict[str, str] = {
     "experiment": "Studies that survive a crash.",
     "completion": "Completion of commands and models in your shell.",
 }
-"""Each subcommand, the function of that name in the module of that name here, and what it does."""
+"""Each subcommand, the name of its function here, and what it does."""
+
+MODULES = {
+    **dict.fromkeys(("query", "independencies", "graph"), "independence"),
+    **dict.fromkeys(("examples", "engines", "completion"), "about"),
+}
+"""Where the function of a command stands, if not in the module of its name."""
 
 READER_LEFT = 141
 """The exit code when the reader of our output went away: what a shell reports for SIGPIPE."""
@@ -60,7 +66,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"contextwise.cli.{cmd_name}")
+        module = import_module(f"contextwise.cli.{MODULES.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, cmd_name)
         return command
 

@@ -1,16 +1,18 @@
-"""Results for other programs, on standard output: JSON and CSV."""
+"""Results for other programs, JSON and CSV, and the files that commands write."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
+from contextwise.errors import ContextwiseError
 from contextwise.execution.records import as_csv, as_json
 
 
 def print_json(value: object) -> None:
-    """A value as JSON: ints stay exact, whatever their size; a fraction is a text like ``1/3``."""
+    """A value as JSON; see `contextwise.execution.records.as_json`."""
     click.echo(as_json(value))
 
 
@@ -22,3 +24,38 @@ def print_records(records: Sequence[object]) -> None:
 def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str]) -> None:
     """Records as CSV, one row each, under a header; None is an empty cell."""
     click.echo(as_csv(records, header), nl=False)
+
+
+def check_out(path: str, suffixes: Sequence[str], *, packed: bool = False) -> str:
+    """Refuse, before long work, a file that the command cannot write.
+
+    Parameters
+    ----------
+    path : what ``--out`` was given
+    suffixes : those that the command can write, such as ``.csv``
+    packed : whether ``.gz`` after them packs the file
+
+    Returns
+    -------
+    str
+        The suffix of the path, in lower case and without ``.gz``.
+
+    Examples
+    --------
+    >>> check_out("report.pdf", [".html"])
+    Traceback (most recent call last):
+    contextwise.errors.ContextwiseError: report.pdf: this command cannot write .pdf; ... .html
+    """
+    from contextwise.execution.files import check_target
+
+    name = path.lower().removesuffix(".gz") if packed else path.lower()
+    suffix = os.path.splitext(name)[1]
+    if suffix not in suffixes:
+        able = " or ".join(filter(None, [", ".join(suffixes[:-1]), suffixes[-1]]))
+        what = suffix or "a file without a suffix"
+        raise ContextwiseError(
+            f"{path}: this command cannot write {what}; it writes {able}"
+            + (" (each also with .gz)" if packed else "")
+        )
+    check_target(path)
+    return suffix

@@ -3,7 +3,6 @@
 Start with `queries` (the definition of independence, and how a question is decided).
 """
 
-from contextwise.independence.answers import UNDECIDED, Answer, Undecided
 from contextwise.independence.complete import (
     compare_complete,
     dependency_model,
@@ -11,25 +10,36 @@ from contextwise.independence.complete import (
     triplets,
 )
 from contextwise.independence.graphs import (
+    Edges,
     compare_graphs,
+    edges_of,
     graph,
     hamming,
     instantiated_graph,
     markov_blanket,
 )
-from contextwise.independence.listing import (
+from contextwise.independence.independencies import (
     Independence,
+    Independencies,
     PairIndependencies,
     context_specific_independencies,
     independencies,
 )
 from contextwise.independence.queries import answer_to, is_independent
-from contextwise.independence.statements import Statement, parse_statement
+from contextwise.independence.statements import (
+    UNDECIDED,
+    Answer,
+    Statement,
+    Undecided,
+    parse_statement,
+)
 
 __all__ = [
     "UNDECIDED",
     "Answer",
+    "Edges",
     "Independence",
+    "Independencies",
     "PairIndependencies",
     "Statement",
     "Undecided",
@@ -38,6 +48,7 @@ __all__ = [
     "compare_graphs",
     "context_specific_independencies",
     "dependency_model",
+    "edges_of",
     "graph",
     "hamming",
     "independencies",

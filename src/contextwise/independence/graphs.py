@@ -4,15 +4,24 @@ The graph of a structure has an edge between two variables that depend in some c
 *instantiated* by a context has the edges that are left there, over the variables that the context
 does not assign. One graph cannot show context-specific independence: two structures with the same
 graph can be far apart, which is why `hamming` is offered beside the distance and not instead of it.
+
+A graph can be written as DOT for Graphviz, as GraphML for other tools and as node-link JSON for the
+web. DOT needs nodes and edges only, so it works without networkx.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from contextwise.comparison.confusion import Confusion
 from contextwise.comparison.pairs import active_pairs
-from contextwise.errors import DomainError, require
+from contextwise.errors import ContextwiseError, DomainError, require
+from contextwise.execution.files import write_bytes
+from contextwise.execution.records import as_json
 from contextwise.independence.separation import network
 from contextwise.models.domain import Assignment
 from contextwise.models.structure import Model, structure_of
@@ -20,11 +29,67 @@ from contextwise.models.structure import Model, structure_of
 if TYPE_CHECKING:
     import networkx
 
+GraphLike = Any
+"""What has nodes and edges: `Edges` or a networkx graph."""
+
+FORMATS = ("dot", "graphml", "json")
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Edges:
+    """A graph as its nodes and edges, by name: what networkx is not needed for.
+
+    Attributes
+    ----------
+    nodes : names of variables, in the order of the domain
+    edges : pairs of them
+    """
+
+    nodes: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
+
+
+def edges_of(model: Model, context: Assignment | None = None) -> Edges:
+    """The graph of a structure, over all contexts or in one, as its nodes and edges.
+
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    context : partial assignment, optional
+        Only what is left there, over the variables that it does not assign.
+
+    Returns
+    -------
+    Edges
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0", "A=0 & C=1"])
+    >>> edges_of(model, "C=0").edges
+    (('A', 'B'),)
+    """
+    restricted = structure_of(model).restrict({} if context is None else context)
+    names = restricted.domain.names
+    pairs = active_pairs(restricted).tolist()
+    return Edges(names, tuple((names[i], names[j]) for i, j in pairs))
+
 
 def graph(model: Model) -> networkx.Graph[str]:
     """The graph of a structure: two variables are adjacent if they depend in some context.
 
-    >>> from contextwise.models.structure import Structure
+    Parameters
+    ----------
+    model : Structure or LogLinear
+
+    Returns
+    -------
+    networkx.Graph
+
+    Examples
+    --------
+    >>> from contextwise import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0", "A=0 & C=1"])
     >>> sorted(graph(model).edges)
     [('A', 'B'), ('A', 'C'), ('B', 'C')]
@@ -37,17 +102,27 @@ def instantiated_graph(model: Model, context: Assignment | None) -> networkx.Gra
 
     Its edges are the pairs that occur together in a feature compatible with the context.
 
-    >>> from contextwise.models.structure import Structure
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    context : partial assignment
+        Such as ``"C=0"`` or ``{"C": 0}``; None for the graph over all contexts.
+
+    Returns
+    -------
+    networkx.Graph
+
+    Examples
+    --------
+    >>> from contextwise import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0", "A=0 & C=1"])
     >>> instantiated_graph(model, "C=0").edges, instantiated_graph(model, "C=1").edges
     (EdgeView([('A', 'B')]), EdgeView([]))
     """
-    nx = require("networkx", "graphs")
-    restricted = structure_of(model).restrict({} if context is None else context)
-    names = restricted.domain.names
-    result: networkx.Graph[str] = nx.Graph()
-    result.add_nodes_from(names)
-    result.add_edges_from((names[i], names[j]) for i, j in active_pairs(restricted).tolist())
+    found = edges_of(model, context)
+    result: networkx.Graph[str] = require("networkx", "graphs").Graph()
+    result.add_nodes_from(found.nodes)
+    result.add_edges_from(found.edges)
     return result
 
 
@@ -56,7 +131,20 @@ def markov_blanket(model: Model, variable: str, *, context: Assignment | None = 
 
     These are its neighbours in the graph that the context instantiates.
 
-    >>> from contextwise.models.structure import Structure
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    variable : name
+    context : partial assignment, optional
+        Where to look; it does not assign the variable itself.
+
+    Returns
+    -------
+    set of names
+
+    Examples
+    --------
+    >>> from contextwise import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0", "A=0 & C=1"])
     >>> markov_blanket(model, "B", context="C=0"), markov_blanket(model, "B", context="C=1")
     ({'A'}, set())
@@ -79,7 +167,17 @@ def compare_graphs(true: Model, guess: Model) -> Confusion:
     ``tp`` edges of both, ``fn`` of the true graph only, ``fp`` of the guess only, ``tn`` of
     neither; precision and recall on edges are the rates of this matrix.
 
-    >>> from contextwise.models.structure import Structure
+    Parameters
+    ----------
+    true, guess : Structure or LogLinear
+
+    Returns
+    -------
+    Confusion
+
+    Examples
+    --------
+    >>> from contextwise import Structure
     >>> domain = {"A": 2, "B": 2, "C": 2}
     >>> compare_graphs(Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & B=1 & C=1"]))
     Confusion(tp=1, fn=0, fp=2, tn=0)
@@ -99,7 +197,17 @@ def compare_graphs(true: Model, guess: Model) -> Confusion:
 def hamming(true: Model, guess: Model) -> int:
     """The number of edges that one graph has and the other has not.
 
-    >>> from contextwise.models.structure import Structure
+    Parameters
+    ----------
+    true, guess : Structure or LogLinear
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from contextwise import Structure
     >>> saturated = Structure({"A": 2, "B": 2, "C": 2}, ["A=0 & B=0 & C=0", "A=1 & B=1 & C=1"])
     >>> partial = Structure({"A": 2, "B": 2, "C": 2}, ["A=0 & B=0 & C=0"])
     >>> hamming(saturated, partial)
@@ -107,3 +215,103 @@ def hamming(true: Model, guess: Model) -> int:
     """
     matrix = compare_graphs(true, guess)
     return int(matrix.distance)
+
+
+# -- as files --------------------------------------------------------------------------------------
+
+
+def write_graph(
+    graph: GraphLike, path: str | os.PathLike[str], *, format: str | None = None
+) -> None:
+    """Write a graph to a file, all or nothing.
+
+    Parameters
+    ----------
+    graph : networkx.Graph or Edges
+    path : path of the file
+    format : "dot", "graphml" or "json", optional
+        If the suffix does not say it.
+    """
+    write_bytes(path, encode_graph(graph, format or _format_of(path)))
+
+
+def encode_graph(graph: GraphLike, format: str) -> bytes:
+    """A graph as the bytes of a file.
+
+    Parameters
+    ----------
+    graph : networkx.Graph or Edges
+    format : "dot", "graphml" or "json"
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> model = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+    >>> print(encode_graph(edges_of(model), "dot").decode())
+    graph {
+      "A";
+      "B";
+      "A" -- "B";
+    }
+    """
+    if format == "dot":
+        return _dot(graph).encode()
+    if format == "graphml":
+        return _graphml(graph)
+    if format == "json":
+        return (as_json(_node_link(graph)) + "\n").encode()
+    raise ContextwiseError(f"unknown format {format!r} of a graph; choose {_choice()}")
+
+
+def _node_link(graph: GraphLike) -> dict[str, Any]:
+    """What networkx.node_link_graph reads."""
+    return {
+        "directed": False,
+        "multigraph": False,
+        "graph": {},
+        "nodes": [{"id": name} for name in graph.nodes],
+        "edges": [{"source": a, "target": b} for a, b in graph.edges],
+    }
+
+
+def _format_of(path: str | os.PathLike[str]) -> str:
+    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    if suffix[1:] not in FORMATS:
+        raise ContextwiseError(
+            f"{os.fspath(path)}: the suffix says no format of a graph; choose {_choice()}"
+        )
+    return suffix[1:]
+
+
+def _choice() -> str:
+    return f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+
+
+def _dot(graph: GraphLike) -> str:
+    nodes = [f"  {_dot_name(name)};\n" for name in graph.nodes]
+    edges = [f"  {_dot_name(a)} -- {_dot_name(b)};\n" for a, b in graph.edges]
+    return f"graph {{\n{''.join(nodes)}{''.join(edges)}}}\n"
+
+
+def _dot_name(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _graphml(graph: GraphLike) -> bytes:
+    for name in graph.nodes:
+        if _NOT_IN_XML.search(name):
+            raise ContextwiseError(
+                f"GraphML cannot hold the name {name!r}; rename the variable, or choose dot or json"
+            )
+    networkx = require("networkx", "graphs")
+    plain = networkx.Graph()
+    plain.add_nodes_from(graph.nodes)
+    plain.add_edges_from(graph.edges)
+    file = io.BytesIO()
+    networkx.write_graphml(plain, file)
+    return file.getvalue()

@@ -23,11 +23,16 @@ from typing import Literal, overload
 import numpy as np
 
 from contextwise.counting.limits import OutOfTime, check
-from contextwise.independence.answers import UNDECIDED, Answer, Undecided
-from contextwise.independence.links import Links, Search, links_of, search
+from contextwise.independence.paths import Links, Search, links_of, search, solve
 from contextwise.independence.separation import Mask, minimal_separator, network
-from contextwise.independence.solver import connecting
-from contextwise.independence.statements import Positions, Statement, positions
+from contextwise.independence.statements import (
+    UNDECIDED,
+    Answer,
+    Positions,
+    Statement,
+    Undecided,
+    positions,
+)
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import WORD, Features
 from contextwise.models.structure import Model, Structure, structure_of
@@ -205,7 +210,7 @@ def _decide(links: Links, asked: Positions, deadline: float | None) -> int | Non
     most = LABELS + len(links.links)
     found = search(links, asked.first, asked.second, most=most, deadline=deadline)
     if found is Search.GAVE_UP:
-        return connecting(links, asked.first, asked.second, deadline=deadline)
+        return solve(links, asked.first, asked.second, deadline=deadline)
     return found if isinstance(found, int) else None
 
 

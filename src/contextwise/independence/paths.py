@@ -11,7 +11,14 @@ its bits forbidden.
 
 `search` grows labels (variable, needs of a way to it), least demanding first, and drops a label
 that asks for more than another one at the same place. It is exact when it finishes; the number of
-labels is exponential in the worst case, and then `contextwise.independence.solver` takes over.
+labels is exponential in the worst case.
+
+`solve` has the last word, because the question is NP-complete. A SAT solver guesses an assignment
+of the given variables; if the two sets are not connected there, every link that leaves the reached
+part needs something else, and one of them must hold in any assignment that does connect the sets:
+that is a new clause. The same is done from the other end. A clause excludes the guess that it came
+from, so this ends: with an assignment that connects, or with the proof that none does. It needs
+``python-sat`` (``pip install 'contextwise[queries]'``).
 """
 
 from __future__ import annotations
@@ -20,9 +27,13 @@ import heapq
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import combinations
+from typing import Any
 
+from contextwise.counting.branch import bits
 from contextwise.counting.cover import ClassSpace, class_space
 from contextwise.counting.limits import check
+from contextwise.errors import require
 from contextwise.independence.separation import Mask
 from contextwise.models.features import Features, members
 
@@ -87,7 +98,15 @@ class Links:
 
 
 def links_of(features: Features, free: Mask, given: Mask) -> Links:
-    """The links between free variables that features are; their other literals are ignored."""
+    """Each feature as a link between its free variables.
+
+    Parameters
+    ----------
+    features : Features
+        Those that link two free variables or more.
+    free, given : masks of variables
+        Literals of variables that are neither are ignored.
+    """
     scopes, needs = [], []
     for literals in features.literals():
         scopes.append(tuple(v for v, _ in literals if free[v]))
@@ -127,7 +146,20 @@ def search(
     most: int,
     deadline: float | None = None,
 ) -> int | Search:
-    """An assignment of the given variables, as bits, under which start and end are connected."""
+    """An assignment of the given variables under which two sets are connected.
+
+    Parameters
+    ----------
+    links : Links
+    start, end : the two sets of variables
+    most : how many labels may grow
+    deadline : on the clock of ``time.monotonic``, optional
+
+    Returns
+    -------
+    int or Search
+        The assignment as bits, or how the search ended without one.
+    """
     ends = set(end)
     heap = [(0, 0, variable) for variable in start]
     demanded: dict[int, list[int]] = {}
@@ -156,3 +188,84 @@ def _steps(links: Links, here: int, needs: int) -> Iterator[tuple[Link, int]]:
         joined = needs | link.needs
         if joined == needs or links.can_hold(joined, link.needs):
             yield link, joined
+
+
+# -- the last word ---------------------------------------------------------------------------------
+
+CONFLICTS = 2_000
+"""After how many conflicts the solver comes up to look at the clock, and for Ctrl-C."""
+
+
+def solve(
+    links: Links, start: Collection[int], end: Collection[int], *, deadline: float | None = None
+) -> int | None:
+    """An assignment of the given variables under which two sets are connected, by a SAT solver.
+
+    Parameters
+    ----------
+    links : Links
+    start, end : the two sets of variables
+    deadline : on the clock of ``time.monotonic``, optional
+
+    Returns
+    -------
+    int
+        The assignment as bits; None if there is none.
+    """
+    solvers = require("pysat.solvers", "queries")
+    with solvers.Solver(name="glucose4", bootstrap_with=list(_one_value_each(links))) as solver:
+        encoded = _Encoding(links, solver)
+        while True:
+            values = encoded.guess(deadline)
+            if values is None:
+                return None
+            for here, there in ((start, end), (end, start)):
+                reached = links.reached(here, values)
+                if not reached.isdisjoint(there):
+                    return values
+                encoded.must_leave(reached)
+
+
+def _one_value_each(links: Links) -> Iterator[list[int]]:
+    """Bit ``k`` is the solver's variable ``k + 1``; one bit of each field is set."""
+    for field in links.fields:
+        own = [bit.bit_length() for bit in bits(field)]
+        yield own
+        yield from ([-a, -b] for a, b in combinations(own, 2))
+
+
+class _Encoding:
+    """The clauses so far; a link gets its variable when it is first needed."""
+
+    def __init__(self, links: Links, solver: Any) -> None:
+        self.links, self.solver = links, solver
+        self.width = links.space.everything.bit_length()
+        self.variables: dict[Link, int] = {}
+
+    def guess(self, deadline: float | None) -> int | None:
+        """An assignment that meets all clauses, or None."""
+        while True:
+            check(deadline)
+            self.solver.conf_budget(CONFLICTS)
+            answer = self.solver.solve_limited()
+            if answer is False:
+                return None
+            if answer:
+                chosen: list[int] = self.solver.get_model()
+                return sum(1 << k - 1 for k in chosen if 0 < k <= self.width)
+
+    def must_leave(self, reached: set[int]) -> None:
+        """One of the links that leave the reached part must hold."""
+        leaving = [
+            link
+            for link in self.links.links
+            if not reached.isdisjoint(link.scope) and not reached.issuperset(link.scope)
+        ]
+        self.solver.add_clause([self.variable(link) for link in leaving])
+
+    def variable(self, link: Link) -> int:
+        if link not in self.variables:
+            self.variables[link] = number = self.width + 1 + len(self.variables)
+            for bit in bits(link.needs):
+                self.solver.add_clause([-number, -bit.bit_length()])
+        return self.variables[link]

@@ -1,9 +1,14 @@
-"""Where variables are independent, said once and not once a context.
+"""Where variables are independent, said once and not once per context.
 
 The contexts in which a pair is independent are what its cover leaves; they are given as disjoint
 regions (see `contextwise.counting.regions`), largest first. For each region a minimal separator
 completes the statement: ``A ⫫ B | C=yes, D`` says that A and B are independent wherever C is yes,
 given D, whatever its value; the other variables need not be known.
+
+A structure over hundreds of variables says something about every one of its pairs. So pairs are
+listed strongest first: those that are independent in every context, the ones with the fewest
+neighbours before the others because they need the least to be given; then those that are so in some
+contexts, by their share. What a limit leaves out is counted.
 """
 
 from __future__ import annotations
@@ -14,8 +19,9 @@ from math import prod
 
 import numpy as np
 
+from contextwise.comparison.compare import compare
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.pairs import all_pairs, pair_positions
+from contextwise.comparison.pairs import active_pairs, all_pairs, pair_positions
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, Region, complement
@@ -98,10 +104,16 @@ def context_specific_independencies(
 
     Parameters
     ----------
+    model : Structure or LogLinear
+    first, second : names of the variables
     top : int, optional
         Only so many statements, the most general ones.
     boxes, time_limit : limits on the work for hard pairs
-        What is not decided within them is counted as ``open``.
+        What is not decided within so many boxes or seconds is counted as ``open``.
+
+    Returns
+    -------
+    PairIndependencies
 
     Examples
     --------
@@ -119,25 +131,90 @@ def context_specific_independencies(
 def independencies(
     model: Model,
     *,
+    most: int | None = None,
+    context_specific: bool = False,
     top: int | None = None,
     boxes: int = BOXES,
     time_limit: float | None = None,
-) -> Iterator[PairIndependencies]:
-    """Everything a structure says about pairs, pair by pair; pairs that always depend are left out.
+) -> Independencies:
+    """What a structure says about the independence of its pairs, the strongest first.
 
-    The parameters are those of `context_specific_independencies`, for each pair.
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    most : int, optional
+        Only so many pairs.
+    context_specific : bool
+        Leave out the pairs that are independent in every context.
+    top, boxes, time_limit
+        For each pair, as in `context_specific_independencies`.
 
-    >>> chain = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    Returns
+    -------
+    Independencies
+        Iterate over it: each pair is worked out when it is reached. Pairs that always depend are
+        left out.
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> chain = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1 & A=0"])
     >>> for pair in independencies(chain):
     ...     print(pair)
-    A ⫫ C | B
+    A ⫫ C | B=0
+    B ⫫ C | A=1
     """
     structure = structure_of(model)
     lister = _Lister(structure, structure.features, top, boxes, time_limit)
-    for i, j in all_pairs(range(len(structure.domain))).tolist():
-        pair = lister.pair(i, j)
-        if pair.statements or pair.open:
-            yield pair
+    everywhere, somewhere = _ranked(structure)
+    chosen = [*([] if context_specific else everywhere), *somewhere]
+    listed = chosen[:most]
+    beyond = chosen[len(listed) :]
+    always = max(0, len(beyond) - len(somewhere))
+    return Independencies(lister, tuple(listed), always, len(beyond) - always)
+
+
+@dataclass(frozen=True)
+class Independencies:
+    """The pairs of a structure that are independent somewhere, strongest first.
+
+    Attributes
+    ----------
+    pairs : positions of the pairs that are listed
+    unlisted_everywhere : how many more are independent in every context
+    unlisted_somewhere : how many more are independent in some contexts
+    """
+
+    _lister: _Lister
+    pairs: tuple[tuple[int, int], ...]
+    unlisted_everywhere: int
+    unlisted_somewhere: int
+
+    def __iter__(self) -> Iterator[PairIndependencies]:
+        for i, j in self.pairs:
+            yield self._lister.pair(i, j)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+
+def _ranked(structure: Structure) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The pairs that are independent in every context, and in some; each strongest first."""
+    domain = structure.domain
+    linked = active_pairs(structure)
+    neighbours = np.bincount(linked.ravel(), minlength=len(domain))
+    every = all_pairs(range(len(domain)))
+    free = every[~np.isin(every @ [len(domain), 1], linked @ [len(domain), 1])]
+    order = np.argsort(neighbours[free].min(axis=1, initial=len(domain)), kind="stable")
+    dependent = compare(structure, Structure(domain))
+    shares = {
+        pair: ratio(counts.tn, counts.total)
+        for pair, counts in dependent.worst_pairs(len(linked))
+        if counts.tn
+    }
+    somewhere = sorted(shares, key=lambda pair: -shares[pair])
+    positions = [(domain.position(a), domain.position(b)) for a, b in somewhere]
+    return [(i, j) for i, j in free[order].tolist()], positions
 
 
 def _speaking(features: Features, i: int, j: int) -> Features:
