@@ -121,7 +121,12 @@ class TestForPrograms:
             "fn": 0,
             "fp": 2,
             "tn": 0,
+            "tp_share": 1 / 3,
+            "fn_share": 0.0,
+            "fp_share": 2 / 3,
+            "tn_share": 0.0,
         }
+        assert record["fp_share"] == c.fp / c.total
         assert "per_pair" not in record
 
     def test_json_per_pair(self) -> None:
@@ -142,7 +147,9 @@ class TestForPrograms:
         write(chain, tmp_path / "long.json")
         write(Structure(chain.domain, []), tmp_path / "empty.json")
         (record,) = records("long.json", "empty.json")
-        assert record["fn"] == 2**298
+        assert record["fn"] == str(2**298), "a reader that only has doubles reads every digit"
+        assert record["fn_share"] == record["normalized"] == 2**298 / (300 * 299 // 2 * 2**298)
+        assert record["worst_pairs"][0]["fn_share"] == 1
         assert record["precision"] is None
 
     def test_csv_has_a_row_a_guess(self) -> None:
@@ -158,8 +165,11 @@ class TestForPrograms:
     def test_csv_per_pair_has_a_row_a_pair(self) -> None:
         out = run("true.json", "guess.json", "--csv", "--per-pair").stdout
         rows = list(csv.reader(io.StringIO(out)))
-        assert rows[0] == ["guess", "first", "second", "tp", "fn", "fp", "tn"]
-        assert rows[3] == ["guess.json", "smoker", "cough", "1", "0", "2", "0"]
+        counts = ["tp", "fn", "fp", "tn"]
+        shares = [f"{count}_share" for count in counts]
+        assert rows[0] == ["guess", "first", "second", *counts, *shares]
+        assert rows[3][:7] == ["guess.json", "smoker", "cough", "1", "0", "2", "0"]
+        assert [float(cell) for cell in rows[3][7:]] == [1 / 3, 0, 2 / 3, 0]
 
 
 @pytest.mark.usefixtures("folder")

@@ -43,7 +43,9 @@ def test_long_numbers_are_rounded_for_people_only(tmp_path: Path) -> None:
     write(Structure(domain, ["X0=1 & X1=1"]), files[0])
     write(Structure(domain, []), files[1])
     assert "are rounded" in run(*files).stdout
-    assert json.loads(run(*files, "--json").stdout)["distances"] == [[0, 2**58], [2**58, 0]]
+    record = json.loads(run(*files, "--json").stdout)
+    assert record["distances"] == [[0, str(2**58)], [str(2**58), 0]]
+    assert record["normalized"] == [[0, 1 / 1770], [1 / 1770, 0]]
     assert "rounded" not in run(*files, "--normalized").stdout
 
 
@@ -115,3 +117,9 @@ def test_contradictions_are_refused(arguments: list[str], message: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_a_suffix_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ContextwiseError, match=r"cannot write \.xlsx; it writes \.csv or \.json"):
+        run("six", "six-guess", "--out", str(tmp_path / "m.xlsx"))
+    assert not list(tmp_path.iterdir())

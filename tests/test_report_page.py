@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from contextwise import Domain, Structure, compare, examples
 from contextwise.cli import contextwise
 from contextwise.comparison.explain import explain_comparison
+from contextwise.errors import ContextwiseError
 from contextwise.learning.generate import perturb, random_structure
 from contextwise.models.structure import Model, structure_of
 from contextwise.report.comparisons import Guess
@@ -167,3 +168,12 @@ def test_the_command(tmp_path: Path) -> None:
     assert_self_contained(page)
     assert f"contextwise report six six-guess six-graph --out '{out}' --top 3" in Reader(page).text
     assert [path.name for path in tmp_path.iterdir()] == ["a report.html"]
+
+
+def test_a_report_is_an_html_file_and_nothing_else(tmp_path: Path) -> None:
+    out = str(tmp_path / "x.pdf")
+    with pytest.raises(ContextwiseError, match=r"cannot write \.pdf; it writes \.html or \.htm"):
+        CliRunner().invoke(
+            contextwise, ["report", "lung", "lung-learned", "--out", out], catch_exceptions=False
+        )
+    assert not list(tmp_path.iterdir())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +15,7 @@ from contextwise.cli.models import (
     reading_options,
     short_names,
 )
+from contextwise.cli.output import check_out
 
 if TYPE_CHECKING:
     from contextwise.comparison.many import DistanceMatrix
@@ -69,10 +69,10 @@ def matrix(
         raise click.UsageError("choose one of --json and --csv")
     from contextwise.comparison.many import distance_matrix
     from contextwise.counting import DEFAULT
-    from contextwise.execution.files import check_target, write_bytes
+    from contextwise.execution.files import write_bytes
 
     if out is not None:
-        check_target(out)
+        check_out(out, [".csv", ".json"])
         as_json = as_json or (out.lower().endswith(".json") and not as_csv)
     found = distance_matrix(
         load_all(models, format=format_name, zero_weights=zero_weights),
@@ -83,7 +83,7 @@ def matrix(
         show_progress=True,
     )
     if as_json:
-        text = _json(found, normalized)
+        text = _json(found)
     elif as_csv or out is not None:
         text = _csv(found, normalized)
     else:
@@ -103,14 +103,17 @@ def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[int | float]]:
     return cells
 
 
-def _json(matrix: DistanceMatrix, normalized: bool) -> str:
+def _json(matrix: DistanceMatrix) -> str:
+    from contextwise.execution.records import as_json
+
     record = {
         "models": matrix.names,
         "assertions": matrix.total,
-        "normalized" if normalized else "distances": _cells(matrix, normalized),
+        "distances": matrix.distances,
+        "normalized": matrix.normalized,
         "rests_on_ganak": matrix.rests_on_ganak,
     }
-    return json.dumps(record, indent=2) + "\n"
+    return as_json(record) + "\n"
 
 
 def _csv(matrix: DistanceMatrix, normalized: bool) -> str:

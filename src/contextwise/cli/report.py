@@ -16,6 +16,7 @@ from contextwise.cli.models import (
     reading_options,
     short_names,
 )
+from contextwise.cli.output import check_out
 
 
 @click.command()
@@ -65,11 +66,11 @@ def report(
     """
     from contextwise.comparison.compare import compare
     from contextwise.comparison.explain import explain_comparison
-    from contextwise.execution.files import check_target, write_bytes
+    from contextwise.execution.files import write_bytes
     from contextwise.report.comparisons import Guess
     from contextwise.report.page import report_page
 
-    check_target(out)
+    check_out(out, [".html", ".htm"])
     names = [true, *guesses]
     first, *others = load_all(names, format=format_name, zero_weights=zero_weights)
     label, *labels = short_names(names)

@@ -1,21 +1,22 @@
 """Comparisons as flat records for other programs: the same keys in JSON, in CSV and in a frame.
 
-Counts are exact ints of any size. A rate that is not defined is None, and so is what is not known
-because pairs are open.
+Counts are exact ints of any size, and the share that each is of its contexts stands beside it, as a
+number. A rate that is not defined is None, and so is what is not known because pairs are open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isnan
 
 from contextwise.comparison.compare import COUNTS, Comparison
-from contextwise.comparison.confusion import RATES, Number
+from contextwise.comparison.confusion import RATES, Number, ratio
 
 Record = dict[str, str | Number | float | None]
 DISTANCES = ("distance", "normalized", "mean_pair_distance")
-EXACT = (*COUNTS, *DISTANCES, *RATES)
-PAIR_KEYS = ("first", "second", *COUNTS)
+SHARES = tuple(f"{key}_share" for key in COUNTS)
+EXACT = (*COUNTS, *SHARES, *DISTANCES, *RATES)
+PAIR_KEYS = ("first", "second", *COUNTS, *SHARES)
 
 
 def comparison_record(comparison: Comparison) -> Record:
@@ -45,8 +46,23 @@ def comparison_record(comparison: Comparison) -> Record:
 
 def _exact(c: Comparison) -> Record:
     """What is known only when no pair is open."""
-    numbers: Record = {key: getattr(c, key) for key in (*COUNTS, *DISTANCES)}
+    counts = [getattr(c, key) for key in COUNTS]
+    numbers: Record = dict(zip((*COUNTS, *SHARES), (*counts, *_shares(counts)), strict=True))
+    numbers |= {key: getattr(c, key) for key in DISTANCES}
     return numbers | {key: None if isnan(rate) else rate for key, rate in c.rates().items()}
+
+
+def _shares(counts: Sequence[Number | None]) -> list[float | None]:
+    """What each count is a share of all; of nothing, and of what is open, there is no share."""
+    known = [count for count in counts if count is not None]
+    total = sum(known)
+    if len(known) < len(counts) or not total:
+        return [None] * len(counts)
+    return [ratio(count, total) for count in known]
+
+
+def _pair_record(pair: tuple[str, str], counts: Sequence[Number | None]) -> Record:
+    return dict(zip(PAIR_KEYS, (*pair, *counts, *_shares(counts)), strict=True))
 
 
 def pair_records(comparison: Comparison) -> Iterator[Record]:
@@ -55,7 +71,7 @@ def pair_records(comparison: Comparison) -> Iterator[Record]:
     Those of an open pair are None.
     """
     for pair, counts in zip(comparison.pair_names(), comparison.known_counts, strict=True):
-        yield dict(zip(PAIR_KEYS, (*pair, *counts), strict=True))
+        yield _pair_record(pair, counts)
 
 
 def open_pair_records(comparison: Comparison) -> Iterator[Record]:
@@ -68,4 +84,4 @@ def open_pair_records(comparison: Comparison) -> Iterator[Record]:
 def worst_pair_records(comparison: Comparison, most: int) -> Iterator[Record]:
     """The counts of the pairs with the most errors, worst first."""
     for pair, c in comparison.worst_pairs(most):
-        yield dict(zip(PAIR_KEYS, (*pair, c.tp, c.fn, c.fp, c.tn), strict=True))
+        yield _pair_record(pair, (c.tp, c.fn, c.fp, c.tn))
