@@ -1,13 +1,16 @@
 """Rows from CSV and .data files, and errors that say where."""
 
 import gzip
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextwise.cli import contextwise
 from contextwise.distributions.sampling import labelled
 from contextwise.errors import ParseError
 from contextwise.formats.data import format_rows, infer_domain, parse_rows, read_rows
@@ -96,3 +99,24 @@ def test_what_csv_files_of_other_programs_hold_is_told_in_words(tmp_path: Path) 
 def test_a_long_row_of_digits_is_a_label() -> None:
     digits = "9" * 5_000
     assert infer_domain(f"A\n{digits}\n1\n".encode(), "rows.csv").states == (("1", digits),)
+
+
+def test_info_gives_the_domain_of_a_data_file(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("smoker,age\nyes,10\nno,9\nyes,9\n")
+    shown = CliRunner().invoke(contextwise, ["info", str(path)])
+    assert shown.stdout.splitlines() == [
+        "rows.csv: 3 rows, 2 variables",
+        "smoker  2  no, yes",
+        "age     2  9, 10",
+    ]
+    record = json.loads(CliRunner().invoke(contextwise, ["info", str(path), "--json"]).stdout)
+    assert record["rows"] == 3
+    assert record["variables"] == [
+        {"name": "smoker", "states": ["no", "yes"]},
+        {"name": "age", "states": ["9", "10"]},
+    ]
+    (tmp_path / "codes.data").write_text("0,2\n1,0\n")
+    codes = CliRunner().invoke(contextwise, ["info", str(tmp_path / "codes.data")])
+    assert codes.stdout.startswith("codes.data: 2 rows, 2 variables\nv0  2  0, 1\nv1  3  0, 1, 2")
+    assert CliRunner().invoke(contextwise, ["info", str(path), "lung"]).exit_code == 2

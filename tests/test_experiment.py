@@ -103,7 +103,7 @@ def test_gibbs_data_have_the_exact_distribution() -> None:
         original = study.original(parameters)
         exact = probabilities(original).ravel()
         size = 20_000
-        seen = empirical(study.model.domain, study.data(original, parameters, size)) * size
+        seen = empirical(study.plain, study.data(original, parameters, size)) * size
         cell = np.where(exact * size >= 5, np.arange(len(exact)), len(exact))  # rare states as one
         observed, expected = np.bincount(cell, seen), np.bincount(cell, exact * size)
         there = expected > 0
@@ -187,7 +187,7 @@ def test_a_user_brings_a_model_of_their_own() -> None:
         ("seed = 1", "the setting 'features' is missing"),
         ("features = ['A=1']\nvariables = 3", "a setting is wrong"),
         ("features = ['A=9']\n[variables]\nA = ['0', '1']", "no state '9'"),
-        ("features = []\nseed = -1\n[variables]\nA = ['0', '1']", "seed cannot be -1"),
+        ("features = []\nseed = -1\n[variables]\nA = ['0', '1']", "seed is 0 or more, not -1"),
     ],
 )
 def test_a_wrong_configuration(text: str, message: str, tmp_path: Path) -> None:
@@ -211,7 +211,10 @@ def test_the_command_leaves_tables_figures_and_a_summary(tmp_path: Path) -> None
         contextwise, ["experiment", "kl", "--out", str(out), "--config", str(tmp_path / "run.toml")]
     )
     assert result.exit_code == 0, result.output
-    assert result.stdout == (out / "summary.md").read_text()
+    summary = (out / "summary.md").read_text()
+    assert "|" not in result.stdout, "Markdown is for the file"
+    assert max(map(len, result.stdout.splitlines()[:6])) < 100
+    assert result.stdout.endswith(summary[summary.index("KL is in nats") :])
     assert {path.name for path in out.iterdir()} == {
         "configuration.toml",
         "results.sqlite",
@@ -228,6 +231,18 @@ def test_a_configuration_and_settings_do_not_go_together(tmp_path: Path) -> None
         )
         assert result.exit_code == 2
         assert not (tmp_path / "run").exists()
+
+
+def test_sizes_that_cannot_be_are_told_in_words(tmp_path: Path) -> None:
+    with pytest.raises(ContextwiseError, match="sizes are numbers of rows, from 1 on, not 50, 0"):
+        configuration_of(sizes=(50, 0))
+    with pytest.raises(ContextwiseError, match=r"sizes are numbers of rows, from 1 on, not 0$"):
+        CliRunner().invoke(
+            contextwise,
+            ["experiment", "kl", "--out", str(tmp_path / "run"), "--sizes", "0"],
+            catch_exceptions=False,
+        )
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_run_that_cannot_begin_leaves_no_folder(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Every score beside the metric, and the commands fit, sample, kl and score."""
 
 import csv
+import gzip
 import io
 import json
 from pathlib import Path
@@ -172,12 +173,12 @@ def test_what_is_too_large_says_what_to_type(folder: Path) -> None:
 
 
 def test_evidence_and_errors(folder: Path) -> None:
-    text = run("sample", folder / "true.json", "-n", 5, "--evidence", "B=yes & C=2").stdout
+    text = run("sample", folder / "true.json", "-n", 5, "--context", "B=yes & C=2").stdout
     assert all(line.split(",")[1:] == ["yes", "2"] for line in text.splitlines()[1:])
     for arguments, message in (
         (("sample", folder / "guess.json"), "this model has no weights"),
         (("kl", folder / "true.json", folder / "guess.json"), "contextwise fit"),
-        (("sample", folder / "true.json", "--evidence", "B=maybe"), "has no state 'maybe'"),
+        (("sample", folder / "true.json", "--context", "B=maybe"), "has no state 'maybe'"),
     ):
         failed = run(*arguments, code=2)
         assert isinstance(failed.exception, ContextwiseError)
@@ -197,3 +198,29 @@ def test_compare_over_observed_rows(folder: Path) -> None:
     )
     found = json.loads(result.stdout)
     assert found["distance"] == compare(TRUE, GUESS, data=rows).distance
+
+
+def test_rows_of_gibbs_chains_say_so_and_how_well_they_mixed(folder: Path) -> None:
+    exact = run("sample", folder / "true.json", "-n", 10)
+    assert exact.stderr == ""
+    few = run("sample", folder / "true.json", "-n", 50, "--method", "gibbs")
+    assert "the rows come from 50 Gibbs chains and are not independent; they are too few" in (
+        few.stderr
+    )
+    many = run("sample", folder / "true.json", "-n", 4000, "--method", "gibbs")
+    assert "400 Gibbs chains" in many.stderr
+    assert "the largest R-hat is 1.0" in many.stderr
+    assert "of 4,000" in many.stderr
+    assert "have not mixed" not in many.stderr
+
+
+def test_rows_for_libra_are_codes_without_a_header(folder: Path) -> None:
+    run("sample", folder / "true.json", "-n", 30, "--seed", 1, "--out", folder / "rows.data")
+    labels = sample(TRUE, 30, rng=1)
+    codes = np.loadtxt(folder / "rows.data", delimiter=",", dtype=int)
+    assert codes.tolist() == TRUE.domain.encode(labels).tolist()
+    run("sample", folder / "true.json", "-n", 3, "--out", folder / "rows.data.gz")
+    assert gzip.decompress((folder / "rows.data.gz").read_bytes()).count(b"\n") == 3
+    refused = run("sample", folder / "true.json", "--out", folder / "rows.xlsx", code=2)
+    assert refused.exit_code != 0
+    assert not (folder / "rows.xlsx").exists()

@@ -34,7 +34,7 @@ def experiment() -> None:
     shell_complete=complete_model,
     help="The true model, if not the paper's; of at most 1,024 states.",
 )
-@click.option("--structures", type=int, metavar="N", help="Random structures a side.")
+@click.option("--structures", type=int, metavar="N", help="Random structures per side.")
 @click.option("--sizes", metavar="N,N,...", help="The numbers of rows of the data.")
 @click.option("--seed", type=int, metavar="S", help="The seed of everything.")
 @click.option("--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
@@ -55,8 +55,8 @@ def kl(
     Random structures with false positives only, and with false negatives only, are fitted to data
     from the true model; the figures show KL-divergence against the percentage of errors.
 
-    The folder gets results.sqlite, configuration.toml, results.csv, summary.md and a figure a
-    number of rows, as PNG and SVG.
+    The folder gets results.sqlite, configuration.toml, results.csv, summary.md and one figure
+    per number of rows, as PNG and SVG.
 
     \b
     Examples:

@@ -1,8 +1,9 @@
-"""``contextwise info``: what is in a model, and what its file held."""
+"""``contextwise info``: what is in a model, what its file held, and what data show."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -15,6 +16,8 @@ from contextwise.cli.models import (
 )
 from contextwise.cli.output import print_records
 
+DATA = (".csv", ".data")
+MOST_STATES = 6
 OF_THE_FILE = ("lines", "raw_features", "duplicates", "contradictory")
 LABELS = {
     "largest_length": "longest",
@@ -37,13 +40,23 @@ def info(models: tuple[str, ...], format_name: str | None, as_json: bool) -> Non
     Features are distinct; the file may list one several times (its duplicates), and may list
     some that can never hold (contradictory). Pairs are those that some feature covers.
 
+    A data file (.csv or .data, also .gz) is described by its domain: the variables and states that
+    it shows. In JSON these are the "variables" of a .json model.
+
     \b
     Examples:
       contextwise info learned.mn
       contextwise info *.mn
       contextwise info learned.mn --json
+      contextwise info rows.csv
     """
     only_one_from_stdin(list(models))
+    data = [name for name in models if name.lower().removesuffix(".gz").endswith(DATA)]
+    if data and len(data) < len(models):
+        raise click.UsageError("describe models and data files in two calls")
+    if data:
+        _describe_data(data, as_json)
+        return
     records = [_record(name, format_name) for name in models]
     if as_json:
         print_records(records)
@@ -51,6 +64,41 @@ def info(models: tuple[str, ...], format_name: str | None, as_json: bool) -> Non
         click.echo(_one(records[0]))
     else:
         click.echo(_several(records))
+
+
+def _describe_data(names: Sequence[str], as_json: bool) -> None:
+    from contextwise.models.notation import printable
+    from contextwise.models.numbers import columns, plural
+
+    records = [_data_record(name) for name in names]
+    if as_json:
+        print_records(records)
+        return
+    for label, record in zip(short_names(names), records, strict=True):
+        variables: list[dict[str, Any]] = record["variables"]
+        counts = plural(record["rows"], "row"), plural(len(variables), "variable")
+        click.echo(f"{printable(label)}: {', '.join(counts)}")
+        rows = [(own["name"], str(len(own["states"])), _shown(own["states"])) for own in variables]
+        click.echo(columns(rows, "<><"))
+
+
+def _data_record(name: str) -> dict[str, Any]:
+    from contextwise.execution.files import read_bytes
+    from contextwise.formats.data import count_rows, infer_domain
+
+    content = read_bytes(name)
+    domain = infer_domain(content, name)
+    variables = [
+        {"name": own, "states": states}
+        for own, states in zip(domain.names, domain.states, strict=True)
+    ]
+    return {"data": name, "rows": count_rows(content, name, domain), "variables": variables}
+
+
+def _shown(states: Sequence[str]) -> str:
+    from contextwise.models.domain import listed
+
+    return listed(states, MOST_STATES)
 
 
 def _record(name: str, format_name: str | None) -> dict[str, object]:

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from contextwise.cli.distributions import load_weighted, seed_option
 from contextwise.cli.models import format_option, model_argument
+from contextwise.cli.output import check_out
+
+if TYPE_CHECKING:
+    from contextwise.models.domain import Domain
+    from contextwise.models.features import IntArray
+
+MIXED = 1.01
+"""The usual demand on R-hat."""
 
 
 @click.command()
 @model_argument("model")
 @click.option("-n", "count", type=click.IntRange(min=0), default=1000, show_default=True)
 @seed_option
-@click.option("--out", type=click.Path(), default="-", help="A CSV file.  [default: stdout]")
-@click.option("--evidence", metavar="CONTEXT", help="Only rows with these states: 'X0=1 & X2=0'.")
+@click.option(
+    "--out",
+    type=click.Path(),
+    default="-",
+    help="A .csv file, or a .data file of codes for Libra; .gz packs it.  [default: stdout]",
+)
+@click.option("--context", metavar="LITERALS", help="Only rows with these states: 'X0=1 & X2=0'.")
 @click.option(
     "--method",
     type=click.Choice(["auto", "exact", "gibbs"]),
@@ -31,42 +46,68 @@ def sample(
     count: int,
     seed: int,
     out: str,
-    evidence: str | None,
+    context: str | None,
     method: str,
     burn_in: int,
     thin: int,
     format_name: str | None,
 ) -> None:
-    """Draw rows from MODEL, which has weights, as CSV with a header.
+    """Draw rows from MODEL, which has weights: CSV with a header, or Libra's codes without one.
 
     Rows are independent and exact where the model's treewidth allows; otherwise they come from
-    100 Gibbs chains (more for many rows), burn-in sweeps after a random start, thin sweeps apart.
+    100 Gibbs chains (more for many rows), burn-in sweeps after a random start, thin sweeps apart,
+    and a line on standard error says so, and how well the chains mixed.
 
     \b
     Examples:
       contextwise sample fitted.mn -n 10000 --seed 1 --out data.csv
-      contextwise sample fitted.mn -n 100 --evidence "v0=1" --method gibbs
+      contextwise sample truth.bif -n 10000 --seed 1 --out train.data
+      contextwise sample fitted.mn -n 100 --context "v0=1" --method gibbs
     """
-    from contextwise.distributions.sampling import sample as draw
+    from contextwise.distributions.sampling import draw, labelled
     from contextwise.execution import files
-    from contextwise.formats.data import format_rows
+    from contextwise.formats.data import format_codes, format_rows
 
-    if out != "-":
-        files.check_target(out)
+    suffix = ".csv" if out == "-" else check_out(out, [".csv", ".data"], packed=True)
     loaded = load_weighted(model, format=format_name)
-    rows = draw(
+    drawn = draw(
         loaded,
         count,
         rng=seed,
-        given=evidence,
+        given=context,
         method=method,  # type: ignore[arg-type]
         burn_in=burn_in,
         thin=thin,
         show_progress=True,
     )
-    text = format_rows(rows, loaded.domain)
+    if suffix == ".data":
+        text = format_codes(drawn.positions)
+    else:
+        text = format_rows(labelled(loaded.domain, drawn.positions), loaded.domain)
     if out == "-":
         click.echo(text, nl=False)
     else:
         data = text.encode()
         files.write_bytes(out, files.packed(data) if out.lower().endswith(".gz") else data)
+    if drawn.chains is not None:
+        click.echo(f"contextwise: {_mixing(loaded.domain, drawn.chains)}", err=True)
+
+
+def _mixing(domain: Domain, chains: IntArray) -> str:
+    """Where the rows of Gibbs chains come from, and how well the chains mixed."""
+    from contextwise.distributions.sampling import diagnose
+    from contextwise.models.numbers import plural
+
+    told = f"the rows come from {plural(len(chains), 'Gibbs chain')} and are not independent"
+    if len(chains) < 2 or chains.shape[1] < 4:
+        return f"{told}; they are too few to say how well the chains mixed"
+    found = diagnose(domain, chains)
+    variable, largest = found.worst
+    smallest = min(size for size in found.effective_size.tolist() if size == size)
+    told += (
+        f": the largest R-hat is {largest:.3f} (of {variable}), the smallest effective number of "
+        f"rows {smallest:,.0f} of {chains.shape[0] * chains.shape[1]:,}"
+    )
+    if largest > MIXED:
+        told += "; the chains have not mixed: raise --burn-in and --thin"
+    return told

@@ -26,6 +26,22 @@ BURN_IN = 100
 THIN = 10
 
 
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Rows drawn from a model, and how.
+
+    Attributes
+    ----------
+    positions : array of shape (rows, variables)
+        The position of each state.
+    chains : array of shape (chains, draws, variables), or None
+        The Gibbs chains that the rows come from; None if they are exact and independent.
+    """
+
+    positions: IntArray
+    chains: IntArray | None = None
+
+
 def sample(
     model: LogLinear,
     count: int,
@@ -41,15 +57,17 @@ def sample(
 
     Parameters
     ----------
+    model : LogLinear
     count : how many rows
     rng : generator or seed; equal seeds give equal rows
     given : partial assignment, optional
         The evidence: rows are drawn from the distribution given these states.
     method : "exact", "gibbs", or "auto": exact where that is possible
         By Gibbs sampling the rows come from 100 chains, in turn; for more than 1,000 rows from
-        one for ten of them, up to 1,000 chains.
+        one for ten of them, up to 1,000 chains. `draw` gives the chains as well.
     burn_in, thin : for Gibbs sampling
         Sweeps before the first row of a chain, and from one row to the next.
+    show_progress : bool or function of (done, total)
 
     Returns
     -------
@@ -63,20 +81,61 @@ def sample(
     >>> sample(model, 3, rng=1).tolist()
     [['1', 'yes'], ['1', 'yes'], ['1', 'yes']]
     """
+    drawn = draw(
+        model,
+        count,
+        rng=rng,
+        given=given,
+        method=method,
+        burn_in=burn_in,
+        thin=thin,
+        show_progress=show_progress,
+    )
+    return labelled(model.domain, drawn.positions)
+
+
+def draw(
+    model: LogLinear,
+    count: int,
+    *,
+    rng: Seed,
+    given: Assignment | None = None,
+    method: Way = "auto",
+    burn_in: int = BURN_IN,
+    thin: int = THIN,
+    show_progress: bool | Progress = False,
+) -> Drawn:
+    """Rows drawn from a model as positions of states, with the chains they come from.
+
+    Parameters
+    ----------
+    model, count, rng, given, method, burn_in, thin, show_progress
+        As in `sample`.
+
+    Returns
+    -------
+    Drawn
+
+    Examples
+    --------
+    >>> from contextwise.models.structure import Structure
+    >>> model = LogLinear(Structure({"A": 2, "B": ["no", "yes"]}, ["A=1 & B=yes"]), [9.0])
+    >>> draw(model, 2, rng=1).positions.tolist(), draw(model, 2, rng=1).chains
+    ([[1, 1], [1, 1]], None)
+    """
     if count < 0:
         raise DomainError(f"the number of rows cannot be {count}")
     if method not in ("auto", "exact", "gibbs"):
         raise ContextwiseError(f"unknown method {method!r}; choose 'auto', 'exact' or 'gibbs'")
     generator = np.random.default_rng(rng)
-    pinned = model.domain.assignment(given)
     if method != "gibbs":
         try:
-            found = calibrated(model, pinned=pinned)
+            found = calibrated(model, pinned=model.domain.assignment(given))
         except TooLargeError:
             if method == "exact":
                 raise
         else:
-            return labelled(model.domain, found.sample(count, generator))
+            return Drawn(found.sample(count, generator))
     many = min(MOST_CHAINS, max(FEWEST_CHAINS, count // ROWS_A_CHAIN))
     chains = max(1, min(count, many))
     drawn = gibbs_chains(
@@ -89,8 +148,7 @@ def sample(
         thin=thin,
         show_progress=show_progress,
     )
-    in_turn = drawn.transpose(1, 0, 2).reshape(-1, len(model.domain))
-    return labelled(model.domain, in_turn[:count])
+    return Drawn(drawn.transpose(1, 0, 2).reshape(-1, len(model.domain))[:count], drawn)
 
 
 def gibbs_chains(
@@ -104,9 +162,20 @@ def gibbs_chains(
     thin: int = THIN,
     show_progress: bool | Progress = False,
 ) -> IntArray:
-    """Gibbs chains as positions of states: shape (chains, draws, variables).
+    """Gibbs chains as positions of states.
 
     Chains start at random. See `diagnose` for whether they have mixed.
+
+    Parameters
+    ----------
+    model : LogLinear
+    chains, draws : how many chains, and how many rows of each
+    rng, given, burn_in, thin, show_progress
+        As in `sample`.
+
+    Returns
+    -------
+    array of shape (chains, draws, variables)
     """
     if chains < 1 or draws < 0 or burn_in < 0 or thin < 1:
         raise DomainError("chains and thin are at least 1, draws and burn_in not negative")
@@ -157,7 +226,7 @@ class Diagnosis:
 def diagnose(domain: Domain, chains: IntArray) -> Diagnosis:
     """R-hat and effective sample size of Gibbs chains, by ArviZ.
 
-    Needs ``pip install contextwise[diagnostics]``, four draws a chain and two chains at least.
+    Needs ``pip install contextwise[diagnostics]``, at least two chains with four draws each.
     """
     stats = require("arviz_stats.base", "diagnostics").array_stats
     if chains.shape[0] < 2 or chains.shape[1] < 4:

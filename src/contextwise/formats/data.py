@@ -35,6 +35,21 @@ Row = tuple[int, list[str]]
 def read_rows(path: str | os.PathLike[str], domain: Domain) -> npt.NDArray[Any]:
     """The rows of a data file, as labels in the order of the domain: what `Domain.encode` takes.
 
+    Parameters
+    ----------
+    path : path of the file
+    domain : Domain
+        The variables and the states that cells may have.
+
+    Returns
+    -------
+    array of shape (rows, variables)
+
+    Raises
+    ------
+    ParseError
+        For a cell that is no state, a missing value or a row of another length, with its line.
+
     Examples
     --------
     >>> import tempfile, pathlib
@@ -47,7 +62,21 @@ def read_rows(path: str | os.PathLike[str], domain: Domain) -> npt.NDArray[Any]:
 
 
 def parse_rows(data: bytes, name: str, domain: Domain) -> npt.NDArray[Any]:
-    """The rows of a data file that has been read; ``name`` is for messages."""
+    """The rows of a data file that has been read.
+
+    Parameters
+    ----------
+    data : bytes
+        The contents of the file.
+    name : str
+        Of the file, for messages.
+    domain : Domain
+        The variables and the states that cells may have.
+
+    Returns
+    -------
+    array of shape (rows, variables)
+    """
     lines = _lines(data, name)
     first = next(lines, None)
     if first is None:
@@ -102,6 +131,27 @@ def infer_domain(data: bytes, name: str) -> Domain:
     return Domain(variables)
 
 
+def count_rows(data: bytes, name: str, domain: Domain) -> int:
+    """The number of rows of a data file, without its header.
+
+    Parameters
+    ----------
+    data : bytes
+        The contents of the file.
+    name : str
+        Of the file, for messages.
+    domain : Domain
+        The variables; a first line that names them all is the header.
+
+    Examples
+    --------
+    >>> count_rows(b"A,B\\n0,1\\n1,1\\n", "rows.csv", Domain({"A": 2, "B": 2}))
+    2
+    """
+    lines = [cells for _, cells in _lines(data, name)]
+    return len(lines) - (bool(lines) and _header(lines[0], domain) is not None)
+
+
 def format_rows(rows: npt.NDArray[Any], domain: Domain) -> str:
     """Rows of labels as CSV text, with the names of the variables as header.
 
@@ -114,6 +164,16 @@ def format_rows(rows: npt.NDArray[Any], domain: Domain) -> str:
     writer.writerow(domain.names)
     writer.writerows(rows.tolist())
     return text.getvalue()
+
+
+def format_codes(positions: npt.NDArray[np.int64]) -> str:
+    """Rows of positions as Libra's ``.data`` text: codes with commas between them, no header.
+
+    >>> print(format_codes(np.array([[1, 0], [0, 2]])), end="")
+    1,0
+    0,2
+    """
+    return "".join(",".join(map(str, row)) + "\n" for row in positions.tolist())
 
 
 def _lines(data: bytes, name: str) -> Iterator[Row]:

@@ -27,7 +27,7 @@ class Configuration:
     Attributes
     ----------
     variables, features : the true model
-    structures : how many random structures a side
+    structures : how many random structures per side
     sizes : the numbers of rows of the data
     parameter_sets : how many sets of weights the true model is given
     interaction : the smallest and the largest log-odds ratio of an interaction
@@ -53,22 +53,24 @@ class Configuration:
 
     def __post_init__(self) -> None:
         low, high = self.interaction
-        problems = {
-            "structures": self.structures < 1,
-            "sizes": not self.sizes or min(self.sizes) < 1,
-            "parameter_sets": self.parameter_sets < 1,
-            "interaction": not 0 < low <= high,
-            "burn_in": self.burn_in < 0,
-            "thin": self.thin < 1,
-            "chains": self.chains < 1,
-            "method": self.method not in get_args(Method),
-            "l2": not self.l2 >= 0,
-            "chunk": self.chunk < 1,
-            "seed": self.seed < 0,
+        rules = {
+            "structures": (self.structures >= 1, "is at least 1"),
+            "sizes": (self.sizes and min(self.sizes) >= 1, "are numbers of rows, from 1 on"),
+            "parameter_sets": (self.parameter_sets >= 1, "is at least 1"),
+            "interaction": (0 < low <= high, "is a smallest and a largest number above 0"),
+            "burn_in": (self.burn_in >= 0, "is 0 or more"),
+            "thin": (self.thin >= 1, "is at least 1"),
+            "chains": (self.chains >= 1, "is at least 1"),
+            "method": (self.method in get_args(Method), f"is {' or '.join(get_args(Method))}"),
+            "l2": (self.l2 >= 0, "is 0 or more"),
+            "chunk": (self.chunk >= 1, "is at least 1"),
+            "seed": (self.seed >= 0, "is 0 or more"),
         }
-        for name, wrong in problems.items():
-            if wrong:
-                raise ContextwiseError(f"{name} cannot be {getattr(self, name)!r}")
+        for name, (kept, rule) in rules.items():
+            if not kept:
+                given = getattr(self, name)
+                shown = ", ".join(map(str, given)) if isinstance(given, tuple) else given
+                raise ContextwiseError(f"{name} {rule}, not {shown}")
 
     def model(self) -> Structure:
         """The true model."""
@@ -86,6 +88,14 @@ class Configuration:
 def configuration_of(model: Model | None = None, **settings: Any) -> Configuration:
     """The configuration for a true model (by default the paper's), with some settings changed.
 
+    Parameters
+    ----------
+    model : Structure or LogLinear, optional
+    **settings
+        The fields of `Configuration` that differ from its defaults.
+
+    Examples
+    --------
     >>> configuration_of(structures=10).features[0]
     'X0=1 & X1=0'
     """

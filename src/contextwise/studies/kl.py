@@ -36,7 +36,8 @@ from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress
 from contextwise.execution.runs import Outcome, Record, Store, Unit, run_units
 from contextwise.learning.generate import WithErrors, with_errors
-from contextwise.models.features import members
+from contextwise.models.domain import Domain
+from contextwise.models.features import IntArray, members
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.studies.configuration import Configuration, to_toml
 
@@ -134,6 +135,7 @@ class Study:
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
         self.model = configuration.model()
+        self.plain = Domain.of_cardinalities(self.model.domain.cardinalities)
         whole = compare(self.model, Structure(self.model.domain))
         self.most: dict[Side, int] = {"fp": int(whole.tn), "fn": int(whole.fn)}
         self.data_sets = [
@@ -147,7 +149,7 @@ class Study:
         self.rows_behind = [size for _, size in self.data_sets]
         self.targets = np.stack(
             [
-                empirical(self.model.domain, self.data(originals[parameters], parameters, size))
+                empirical(self.plain, self.data(originals[parameters], parameters, size))
                 for parameters, size in self.data_sets
             ]
         )
@@ -172,8 +174,20 @@ class Study:
             weights.append(strength[scope] / 4 * (-1) ** odd)
         return LogLinear(self.model, np.array(weights))
 
-    def data(self, original: LogLinear, parameters: int, size: int) -> np.ndarray[Any, Any]:
-        """Rows drawn by Gibbs sampling, the same number from each of several chains."""
+    def data(self, original: LogLinear, parameters: int, size: int) -> IntArray:
+        """Rows drawn by Gibbs sampling, as many from each of several chains.
+
+        Parameters
+        ----------
+        original : the true model with its weights
+        parameters : the number of these weights
+        size : how many rows
+
+        Returns
+        -------
+        array of shape (size, variables)
+            The position of each state.
+        """
         c = self.configuration
         count = min(c.chains, size)
         chains = gibbs_chains(
@@ -184,9 +198,7 @@ class Study:
             burn_in=c.burn_in,
             thin=c.thin,
         )
-        positions = np.swapaxes(chains, 0, 1).reshape(-1, len(self.model.domain))[:size]
-        labels = self.model.domain.states
-        return np.stack([np.array(labels[v])[positions[:, v]] for v in range(len(labels))], axis=1)
+        return np.swapaxes(chains, 0, 1).reshape(-1, len(self.model.domain))[:size]
 
     def structure(self, side: Side, number: int) -> WithErrors:
         """The random structure of that number; its errors are spread evenly over what can be."""

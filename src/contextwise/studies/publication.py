@@ -20,20 +20,28 @@ if TYPE_CHECKING:
 
 
 def publish(folder: str | os.PathLike[str]) -> str:
-    """Write ``results.csv``, ``summary.md`` and the figures beside the results; give the summary.
+    """Write ``results.csv``, ``summary.md`` and the figures beside the results.
 
-    There is a figure a number of rows: ``kl-50.png`` and ``kl-50.svg``, and so on.
+    There is one figure per number of rows: ``kl-50.png`` and ``kl-50.svg``, and so on.
+
+    Parameters
+    ----------
+    folder : path of the run
+
+    Returns
+    -------
+    str
+        The summary, for a terminal.
     """
     place = Path(folder)
     rows = read_records(place)
     write_bytes(place / "results.csv", as_csv(rows).encode())
-    summary = written_summary(rows)
-    write_bytes(place / "summary.md", summary.encode())
+    write_bytes(place / "summary.md", written_summary(rows).encode())
     for size in sorted({row["size"] for row in rows}):
         figure = kl_figure(rows, size)
         for suffix in ("png", "svg"):
             save(figure, place / f"kl-{size}.{suffix}")
-    return summary
+    return written_summary(rows, markdown=False)
 
 
 @styled

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, require
+from contextwise.models.numbers import columns
 
 FloatArray = npt.NDArray[np.float64]
 Interval = tuple[float, float]
@@ -59,7 +60,14 @@ class Means:
 
 
 def means(rows: Iterable[Mapping[str, Any]], side: str, size: int) -> Means:
-    """The rows of one side and size, a structure each, in the order of their errors."""
+    """KL of the structures of one side at one size, in the order of their errors.
+
+    Parameters
+    ----------
+    rows : records of a run
+    side : "fp" or "fn"
+    size : the number of rows of the data
+    """
     table: dict[int, dict[int, float]] = {}
     percentage: dict[int, float] = {}
     for row in rows:
@@ -131,11 +139,24 @@ def _interval(values: list[float]) -> Interval:
     return float(low), float(high)
 
 
-def written_summary(rows: Iterable[Mapping[str, Any]]) -> str:
-    """The three conclusions of the paper, as numbers, and whether they hold as worded."""
+def written_summary(rows: Iterable[Mapping[str, Any]], *, markdown: bool = True) -> str:
+    """The three conclusions of the paper, as numbers, and whether they hold as worded.
+
+    Parameters
+    ----------
+    rows : records of a run
+    markdown : bool
+        With a title and the whole table, for a file; otherwise with a narrower table, for a
+        terminal.
+
+    Returns
+    -------
+    str
+    """
     found = effects(rows)
     sides = {side: {e.size: e for e in found if e.side == side} for side in NAMES}
-    lines = ["# KL-divergence against the metric", "", *_table(found), ""]
+    title = ["# KL-divergence against the metric", ""]
+    lines = [*title, *_markdown(found), ""] if markdown else [_table(found), ""]
     lines += ["KL is in nats; intervals are 95 % bootstrap intervals over structures.", ""]
     fp, fn = sides["fp"], sides["fn"]
     if fn:
@@ -147,7 +168,7 @@ def written_summary(rows: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(found: list[Effect]) -> list[str]:
+def _markdown(found: list[Effect]) -> list[str]:
     head = (
         "| errors | rows | structures | KL, fewest errors | KL, most errors | rank correlation "
         "| single parameter sets | KL per 1 % of errors | growth / spread |"
@@ -163,6 +184,23 @@ def _table(found: list[Effect]) -> list[str]:
             for e in found
         ),
     ]
+
+
+def _table(found: list[Effect]) -> str:
+    """What fits a terminal; the rest is in the file."""
+    head = ("errors", "rows", "KL, fewest", "and most", "rank correlation", "KL per 1 %")
+    rows = [
+        (
+            NAMES[e.side],
+            f"{e.size:,}",
+            f"{e.lowest_kl:.4g}",
+            f"{e.highest_kl:.4g}",
+            f"{e.rank:.2f} ({_range(e.rank_interval, '.2f')})",
+            f"{e.slope:.2g} ({_range(e.slope_interval, '.2g')})",
+        )
+        for e in found
+    ]
+    return columns([head, *rows], "<>>>>>")
 
 
 def _range(interval: Interval, form: str) -> str:
