@@ -132,7 +132,7 @@ def test_a_pair_that_was_not_asked_for_has_no_answer() -> None:
 @given(st.builds(Confusion, COUNTS, COUNTS, COUNTS, COUNTS))
 def test_rates_are_shares(matrix: Confusion) -> None:
     for name, value in matrix.rates(zero_division=0.0).items():
-        assert (-1.0 if name == "mcc" else 0.0) <= value <= 1.0
+        assert (-1.0 if name in ("mcc", "kappa") else 0.0) <= value <= 1.0
     assert matrix + Confusion(0, 0, 0, 0) == matrix
     assert matrix.total == matrix.tp + matrix.fn + matrix.fp + matrix.tn
     assert 0.0 <= matrix.normalized <= 1.0

@@ -142,7 +142,7 @@ def test_canonical_contexts_tell_equal_claims_apart(engine: str) -> None:
 def test_names_and_their_order_do_not_matter(engine: str, data: st.DataObject) -> None:
     a, b = data.draw(families(2))
     names = {name: f"new {name}" for name in a.domain.names}
-    a, b = a.rename(names), b.rename(names)
+    a, b = a.renamed(names), b.renamed(names)
     order = data.draw(st.permutations(range(len(a.domain))))
     shuffled = Domain({b.domain.names[v]: b.domain.states[v] for v in order})
     moved = Structure(shuffled, list(b))

@@ -32,15 +32,15 @@ METRIC = frozenset({"identity", "symmetry", "triangle", "relabelling", "claims"}
 
 DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
     "contextwise.comparison.compare.distance": (distance, METRIC),
-    "contextwise.comparison.result.Comparison.distance": (
+    "contextwise.comparison.comparison.Comparison.distance": (
         lambda a, b: compare(a, b).distance,
         METRIC,
     ),
-    "contextwise.comparison.result.Comparison.normalized": (
+    "contextwise.comparison.comparison.Comparison.normalized": (
         lambda a, b: compare(a, b).normalized,
         METRIC,
     ),
-    "contextwise.comparison.result.Comparison.mean_pair_distance": (
+    "contextwise.comparison.comparison.Comparison.mean_pair_distance": (
         lambda a, b: compare(a, b).mean_pair_distance,
         METRIC,
     ),
@@ -117,7 +117,7 @@ def test_triangle(d: Distance, models: Models) -> None:
 def test_relabelling(d: Distance, models: Models) -> None:
     names = {name: f"new {name}" for name in models[0].domain.names}
     a, b = models
-    assert d(a.rename(names), b.rename(names)) == d(a, b)
+    assert d(a.renamed(names), b.renamed(names)) == d(a, b)
 
 
 @keeping("claims")

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare
 from contextwise.errors import ContextwiseError, DomainError, ParseError
-from contextwise.models.domain import align, label_of
+from contextwise.models.alignment import alignment
+from contextwise.models.domain import label_of
 from contextwise.models.notation import Literal, parse_literals, quoted, write_literals
 from contextwise.testing import domains, families, rows
 
@@ -151,7 +152,7 @@ def test_alignment_there_and_back(models: tuple[Structure, ...], random: object)
         )
     }
     other = Domain(shuffled)
-    assert align(model.domain, model.domain).trivial
+    assert alignment(model.domain, model.domain).trivial
     there = model.aligned_to(other)
     there.features.check()
     assert there.aligned_to(model.domain) == model

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from contextwise import Domain, Structure, compare, examples
-from contextwise.comparison.explain import FeatureErrors, explain, in_words
+from contextwise.comparison.explain import FeatureErrors, explain, explain_pair, in_words
 from contextwise.comparison.pairs import Contexts
 from contextwise.learning.generate import random_structure
 from contextwise.testing import families
@@ -23,8 +23,8 @@ def test_regions_add_up_to_the_comparison(models: tuple[Structure, Structure]) -
     true, guess = models
     for contexts in BOTH:
         for pair in combinations(true.domain.names, 2):
-            found = explain(true, guess, pair=pair, contexts=contexts, top=3)
-            counted = compare(true, guess, contexts=contexts).pair(*pair)
+            compared = compare(true, guess, contexts=contexts)
+            found, counted = explain_pair(compared, pair, top=3), compared.pair(*pair)
             assert (found.fp, found.fn, found.undecided) == (counted.fp, counted.fn, 0)
             assert found.contexts == counted.total
             assert sum(region.size for region in found.regions) + found.rest == found.errors
@@ -77,13 +77,13 @@ DOMAIN = Domain({"A": 2, "B": 2, "C": ["no", "yes"], "D": ["young", "old", "very
 def test_a_pair_in_words() -> None:
     true = Structure(DOMAIN, ["A=1 & B=1 & C=no"])
     guess = Structure(DOMAIN, ["A=1 & B=1 & D=young"])
-    assert str(explain(true, guess, pair=("B", "A"))).splitlines() == [
+    assert str(explain_pair(compare(true, guess), ("B", "A"))).splitlines() == [
         "A–B only in true: when C=no and D≠young; 33.3 % of contexts",
         "A–B only in guess: when C=yes and D=young; 16.7 % of contexts",
     ]
-    assert str(explain(true, true, pair=("A", "B"))) == "A–B: no difference"
+    assert str(explain_pair(compare(true, true), ("A", "B"))) == "A–B: no difference"
     everywhere = Structure(DOMAIN, ["A=1 & B=1"])
-    assert str(explain(Structure(DOMAIN), everywhere, pair=("A", "B"))) == (
+    assert str(explain_pair(compare(Structure(DOMAIN), everywhere), ("A", "B"))) == (
         "A–B only in guess: in every context; 100 % of contexts"
     )
 
@@ -114,8 +114,8 @@ def test_what_a_time_limit_leaves_out_is_said() -> None:
     true, guess = (
         random_structure(domain, features=150, lengths=(5, 7), rng=rng) for _ in range(2)
     )
-    found = explain(true, guess, pair=("v0", "v1"), time_limit=0.0)
     counted = compare(true, guess, pairs=[("v0", "v1")])
+    found = explain_pair(counted, ("v0", "v1"), time_limit=0.0)
     assert found.undecided > 0
     assert found.fp <= counted.fp <= found.fp + found.undecided
     assert found.fn <= counted.fn <= found.fn + found.undecided

@@ -130,7 +130,7 @@ def test_the_numbers_a_click_on_a_pair_and_the_keyboard(page: Page) -> None:
     page.locator('#heat rect[data-row="5"][data-column="4"]').click()
     expect(page.locator("#first")).to_have_value("X5", timeout=PATIENCE)
     expect(page.locator("#second")).to_have_value("X4")
-    [region] = explain(six, guess, pair=("X4", "X5")).regions
+    [region] = explain(six, guess, pairs=[("X4", "X5")]).pairs[0].regions
     shows(page, "#regions", region.when)
     shows(page, "#regions", "only in true")
     page.locator("#worst button").first.focus()

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Structure, compare
-from contextwise.comparison.bounds import confusion_bounds
-from contextwise.comparison.confusion import Confusion
+from contextwise.comparison.confusion import Confusion, confusion_bounds
 from contextwise.comparison.pairs import active_pairs
 from contextwise.counting import get_engine
 from contextwise.counting.bounds import union_bounds
@@ -164,7 +163,7 @@ def test_threads_are_one_at_least() -> None:
 INTERRUPTED = """
 import sys
 from contextwise import compare
-from contextwise.comparison.result import Interrupted
+from contextwise.comparison.comparison import Interrupted
 from hard import hard_models
 models = hard_models()
 print("begin", flush=True)

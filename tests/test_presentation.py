@@ -186,7 +186,7 @@ class TestNotebooks:
         SIX,
         half_known(),
         explain(examples.load("six"), examples.load("six-guess")),
-        explain(examples.load("six"), examples.load("six-guess"), pair=("X1", "X2")),
+        explain(examples.load("six"), examples.load("six-guess"), pairs=[("X1", "X2")]),
         distance_matrix([SIX.true, SIX.guess]),
         score(examples.load("lung"), examples.load("lung-learned")),
     )

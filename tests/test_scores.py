@@ -36,7 +36,7 @@ GUESS = Structure(DOMAIN, ["A=1 & B=yes", "A=1 & C=1", "C=2", "B=yes"])
 
 def test_each_score_is_that_of_its_function() -> None:
     train, test = sample(TRUE, 500, rng=1), sample(TRUE, 200, rng=2)
-    found = score(TRUE, GUESS, data=test, fit_to=train)
+    found = score(TRUE, GUESS, test=test, fit_to=train)
     fitted = fit(GUESS, train).model
     assert found.comparison.distance == compare(TRUE, GUESS).distance
     expected = divergences(TRUE, fitted)
@@ -63,9 +63,9 @@ def test_what_cannot_be_had_has_its_reason() -> None:
     assert bare.missing["cmll"].startswith("there are no rows")
     rows = sample(TRUE, 20, rng=1)
     assert score(TRUE.structure, TRUE).missing["jensen_shannon"] == "the true model has no weights"
-    assert score(TRUE, GUESS, data=rows).missing["aic"] == "the guess has no weights"
+    assert score(TRUE, GUESS, test=rows).missing["aic"] == "the guess has no weights"
     hard = LogLinear(TRUE.structure, np.array([-np.inf, 0, 0, 0]))
-    limited = score(TRUE, hard, data=rows)
+    limited = score(TRUE, hard, test=rows)
     assert limited.missing["cmll"] == "CMLL needs finite weights"
     assert limited.values["kl_true_guess"].value == np.inf
 
@@ -79,11 +79,11 @@ def test_what_is_too_large_is_sampled_or_refused() -> None:
         Structure(domain, [f"v{i}=1 & v{i + 1}=1" for i in range(n - 1)]), np.ones(n - 1)
     )
     rows = sample(chain, 10, rng=1)
-    exact = score(chain, model, data=rows, sampling=False, groups=10)
+    exact = score(chain, model, test=rows, sampling=False, groups=10)
     assert "10^12" in exact.missing["log_likelihood"]
     assert exact.missing["aic"] == exact.missing["log_likelihood"]
     assert set(exact.values) == {"pseudo_log_likelihood", "cmll"}
-    coarse = score(chain, model, data=rows, sampling=False, groups=2)
+    coarse = score(chain, model, test=rows, sampling=False, groups=2)
     assert "a group of 20 variables has more than 4,096 states" in coarse.missing["cmll"]
     itself = score(chain, chain, sampling=False)
     assert itself.values["kl_true_guess"].value == pytest.approx(0, abs=1e-9)
@@ -125,7 +125,7 @@ def test_sample_fit_and_score(folder: Path) -> None:
     assert (
         "guess.json: KL(true ‖ guess), KL(guess ‖ true), JS, TV: the guess has no weights" in table
     )
-    options = ("--fit", folder / "data.csv", "--data", folder / "data.csv")
+    options = ("--fit", folder / "data.csv", "--test", folder / "data.csv")
     one = json.loads(
         run("score", folder / "true.json", folder / "guess.json", *options, "--json").stdout
     )

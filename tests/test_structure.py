@@ -278,18 +278,18 @@ def test_renaming_back_and_forth(data: st.DataObject) -> None:
             model.domain.names, data.draw(st.permutations(NAMES[: len(model.domain)])), strict=False
         )
     )
-    there = model.rename(new)
+    there = model.renamed(new)
     there.features.check()
     assert there.domain.names == tuple(new[name] for name in model.domain.names)
-    assert there.rename({b: a for a, b in new.items()}) == model
+    assert there.renamed({b: a for a, b in new.items()}) == model
 
 
 def test_bad_renamings_are_named() -> None:
     model = Structure({"A": 2, "B": 2})
     with pytest.raises(DomainError, match="unknown variable 'C'"):
-        model.rename({"C": "D"})
+        model.renamed({"C": "D"})
     with pytest.raises(DomainError, match="one name"):
-        model.rename({"A": "B"})
+        model.renamed({"A": "B"})
 
 
 def test_features_of_another_domain_are_refused() -> None:

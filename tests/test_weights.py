@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare
-from contextwise.comparison.weights import marginals, value_weights
+from contextwise.comparison.context_weights import marginals, value_weights
 from contextwise.errors import DomainError
 from contextwise.testing import contexts_of, depends, domains, families, rows
 

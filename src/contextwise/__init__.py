@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Comparison": "comparison.result",
+    "Comparison": "comparison.comparison",
     "Domain": "models.domain",
     "LogLinear": "models.structure",
     "Structure": "models.structure",

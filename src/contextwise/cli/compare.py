@@ -6,20 +6,14 @@ import click
 from click.shell_completion import CompletionItem
 
 from contextwise.cli.compared import Given, Result, as_records, as_text, print_rows
-from contextwise.cli.data import load_rows
-from contextwise.cli.models import (
-    ZeroWeights,
-    contexts_option,
-    load,
-    model_argument,
-    only_one_from_stdin,
-    pair_of,
-    reading_options,
-    short_names,
-)
+from contextwise.cli.models import load, model_argument, only_one_from_stdin, short_names
 from contextwise.cli.output import print_records
-from contextwise.errors import ContextwiseError, DomainError
-from contextwise.models.notation import parse_names
+from contextwise.cli.restrictions import (
+    Asked,
+    refuse_nothing,
+    restricting_options,
+    time_limit_option,
+)
 
 
 def _complete_engine(
@@ -33,29 +27,21 @@ def _complete_engine(
 @click.command()
 @model_argument("true")
 @model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
-@click.option("--pairs", "pairs", metavar="A,B", multiple=True, help="Only this pair; repeatable.")
-@click.option("--variables", metavar="A,B,...", help="Only the pairs of these variables.")
-@click.option("--context", metavar="'A=1, B=0'", help="Only contexts that agree with this one.")
-@click.option("--data", type=click.Path(), help="Only contexts of the rows of this CSV file.")
-@contexts_option
+@restricting_options
 @click.option(
     "--engine",
     metavar="NAME",
     shell_complete=_complete_engine,
     help="What counts; see: contextwise engines",
 )
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0),
-    metavar="SECONDS",
-    help="Stop after so long, for each guess; what is not finished then has proven bounds.",
+@time_limit_option(
+    "Stop after so long, for each guess; what is not finished then has proven bounds."
 )
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
-    help="How many threads count.  [default: one a core]",
+    help="How many threads count.  [default: one per core]",
 )
-@reading_options
 @click.option(
     "--top",
     type=click.IntRange(min=0),
@@ -64,7 +50,7 @@ def _complete_engine(
     help="How many of the worst pairs to show.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; a list for several guesses.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row a guess.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per guess.")
 @click.option("--per-pair", is_flag=True, help="With --csv or --json: the counts of every pair.")
 @click.option("--exit-code", is_flag=True, help="Leave with 0 if nothing differs, 1 if it does.")
 @click.pass_context
@@ -72,16 +58,10 @@ def compare(
     ctx: click.Context,
     true: str,
     guesses: tuple[str, ...],
-    pairs: tuple[str, ...],
-    variables: str | None,
-    context: str | None,
-    data: str | None,
-    contexts: str,
+    asked: Asked,
     engine: str | None,
     time_limit: float | None,
     threads: int | None,
-    zero_weights: ZeroWeights,
-    format_name: str | None,
     top: int,
     as_json: bool,
     as_csv: bool,
@@ -105,40 +85,36 @@ def compare(
       contextwise compare true.mn *.learned.mn
       contextwise compare true.mn learned.mn --pairs smoker,cough --context "age=old"
       contextwise compare true.mn learned.mn --data observed.csv
+      contextwise compare true.bif learned.mn --by-position
       contextwise compare true.mn learned.mn --json | jq .distance
       contextwise compare true.mn learned.mn --csv --per-pair > pairs.csv
       contextwise compare true.mn learned.mn --time-limit 60
       contextwise compare true.mn learned.mn --exit-code > /dev/null || echo different
     """
     _refuse_contradictions(as_json, as_csv, per_pair)
-    only_one_from_stdin([true, *guesses, data])
+    only_one_from_stdin([true, *guesses, asked.data])
+    from contextwise.comparison.compare import Interrupted
     from contextwise.comparison.compare import compare as compare_models
-    from contextwise.comparison.result import Interrupted
     from contextwise.counting import DEFAULT
 
-    first, *others = _all_given([true, *guesses], format_name, zero_weights)
-    for other in others:
-        _refuse_other_domains(first, other)
-    rows = None if data is None else load_rows(data, first.model.domain)
+    first, *others = _all_given([true, *guesses], asked)
+    restriction = asked.of(first.model.domain)
     results: list[Result] = []
     for other in others:
         try:
             comparison = compare_models(
                 first.model,
                 other.model,
-                pairs=[pair_of(text, "--pairs") for text in pairs] or None,
-                variables=None if variables is None else parse_names(variables),
-                context=context,
-                data=rows,
-                contexts=contexts,  # type: ignore[arg-type]
                 engine=engine or DEFAULT,
                 time_limit=time_limit,
                 threads=threads,
                 show_progress=True,
+                **restriction,
             )
         except Interrupted as stop:
             comparison = stop.comparison
-        results.append(Result(other, comparison, context, data))
+        refuse_nothing(comparison.question)
+        results.append(Result(other, comparison, asked.context, asked.data))
         if comparison.interrupted:
             break
     if as_json:
@@ -146,7 +122,7 @@ def compare(
     elif as_csv:
         print_rows(first, results, per_pair=per_pair)
     else:
-        click.echo(as_text(first, results, zero_weights=zero_weights, top=top))
+        click.echo(as_text(first, results, zero_weights=asked.zero_weights, top=top))
     if exit_code and any(result.comparison.distance_bounds[0] for result in results):
         ctx.exit(1)
     if any(result.comparison.open_pairs or result.comparison.interrupted for result in results):
@@ -160,23 +136,13 @@ def _refuse_contradictions(as_json: bool, as_csv: bool, per_pair: bool) -> None:
         raise click.UsageError("--per-pair goes with --csv or --json")
 
 
-def _refuse_other_domains(true: Given, guess: Given) -> None:
-    from contextwise.models.domain import align
-
-    try:
-        align(guess.model.domain, true.model.domain)
-    except DomainError as error:
-        raise ContextwiseError(f"{true.name}, {guess.name}: {error}") from None
-
-
-def _all_given(names: list[str], format_name: str | None, zero_weights: ZeroWeights) -> list[Given]:
+def _all_given(names: list[str], asked: Asked) -> list[Given]:
     from contextwise.models.structure import LogLinear
 
     found = []
     for name, label in zip(names, short_names(names), strict=True):
-        model, zeros = load(name, format=format_name), 0
-        if isinstance(model, LogLinear):
-            zeros = int((model.weights == 0).sum())
-            model = model.without_zero_weights() if zero_weights == "drop" else model
-        found.append(Given(name, label, model, zeros))
+        model = load(name, format=asked.format_name)
+        zeros = int((model.weights == 0).sum()) if isinstance(model, LogLinear) else 0
+        left = len(model) - (zeros if asked.zero_weights == "drop" else 0)
+        found.append(Given(name, label, model, left, zeros))
     return found

@@ -18,11 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Given:
-    """A model as it was given: its name, and how many of its features have weight 0."""
+    """A model as it was given.
+
+    Attributes
+    ----------
+    name : as it was given
+    label : the name in a table: without its folder, where that is enough
+    model : as it was read
+    features : how many of its features are compared
+    zero_weights : how many of its features have weight 0
+    """
 
     name: str
-    label: str  # the name in a table: without its folder, where that is enough
+    label: str
     model: Model
+    features: int
     zero_weights: int
 
 
@@ -42,7 +52,7 @@ class Result:
 def as_records(
     true: Given, results: Sequence[Result], *, top: int, per_pair: bool
 ) -> list[dict[str, object]]:
-    """One object a guess: what a row of CSV has, and the pairs."""
+    """One object per guess: what a row of CSV has, and the pairs."""
     from contextwise.report.records import open_pair_records, pair_records, worst_pair_records
 
     records = []
@@ -59,7 +69,7 @@ def as_records(
 
 
 def print_rows(true: Given, results: Sequence[Result], *, per_pair: bool) -> None:
-    """CSV: one row a guess, or one row a pair of each guess."""
+    """CSV: one row per guess, or one row per pair of each guess."""
     from contextwise.report.records import PAIR_KEYS, pair_records
 
     if per_pair:
@@ -88,7 +98,7 @@ def as_text(
     if len(results) == 1:
         parts = comparison_parts(results[0].comparison, top=top)
     else:
-        guesses = [Guess(r.guess.label, r.comparison, len(r.guess.model)) for r in results]
+        guesses = [Guess(r.guess.label, r.comparison, r.guess.features) for r in results]
         parts = guesses_parts(guesses)
     return f"{_head(true, results, zero_weights)}\n\n{text_of(parts)}"
 
@@ -101,8 +111,8 @@ def _record(true: Given, result: Result) -> Record:
         "true": true.name,
         "guess": guess.name,
         "variables": len(true.model.domain),
-        "true_features": len(true.model),
-        "guess_features": len(guess.model),
+        "true_features": true.features,
+        "guess_features": guess.features,
         "true_zero_weights": true.zero_weights,
         "guess_zero_weights": guess.zero_weights,
         "context": result.context,
@@ -128,6 +138,8 @@ def _head(true: Given, results: Sequence[Result], zero_weights: ZeroWeights) -> 
     if context:
         over += f" in the context {name(context)}"
     rows.append(("over", over))
+    if c.by_position:
+        rows.append(("note", "variables and states are aligned by position, not by name"))
     zeros = [
         f"{given.zero_weights:,} in {name(given.label)}"
         for given in (true, *guesses)
@@ -144,4 +156,4 @@ def _size(given: Given) -> str:
     from contextwise.models.numbers import name, plural
 
     variables = plural(len(given.model.domain), "variable")
-    return f"{name(given.label)}: {variables}, {plural(len(given.model), 'feature')}"
+    return f"{name(given.label)}: {variables}, {plural(given.features, 'feature')}"

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.models import (
-    ZeroWeights,
-    contexts_option,
-    load_all,
-    model_argument,
-    pair_of,
-    reading_options,
-)
+from contextwise.cli.models import load_all, model_argument
 from contextwise.cli.output import print_json
+from contextwise.cli.restrictions import (
+    Asked,
+    refuse_nothing,
+    restricting_options,
+    time_limit_option,
+)
 
 if TYPE_CHECKING:
     from contextwise.comparison.explain import Explanation, PairExplanation
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 @click.command()
 @model_argument("true")
 @model_argument("guess")
-@click.option("--pair", metavar="A,B", help="Explain this pair instead of the whole comparison.")
 @click.option(
     "--top",
     type=click.IntRange(min=1),
@@ -32,26 +30,17 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many regions, pairs and features.",
 )
-@contexts_option
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0),
-    metavar="SECONDS",
-    help="Say what is known by then.",
-)
-@reading_options
+@restricting_options
+@time_limit_option("Say what is known by then.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; sizes are exact.")
 @click.pass_context
 def explain(
     ctx: click.Context,
     true: str,
     guess: str,
-    pair: str | None,
     top: int,
-    contexts: str,
+    asked: Asked,
     time_limit: float | None,
-    zero_weights: ZeroWeights,
-    format_name: str | None,
     as_json: bool,
 ) -> None:
     """Say where GUESS differs from the TRUE model: in which contexts, and by which features.
@@ -64,20 +53,14 @@ def explain(
     \b
     Examples:
       contextwise explain true.mn learned.mn
-      contextwise explain true.mn learned.mn --pair smoker,cough
+      contextwise explain true.mn learned.mn --pairs smoker,cough
       contextwise explain true.mn learned.mn --json | jq '.features[0]'
     """
     from contextwise.comparison.explain import explain as explain_models
 
-    first, second = load_all([true, guess], format=format_name, zero_weights=zero_weights)
-    found = explain_models(
-        first,
-        second,
-        pair=None if pair is None else pair_of(pair, "--pair"),  # type: ignore[call-overload]
-        top=top,
-        contexts=contexts,
-        time_limit=time_limit,
-    )
+    first, second = load_all([true, guess], format=asked.format_name)
+    found = explain_models(first, second, top=top, time_limit=time_limit, **asked.of(first.domain))
+    refuse_nothing(found.comparison.question)
     if as_json:
         print_json(_record(found))
     else:
@@ -86,12 +69,9 @@ def explain(
         ctx.exit(3)
 
 
-def _record(found: Explanation | PairExplanation) -> dict[str, object]:
-    from contextwise.comparison.explain import PairExplanation
+def _record(found: Explanation) -> dict[str, object]:
     from contextwise.report.records import comparison_record
 
-    if isinstance(found, PairExplanation):
-        return _pair_record(found)
     return {
         "comparison": comparison_record(found.comparison),
         "summary": found.comparison.summary(),

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.models import (
-    ZeroWeights,
-    load_all,
-    model_argument,
-    reading_options,
-    short_names,
-)
+from contextwise.cli.models import load_all, model_argument, short_names
 from contextwise.cli.output import check_out
+from contextwise.cli.restrictions import Asked, restricting_options, time_limit_option
+from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
     from contextwise.comparison.many import DistanceMatrix
@@ -29,19 +26,22 @@ GANAK = "some counts are Ganak's, which errs with a probability below one in a b
     "--out", type=click.Path(), help="Write to this file: CSV, or JSON if it is a .json file."
 )
 @click.option("--normalized", is_flag=True, help="Distances as shares of all assertions.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row and one column a model.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row and one column per model.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--jobs",
     type=click.IntRange(min=-1),
     default=1,
     show_default=True,
-    help="How many processes; 1 counts here, on all cores, and -1 is one a core.",
+    help="How many processes; 1 counts here, on all cores, and -1 is one per core.",
 )
 @click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
 @click.option("--engine", metavar="NAME", help="What counts; see: contextwise engines")
-@reading_options
+@restricting_options
+@time_limit_option("Stop after so long; distances that are not known then have bounds.")
+@click.pass_context
 def matrix(
+    ctx: click.Context,
     models: tuple[str, ...],
     out: str | None,
     normalized: bool,
@@ -50,8 +50,8 @@ def matrix(
     jobs: int,
     cluster: str | None,
     engine: str | None,
-    zero_weights: ZeroWeights,
-    format_name: str | None,
+    asked: Asked,
+    time_limit: float | None,
 ) -> None:
     """Say how far each two of the MODELs are from each other, exactly.
 
@@ -74,14 +74,19 @@ def matrix(
     if out is not None:
         check_out(out, [".csv", ".json"])
         as_json = as_json or (out.lower().endswith(".json") and not as_csv)
+    given = load_all(models, format=asked.format_name)
     found = distance_matrix(
-        load_all(models, format=format_name, zero_weights=zero_weights),
+        given,
         names=models,
         engine=engine or DEFAULT,
         n_jobs=jobs,
         cluster=cluster,
         show_progress=True,
+        time_limit=time_limit,
+        **asked.of(given[0].domain),
     )
+    if not found.total:
+        raise ContextwiseError("there is nothing to compare: no pair is left")
     if as_json:
         text = _json(found)
     elif as_csv or out is not None:
@@ -94,13 +99,21 @@ def matrix(
         write_bytes(out, text.encode())
     if found.rests_on_ganak and (as_csv or as_json or out is not None):
         click.echo(f"contextwise: {GANAK}; --engine native is deterministic", err=True)
+    if found.open:
+        click.echo(f"contextwise: {found.open} distances were not decided in time", err=True)
+        ctx.exit(3)
 
 
-def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[int | float]]:
-    cells: list[list[int | float]] = (
-        matrix.normalized if normalized else matrix.distances
-    ).tolist()
-    return cells
+def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[Any]]:
+    """The distances or their shares; one that is open is the two numbers it lies between."""
+    lower, upper = (
+        (matrix.shares(bound) if normalized else bound).tolist()
+        for bound in (matrix.lower, matrix.upper)
+    )
+    return [
+        [low if low == high else [low, high] for low, high in zip(*rows, strict=True)]
+        for rows in zip(lower, upper, strict=True)
+    ]
 
 
 def _json(matrix: DistanceMatrix) -> str:
@@ -109,8 +122,10 @@ def _json(matrix: DistanceMatrix) -> str:
     record = {
         "models": matrix.names,
         "assertions": matrix.total,
-        "distances": matrix.distances,
-        "normalized": matrix.normalized,
+        "distances": _cells(matrix, False),
+        "normalized": _cells(matrix, True),
+        "open": matrix.open,
+        "by_position": matrix.by_position,
         "rests_on_ganak": matrix.rests_on_ganak,
     }
     return as_json(record) + "\n"
@@ -121,8 +136,12 @@ def _csv(matrix: DistanceMatrix, normalized: bool) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["model", *matrix.names])
     for name, row in zip(matrix.names, _cells(matrix, normalized), strict=True):
-        writer.writerow([name, *row])
+        writer.writerow([name, *(_between(cell, str) for cell in row)])
     return text.getvalue()
+
+
+def _between(cell: Any, written: Callable[[Any], str]) -> str:
+    return " to ".join(map(written, cell)) if isinstance(cell, list) else written(cell)
 
 
 def _table(matrix: DistanceMatrix, normalized: bool) -> str:

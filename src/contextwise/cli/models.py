@@ -73,24 +73,11 @@ def reading_options(command: Command) -> Command:
 
 def load(name: str, *, format: str | None = None, zero_weights: ZeroWeights = "keep") -> Model:
     """The model of that name: a bundled example, a file, or ``-`` for standard input."""
-    from contextwise import examples
-    from contextwise.formats import read, read_stream
-    from contextwise.models.structure import LogLinear
+    from contextwise.formats import as_model, read_stream
 
-    if name in examples.names():
-        model = examples.load(name)
-    elif name == "-":
-        model = read_stream(_standard_input(), format=format)
-    elif os.path.splitext(name)[1] or os.path.exists(name):
-        model = read(name, format=format)
-    else:
-        raise ContextwiseError(
-            f"{name}: there is no such file, and no such example; "
-            f"the examples are {', '.join(examples.names())}"
-        )
-    if zero_weights == "drop" and isinstance(model, LogLinear):
-        return model.without_zero_weights()
-    return model
+    if name == "-":
+        return read_stream(_standard_input(), format=format, zero_weights=zero_weights)
+    return as_model(name, format=format, zero_weights=zero_weights)
 
 
 def load_all(

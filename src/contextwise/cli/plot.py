@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.models import (
-    ZeroWeights,
-    load_all,
-    model_argument,
-    reading_options,
-    short_names,
+from contextwise.cli.models import load_all, model_argument, only_one_from_stdin, short_names
+from contextwise.cli.restrictions import (
+    Asked,
+    refuse_nothing,
+    restricting_options,
+    time_limit_option,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ out_option = click.option(
 )
 
 
+limit_option = time_limit_option("Draw what is known by then.")
+
+
 @click.group()
 def plot() -> None:
     """Draw where models differ, at the width of a paper's column.
@@ -57,14 +61,15 @@ def plot() -> None:
 @model_argument("guess")
 @out_option
 @click.option("--cluster", is_flag=True, help="Put variables that err together side by side.")
-@reading_options
+@restricting_options
+@limit_option
 def pairs(
     true: str,
     guess: str,
     out: str,
     cluster: bool,
-    zero_weights: ZeroWeights,
-    format_name: str | None,
+    asked: Asked,
+    time_limit: float | None,
 ) -> None:
     """A heat map of the pairs: false positives above the diagonal, false negatives below.
 
@@ -75,7 +80,7 @@ def pairs(
     """
     from contextwise.report.plots import plot_pairs, save
 
-    (found,) = _compared(true, (guess,), zero_weights, format_name).values()
+    (found,) = _compared(true, (guess,), asked, time_limit).values()
     save(plot_pairs(found, cluster=cluster), out)
 
 
@@ -83,7 +88,6 @@ def pairs(
 @model_argument("true")
 @model_argument("guess")
 @out_option
-@click.option("--context", metavar="'A=1, B=0'", help="Beside it, the graph in this context.")
 @click.option(
     "--most",
     type=click.IntRange(min=1),
@@ -91,37 +95,34 @@ def pairs(
     show_default=True,
     help="How many variables; of more, those with the most errors.",
 )
-@reading_options
+@restricting_options
+@limit_option
 def graph(
     true: str,
     guess: str,
     out: str,
-    context: str | None,
     most: int,
-    zero_weights: ZeroWeights,
-    format_name: str | None,
+    asked: Asked,
+    time_limit: float | None,
 ) -> None:
     """Both structures in one graph; lines are as wide as their share of contexts.
+
+    With --context, the graph in this context stands beside the one over all contexts.
 
     \b
     Examples:
       contextwise plot graph true.mn learned.mn --out graph.svg
       contextwise plot graph true.mn learned.mn --context "age=old" --out graph.pdf
     """
-    from contextwise.comparison.compare import compare
     from contextwise.report.plots import plot_graphs, save
 
-    (found,) = _compared(true, (guess,), zero_weights, format_name).values()
-    if context is None:
+    (found,) = _compared(true, (guess,), asked, time_limit).values()
+    if asked.context is None:
         drawn = plot_graphs(found, most=most)
     else:
-        domain = found.domain
-        fixed = {
-            domain.names[v]: domain.states[v][state]
-            for v, state in domain.assignment(context).items()
-        }
-        in_context = compare(found.true, found.guess, context=fixed)
-        drawn = plot_graphs(found, in_context, fixed=fixed, most=most)
+        everywhere = replace(asked, context=None)
+        (whole,) = _compared(true, (guess,), everywhere, time_limit).values()
+        drawn = plot_graphs(whole, found, fixed=found.question.context, most=most)
     save(drawn[0], out)
 
 
@@ -129,13 +130,14 @@ def graph(
 @model_argument("true")
 @model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
 @out_option
-@reading_options
+@restricting_options
+@limit_option
 def confusion(
     true: str,
     guesses: tuple[str, ...],
     out: str,
-    zero_weights: ZeroWeights,
-    format_name: str | None,
+    asked: Asked,
+    time_limit: float | None,
 ) -> None:
     """The confusion matrix of one guess, or the errors of several; and the rates.
 
@@ -146,17 +148,16 @@ def confusion(
     """
     from contextwise.report.plots import plot_guesses, save
 
-    drawn = plot_guesses(_compared(true, guesses, zero_weights, format_name))
+    drawn = plot_guesses(_compared(true, guesses, asked, time_limit))
     save(drawn[0], out)
 
 
 @plot.command(short_help="The distances of many models, and a map.")
 @model_argument("models", metavar="MODEL...", nargs=-1, required=True)
 @out_option
-@reading_options
-def matrix(
-    models: tuple[str, ...], out: str, zero_weights: ZeroWeights, format_name: str | None
-) -> None:
+@restricting_options
+@limit_option
+def matrix(models: tuple[str, ...], out: str, asked: Asked, time_limit: float | None) -> None:
     """The distances of many models: a matrix, its tree, and a map in two dimensions.
 
     \b
@@ -166,19 +167,30 @@ def matrix(
     from contextwise.comparison.many import distance_matrix
     from contextwise.report.plots import plot_models, save
 
-    given = load_all(models, format=format_name, zero_weights=zero_weights)
-    found = distance_matrix(given, names=short_names(models), show_progress=True)
+    given = load_all(models, format=asked.format_name)
+    found = distance_matrix(
+        given,
+        names=short_names(models),
+        time_limit=time_limit,
+        show_progress=True,
+        **asked.of(given[0].domain),
+    )
     save(plot_models(found.names, found.normalized)[0], out)
 
 
 def _compared(
-    true: str, guesses: tuple[str, ...], zero_weights: ZeroWeights, format_name: str | None
+    true: str, guesses: tuple[str, ...], asked: Asked, time_limit: float | None
 ) -> dict[str, Comparison]:
     """The comparisons of guesses by their short names."""
     from contextwise.comparison.compare import compare
 
-    first, *others = load_all([true, *guesses], format=format_name, zero_weights=zero_weights)
-    return {
-        label: compare(first, other, show_progress=True)
+    only_one_from_stdin([true, *guesses, asked.data])
+    first, *others = load_all([true, *guesses], format=asked.format_name)
+    restriction = asked.of(first.domain)
+    found = {
+        label: compare(first, other, time_limit=time_limit, show_progress=True, **restriction)
         for label, other in zip(short_names(guesses), others, strict=True)
     }
+    for comparison in found.values():
+        refuse_nothing(comparison.question)
+    return found

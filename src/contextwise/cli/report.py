@@ -8,15 +8,14 @@ import time
 import click
 from click.core import ParameterSource
 
-from contextwise.cli.models import (
-    ZeroWeights,
-    contexts_option,
-    load_all,
-    model_argument,
-    reading_options,
-    short_names,
-)
+from contextwise.cli.models import load_all, model_argument, only_one_from_stdin, short_names
 from contextwise.cli.output import check_out
+from contextwise.cli.restrictions import (
+    Asked,
+    refuse_nothing,
+    restricting_options,
+    time_limit_option,
+)
 
 
 @click.command()
@@ -32,16 +31,10 @@ from contextwise.cli.output import check_out
     show_default=True,
     help="How many of the worst pairs and features.",
 )
-@contexts_option
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0),
-    default=60,
-    show_default=True,
-    metavar="SECONDS",
-    help="For counting each guess, and again for explaining it; the page says what is missing.",
+@restricting_options
+@time_limit_option(
+    "For counting each guess, and again for explaining it; the page says what is missing.", 60
 )
-@reading_options
 @click.pass_context
 def report(
     ctx: click.Context,
@@ -49,10 +42,8 @@ def report(
     guesses: tuple[str, ...],
     out: str,
     top: int,
-    contexts: str,
+    asked: Asked,
     time_limit: float,
-    zero_weights: ZeroWeights,
-    format_name: str | None,
 ) -> None:
     """Write a page about each GUESS and the TRUE model: one HTML file that needs no network.
 
@@ -72,17 +63,14 @@ def report(
 
     check_out(out, [".html", ".htm"])
     names = [true, *guesses]
-    first, *others = load_all(names, format=format_name, zero_weights=zero_weights)
+    only_one_from_stdin([*names, asked.data])
+    first, *others = load_all(names, format=asked.format_name)
+    restriction = asked.of(first.domain)
     label, *labels = short_names(names)
     reported = []
     for name, other in zip(labels, others, strict=True):
-        found = compare(
-            first,
-            other,
-            contexts=contexts,  # type: ignore[arg-type]
-            time_limit=time_limit,
-            show_progress=True,
-        )
+        found = compare(first, other, time_limit=time_limit, show_progress=True, **restriction)
+        refuse_nothing(found.question)
         deadline = time.monotonic() + time_limit
         reported.append(
             Guess(

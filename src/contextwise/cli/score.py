@@ -8,14 +8,14 @@ import click
 
 from contextwise.cli.data import load_rows
 from contextwise.cli.distributions import as_record, seed_option
-from contextwise.cli.models import (
-    format_option,
-    load,
-    model_argument,
-    only_one_from_stdin,
-    short_names,
-)
+from contextwise.cli.models import load, model_argument, only_one_from_stdin, short_names
 from contextwise.cli.output import print_csv, print_records
+from contextwise.cli.restrictions import (
+    Asked,
+    refuse_nothing,
+    restricting_options,
+    time_limit_option,
+)
 
 if TYPE_CHECKING:
     from contextwise.evaluation.scores import Score
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command()
 @model_argument("true")
 @model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
-@click.option("--data", type=click.Path(), help="CSV file of rows to predict.")
+@click.option("--test", type=click.Path(), help="CSV file of rows to predict.")
 @click.option("--fit", "fit_to", type=click.Path(), help="Fit the guesses to this CSV file first.")
 @click.option(
     "--groups",
@@ -35,52 +35,60 @@ if TYPE_CHECKING:
 )
 @click.option("--no-sampling", is_flag=True, help="Only what is exact.")
 @seed_option
+@restricting_options
+@time_limit_option("Stop counting after so long, for each guess.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the reasons.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, one row a guess.")
-@format_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, one row per guess.")
+@click.pass_context
 def score(
+    ctx: click.Context,
     true: str,
     guesses: tuple[str, ...],
-    data: str | None,
+    test: str | None,
     fit_to: str | None,
     groups: int,
     no_sampling: bool,
     seed: int,
+    asked: Asked,
+    time_limit: float | None,
     as_json: bool,
     as_csv: bool,
-    format_name: str | None,
 ) -> None:
     """Score each GUESS against the TRUE model: the metric, and what else the field reports.
 
     Divergences need weights in both models; likelihood, pseudo-likelihood, CMLL, AIC and BIC need
-    weights in the guess and rows (--data); likelihoods are means over the rows, in nats. What is
+    weights in the guess and rows (--test); likelihoods are means over the rows, in nats. What is
     too large to be exact is sampled and given with its standard error. What cannot be had is left
     out, with the reason.
 
     \b
     Examples:
       contextwise score true.mn guess.mn
-      contextwise score true.mn a.mn b.mn --fit train.csv --data test.csv
+      contextwise score true.mn a.mn b.mn --fit train.csv --test test.csv
     """
     from contextwise.evaluation.scores import score as score_one
 
-    only_one_from_stdin([true, *guesses, data, fit_to])
-    model = load(true, format=format_name)
-    rows = None if data is None else load_rows(data, model.domain)
+    only_one_from_stdin([true, *guesses, test, fit_to, asked.data])
+    model = load(true, format=asked.format_name)
+    rows = None if test is None else load_rows(test, model.domain)
     train = None if fit_to is None else load_rows(fit_to, model.domain)
+    restriction = asked.of(model.domain)
     found = [
         score_one(
             model,
-            load(name, format=format_name),
-            data=rows,
+            load(name, format=asked.format_name),
+            test=rows,
             fit_to=train,
             sampling=not no_sampling,
             groups=groups,
             rng=seed,
+            time_limit=time_limit,
             show_progress=True,
+            **restriction,
         )
         for name in guesses
     ]
+    refuse_nothing(found[0].comparison.question)
     if as_json:
         print_records([_record(name, one) for name, one in zip(guesses, found, strict=True)])
     elif as_csv:
@@ -93,14 +101,20 @@ def score(
         from contextwise.report.text import as_text
 
         click.echo(as_text(scores_parts(short_names(guesses), found)))
+    if any(one.comparison.open_pairs for one in found):
+        ctx.exit(3)
 
 
 def _record(name: str, score: Score) -> dict[str, object]:
-    keys = ("features", "mean_length", "largest_length", "distance", "normalized")
+    from contextwise.evaluation.scores import DIVERGENCES, PREDICTIONS
+
+    others = (*DIVERGENCES, *PREDICTIONS)
     flat = score.record()
     return {
         "guess": name,
-        **{key: flat[key] for key in (*keys, "tp", "fn", "fp", "tn", "precision", "recall", "f1")},
+        **{key: value for key, value in flat.items() if not key.startswith(others)},
+        "by_position": score.comparison.by_position,
+        "open_pairs": len(score.comparison.open_pairs),
         "scores": {key: as_record(value) for key, value in score.values.items()},
         "missing": dict(score.missing),
     }

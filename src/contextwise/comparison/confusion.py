@@ -2,6 +2,10 @@
 
 Positive means *dependent*: ``tp`` counts the contexts where both models have the dependence,
 ``fn`` those where only the true one has it, ``fp`` those where only the guess has it.
+
+When a union has only been bounded, `confusion_bounds` says what is proven of the matrix. With
+a = |A|, b = |B| and u = |A ∪ B| each known to lie in an interval, and a, b ≤ u ≤ a + b, every count
+lies in an interval too, and so does the distance 2u - a - b. The ends are the best that follow.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from typing import Literal
 from contextwise.errors import ContextwiseError
 
 Number = int | Fraction
+Interval = tuple[Number, Number]
 ZeroDivision = Literal["warn"] | float
 """What an undefined rate is: a number, or ``"warn"`` for 0 with a warning, as in scikit-learn."""
 
@@ -28,8 +33,19 @@ class Rates:
         raise NotImplementedError
 
     def rates(self, zero_division: ZeroDivision = float("nan")) -> dict[str, float]:
-        """All rates by name; what is undefined is ``zero_division``."""
-        return {name: self.rate(name, zero_division) for name in RATES}
+        """The normalized distance and all rates, by name.
+
+        Parameters
+        ----------
+        zero_division : number or "warn"
+            What an undefined rate is.
+
+        Returns
+        -------
+        dict from names to floats
+        """
+        names = ("normalized", *RATES)
+        return {name: self.rate(name, zero_division) for name in names}
 
     @property
     def accuracy(self) -> float:
@@ -60,6 +76,11 @@ class Rates:
     def mcc(self) -> float:
         """Matthews' correlation of the two models' assertions, in [-1, 1]."""
         return self.rate("mcc")
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's kappa: the agreement beyond what chance would give, in [-1, 1]."""
+        return self.rate("kappa")
 
     @property
     def false_positive_rate(self) -> float:
@@ -116,6 +137,8 @@ class Confusion(Rates):
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
         """One rate by name; an undefined one is ``zero_division`` (default: 0, with a warning)."""
+        if name == "normalized":
+            return self.normalized
         if name not in RATES:
             raise ContextwiseError(f"unknown rate {name!r}; the rates are {', '.join(RATES)}")
         value = RATES[name](self)
@@ -156,6 +179,12 @@ def _mcc(c: Confusion) -> float | None:
     return root if product >= 0 else -root
 
 
+def _kappa(c: Confusion) -> float | None:
+    """(agreement - chance) / (1 - chance), over a common denominator."""
+    chance = (c.tp + c.fp) * (c.fp + c.tn) + (c.tp + c.fn) * (c.fn + c.tn)
+    return _share(2 * (c.tp * c.tn - c.fp * c.fn), chance)
+
+
 RATES: Mapping[str, Callable[[Confusion], float | None]] = {
     "accuracy": lambda c: _share(c.tp + c.tn, c.total),
     "precision": lambda c: _share(c.tp, c.tp + c.fp),
@@ -163,6 +192,42 @@ RATES: Mapping[str, Callable[[Confusion], float | None]] = {
     "f1": lambda c: _share(2 * c.tp, 2 * c.tp + c.fp + c.fn),
     "jaccard": lambda c: _share(c.tp, c.tp + c.fp + c.fn),
     "mcc": _mcc,
+    "kappa": _kappa,
     "false_positive_rate": lambda c: _share(c.fp, c.fp + c.tn),
     "false_negative_rate": lambda c: _share(c.fn, c.fn + c.tp),
 }
+
+
+@dataclass(frozen=True)
+class ConfusionBounds:
+    """Intervals (both ends included) for the four counts and the distance.
+
+    Examples
+    --------
+    Both models are known exactly, their union is not.
+
+    >>> confusion_bounds((6, 6), (5, 5), (6, 9), 16)
+    ConfusionBounds(tp=(2, 5), fn=(1, 4), fp=(0, 3), tn=(7, 10), distance=(1, 7))
+    """
+
+    tp: Interval
+    fn: Interval
+    fp: Interval
+    tn: Interval
+    distance: Interval
+
+
+def confusion_bounds(a: Interval, b: Interval, u: Interval, contexts: Number) -> ConfusionBounds:
+    """The intervals that follow from those of the three unions of a pair."""
+    low, high = max(u[0], a[0], b[0]), min(u[1], a[1] + b[1], contexts)
+    a_high, b_high = min(a[1], high), min(b[1], high)
+    return ConfusionBounds(
+        tp=(max(0, a[0] + b[0] - high), min(a_high, b_high, a_high + b_high - low)),
+        fn=(max(0, low - b_high), min(a_high, high - b[0])),
+        fp=(max(0, low - a_high), min(b_high, high - a[0])),
+        tn=(contexts - high, contexts - low),
+        distance=(
+            max(0, low - a_high) + max(0, low - b_high),
+            min(high, 2 * high - a[0] - b[0]),
+        ),
+    )

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
-from typing import overload
+from typing import Unpack
 
-from contextwise.comparison.compare import Comparison, ModelOrPath, as_structure, compare
-from contextwise.comparison.pairs import FULLY, Contexts, Pair, is_canonical, pair_positions
+from contextwise.comparison.compare import Comparison, compare
+from contextwise.comparison.pairs import Contexts, Pair, is_canonical, pair_positions
+from contextwise.comparison.question import Restriction, deadline_of
 from contextwise.comparison.responsible import FeatureSearch, most_errors
 from contextwise.comparison.sentences import (
     ErrorRegion,
@@ -32,6 +33,7 @@ from contextwise.comparison.sentences import (
 )
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import Regions, difference
+from contextwise.formats import ModelLike
 from contextwise.models.domain import Domain
 from contextwise.models.notation import write_literals
 from contextwise.models.structure import Structure
@@ -52,71 +54,62 @@ OF_EACH_PAIR = 3
 """How many regions of a pair the explanation of a whole comparison gives."""
 
 
-@overload
 def explain(
-    true: ModelOrPath,
-    guess: ModelOrPath,
+    true: ModelLike,
+    guess: ModelLike,
     *,
-    pair: Pair,
     top: int = TOP,
-    contexts: Contexts = FULLY,
     time_limit: float | None = None,
-) -> PairExplanation: ...
-
-
-@overload
-def explain(
-    true: ModelOrPath,
-    guess: ModelOrPath,
-    *,
-    pair: None = None,
-    top: int = TOP,
-    contexts: Contexts = FULLY,
-    time_limit: float | None = None,
-) -> Explanation: ...
-
-
-def explain(
-    true: ModelOrPath,
-    guess: ModelOrPath,
-    *,
-    pair: Pair | None = None,
-    top: int = TOP,
-    contexts: Contexts = FULLY,
-    time_limit: float | None = None,
-) -> PairExplanation | Explanation:
+    **restriction: Unpack[Restriction],
+) -> Explanation:
     """Say where two structures differ.
 
     Parameters
     ----------
-    pair : two names, optional
-        Explain this pair; without it, the whole comparison.
+    true, guess : models, paths of model files, or names of bundled examples
     top : int
-        How many regions of a pair, and how many pairs and features, are given.
+        How many pairs, regions and features are given.
     time_limit : seconds, optional
         What is not decided by then is left out, and the result says so.
+    **restriction
+        What is compared, with the keywords of `compare`: ``pairs=[("A", "B")]`` explains one pair.
+
+    Returns
+    -------
+    Explanation
 
     Examples
     --------
+    >>> from contextwise import Structure
     >>> domain = {"A": 2, "B": 2, "C": ["no", "yes"], "D": ["young", "old", "very old"]}
     >>> true = Structure(domain, ["A=1 & B=1 & C=no"])
     >>> guess = Structure(domain, ["A=1 & B=1 & C=no", "A=1 & B=1 & D!=old"])
-    >>> print(explain(true, guess, pair=("A", "B")))
+    >>> print(explain(true, guess, pairs=[("A", "B")]).pairs[0])
     A–B only in guess: when C=yes and D≠old; 33.3 % of contexts
     """
-    deadline = None if time_limit is None else time.monotonic() + time_limit
-    if pair is not None:
-        a = as_structure(true)
-        b = as_structure(guess).aligned_to(a.domain)
-        positions = pair_positions(a.domain, pair)
-        return _PairExplainer(a, b, contexts, deadline).explain(positions, top)
-    found = compare(true, guess, contexts=contexts, time_limit=time_limit)
+    deadline = deadline_of(time_limit)
+    found = compare(true, guess, time_limit=time_limit, **restriction)
     return explain_comparison(found, top=top, deadline=deadline)
 
 
-def explain_pair(comparison: Comparison, pair: Pair, *, top: int = TOP) -> PairExplanation:
-    """`explain` one pair of a comparison that is there already."""
-    explainer = _PairExplainer(comparison.true, comparison.guess, comparison.contexts, None)
+def explain_pair(
+    comparison: Comparison, pair: Pair, *, top: int = TOP, time_limit: float | None = None
+) -> PairExplanation:
+    """`explain` one pair of a comparison that is there already.
+
+    Parameters
+    ----------
+    comparison : what `compare` gave
+    pair : two names
+    top : how many regions are given
+    time_limit : seconds, optional
+
+    Returns
+    -------
+    PairExplanation
+    """
+    deadline = deadline_of(time_limit)
+    explainer = _PairExplainer(comparison.true, comparison.guess, comparison.contexts, deadline)
     return explainer.explain(pair_positions(comparison.domain, pair), top)
 
 
@@ -127,7 +120,8 @@ def explain_comparison(
     explainer = _PairExplainer(comparison.true, comparison.guess, comparison.contexts, deadline)
     errors = {pair: fp + fn for pair, (fp, fn) in most_errors(comparison).items()}
     worst = sorted((pair for pair in errors if errors[pair]), key=lambda pair: -errors[pair])
-    pairs = tuple(explainer.explain(pair, min(top, OF_EACH_PAIR)) for pair in worst[:top])
+    of_each = top if comparison.pair_count == 1 else min(top, OF_EACH_PAIR)
+    pairs = tuple(explainer.explain(pair, of_each) for pair in worst[:top])
     features, in_time = FeatureSearch(comparison, explainer.source, deadline).worst(top)
     undecided = bool(comparison.open_pairs) or any(pair.undecided for pair in pairs)
     return Explanation(comparison, pairs, features, partial=undecided or not in_time)

@@ -10,27 +10,32 @@ cluster (`contextwise.execution.maps`), with the same results.
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.compare import Comparison, ModelOrPath, as_structure
-from contextwise.comparison.confusion import ZeroDivision, ratio
-from contextwise.comparison.pairs import FULLY, Contexts, is_canonical
+from contextwise.comparison.comparison import Comparison, distance_bounds
+from contextwise.comparison.confusion import Number, ZeroDivision, ratio
+from contextwise.comparison.question import Question, Restriction, deadline_of, pose
 from contextwise.counting import DEFAULT, ObjectArray, PairCounts, get_engine
-from contextwise.counting.extraction import all_contexts, contexts_of_pairs
+from contextwise.counting.bounds import related
+from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.counting.joins import Counted, Join, Plan, Task, count_task, plan
-from contextwise.errors import ContextwiseError, DomainError, require
-from contextwise.execution.maps import choose_map
+from contextwise.counting.observed import count_rows
+from contextwise.errors import ContextwiseError, OpenResult, require
+from contextwise.execution.maps import Map, choose_map
 from contextwise.execution.progress import Progress, progress_of
+from contextwise.formats import ModelLike
+from contextwise.models.features import IntArray, no_features
 from contextwise.models.numbers import number
-from contextwise.models.structure import Structure
 
 if TYPE_CHECKING:
     import pandas
@@ -43,21 +48,45 @@ class DistanceMatrix:
     Attributes
     ----------
     names : of the models, in the order of rows and columns
-    distances : object array of exact ints, one row and one column a model
+    lower, upper : object arrays of exact numbers, one row and one column per model
+        The distances. Where a time limit left some open, they lie between the two.
     total : the number of assertions, the largest distance there can be
     rests_on_ganak : whether the model counter Ganak had to do with it; see `Comparison`
+    by_position : whether the models were aligned by position instead of by names
     """
 
     names: tuple[str, ...]
-    distances: ObjectArray
-    total: int
+    lower: ObjectArray
+    upper: ObjectArray
+    total: Number
     rests_on_ganak: bool = False
+    by_position: bool = False
+
+    @property
+    def open(self) -> int:
+        """How many of the distances are not known exactly."""
+        return int((self.lower != self.upper).sum()) // 2
+
+    @property
+    def distances(self) -> ObjectArray:
+        """The exact distances; `OpenResult` if a time limit left some open."""
+        if self.open:
+            each = len(self.names) * (len(self.names) - 1) // 2
+            raise OpenResult(
+                f"{self.open} of {each} distances are open: they lie between lower and upper; "
+                "allow more time to know them"
+            )
+        return self.lower
 
     @cached_property
     def normalized(self) -> npt.NDArray[np.float64]:
         """The distances over the number of assertions, in [0, 1]."""
+        return self.shares(self.distances)
+
+    def shares(self, distances: ObjectArray) -> npt.NDArray[np.float64]:
+        """Distances over the number of assertions, in [0, 1]."""
         total = self.total or 1  # without assertions every distance is 0
-        shares = [[ratio(d, total) for d in row] for row in self.distances.tolist()]
+        shares = [[ratio(d, total) for d in row] for row in distances.tolist()]
         return np.array(shares, dtype=np.float64)
 
     def as_floats(self) -> npt.NDArray[np.float64]:
@@ -99,32 +128,51 @@ class DistanceMatrix:
         return matrix_html(self)
 
 
+class Effort(TypedDict, total=False):
+    """How many models are counted: `distance_matrix` explains each keyword."""
+
+    engine: str
+    time_limit: float | None
+    n_jobs: int
+    cluster: Any
+    show_progress: bool | Progress
+
+
+class _Options(Restriction, Effort, total=False):
+    """All keywords that comparisons of many models share."""
+
+
 def distance_matrix(
-    models: Iterable[ModelOrPath],
+    models: Iterable[ModelLike],
     *,
     names: Iterable[str] | None = None,
-    contexts: Contexts = FULLY,
-    engine: str = DEFAULT,
-    n_jobs: int = 1,
-    cluster: Any = None,
-    show_progress: bool | Progress = False,
+    **options: Unpack[_Options],
 ) -> DistanceMatrix:
     """The distance of each two of some models, exactly.
 
     Parameters
     ----------
-    models : models, or paths of model files
-        Aligned by the names of their variables and states.
-    names : one a model, optional
+    models : models, paths of model files, or names of bundled examples
+    names : one for each model, optional
         Without them a path is its own name, and a model is named by its place.
-    contexts, engine
-        As in `compare`.
-    n_jobs : int
-        How many processes; 1 counts here, on all cores where the engine can, -1 means one a core.
-    cluster : address of a Dask scheduler, or a Dask client
-        Goes before ``n_jobs``.
-    show_progress : bool or function
-        A line on standard error, or a function of (unions counted, unions in all).
+    **options
+        What is compared, with the keywords of `compare` (pairs, variables, context, data, weights,
+        contexts, align, zero_weights), and how it is counted:
+
+        engine : name of an engine
+        time_limit : seconds
+            Distances that are not known by then have proven bounds.
+        n_jobs : int
+            How many processes; 1 counts here, on all cores where the engine can, -1 means one
+            process per core.
+        cluster : address of a Dask scheduler, or a Dask client
+            Goes before ``n_jobs``.
+        show_progress : bool or function
+            A line on standard error, or a function of (unions counted, unions in all).
+
+    Returns
+    -------
+    DistanceMatrix
 
     Examples
     --------
@@ -139,32 +187,50 @@ def distance_matrix(
     >>> matrix.normalized[0].tolist()
     [0.0, 0.3333333333333333, 0.6666666666666666]
     """
-    labels, structures = _aligned(models, names)
-    each = [*((m,) for m in range(len(labels))), *combinations(range(len(labels)), 2)]
-    unions = _count(structures, each, contexts, engine, n_jobs, cluster, show_progress)
-    distances = np.zeros((len(labels), len(labels)), dtype=object)
-    for m, k in combinations(range(len(labels)), 2):
-        own = unions.all_of(m), unions.all_of(k)
-        distances[m, k] = distances[k, m] = 2 * unions.all_of(m, k) - sum(own)
-    total = all_contexts(structures[0].domain.cardinalities, is_canonical(contexts))
-    return DistanceMatrix(labels, distances, total, "ganak" in unions.engines)
+    given = list(models)
+    labels = tuple(map(_name, range(len(given)), given) if names is None else names)
+    if len(labels) != len(given):
+        raise ContextwiseError(f"{len(given)} models need as many names, not {len(labels)}")
+    question, unions = _count(given, _each_two, None if names is None else labels, **options)
+    lower = np.zeros((len(given), len(given)), dtype=object)
+    upper = lower.copy()
+    for m, k in _each_two(len(given)):
+        low, high = unions.distance_bounds(m, k)
+        lower[m, k] = lower[k, m] = low
+        upper[m, k] = upper[k, m] = high
+    return DistanceMatrix(
+        labels,
+        lower,
+        upper,
+        question.total(),
+        rests_on_ganak="ganak" in unions.engines,
+        by_position=question.align == "position",
+    )
 
 
 def compare_many(
-    true: ModelOrPath,
-    guesses: Iterable[ModelOrPath],
+    true: ModelLike,
+    guesses: Iterable[ModelLike],
     *,
-    contexts: Contexts = FULLY,
-    engine: str = DEFAULT,
     zero_division: ZeroDivision = "warn",
-    n_jobs: int = 1,
-    cluster: Any = None,
-    show_progress: bool | Progress = False,
+    **options: Unpack[_Options],
 ) -> list[Comparison]:
     """Compare several guesses with one true model: the same as `compare` for each, counted at once.
 
-    The parameters are those of `compare` and `distance_matrix`. As equal unions are counted once,
-    a union that was counted together with some of Ganak's is one of Ganak's in ``counted``.
+    Parameters
+    ----------
+    true : model, path of a model file, or name of a bundled example
+    guesses : the same, one or more
+    zero_division : number or "warn"
+        What a rate that would divide by zero is.
+    **options
+        Those of `distance_matrix`.
+
+    Returns
+    -------
+    list of Comparison
+        As equal unions are counted once, a union that was counted together with some of Ganak's is
+        one of Ganak's in ``counted``.
 
     Examples
     --------
@@ -174,73 +240,142 @@ def compare_many(
     >>> [comparison.distance for comparison in compare_many(true, guesses)]
     [3, 3]
     """
-    _, structures = _aligned([true, *guesses])
-    joins = [(0,), *(join for g in range(1, len(structures)) for join in ((g,), (0, g)))]
-    unions = _count(structures, joins, contexts, engine, n_jobs, cluster, show_progress)
-    canonical = is_canonical(contexts)
-    cardinalities = structures[0].domain.cardinalities
-    total, n = all_contexts(cardinalities, canonical), len(cardinalities)
+    engine = options.get("engine", DEFAULT)
+    question, unions = _count([true, *guesses], _first_with_each, None, **options)
     comparisons = []
-    for g in range(1, len(structures)):
-        counts, active = unions.of_pairs((0,), (g,), (0, g))
-        pairs = unions.plan.pairs[active]
-        comparisons.append(
-            Comparison(
-                true=structures[0],
-                guess=structures[g],
-                pairs=pairs,
-                unions=counts,
-                sizes=contexts_of_pairs(cardinalities, pairs, canonical),
-                total=total,
-                pair_count=n * (n - 1) // 2,
-                contexts=contexts,
-                engine=engine,
-                zero_division=zero_division,
-            )
-        )
+    for _, g in _first_with_each(len(question.structures)):
+        pairs, counts = unions.of_pairs(0, g)
+        about = question.about(0, g)
+        comparisons.append(Comparison(about, pairs, counts, engine, zero_division))
     return comparisons
+
+
+def _each_two(models: int) -> list[tuple[int, int]]:
+    return list(combinations(range(models), 2))
+
+
+def _first_with_each(models: int) -> list[tuple[int, int]]:
+    return [(0, guess) for guess in range(1, models)]
 
 
 @dataclass(frozen=True)
 class _Unions:
-    """The distinct unions of a plan, counted; each with the engine that had to do with it."""
+    """The distinct unions of a plan, counted; each with the engine that had to do with it.
+
+    ``whole`` is what the contexts of each pair of the plan count, if they have weights.
+    """
 
     plan: Plan
-    sizes: ObjectArray
+    lower: ObjectArray
+    upper: ObjectArray
     engines: Sequence[str]
+    whole: ObjectArray | None
 
-    def all_of(self, *join: int) -> int:
+    @cached_property
+    def exact(self) -> bool:
+        """Whether every union is finished."""
+        return bool((self.lower == self.upper).all())
+
+    def distance_bounds(self, m: int, k: int) -> tuple[Number, Number]:
+        """Between which numbers the distance of two models lies."""
+        if self.exact:
+            apart = 2 * self._sum((m, k)) - self._sum((m,)) - self._sum((k,))
+            return apart, apart
+        _, counts = self.of_pairs(m, k)
+        return distance_bounds(counts)
+
+    def _sum(self, join: Join) -> Number:
         """The dependencies of a join, over all pairs."""
-        return int(self.sizes[self.plan.unions[join]].sum())
+        if join not in self._sums:
+            sizes = self.lower[self.plan.unions[join]]
+            self._sums[join] = (sizes if self.whole is None else sizes / self.whole).sum()
+        return self._sums[join]
 
-    def of_pairs(self, *joins: Join) -> tuple[PairCounts, npt.NDArray[np.bool_]]:
-        """The sizes for the pairs that the last join covers, and which pairs these are."""
-        active = self.plan.unions[joins[-1]] > 0
+    @cached_property
+    def _sums(self) -> dict[Join, Number]:
+        return {}
+
+    def of_pairs(self, m: int, k: int) -> tuple[IntArray, PairCounts]:
+        """The pairs that two models cover, and the sizes of the three unions of each."""
+        joins: list[Join] = [(m,), (k,), (m, k)]
+        active = self.plan.unions[m, k] > 0
         which = np.stack([self.plan.unions[join][active] for join in joins], axis=1)
         counted = Counter(self.engines[union] for union in which.ravel().tolist() if union)
-        return PairCounts(self.sizes[which], self.sizes[which], counted), active
+        lower = upper = self.lower[which]
+        if not self.exact:
+            lower, upper = related(lower, self.upper[which])
+        counts = PairCounts(lower, upper, counted)
+        if self.whole is not None:
+            counts = counts.shares_of(self.whole[active].tolist())
+        return self.plan.pairs[active], counts
 
 
 def _count(
-    structures: Sequence[Structure],
-    joins: Iterable[Join],
-    contexts: Contexts,
-    engine: str,
-    n_jobs: int,
-    cluster: Any,
-    show_progress: bool | Progress,
-) -> _Unions:
-    """Count the distinct unions of these joins, wherever the tasks are to run."""
+    models: Sequence[ModelLike],
+    which: Callable[[int], list[tuple[int, int]]],
+    names: Sequence[str] | None,
+    *,
+    engine: str = DEFAULT,
+    time_limit: float | None = None,
+    n_jobs: int = 1,
+    cluster: Any = None,
+    show_progress: bool | Progress = False,
+    **restriction: Unpack[Restriction],
+) -> tuple[Question, _Unions]:
+    """Count the unions that say how far some two models are apart, wherever the tasks are to run.
+
+    ``which`` gives the places of these models, from the number of all.
+    """
+    deadline_of(time_limit)  # a limit that is none is an error now
+    ends = None if time_limit is None else time.time() + time_limit
     map_tasks = choose_map(n_jobs=n_jobs, cluster=cluster)
     threads = None if n_jobs == 1 and cluster is None else 1
-    canonical = is_canonical(contexts)
     get_engine(engine).count_pairs  # noqa: B018  (an engine that cannot be used is an error now)
-    work = partial(_work, engine=engine, canonical=canonical, threads=threads)
-    found = plan([s.features for s in structures], joins, canonical=canonical)
+    question = pose(models, names=names, **restriction)
+    weights, features = question.value_weights, [s.features for s in question.structures]
+    joins: list[Join] = [*((m,) for m in range(len(features))), *which(len(features))]
+    if question.rows is not None:
+        return question, _observed(question, question.rows, joins)
+    found = plan(
+        features,
+        joins,
+        canonical=question.canonical,
+        pairs=question.asked,
+        value_weights=weights,
+    )
+    work = partial(
+        _work,
+        engine=engine,
+        canonical=question.canonical,
+        threads=threads,
+        value_weights=weights,
+        ends=ends,
+    )
+    counted = _run(found.tasks, map_tasks, work, show_progress)
+    whole = None
+    if weights is not None:
+        of_pairs = contexts_of_pairs(list(map(sum, weights)), found.pairs, question.canonical)
+        whole = np.array([Fraction(size) for size in of_pairs], dtype=object)
+    return question, _Unions(
+        found,
+        np.concatenate([np.array([0], dtype=object), *(c.lower for c in counted)]),
+        np.concatenate([np.array([0], dtype=object), *(c.upper for c in counted)]),
+        ["", *(c.engine for c in counted for _ in c.lower)],
+        whole,
+    )
+
+
+def _run(
+    tasks: Sequence[Task],
+    map_tasks: Map,
+    work: Callable[[tuple[int, Task]], Counted],
+    show_progress: bool | Progress,
+) -> list[Counted]:
+    """The counts of the tasks, in their order."""
     results: dict[int, Counted] = {}
-    done, total = 0, sum(len(task.pairs) for task in found.tasks)
+    done, total = 0, sum(len(task.pairs) for task in tasks)
     with progress_of(show_progress, "counting unions") as progress:
-        for unit in map_tasks(work, enumerate(found.tasks)):
+        for unit in map_tasks(work, enumerate(tasks)):
             if unit.value is None:
                 raise ContextwiseError(f"counting failed {unit.tries} times: {unit.error}")
             place, task = unit.item
@@ -248,36 +383,28 @@ def _count(
             done += len(task.pairs)
             if progress:
                 progress(done, total)
-    sizes, engines = [0], [""]  # of the empty union
-    for _, counted in sorted(results.items()):
-        sizes += counted.sizes.tolist()
-        engines += [counted.engine] * len(counted.sizes)
-    return _Unions(found, np.array(sizes, dtype=object), engines)
+    return [results[place] for place in range(len(tasks))]
 
 
 def _work(numbered: tuple[int, Task], **options: Any) -> Counted:
     return count_task(numbered[1], **options)
 
 
-def _aligned(
-    models: Iterable[ModelOrPath], names: Iterable[str] | None = None
-) -> tuple[tuple[str, ...], list[Structure]]:
-    """The names of the models, and their structures over the domain of the first."""
-    given = list(models)
-    labels = tuple(map(_name, range(len(given)), given) if names is None else names)
-    if len(labels) != len(given):
-        raise ContextwiseError(f"{len(given)} models need as many names, not {len(labels)}")
-    if not given:
-        raise ContextwiseError("there is no model to compare; give at least one")
-    structures = [as_structure(model) for model in given]
-    domain = structures[0].domain
-    for place, structure in enumerate(structures):
-        try:
-            structures[place] = structure.aligned_to(domain)
-        except DomainError as error:
-            raise DomainError(f"{labels[0]}, {labels[place]}: {error}") from None
-    return labels, structures
+def _observed(question: Question, rows: IntArray, joins: Iterable[Join]) -> _Unions:
+    """The unions over observed rows: the first one is the empty one, as in every plan."""
+    pairs = question.active_pairs()
+    features = [structure.features for structure in question.structures]
+    nothing = no_features(question.domain.cardinalities)
+    unions, sizes, last = {}, [np.array([0], dtype=object)], 0
+    for join in joins:
+        first, second = features[join[0]], features[join[-1]] if len(join) > 1 else nothing
+        counts = count_rows(first, second, pairs, rows, canonical=question.canonical)
+        sizes.append(counts.lower[:, 2])
+        unions[join] = np.arange(last + 1, last + 1 + len(pairs))
+        last += len(pairs)
+    every = np.concatenate(sizes)
+    return _Unions(Plan(pairs, unions, ()), every, every, ["", *["rows"] * last], None)
 
 
-def _name(place: int, model: ModelOrPath) -> str:
+def _name(place: int, model: ModelLike) -> str:
     return os.fspath(model) if isinstance(model, str | os.PathLike) else str(place)

@@ -1,4 +1,4 @@
-"""Which contexts are meant, and the cover of a pair.
+"""Pairs of variables, by name and by position; which contexts are meant; the cover of a pair.
 
 For a pair of variables the paper asks in which **contexts** they depend: in which assignments of
 the other variables (``"fully-contextualized"``, the default). The authors' program counts full
@@ -17,7 +17,7 @@ import numpy as np
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.errors import DomainError
-from contextwise.models.domain import Assignment, Domain
+from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Model, structure_of
 
@@ -74,10 +74,27 @@ def all_pairs(variables: Iterable[int]) -> IntArray:
     return np.stack([chosen[first], chosen[second]], axis=1).astype(np.int64)
 
 
-def wanted_pairs(
+def asked_pairs(
     domain: Domain, pairs: Iterable[Pair] | None, variables: Iterable[str] | None
 ) -> IntArray | None:
-    """The pairs that were asked for, as positions; None means all of them."""
+    """The pairs that are asked for, as positions; None means all of them.
+
+    Parameters
+    ----------
+    domain : where the names come from
+    pairs : pairs of names, or None
+    variables : names, or None
+        Only the pairs inside this set.
+
+    Returns
+    -------
+    array of shape (p, 2) with rising positions, or None
+
+    Examples
+    --------
+    >>> asked_pairs(Domain({"A": 2, "B": 2, "C": 2}), None, ["C", "A"]).tolist()
+    [[0, 2]]
+    """
     if isinstance(variables, str):
         raise DomainError(f"give the variables as a list, not as one text: {variables!r}")
     inside = None if variables is None else {domain.position(name) for name in variables}
@@ -87,29 +104,6 @@ def wanted_pairs(
     if inside is not None:
         chosen = {pair for pair in chosen if inside.issuperset(pair)}
     return np.array(sorted(chosen), dtype=np.int64).reshape(-1, 2)
-
-
-def in_context(
-    domain: Domain,
-    context: Assignment,
-    wanted: IntArray | None,
-    rows: IntArray | None,
-    shares: list[list[int]] | None,
-) -> tuple[IntArray | None, IntArray | None, list[list[int]] | None]:
-    """The wanted pairs, observed rows and weights, over the variables that a context leaves."""
-    fixed = domain.assignment(context)
-    stays = np.array([v not in fixed for v in range(len(domain))], dtype=bool)
-    place = np.cumsum(stays) - 1
-    if wanted is not None:
-        wanted = place[wanted[stays[wanted].all(axis=1)]]
-    if rows is not None:
-        agrees = np.ones(len(rows), dtype=bool)
-        for variable, state in fixed.items():
-            agrees &= rows[:, variable] == state
-        rows = rows[agrees][:, stays]
-    if shares is not None:
-        shares = [own for own, kept in zip(shares, stays, strict=True) if kept]
-    return wanted, rows, shares
 
 
 def common_pairs(first: IntArray, second: IntArray) -> IntArray:

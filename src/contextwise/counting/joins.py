@@ -11,6 +11,7 @@ The cost is one short key for each feature and pair in its scope, and for each j
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.contract import ObjectArray, get_engine
+from contextwise.counting.extraction import ValueWeights, sizes_of
 from contextwise.models.features import Features, IntArray, concatenated, no_features
 
 Join = tuple[int, ...]
@@ -53,17 +55,42 @@ class Plan:
 class Counted:
     """The sizes of the unions of a task, and the engine that counted them.
 
-    Where a portfolio used several, it is Ganak, if Ganak counted any of them: see there for why a
-    result says that it rests on it.
+    Attributes
+    ----------
+    lower, upper : exact ints, equal where a union is finished; otherwise proven bounds
+    engine : where a portfolio used several, it is Ganak, if Ganak counted any of them: see there
+        for why a result says that it rests on it
     """
 
-    sizes: ObjectArray
+    lower: ObjectArray
+    upper: ObjectArray
     engine: str
 
 
-def plan(models: Sequence[Features], joins: Iterable[Join], *, canonical: bool = False) -> Plan:
+def plan(
+    models: Sequence[Features],
+    joins: Iterable[Join],
+    *,
+    canonical: bool = False,
+    pairs: IntArray | None = None,
+    value_weights: ValueWeights | None = None,
+) -> Plan:
     """Find the distinct unions of the joins of some models over the same variables.
 
+    Parameters
+    ----------
+    models : features of each model
+    joins : which models are united, by their places
+    canonical : whether contexts are full assignments
+    pairs : only these pairs, if given
+    value_weights : how much each value of each variable counts, if they do not count alike
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
     >>> from contextwise.models.structure import Structure
     >>> domain = {"A": 2, "B": 2, "C": 2}
     >>> a = Structure(domain, ["A=1 & B=1 & C=1"]).features
@@ -77,7 +104,7 @@ def plan(models: Sequence[Features], joins: Iterable[Join], *, canonical: bool =
     pool, places = concatenated(*models)
     bounds = np.cumsum([0, *map(len, models)]).tolist()
     owned = [places[first:last] for first, last in pairwise(bounds)]
-    table = _CubeTable(pool, canonical)
+    table = _CubeTable(pool, canonical, pairs, value_weights)
     held = [table.held_by(mine) for mine in owned]
     known: dict[tuple[int, bytes], int] = {(size, b""): 0 for size in table.sizes}
     count = 1  # of the distinct unions so far
@@ -97,28 +124,67 @@ def plan(models: Sequence[Features], joins: Iterable[Join], *, canonical: bool =
     return Plan(table.pairs, unions, tuple(tasks))
 
 
-def count_task(task: Task, *, engine: str, canonical: bool, threads: int | None) -> Counted:
-    """Count the unions of a task; the second model of the contract is the empty one."""
+def count_task(
+    task: Task,
+    *,
+    engine: str,
+    canonical: bool,
+    threads: int | None,
+    value_weights: ValueWeights | None = None,
+    ends: float | None = None,
+) -> Counted:
+    """Count the unions of a task; the second model of the contract is the empty one.
+
+    Parameters
+    ----------
+    task : features and pairs
+    engine : its name
+    canonical : whether contexts are full assignments
+    threads : how many threads may count
+    value_weights : how much each value of each variable counts
+    ends : when to stop, on the clock of `time.time`, which other machines have too
+
+    Returns
+    -------
+    Counted
+    """
     nothing = no_features(task.features.cardinalities)
     counts = get_engine(engine).count_pairs(
-        task.features, nothing, task.pairs, canonical=canonical, threads=threads
+        task.features,
+        nothing,
+        task.pairs,
+        canonical=canonical,
+        threads=threads,
+        value_weights=value_weights,
+        deadline=None if ends is None else time.monotonic() + ends - time.time(),
     )
     if counts.interrupted:
         raise KeyboardInterrupt
     used = sorted(name for name, unions in counts.counted.items() if unions)
-    return Counted(counts.lower[:, 0], "ganak" if "ganak" in used else used[0])
+    counted = "ganak" if "ganak" in used else (used or [engine])[0]
+    return Counted(counts.lower[:, 0], counts.upper[:, 0], counted)
 
 
 class _CubeTable:
     """The distinct (pair, cube) entries of some features, in the order of the pairs."""
 
-    def __init__(self, pool: Features, canonical: bool) -> None:
+    def __init__(
+        self,
+        pool: Features,
+        canonical: bool,
+        pairs: IntArray | None,
+        value_weights: ValueWeights | None,
+    ) -> None:
+        n = max(1, len(pool.cardinalities))
         codes, owners, cubes = _cubes(pool, canonical)
+        if pairs is not None:
+            asked = np.isin(codes, pairs[:, 0] * n + pairs[:, 1])
+            codes, owners, cubes = codes[asked], owners[asked], cubes[asked]
         pair_codes, pair_of = np.unique(codes, return_inverse=True)
-        self.pairs: IntArray = np.stack(np.divmod(pair_codes, max(1, len(pool.cardinalities))), 1)
-        # Pairs with equal products of cardinalities have equally many contexts.
-        products = np.ones(len(self.pairs), int) if canonical else _products(pool, self.pairs)
-        self.sizes: list[int] = products.tolist()
+        self.pairs: IntArray = np.stack(np.divmod(pair_codes, n), 1)
+        # Two unions of the same cubes are equal if both pairs leave as much to count.
+        own = sizes_of(pool.cardinalities.tolist(), value_weights)
+        self.sizes = [1 if canonical else own[i] * own[j] for i, j in self.pairs.tolist()]
         span = int(cubes.max(initial=0)) + 1
         entries, self._entry_of = np.unique(pair_of * span + cubes, return_inverse=True)
         self._owners = owners
@@ -138,11 +204,6 @@ class _CubeTable:
         cubes = self._cubes[entries]
         for size, (first, last) in zip(self.sizes, pairwise(ends), strict=True):
             yield size, cubes[first:last].tobytes()
-
-
-def _products(features: Features, pairs: IntArray) -> IntArray:
-    products: IntArray = features.cardinalities[pairs].prod(axis=1, dtype=np.int64)
-    return products
 
 
 def _cubes(features: Features, canonical: bool) -> tuple[IntArray, IntArray, IntArray]:

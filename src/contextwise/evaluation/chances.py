@@ -16,14 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from contextwise.comparison.compare import Comparison, ModelOrPath, as_structure, compare
+from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number
-from contextwise.comparison.pairs import FULLY, Contexts, Pair, active_pairs, all_pairs, in_context
-from contextwise.comparison.weights import Weights, value_weights
+from contextwise.comparison.pairs import active_pairs, all_pairs
+from contextwise.comparison.question import Restriction
 from contextwise.counting import DEFAULT, ObjectArray
 from contextwise.counting.extraction import ValueWeights
 from contextwise.errors import ContextwiseError, DomainError
@@ -37,7 +37,7 @@ from contextwise.evaluation.chance_result import (
 from contextwise.evaluation.draws import DrawQuestion, make_draws
 from contextwise.evaluation.nulls import Null, can_move, check_null, densities, sizes_of_pairs
 from contextwise.execution.progress import Progress
-from contextwise.models.domain import Assignment
+from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray
 
 if TYPE_CHECKING:
@@ -47,29 +47,23 @@ __all__ = ["Chance", "ChanceInterrupted", "PairChance", "Skeleton", "chance"]
 
 
 def chance(
-    true: ModelOrPath,
-    guess: ModelOrPath,
+    true: ModelLike,
+    guess: ModelLike,
     *,
     null: Null = "states",
     draws: int = 999,
     rng: Seed = 0,
-    pairs: Iterable[Pair] | None = None,
-    variables: Iterable[str] | None = None,
-    context: Assignment | None = None,
-    data: Any = None,
-    weights: Weights | None = None,
-    contexts: Contexts = FULLY,
     engine: str = DEFAULT,
     n_jobs: int = 1,
     cluster: Any = None,
     show_progress: bool | Progress = False,
+    **restriction: Unpack[Restriction],
 ) -> Chance:
     """Say whether a guess is nearer to the true model than guesses by chance.
 
     Parameters
     ----------
-    true, guess : models, or paths of model files
-        Aligned by the names of their variables and states.
+    true, guess : models, paths of model files, or names of bundled examples
     null : "states", "variables" or "values"
         What a guess by chance keeps; see `contextwise.evaluation.nulls`. Where all cardinalities
         differ, no variable can take another's place, and ``"variables"`` is ``"states"``.
@@ -77,14 +71,15 @@ def chance(
         How many guesses are drawn for the p-values; 0 for the expected distance alone.
     rng : generator or seed
         Equal seeds give equal draws, whatever the number of processes.
-    pairs, variables, context, data, weights, contexts, engine
-        The question, as in `compare`. A context restricts both models first.
+    engine : name of an engine
     n_jobs : int
         How many processes draw; 1 draws here and counts on all cores, -1 means one per core.
     cluster : address of a Dask scheduler, or a Dask client
         Goes before ``n_jobs``.
     show_progress : bool or function
         A line on standard error, or a function of (draws done, draws in all).
+    **restriction
+        What is compared, with the keywords of `compare`. A context restricts both models first.
 
     Returns
     -------
@@ -115,31 +110,16 @@ def chance(
     check_null(null)
     if draws < 0:
         raise ContextwiseError(f"draws is a number from 0 up, not {draws}")
-    options: dict[str, Any] = {"contexts": contexts, "engine": engine}
-    a = as_structure(true)
-    comparison = compare(
-        a,
-        guess,
-        pairs=pairs,
-        variables=variables,
-        context=context,
-        data=data,
-        weights=weights,
-        **options,
-    )
-    rows = None if data is None else a.domain.encode(data)
-    shares = None if weights is None else value_weights(a.domain, weights)
-    if context is not None:
-        _, rows, shares = in_context(a.domain, context, None, rows, shares)
+    comparison = compare(true, guess, engine=engine, **restriction)
+    asked = comparison.question
+    rows, shares = asked.rows, asked.value_weights
     uniform = comparison
     if rows is not None and not len(rows):
         raise DomainError("no row agrees with the context, so there is nothing to compare")
-    if (
-        rows is not None
-        or shares is not None
-        or (comparison.asked is not None and null == "variables")
-    ):
-        uniform = compare(comparison.true, comparison.guess, **options)
+    if rows is not None or shares is not None or (asked.asked is not None and null == "variables"):
+        uniform = compare(
+            comparison.true, comparison.guess, engine=engine, contexts=comparison.contexts
+        )
     result = _expectations(comparison, uniform, null)
     if not draws:
         return result
@@ -202,16 +182,15 @@ def _expected(
 def _varies(null: Null, comparison: Comparison, density: list[Fraction]) -> list[bool]:
     """For which of the comparison's pairs draws have different distances."""
     varies = [0 < g < 1 for g in density]
-    if null == "states" and comparison.pair_size is None:  # all contexts count alike
+    if null == "states" and comparison.question.pair_size is None:  # all contexts count alike
         deps = comparison.unions.lower[:, 0]
         return [v and 0 < t < n for v, t, n in zip(varies, deps, comparison.sizes, strict=True)]
     return varies
 
 
 def _asked_pairs(comparison: Comparison) -> IntArray:
-    return (
-        all_pairs(range(len(comparison.domain))) if comparison.asked is None else comparison.asked
-    )
+    asked = comparison.question.asked
+    return all_pairs(range(len(comparison.domain))) if asked is None else asked
 
 
 def _moves(comparison: Comparison, null: Null) -> bool:

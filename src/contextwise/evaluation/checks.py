@@ -29,14 +29,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.compare import ModelOrPath, as_structure
-from contextwise.comparison.pairs import Pair, all_pairs, in_context, wanted_pairs
+from contextwise.comparison.pairs import Pair, all_pairs
+from contextwise.comparison.question import pose
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.evaluation.check_result import Check, CheckedClaim
 from contextwise.evaluation.claims import Claim, ClaimSource, group_rows, rows_in
 from contextwise.evaluation.conditional import ConditionalTest, conditional_test
 from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress, progress_of
+from contextwise.formats import ModelLike
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import Features, IntArray
 from contextwise.models.notation import write_literals
@@ -53,7 +54,7 @@ FIRST_DRAWS = 1_999
 
 
 def check(
-    model: ModelOrPath,
+    model: ModelLike,
     rows: Any,
     *,
     pairs: Iterable[Pair] | None = None,
@@ -124,18 +125,12 @@ def check(
         raise ContextwiseError(f"regions is a number from 1 up, not {regions}")
     if not 0 < alpha < 1:
         raise ContextwiseError(f"alpha is a rate between 0 and 1, not {alpha}")
-    structure = as_structure(model)
-    domain, table = structure.domain, structure.domain.encode(rows)
-    wanted = wanted_pairs(domain, pairs, variables)
-    if not len(table):
-        raise DomainError("there are no rows to check the model against")
-    if context is not None:
-        wanted, restricted, _ = in_context(domain, context, wanted, table, None)
-        structure = structure.restrict(context)
-        domain, table = structure.domain, np.asarray(restricted)
-        if not len(table):
-            raise DomainError("no row agrees with the context, so there is nothing to check")
-    asked = all_pairs(range(len(domain))) if wanted is None else wanted
+    question = pose([model], pairs=pairs, variables=variables, context=context, data=rows)
+    (structure,), domain, table = question.structures, question.domain, question.rows
+    if table is None or not len(table):
+        why = "no row agrees with the context" if context else "there are no rows"
+        raise DomainError(f"{why}, so there is nothing to check")
+    asked = all_pairs(range(len(domain))) if question.asked is None else question.asked
     work = _Work(
         features=structure.features,
         rows=table.astype(np.min_scalar_type(int(max(domain.cardinalities, default=1)))),

@@ -21,7 +21,7 @@ the expected distance is T + (N - 2·T)·g, exactly, whatever the contexts of ot
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -29,7 +29,8 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
-from contextwise.counting.extraction import contexts_of_pairs, pair_features
+from contextwise.comparison.confusion import Number
+from contextwise.counting.extraction import pair_features
 from contextwise.errors import ContextwiseError
 from contextwise.models.features import WORD, Features, IntArray, WordArray, normalized
 
@@ -212,9 +213,6 @@ def can_move(cardinalities: tuple[int, ...]) -> bool:
     return len(set(cardinalities)) < len(cardinalities)
 
 
-def sizes_of_pairs(comparison: Comparison, pairs: IntArray) -> list[int]:
+def sizes_of_pairs(comparison: Comparison, pairs: IntArray) -> Sequence[Number]:
     """What all contexts of each of these pairs count together."""
-    if comparison.pair_size is not None:
-        return [comparison.pair_size] * len(pairs)
-    canonical = comparison.contexts == "canonical"
-    return contexts_of_pairs(comparison.domain.cardinalities, pairs, canonical)
+    return comparison.question.sizes(pairs)

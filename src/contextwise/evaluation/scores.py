@@ -1,4 +1,4 @@
-"""Every score the field reports, beside the metric: one row a guess.
+"""Every score the field reports, beside the metric: one row per guess.
 
 The metric compares claims and needs no weights. The others compare distributions (both models need
 weights), predictions of rows (the guess needs weights, and there must be rows), or count features.
@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import log
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from contextwise.comparison.compare import Comparison, ModelOrPath, compare
+from contextwise.comparison.compare import COUNTS, Comparison, compare
+from contextwise.comparison.question import Restriction
 from contextwise.distributions.bridge import estimated_log_partition
 from contextwise.distributions.divergence import How, divergences, kl_divergence
 from contextwise.distributions.estimate import Estimate
@@ -25,12 +26,13 @@ from contextwise.distributions.likelihood import cmll, mean_pseudo_log_likelihoo
 from contextwise.distributions.sampling import Seed
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.execution.progress import Progress
-from contextwise.formats import read
+from contextwise.formats import ModelLike, as_model
+from contextwise.models.numbers import number
 from contextwise.models.structure import LogLinear, Model, structure_of
 
 DIVERGENCES = ("kl_true_guess", "kl_guess_true", "jensen_shannon", "total_variation")
 PREDICTIONS = ("log_likelihood", "pseudo_log_likelihood", "cmll", "aic", "bic")
-RATES = ("precision", "recall", "f1")
+RATES = ("precision", "recall", "f1", "mcc", "kappa")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,7 +54,9 @@ class Score:
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value.value:.6g}" for name, value in self.values.items())
-        return f"Score(distance={self.comparison.distance}{', ' if shown else ''}{shown})"
+        low, high = self.comparison.distance_bounds
+        known = number(low) if low == high else f"{number(low)} to {number(high)}"
+        return f"Score(distance={known}{', ' if shown else ''}{shown})"
 
     def _repr_html_(self) -> str:
         from contextwise.report.notebook import score_html
@@ -63,10 +67,13 @@ class Score:
         """Everything as one flat mapping, for a table: a missing score is None."""
         flat: dict[str, object] = dict(self.features)
         c = self.comparison
-        flat |= {"distance": c.distance, "normalized": c.normalized}
-        flat |= {"tp": c.tp, "fn": c.fn, "fp": c.fp, "tn": c.tn}
-        rates = c.rates()
-        flat |= {name: None if np.isnan(rates[name]) else rates[name] for name in RATES}
+        keys = ("distance", "normalized", *COUNTS, *RATES)
+        if c.open_pairs:
+            flat |= dict.fromkeys(keys)
+        else:
+            rates = c.rates()
+            flat |= {key: getattr(c, key) for key in keys if key not in RATES}
+            flat |= {name: None if np.isnan(rates[name]) else rates[name] for name in RATES}
         for name in (*DIVERGENCES, *PREDICTIONS):
             value = self.values.get(name)
             flat[name] = value.value if value else None
@@ -75,24 +82,25 @@ class Score:
 
 
 def score(
-    true: ModelOrPath,
-    guess: ModelOrPath,
+    true: ModelLike,
+    guess: ModelLike,
     *,
-    data: Any = None,
+    test: Any = None,
     fit_to: Any = None,
     sampling: bool = True,
     groups: int = 4,
     rng: Seed = 0,
+    time_limit: float | None = None,
     show_progress: bool | Progress = False,
-    **options: Any,
+    **restriction: Unpack[Restriction],
 ) -> Score:
     """Score a guess against the true model.
 
     Parameters
     ----------
-    true, guess : models, or paths of model files
+    true, guess : models, paths of model files, or names of bundled examples
         With weights (`LogLinear`) for the scores of distributions.
-    data : rows, optional
+    test : rows, optional
         For the scores of predictions. See `Domain.encode`.
     fit_to : rows, optional
         Fit the weights of the guess to these rows first, by pseudo-likelihood.
@@ -100,7 +108,18 @@ def score(
         Whether to estimate, with standard errors, what is too large to be exact.
     groups : how many groups of variables CMLL queries in turn
     rng : generator or seed of the estimates
-    **options : for `compare`
+    time_limit : seconds for the metric, optional
+        Then the comparison may be open; see `compare`.
+    show_progress : bool or function
+        As in `compare`.
+    **restriction
+        What the metric compares, with the keywords of `compare`. Alignment and zero weights concern
+        every score, the others the metric alone: ``data`` restricts its contexts to those of the
+        rows, and has nothing to do with ``test``.
+
+    Returns
+    -------
+    Score
 
     Notes
     -----
@@ -115,26 +134,26 @@ def score(
     >>> true = LogLinear(Structure(domain, ["A=1 & B=1"]), [1.0])
     >>> guess = Structure(domain, ["A=1", "B=1"])
     >>> rows = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]]
-    >>> result = score(true, guess, data=rows, fit_to=rows)
+    >>> result = score(true, guess, test=rows, fit_to=rows)
     >>> result.comparison.distance, result.features["features"]
     (1, 2)
     >>> result.values["kl_true_guess"]
     Estimate(0.0403..., exact)
     """
-    first, second = _model(true), _model(guess)
-    comparison = compare(first, second, show_progress=show_progress, **options)
+    zero_weights = restriction.get("zero_weights", "keep")
+    first, second = (as_model(model, zero_weights=zero_weights) for model in (true, guess))
+    second = second.aligned_to(first.domain, align=restriction.get("align", "names"))
+    comparison = compare(
+        first, second, time_limit=time_limit, show_progress=show_progress, **restriction
+    )
     if fit_to is not None:
         second = fit(structure_of(second), fit_to, show_progress=show_progress).model
     statistics = structure_of(second).statistics()
     found = _Collected({}, {})
     _compare_distributions(found, first, second, sampling, rng, show_progress)
-    _predict(found, second, data, sampling, groups, rng, show_progress)
+    _predict(found, second, test, sampling, groups, rng, show_progress)
     counts = {key: statistics[key] for key in ("features", "mean_length", "largest_length")}
     return Score(comparison, counts, found.values, found.missing)
-
-
-def _model(model: ModelOrPath) -> Model:
-    return model if isinstance(model, Model) else read(model)
 
 
 @dataclass(frozen=True)
@@ -188,19 +207,19 @@ def _compare_distributions(
 def _predict(
     found: _Collected,
     guess: Model,
-    data: Any,
+    test: Any,
     sampling: bool,
     groups: int,
     rng: Seed,
     show_progress: bool | Progress,
 ) -> None:
-    if data is None:
-        found.refuse(PREDICTIONS, "there are no rows to predict (data)")
+    if test is None:
+        found.refuse(PREDICTIONS, "there are no rows to predict (test)")
         return
     if not isinstance(guess, LogLinear):
         found.refuse(PREDICTIONS, "the guess has no weights")
         return
-    rows = some_rows(guess.domain, data)
+    rows = some_rows(guess.domain, test)
     count = len(guess.domain.encode(rows))
 
     def likelihood() -> Estimate:

@@ -26,41 +26,23 @@ The files are in the native format beside this module.
 
 from __future__ import annotations
 
-from contextwise.errors import ContextwiseError
-from contextwise.formats import read_stream
+from contextwise.formats import EXAMPLES, read_example
 from contextwise.models.structure import Model
-
-_NAMES = (
-    "six",
-    "six-guess",
-    "six-graph",
-    "lung",
-    "lung-learned",
-    "survey",
-    "survey-learned",
-)
 
 
 def names() -> tuple[str, ...]:
     """The names of the examples; a variant follows the model it departs from."""
-    return _NAMES
+    return EXAMPLES
 
 
 def load(name: str) -> Model:
-    """One of the examples.
+    """One of the examples; wherever a model is asked for, its name will do.
 
     >>> load("survey")
     Structure(4 variables, 2 features:
       gender=woman & children=yes & work=part time; education=university & work!=none)
     """
-    if name not in _NAMES:
-        raise ContextwiseError(
-            f"no example is named {name!r}; the examples are {', '.join(_NAMES)}"
-        )
-    from importlib import resources  # costs more than naming the examples, which every command does
-
-    with (resources.files(__name__) / f"{name}.json").open("rb") as file:
-        return read_stream(file, name=f"example {name}", format="json")
+    return read_example(name)
 
 
 def describe(name: str) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contextwise.comparison.compare import Comparison, compare
-from contextwise.comparison.explain import PairExplanation, explain, explain_comparison
+from contextwise.comparison.comparison import Interrupted
+from contextwise.comparison.explain import PairExplanation, explain_comparison, explain_pair
 from contextwise.comparison.pairs import Contexts, Pair
-from contextwise.comparison.result import Interrupted
 from contextwise.errors import ContextwiseError
 from contextwise.execution.progress import Progress
 from contextwise.explorer.results import Row, read_results
@@ -80,7 +80,8 @@ def explain_one(
     progress: Progress,
 ) -> PairExplanation:
     """Where the models differ about a pair."""
-    return explain(true, guess, pair=pair, contexts=contexts, top=top, time_limit=time_limit)
+    found = compare(true, guess, pairs=[pair], contexts=contexts, time_limit=time_limit)
+    return explain_pair(found, pair, top=top, time_limit=time_limit)
 
 
 def edges_in(

@@ -14,7 +14,8 @@ from contextwise.comparison.pairs import Contexts, Pair
 from contextwise.errors import DomainError
 from contextwise.explorer import jobs
 from contextwise.explorer.work import Worker
-from contextwise.models.domain import Domain, align
+from contextwise.models.alignment import alignment
+from contextwise.models.domain import Domain
 from contextwise.models.structure import Model
 
 GRACE = 20.0  # seconds that a comparison may take beyond its own time limit
@@ -57,7 +58,7 @@ def fits(domain: Domain, other: Domain) -> bool:
     True
     """
     try:
-        align(other, domain)
+        alignment(other, domain)
     except DomainError:
         return False
     return True

@@ -10,6 +10,9 @@ any suffix packs the file. Reading gives a `LogLinear` when the file has weights
 - ``contradictory``: how many can never hold and were dropped;
 - ``zero_weights``: how many are listed with the weight 0.
 
+Whatever takes a model takes an object, the path of a file, or the name of a bundled example;
+`as_model`, `as_structure` and `as_log_linear` are how.
+
 To add a format: a module here with its reader and writer, and its line in `FORMATS`.
 """
 
@@ -23,12 +26,99 @@ from contextwise.errors import ContextwiseError
 from contextwise.execution import files
 from contextwise.formats import bif, json, libra, uai
 from contextwise.formats.reading import Format, Source
-from contextwise.models.structure import LogLinear, Model
+from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 
 FORMATS = (libra.MN, json.FORMAT, libra.BN, libra.DN, uai.FORMAT, bif.FORMAT)
 """The formats; the first that fits is taken for data without a name."""
 
 ZeroWeights = Literal["keep", "drop"]
+ModelLike = Model | str | os.PathLike[str]
+"""A model, the path of its file, or the name of a bundled example."""
+
+EXAMPLES = (
+    "six",
+    "six-guess",
+    "six-graph",
+    "lung",
+    "lung-learned",
+    "survey",
+    "survey-learned",
+)
+"""The bundled examples; a variant follows the model it departs from."""
+
+
+def as_model(
+    model: ModelLike, *, format: str | None = None, zero_weights: ZeroWeights = "keep"
+) -> Model:
+    """The model itself, the one in a file, or a bundled example.
+
+    Parameters
+    ----------
+    model : Structure, LogLinear, path of a file, or name of an example
+        An example's name stands for the example; write ``./lung`` for a file that is called so.
+    format, zero_weights
+        As in `read`; without zero weights a model that is given as an object loses them, too.
+
+    Returns
+    -------
+    Structure or LogLinear
+
+    Examples
+    --------
+    >>> as_model("lung")
+    LogLinear(3 variables, 5 features: ...)
+    """
+    if not isinstance(model, str | os.PathLike):
+        structure_of(model)  # what is no model is an error
+        return _with_zero_weights(model, zero_weights)
+    name = os.fspath(model)
+    if name in EXAMPLES:
+        return _with_zero_weights(read_example(name), zero_weights)
+    if not os.path.splitext(name)[1] and not os.path.exists(name):
+        raise ContextwiseError(
+            f"{name}: there is no such file, and no such example; "
+            f"the examples are {', '.join(EXAMPLES)}"
+        )
+    return read(model, format=format, zero_weights=zero_weights)
+
+
+def as_structure(model: ModelLike, *, zero_weights: ZeroWeights = "keep") -> Structure:
+    """The structure of a model, of the model in a file, or of a bundled example.
+
+    >>> as_structure("survey-learned")
+    Structure(4 variables, 2 features: ...)
+    """
+    return structure_of(as_model(model, zero_weights=zero_weights))
+
+
+def as_log_linear(model: ModelLike) -> LogLinear:
+    """A model with weights, from an object, a file or an example; one without is an error.
+
+    >>> as_log_linear("survey")
+    Traceback (most recent call last):
+    contextwise.errors.ContextwiseError: survey: this model has no weights; fit gives it some
+    """
+    found = as_model(model)
+    if isinstance(found, LogLinear):
+        return found
+    name = f"{os.fspath(model)}: " if isinstance(model, str | os.PathLike) else ""
+    raise ContextwiseError(f"{name}this model has no weights; fit gives it some")
+
+
+def read_example(name: str) -> Model:
+    """One of the bundled examples.
+
+    >>> read_example("six-guess").info["file"]
+    'six-guess'
+    """
+    if name not in EXAMPLES:
+        raise ContextwiseError(
+            f"no example is named {name!r}; the examples are {', '.join(EXAMPLES)}"
+        )
+    from importlib import resources  # costs more than naming the examples, which every command does
+
+    with (resources.files("contextwise") / "examples" / f"{name}.json").open("rb") as file:
+        return read_stream(file, name=name, format="json")
 
 
 def read(

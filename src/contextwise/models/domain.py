@@ -30,14 +30,14 @@ LARGEST_CARDINALITY = 2**16
 def label_of(state: object) -> str:
     """A state's label; an int (or a whole float, as data files give them) stands for its text.
 
-    >>> label_of("yes"), label_of(1), label_of(np.int64(2))
-    ('yes', '1', '2')
+    >>> label_of("yes"), label_of(1), label_of(np.int64(2)), label_of(3.0)
+    ('yes', '1', '2', '3')
     """
     if isinstance(state, str):
         return state
-    if isinstance(state, bool | np.bool_):
-        raise DomainError(f"{state!r} is not a state; give a label, such as 'yes' or 1")
-    if isinstance(state, int | np.integer):
+    if isinstance(state, int | np.integer) and not isinstance(state, bool):
+        return str(int(state))
+    if isinstance(state, float | np.floating) and float(state).is_integer():
         return str(int(state))
     raise DomainError(f"{state!r} is not a state; give a label, such as 'yes' or 1")
 
@@ -218,14 +218,57 @@ class Domain:
             }
         )
 
-    def renamed(self, names: Mapping[str, str]) -> Domain:
-        """The domain with some variables under a new name."""
-        for old in names:
+    def renamed(
+        self,
+        names: Mapping[str, str] | None = None,
+        *,
+        states: Mapping[str, Mapping[State, State] | Sequence[State]] | None = None,
+    ) -> Domain:
+        """The domain with some variables and states under new names.
+
+        Parameters
+        ----------
+        names : mapping, optional
+            From old names of variables to new ones.
+        states : mapping, optional
+            From the old name of a variable to the labels of its states: all of them in their
+            order, or a mapping from old labels to new ones.
+
+        Returns
+        -------
+        Domain
+
+        Examples
+        --------
+        >>> domain = Domain({"v0": 2, "v1": 3})
+        >>> domain.renamed({"v0": "smoker"}, states={"v0": ["no", "yes"], "v1": {2: "many"}})
+        Domain(smoker: no|yes, v1: 0|1|many)
+        """
+        names, states = names or {}, states or {}
+        for old in (*names, *states):
             self.position(old)
         new = [names.get(name, name) for name in self.names]
         if len(set(new)) < len(new):
             raise DomainError("two variables would have one name after the renaming")
-        return Domain(dict(zip(new, self.states, strict=True)))
+        labels = [
+            self._new_labels(variable, states[name]) if name in states else self.states[variable]
+            for variable, name in enumerate(self.names)
+        ]
+        return Domain(dict(zip(new, labels, strict=True)))
+
+    def _new_labels(
+        self, variable: int, given: Mapping[State, State] | Sequence[State]
+    ) -> Sequence[State]:
+        own = self.states[variable]
+        if isinstance(given, Mapping):
+            changed = {self.state_position(variable, old): new for old, new in given.items()}
+            return [changed.get(place, label) for place, label in enumerate(own)]
+        if isinstance(given, str) or len(given) != len(own):
+            raise DomainError(
+                f"variable {self.names[variable]!r} has {len(own)} states and needs as many new "
+                f"labels, not {given!r}"
+            )
+        return given
 
     def encode(self, rows: Any) -> npt.NDArray[np.int64]:
         """Observed rows as positions of states: shape (rows, variables).
@@ -319,48 +362,3 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     all_names = [printable(quoted(name)) for name in names]
     shown = ", ".join(all_names[:most])
     return shown + (f" and {len(all_names) - most} more" if len(all_names) > most else "")
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """How a domain is laid over another: for each variable its new place, for each state too."""
-
-    target: Domain
-    variables: tuple[int, ...]
-    states: tuple[tuple[int, ...], ...]
-
-    @property
-    def trivial(self) -> bool:
-        """Whether nothing moves."""
-        return self.variables == tuple(range(len(self.variables))) and all(
-            places == tuple(range(len(places))) for places in self.states
-        )
-
-
-def align(source: Domain, target: Domain) -> Alignment:
-    """Lay ``source`` over ``target`` by names and labels; what does not align is named.
-
-    >>> align(Domain({"B": 2, "A": 2}), Domain({"A": 2, "B": 2})).variables
-    (1, 0)
-    """
-    missing = [name for name in target.names if name not in source.positions]
-    extra = [name for name in source.names if name not in target.positions]
-    if missing or extra:
-        parts = []
-        if missing:
-            parts.append(f"only the first model has {listed(missing)}")
-        if extra:
-            parts.append(f"only the second model has {listed(extra)}")
-        raise DomainError("the models have different variables: " + "; ".join(parts))
-    variables, states = [], []
-    for name, own in zip(source.names, source.states, strict=True):
-        place = target.positions[name]
-        other = target.states[place]
-        if set(own) != set(other):
-            raise DomainError(
-                f"variable {name!r} has different states in the two models: "
-                f"{listed(other)} in the first, {listed(own)} in the second"
-            )
-        variables.append(place)
-        states.append(tuple(target.state_positions[place][label] for label in own))
-    return Alignment(target, tuple(variables), tuple(states))

@@ -27,7 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import DomainError
-from contextwise.models.domain import Alignment, Assignment, Domain, State, align
+from contextwise.models.alignment import Align, alignment, lay
+from contextwise.models.domain import Assignment, Domain, State
 from contextwise.models.features import (
     Features,
     IntArray,
@@ -243,31 +244,42 @@ class Structure:
 
     __or__ = union
 
-    def rename(self, names: Mapping[str, str]) -> Structure:
-        """The same structure with some variables under a new name."""
-        return Structure(self.domain.renamed(names), self.features, info=self.info)
+    def renamed(
+        self,
+        names: Mapping[str, str] | None = None,
+        *,
+        states: Mapping[str, Mapping[State, State] | Sequence[State]] | None = None,
+    ) -> Structure:
+        """The same structure with some variables and states under new names.
 
-    def aligned_to(self, domain: Domain) -> Structure:
-        """The same structure over ``domain``, matched by names and labels."""
-        return self._laid(align(self.domain, domain))[0]
+        The parameters are those of `Domain.renamed`. To take over all names of another model, see
+        `aligned_to`.
+        """
+        domain = self.domain.renamed(names, states=states)
+        return Structure(domain, self.features, info=self.info)
 
-    def _laid(self, alignment: Alignment) -> tuple[Structure, IntArray]:
-        """This structure over another domain, and the new place of each feature."""
-        target = alignment.target
-        if alignment.trivial:
-            return Structure(target, self.features, info=self.info), np.arange(len(self))
-        features = self.features
-        variables = np.array(alignment.variables, dtype=np.int64)[features.variables]
-        values = np.zeros_like(features.values)
-        for variable, places in enumerate(alignment.states):
-            mine = features.variables == variable
-            for old, new in enumerate(places):
-                bit = features.values[mine, old // 64] >> np.uint64(old % 64) & np.uint64(1)
-                values[mine, new // 64] |= bit << np.uint64(new % 64)
-        structure, places_of = Structure.from_literals(
-            target, features.owners, variables, values, len(self), info=self.info
-        )
-        return structure, places_of
+    def aligned_to(self, domain: Domain, *, align: Align = "names") -> Structure:
+        """The same structure over another domain.
+
+        Parameters
+        ----------
+        domain : Domain
+        align : "names" or "position"
+            By position, the variables and states of ``domain`` take the place of one's own.
+
+        Returns
+        -------
+        Structure
+
+        Examples
+        --------
+        >>> learned = Structure({"v0": 2, "v1": 2}, ["v0=1 & v1=0"])
+        >>> people = Domain({"smoker": ["no", "yes"], "ill": ["no", "yes"]})
+        >>> learned.aligned_to(people, align="position")
+        Structure(2 variables, 1 feature: smoker=yes & ill=no)
+        """
+        features, _ = lay(self.features, alignment(self.domain, domain, align=align))
+        return Structure(domain, features, info=self.info)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -291,7 +303,12 @@ class LogLinear:
     weights: npt.NDArray[np.float64]
 
     def __init__(self, structure: Structure, weights: npt.ArrayLike) -> None:
-        own = np.array(weights, dtype=np.float64)
+        try:
+            own = np.array(weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            own = np.zeros(())
+        if own.ndim != 1:
+            raise DomainError(f"weights are one number for each feature, not {weights!r}")
         if own.shape != (len(structure),):
             raise DomainError(f"{len(structure)} features need as many weights, not {own.size}")
         if np.isnan(own).any():
@@ -338,12 +355,21 @@ class LogLinear:
     def _repr_html_(self) -> str:
         return self.structure._repr_html_()
 
-    def aligned_to(self, domain: Domain) -> LogLinear:
-        """The same model over ``domain``, matched by names and labels."""
-        structure, places = self.structure._laid(align(self.domain, domain))
+    def renamed(
+        self,
+        names: Mapping[str, str] | None = None,
+        *,
+        states: Mapping[str, Mapping[State, State] | Sequence[State]] | None = None,
+    ) -> LogLinear:
+        """The same model with some variables and states under new names: `Structure.renamed`."""
+        return LogLinear(self.structure.renamed(names, states=states), self.weights)
+
+    def aligned_to(self, domain: Domain, *, align: Align = "names") -> LogLinear:
+        """The same model over another domain: `Structure.aligned_to`."""
+        features, places = lay(self.structure.features, alignment(self.domain, domain, align=align))
         weights = np.empty(len(self))
         weights[places] = self.weights
-        return LogLinear(structure, weights)
+        return LogLinear(Structure(domain, features, info=self.info), weights)
 
     def without_zero_weights(self) -> LogLinear:
         """The model without the features whose weight is exactly 0."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
+from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.many import DistanceMatrix
 from contextwise.evaluation.scores import Score
 from contextwise.report.comparisons import LABELS, NARROW, NATIVE, Medium, rounding_notes
-from contextwise.report.elements import Cell, Column, Note, Part, Style, Table
+from contextwise.report.elements import Cell, Column, Interval, Note, Part, Style, Table
 
 SCORE_LABELS = {
     "kl_true_guess": "KL(true ‖ guess)",
@@ -21,6 +22,7 @@ SCORE_LABELS = {
     "aic": "AIC",
     "bic": "BIC",
 }
+BY_POSITION = "Variables and states are aligned by position, not by name."
 SCORED_RATES = ("precision", "recall", "f1", "mcc")
 
 
@@ -49,11 +51,17 @@ def matrix_parts(
     places = [str(k + 1) for k in range(len(labels))]
     columns = [Column("", "count"), Column("model", "name")]
     columns += [Column(place, style, NARROW) for place in places]
-    cells = (matrix.normalized if normalized else matrix.distances).tolist()
+    lower, upper = (
+        (matrix.shares(bound) if normalized else bound).tolist()
+        for bound in (matrix.lower, matrix.upper)
+    )
     rows = tuple(
-        (place, label, *row) for place, label, row in zip(places, labels, cells, strict=True)
+        (place, label, *map(_between, low, high))
+        for place, label, low, high in zip(places, labels, lower, upper, strict=True)
     )
     parts: list[Part] = [Table("The distance of each two models", tuple(columns), rows, "matrix")]
+    if matrix.by_position:
+        parts.append(Note("alignment", BY_POSITION))
     if matrix.rests_on_ganak:
         text = (
             "Some counts are Ganak's, whose caching errs with a probability below one in a "
@@ -61,6 +69,11 @@ def matrix_parts(
         )
         parts.append(Note("ganak", text))
     return [*parts, *rounding_notes(parts, medium)]
+
+
+def _between(low: Number | float, high: Number | float) -> Cell:
+    """A number, or the two that it lies between where it is not known."""
+    return low if low == high else Interval(low, high)
 
 
 def scores_parts(
@@ -97,10 +110,11 @@ def _score_cells(score: Score, keys: Sequence[str]) -> Iterator[Cell]:
     yield int(counts["features"])
     yield counts["mean_length"]
     yield int(counts["largest_length"])
-    yield c.distance
-    yield c.normalized
+    low, high = c.distance_bounds
+    yield _between(low, high)
+    yield _between(ratio(low, c.total), ratio(high, c.total)) if c.total else 0.0
     for key in SCORED_RATES:
-        value = c.rate(key, float("nan"))
+        value = float("nan") if c.open_pairs else c.rate(key, float("nan"))
         yield None if isnan(value) else value
     yield from (score.values.get(key) for key in keys)
 

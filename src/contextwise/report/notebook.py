@@ -19,9 +19,9 @@ from contextwise.report.many import matrix_parts, scores_parts
 from contextwise.report.text import as_text
 
 if TYPE_CHECKING:
+    from contextwise.comparison.comparison import Comparison
     from contextwise.comparison.explain import Explanation, PairExplanation
     from contextwise.comparison.many import DistanceMatrix
-    from contextwise.comparison.result import Comparison
     from contextwise.evaluation.scores import Score
 
 

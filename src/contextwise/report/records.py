@@ -12,7 +12,7 @@ from math import isnan
 from contextwise.comparison.compare import COUNTS, Comparison
 from contextwise.comparison.confusion import RATES, Number, ratio
 
-Record = dict[str, str | Number | float | None]
+Record = dict[str, str | bool | Number | float | None]
 DISTANCES = ("distance", "normalized", "mean_pair_distance")
 SHARES = tuple(f"{key}_share" for key in COUNTS)
 EXACT = (*COUNTS, *SHARES, *DISTANCES, *RATES)
@@ -32,6 +32,7 @@ def comparison_record(comparison: Comparison) -> Record:
     low, high = c.distance_bounds
     return {
         "contexts": c.contexts,
+        "by_position": c.by_position,
         "engine": c.engine,
         "pairs": c.pair_count,
         "assertions": c.total,

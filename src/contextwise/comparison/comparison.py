@@ -14,11 +14,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contextwise.comparison.bounds import ConfusionBounds, confusion_bounds
-from contextwise.comparison.confusion import Confusion, Number, Rates, ZeroDivision, ratio
-from contextwise.comparison.pairs import FULLY, Contexts, Pair, is_canonical, pair_positions
+from contextwise.comparison.confusion import (
+    Confusion,
+    ConfusionBounds,
+    Number,
+    Rates,
+    ZeroDivision,
+    confusion_bounds,
+    ratio,
+)
+from contextwise.comparison.pairs import Contexts, Pair, pair_positions
+from contextwise.comparison.question import Question
 from contextwise.counting import DEFAULT, ObjectArray, PairCounts
-from contextwise.counting.extraction import contexts_of_pairs
+from contextwise.counting.bounds import related
 from contextwise.errors import DomainError, OpenResult, require
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
@@ -29,6 +37,27 @@ if TYPE_CHECKING:
     import pandas
 
 COUNTS = ("tp", "fn", "fp", "tn")
+
+
+def distance_bounds(unions: PairCounts) -> tuple[Number, Number]:
+    """Between which numbers the distance over all pairs lies, both included.
+
+    These are the sums of the pairs' `confusion_bounds`; equal if no pair is open.
+
+    >>> exact, least, most = ([[6, 5, 9]], [[6, 5, 6]], [[6, 5, 9]])
+    >>> distance_bounds(PairCounts(np.array(exact, object), np.array(exact, object)))
+    (7, 7)
+    >>> distance_bounds(PairCounts(np.array(least, object), np.array(most, object)))
+    (1, 7)
+    """
+    if not len(unions.open):
+        a, b, u = unions.lower.sum(axis=0).tolist() if len(unions.lower) else (0, 0, 0)
+        return 2 * u - a - b, 2 * u - a - b
+    lower, upper = related(unions.lower, unions.upper)
+    (a, b, u), (a_most, b_most, u_most) = lower.T, upper.T
+    low = np.maximum(u - a_most, 0) + np.maximum(u - b_most, 0)
+    high = np.minimum(u_most, 2 * u_most - a - b)
+    return low.sum(), high.sum()
 
 
 class Interrupted(KeyboardInterrupt):
@@ -48,41 +77,67 @@ class Comparison(Rates):
 
     Attributes
     ----------
-    true, guess : the structures, over one domain
-    pairs : positions of the pairs that a feature of either model covers: shape (p, 2)
+    question : the two models, and what was asked of them
+    pairs : positions of the pairs that were asked for and that a feature of either model covers:
+        shape (p, 2)
     unions : the sizes of the three unions of each of these pairs, or bounds of them
-    sizes : what all contexts of each of these pairs count together
-    total : the number of assertions, over all pairs that were asked for
-    asked : positions of the pairs that were asked for, or None for all of them
-    pair_size : what the contexts of any pair count together, where that is one number: how many
-        observed rows stand for them, or 1 if they have weights
-    contexts : what a context is
     engine : which engine was asked for; `counted` says which ones counted
+    zero_division : what a rate that would divide by zero is
     """
 
-    true: Structure
-    guess: Structure
+    question: Question
     pairs: IntArray
     unions: PairCounts
-    sizes: Sequence[Number]
-    total: Number
-    pair_count: int
-    asked: IntArray | None = None
-    pair_size: int | None = None
-    contexts: Contexts = FULLY
     engine: str = DEFAULT
     zero_division: ZeroDivision = "warn"
+
+    # -- what was asked --------------------------------------------------------------------------
+
+    @property
+    def true(self) -> Structure:
+        """The true structure, over the domain of the comparison."""
+        return self.question.structures[0]
+
+    @property
+    def guess(self) -> Structure:
+        """The guessed structure, over the domain of the comparison."""
+        return self.question.structures[1]
 
     @property
     def domain(self) -> Domain:
         """The domain over which the comparison was made."""
-        return self.true.domain
+        return self.question.domain
+
+    @property
+    def contexts(self) -> Contexts:
+        """What a context is."""
+        return self.question.contexts
+
+    @property
+    def by_position(self) -> bool:
+        """Whether the models were aligned by position instead of by names."""
+        return self.question.align == "position"
+
+    @property
+    def pair_count(self) -> int:
+        """The number of pairs that were asked for."""
+        return self.question.pair_count
+
+    @cached_property
+    def sizes(self) -> Sequence[Number]:
+        """What all contexts of each of `pairs` count together."""
+        return self.question.sizes(self.pairs)
+
+    @cached_property
+    def total(self) -> Number:
+        """The number of assertions, over all pairs that were asked for."""
+        return self.question.total()
 
     # -- how it was counted ----------------------------------------------------------------------
 
     @property
     def counted(self) -> Mapping[str, int]:
-        """How many of the unions, three a pair, each engine counted."""
+        """How many of the unions, three per pair, each engine counted; or observed rows did."""
         return self.unions.counted
 
     @property
@@ -115,8 +170,7 @@ class Comparison(Rates):
     @cached_property
     def distance_bounds(self) -> tuple[Number, Number]:
         """Between which numbers the distance lies, both included; equal if no pair is open."""
-        known = [self._bounds_at(k).distance for k in range(len(self.pairs))]
-        return sum(low for low, _ in known), sum(high for _, high in known)
+        return distance_bounds(self.unions)
 
     def pair_bounds(self, first: str, second: str) -> ConfusionBounds:
         """Between which numbers the counts of one pair lie."""
@@ -191,7 +245,7 @@ class Comparison(Rates):
     @cached_property
     def mean_pair_distance(self) -> float:
         """The mean over pairs of their share of differing contexts: each pair counts the same."""
-        if not self.pair_count:
+        if not self.total:
             return 0.0
         shares = [ratio(fn + fp, tp + fn + fp + tn) for tp, fn, fp, tn in self.counts]
         return sum(shares) / self.pair_count
@@ -217,17 +271,14 @@ class Comparison(Rates):
         found = np.flatnonzero((self.pairs == position).all(axis=1))
         if len(found):
             return int(found[0])
-        if self.asked is not None and not (self.asked == position).all(axis=1).any():
+        asked = self.question.asked
+        if asked is not None and not (asked == position).all(axis=1).any():
             raise DomainError(f"this comparison leaves out the pair {first!r}, {second!r}")
         return None
 
-    def _size_of(self, first: str, second: str) -> int:
+    def _size_of(self, first: str, second: str) -> Number:
         """What all contexts of a pair count together."""
-        if self.pair_size is not None:
-            return self.pair_size
-        position = np.array([pair_positions(self.domain, (first, second))])
-        canonical = is_canonical(self.contexts)
-        return contexts_of_pairs(self.domain.cardinalities, position, canonical)[0]
+        return self.question.sizes(np.array([pair_positions(self.domain, (first, second))]))[0]
 
     def pair_names(self) -> list[Pair]:
         """The names of `pairs`."""

@@ -1,0 +1,243 @@
+"""What is asked of some models: which pairs, in which contexts, and how much each context counts.
+
+Everything that compares models can be restricted in the same ways, with the same keywords
+(`Restriction`). `pose` makes a `Question` of models and these keywords, and it is the only place
+that reads the models, drops features of weight 0, lays the models over one domain, restricts them
+to a context and turns names into positions. `compare`, `compare_many`, `distance_matrix`, `explain`
+and `score` all begin with it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
+
+import numpy as np
+
+from contextwise.comparison.confusion import Number
+from contextwise.comparison.context_weights import Weights, value_weights
+from contextwise.comparison.pairs import (
+    FULLY,
+    Contexts,
+    Pair,
+    asked_pairs,
+    common_pairs,
+    is_canonical,
+)
+from contextwise.counting.extraction import all_contexts, contexts_of_pairs, covered_pairs
+from contextwise.errors import ContextwiseError, DomainError
+from contextwise.formats import ModelLike, ZeroWeights, as_structure
+from contextwise.models.alignment import Align
+from contextwise.models.domain import Assignment, Domain
+from contextwise.models.features import IntArray
+from contextwise.models.structure import Structure
+
+
+class Restriction(TypedDict, total=False):
+    """The keywords that say what is compared; `compare` explains each of them."""
+
+    pairs: Iterable[Pair] | None
+    variables: Iterable[str] | None
+    context: Assignment | None
+    data: Any
+    weights: Weights | None
+    contexts: Contexts
+    align: Align
+    zero_weights: ZeroWeights
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Models over one domain, and what is asked of them.
+
+    Attributes
+    ----------
+    structures : the models, over the variables that the context leaves
+    contexts : what a context is
+    context : the states that are fixed, by the names of their variables
+    asked : positions of the pairs that are asked for, or None for all of them
+    rows : the observed rows whose contexts count, as positions of states, or None
+    value_weights : how much each value of each variable counts, or None if all count alike
+    align : how the models were laid over the domain of the first
+    """
+
+    structures: tuple[Structure, ...]
+    contexts: Contexts = FULLY
+    context: Mapping[str, str] = field(default_factory=dict)
+    asked: IntArray | None = None
+    rows: IntArray | None = None
+    value_weights: Sequence[Sequence[int]] | None = None
+    align: Align = "names"
+
+    @property
+    def domain(self) -> Domain:
+        """The variables that the context leaves."""
+        return self.structures[0].domain
+
+    @property
+    def canonical(self) -> bool:
+        """Whether contexts are full assignments."""
+        return is_canonical(self.contexts)
+
+    def about(self, *models: int) -> Question:
+        """The same question about some of the models, given by their places."""
+        return replace(self, structures=tuple(self.structures[m] for m in models))
+
+    def active_pairs(self) -> IntArray:
+        """The pairs that are asked for and that a feature of some model covers: shape (p, 2).
+
+        About the others all models say "independent" in every context.
+        """
+        covered = covered_pairs(*(structure.features for structure in self.structures))
+        return covered if self.asked is None else common_pairs(covered, self.asked)
+
+    # -- how much there is to say ----------------------------------------------------------------
+
+    @property
+    def pair_count(self) -> int:
+        """The number of pairs that are asked for."""
+        n = len(self.domain)
+        return n * (n - 1) // 2 if self.asked is None else len(self.asked)
+
+    @property
+    def pair_size(self) -> int | None:
+        """What the contexts of any pair count together, where that is one number for all pairs.
+
+        That is how many observed rows stand for them, or 1 if they have weights.
+        """
+        if self.rows is not None:
+            return len(self.rows)
+        return None if self.value_weights is None else 1
+
+    def sizes(self, pairs: IntArray) -> Sequence[Number]:
+        """What the contexts of each of these pairs count together."""
+        if self.pair_size is not None:
+            return [self.pair_size] * len(pairs)
+        return contexts_of_pairs(self.domain.cardinalities, pairs, self.canonical)
+
+    def total(self) -> Number:
+        """The number of assertions: what all contexts of all asked pairs count together."""
+        if self.pair_size is not None:
+            return self.pair_size * self.pair_count
+        if self.asked is None:
+            return all_contexts(self.domain.cardinalities, self.canonical)
+        return sum(self.sizes(self.asked))
+
+
+def pose(
+    models: Iterable[ModelLike],
+    *,
+    names: Sequence[str] | None = None,
+    pairs: Iterable[Pair] | None = None,
+    variables: Iterable[str] | None = None,
+    context: Assignment | None = None,
+    data: Any = None,
+    weights: Weights | None = None,
+    contexts: Contexts = FULLY,
+    align: Align = "names",
+    zero_weights: ZeroWeights = "keep",
+) -> Question:
+    """Ask something of models: read them, lay them over the first, and restrict them.
+
+    Parameters
+    ----------
+    models : models, paths of model files, or names of examples
+        One at least.
+    names : how messages call the models, optional
+        Without them, by their files.
+    pairs, variables, context, data, weights, contexts, align, zero_weights
+        As in `compare`.
+
+    Returns
+    -------
+    Question
+
+    Raises
+    ------
+    DomainError
+        If the models do not align, or a name or state is unknown.
+
+    Examples
+    --------
+    >>> question = pose(["lung", "lung-learned"], context="smoker=yes")
+    >>> question.domain.names, question.pair_count, question.total()
+    (('asbestos', 'cancer'), 1, 1)
+    """
+    is_canonical(contexts)
+    structures = _over_one_domain(list(models), names, align, zero_weights)
+    domain = structures[0].domain
+    if data is not None and weights is not None:
+        raise DomainError("give data or weights, not both; marginals(domain, data) gives weights")
+    question = Question(
+        structures,
+        contexts,
+        asked=asked_pairs(domain, pairs, variables),
+        rows=None if data is None else domain.encode(data),
+        value_weights=None if weights is None else value_weights(domain, weights),
+        align=align,
+    )
+    return question if context is None else _in_context(question, context)
+
+
+def _over_one_domain(
+    models: Sequence[ModelLike],
+    names: Sequence[str] | None,
+    align: Align,
+    zero_weights: ZeroWeights,
+) -> tuple[Structure, ...]:
+    if not models:
+        raise ContextwiseError("there is no model to compare; give at least one")
+    read = [as_structure(model, zero_weights=zero_weights) for model in models]
+    domain, aligned = read[0].domain, read[:1]
+    for place, structure in enumerate(read[1:], 1):
+        try:
+            aligned.append(structure.aligned_to(domain, align=align))
+        except DomainError as error:
+            files = [str(read[k].info.get("file", "")) for k in (0, place)]
+            called = files if names is None else [names[0], names[place]]
+            which = f"{', '.join(called)}: " if all(called) else ""
+            raise DomainError(f"{which}{error}") from None
+    return tuple(aligned)
+
+
+def _in_context(question: Question, context: Assignment) -> Question:
+    """The question over the variables that a context leaves: in the contexts that agree with it."""
+    domain = question.domain
+    fixed = domain.assignment(context)
+    stays = np.array([v not in fixed for v in range(len(domain))], dtype=bool)
+    place = np.cumsum(stays) - 1
+    asked, rows, weights = question.asked, question.rows, question.value_weights
+    if asked is not None:
+        asked = place[asked[stays[asked].all(axis=1)]]
+    if rows is not None:
+        agrees = np.ones(len(rows), dtype=bool)
+        for variable, state in fixed.items():
+            agrees &= rows[:, variable] == state
+        rows = rows[agrees][:, stays]
+    if weights is not None:
+        weights = [own for own, kept in zip(weights, stays, strict=True) if kept]
+    named = {domain.names[v]: domain.states[v][state] for v, state in fixed.items()}
+    return replace(
+        question,
+        structures=tuple(structure.restrict(named) for structure in question.structures),
+        context=named,
+        asked=asked,
+        rows=rows,
+        value_weights=weights,
+    )
+
+
+def deadline_of(time_limit: float | None) -> float | None:
+    """A time limit that begins now, as an instant of `time.monotonic`.
+
+    >>> deadline_of(-1)
+    Traceback (most recent call last):
+    contextwise.errors.ContextwiseError: a time limit is a number of seconds from 0 up, not -1
+    """
+    if time_limit is None:
+        return None
+    if not time_limit >= 0:
+        raise ContextwiseError(f"a time limit is a number of seconds from 0 up, not {time_limit}")
+    return time.monotonic() + time_limit
