@@ -8,7 +8,7 @@ states (in U), or **given** whatever its value (in W). So a domain has
 assertions, 96 for four binary variables: exponential by definition. What asks for them says how
 many there are before it starts, and refuses beyond a limit.
 
-All of them are decided together on one array a pair, with an axis for each variable: index 0 is
+All of them are decided together on one array per pair, with an axis for each variable: index 0 is
 free, 1 … c its states, c + 1 given. The first c + 1 are connectivity in the graph that the
 assignment instantiates; the last is "for some state", which is the definition of dependence given a
 variable.
@@ -39,6 +39,16 @@ Flags = npt.NDArray[np.bool_]
 def triplet_count(domain: Domain) -> int:
     """The number of assertions of the complete model.
 
+    Parameters
+    ----------
+    domain : Domain
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
     >>> triplet_count(Domain({"A": 2, "B": 2, "C": 2, "D": 2}))
     96
     """
@@ -48,6 +58,23 @@ def triplet_count(domain: Domain) -> int:
 def triplets(domain: Domain, *, limit: int = LIMIT) -> Iterator[Statement]:
     """Every assertion, one after the other, pair by pair.
 
+    Parameters
+    ----------
+    domain : Domain
+    limit : int
+        How many assertions there may be.
+
+    Yields
+    ------
+    Statement
+
+    Raises
+    ------
+    TooLargeError
+        Before the first one, if there are more.
+
+    Examples
+    --------
     >>> for statement in triplets(Domain({"A": 2, "B": 1, "C": 1})):
     ...     print(statement)
     A ⫫ B
@@ -74,14 +101,26 @@ def dependency_model(model: Model, *, limit: int = LIMIT) -> Iterator[Statement]
 
     Each is a statement ``A ⫫ B | …`` such that A and B depend there.
 
-    >>> chain = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
-    >>> [str(s) for s in dependency_model(chain) if s.first == ("A",) and s.second == ("C",)]
-    ['A ⫫ C']
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    limit : int
+        How many assertions there may be.
+
+    Yields
+    ------
+    Statement
 
     Raises
     ------
     TooLargeError
         Before anything is done, if there are more than ``limit`` assertions.
+
+    Examples
+    --------
+    >>> chain = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    >>> [str(s) for s in dependency_model(chain) if s.first == ("A",) and s.second == ("C",)]
+    ['A ⫫ C']
     """
     structure = structure_of(model)
     _refuse_beyond(limit, structure.domain)
@@ -95,6 +134,23 @@ def dependency_model(model: Model, *, limit: int = LIMIT) -> Iterator[Statement]
 def compare_complete(true: Model, guess: Model, *, limit: int = LIMIT) -> Confusion:
     """The confusion matrix over all assertions: TP_C, FN_C, FP_C and TN_C of the paper.
 
+    Parameters
+    ----------
+    true, guess : Structure or LogLinear
+    limit : int
+        How many assertions may be decided.
+
+    Returns
+    -------
+    Confusion
+
+    Raises
+    ------
+    TooLargeError
+        Before anything is done, if there are more assertions.
+
+    Examples
+    --------
     >>> domain = {"A": 2, "B": 2, "C": 2}
     >>> chain = Structure(domain, ["A=1 & B=1", "B=1 & C=1"])
     >>> compare_complete(chain, Structure(domain, ["A=1 & B=1"]))

@@ -44,6 +44,11 @@ class Edges:
     ----------
     nodes : names of variables, in the order of the domain
     edges : pairs of them
+
+    Examples
+    --------
+    >>> Edges(("A", "B", "C"), (("A", "B"),)).edges
+    (('A', 'B'),)
     """
 
     nodes: tuple[str, ...]

@@ -43,6 +43,11 @@ class Independence:
     given : the other variables that have to be known
     contexts : the number of contexts of the pair in the region
     share : the same, as a share of all contexts of the pair
+
+    Examples
+    --------
+    >>> print(Independence("A", "B", (Literal("C", ("yes",)),), ("D",), 1, 0.5))
+    A ⫫ B | C=yes, D
     """
 
     first: str
@@ -71,6 +76,14 @@ class PairIndependencies:
     independent : the number of contexts in which the pair is independent, listed or not
     contexts : the number of all contexts of the pair
     open : the number of contexts that were not decided within the limits; 0 if all were
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0"])
+    >>> found = context_specific_independencies(model, "A", "B")
+    >>> found.independent, found.contexts, len(found)
+    (1, 2, 1)
     """
 
     first: str
@@ -183,6 +196,13 @@ class Independencies:
     pairs : positions of the pairs that are listed
     unlisted_everywhere : how many more are independent in every context
     unlisted_somewhere : how many more are independent in some contexts
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> found = independencies(Structure(dict.fromkeys("ABCD", 2), ["A=1 & B=1"]), most=2)
+    >>> [str(pair) for pair in found], found.unlisted_everywhere, found.unlisted_somewhere
+    (['A ⫫ C', 'A ⫫ D'], 3, 0)
     """
 
     _lister: _Lister

@@ -38,7 +38,7 @@ from contextwise.models.features import WORD, Features
 from contextwise.models.structure import Model, Structure, structure_of
 
 LABELS = 1_000
-"""How many labels, beyond one a link, the search may grow before the solver is asked."""
+"""How many labels, beyond one per link, the search may grow before the solver is asked."""
 
 EXPLAINING = 5.0
 """How many seconds may go into a shorter reason once the answer is known."""
@@ -89,6 +89,7 @@ def is_independent(
 
     Parameters
     ----------
+    model : Structure or LogLinear
     first, second : a name or several
     given : names, optional
         Variables that are known, whatever their value.
@@ -98,6 +99,15 @@ def is_independent(
         After which the answer is `UNDECIDED`, which raises `OpenResult` when used as a bool.
     why : bool
         Give an `Answer` with its reason instead of a bool.
+
+    Returns
+    -------
+    bool, `UNDECIDED` or Answer
+
+    Raises
+    ------
+    DomainError
+        If a variable is unknown, or asked about and given at once.
 
     Examples
     --------
@@ -128,7 +138,29 @@ def is_independent(
 def answer_to(
     model: Model, statement: Statement, *, time_limit: float | None = None, why: bool = True
 ) -> Answer:
-    """The answer to a statement taken as a question; see `is_independent`."""
+    """The answer to a statement taken as a question; see `is_independent`.
+
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    statement : Statement
+        What is asked; `parse_statement` makes it from a text.
+    time_limit : seconds, optional
+        After which the answer is `UNDECIDED`.
+    why : bool
+        Whether to look for the reason of an independence.
+
+    Returns
+    -------
+    Answer
+
+    Examples
+    --------
+    >>> from contextwise.independence import parse_statement
+    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    >>> print(answer_to(model, parse_statement("A _||_ C | B")))
+    independent: every path goes through B
+    """
     structure = structure_of(model)
     domain = structure.domain
     asked = positions(domain, statement)
