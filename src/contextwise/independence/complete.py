@@ -25,10 +25,11 @@ import numpy.typing as npt
 from contextwise.comparison.confusion import Confusion
 from contextwise.counting.extraction import all_contexts
 from contextwise.errors import TooLargeError
+from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.statements import Statement
 from contextwise.models.domain import Domain
 from contextwise.models.numbers import number
-from contextwise.models.structure import Model, Structure, structure_of
+from contextwise.models.structure import Structure
 
 LIMIT = 2**22
 """How many assertions are decided unless the caller allows more."""
@@ -96,14 +97,14 @@ def triplets(domain: Domain, *, limit: int = LIMIT) -> Iterator[Statement]:
     )
 
 
-def dependency_model(model: Model, *, limit: int = LIMIT) -> Iterator[Statement]:
+def dependency_model(model: ModelLike, *, limit: int = LIMIT) -> Iterator[Statement]:
     """The complete dependency model of the paper: the assertions that do *not* hold, lazily.
 
     Each is a statement ``A ⫫ B | …`` such that A and B depend there.
 
     Parameters
     ----------
-    model : Structure or LogLinear
+    model : Structure, LogLinear, path of a file, or name of an example
     limit : int
         How many assertions there may be.
 
@@ -122,7 +123,7 @@ def dependency_model(model: Model, *, limit: int = LIMIT) -> Iterator[Statement]
     >>> [str(s) for s in dependency_model(chain) if s.first == ("A",) and s.second == ("C",)]
     ['A ⫫ C']
     """
-    structure = structure_of(model)
+    structure = as_structure(model)
     _refuse_beyond(limit, structure.domain)
     return (
         statement
@@ -131,12 +132,12 @@ def dependency_model(model: Model, *, limit: int = LIMIT) -> Iterator[Statement]
     )
 
 
-def compare_complete(true: Model, guess: Model, *, limit: int = LIMIT) -> Confusion:
+def compare_complete(true: ModelLike, guess: ModelLike, *, limit: int = LIMIT) -> Confusion:
     """The confusion matrix over all assertions: TP_C, FN_C, FP_C and TN_C of the paper.
 
     Parameters
     ----------
-    true, guess : Structure or LogLinear
+    true, guess : Structure, LogLinear, path of a file, or name of an example
     limit : int
         How many assertions may be decided.
 
@@ -156,8 +157,8 @@ def compare_complete(true: Model, guess: Model, *, limit: int = LIMIT) -> Confus
     >>> compare_complete(chain, Structure(domain, ["A=1 & B=1"]))
     Confusion(tp=4, fn=5, fp=0, tn=3)
     """
-    a = structure_of(true)
-    b = structure_of(guess).aligned_to(a.domain)
+    a = as_structure(true)
+    b = as_structure(guess).aligned_to(a.domain)
     _refuse_beyond(limit, a.domain)
     total = Confusion(0, 0, 0, 0)
     for (_, _, x), (_, _, y) in zip(_tables(a), _tables(b), strict=True):

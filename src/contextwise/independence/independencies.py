@@ -25,11 +25,12 @@ from contextwise.comparison.pairs import active_pairs, all_pairs, pair_positions
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, Region, complement
+from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.separation import minimal_separator, network
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features
 from contextwise.models.notation import Literal, quoted, write_literal
-from contextwise.models.structure import Model, Structure, structure_of
+from contextwise.models.structure import Structure
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class PairIndependencies:
 
 
 def context_specific_independencies(
-    model: Model,
+    model: ModelLike,
     first: str,
     second: str,
     *,
@@ -117,7 +118,7 @@ def context_specific_independencies(
 
     Parameters
     ----------
-    model : Structure or LogLinear
+    model : Structure, LogLinear, path of a file, or name of an example
     first, second : names of the variables
     top : int, optional
         Only so many statements, the most general ones.
@@ -135,14 +136,14 @@ def context_specific_independencies(
     >>> print(context_specific_independencies(model, "A", "B"))
     A ⫫ B | C=yes, D
     """
-    structure = structure_of(model)
+    structure = as_structure(model)
     i, j = pair_positions(structure.domain, (first, second))
     speaking = _speaking(structure.features, i, j)
     return _Lister(structure, speaking, top, boxes, time_limit).pair(i, j)
 
 
 def independencies(
-    model: Model,
+    model: ModelLike,
     *,
     most: int | None = None,
     context_specific: bool = False,
@@ -154,7 +155,7 @@ def independencies(
 
     Parameters
     ----------
-    model : Structure or LogLinear
+    model : Structure, LogLinear, path of a file, or name of an example
     most : int, optional
         Only so many pairs.
     context_specific : bool
@@ -177,7 +178,7 @@ def independencies(
     A ⫫ C | B=0
     B ⫫ C | A=1
     """
-    structure = structure_of(model)
+    structure = as_structure(model)
     lister = _Lister(structure, structure.features, top, boxes, time_limit)
     everywhere, somewhere = _ranked(structure)
     chosen = [*([] if context_specific else everywhere), *somewhere]
