@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from importlib.metadata import version as version_of
 from typing import Any, ClassVar, Self
@@ -103,7 +104,7 @@ class Learner:
     def _info(self, data: Data) -> dict[str, Any]:
         """Where the result comes from: ``description`` is the sentence that files keep."""
         parameters = {k: _plain(v) for k, v in self.get_params().items() if k not in MANNERS}
-        version = version_of("contextwise")
+        version = _version()
         given = ", ".join(f"{key}={value}" for key, value in parameters.items())
         name = self.name or type(self).__name__
         return {
@@ -188,6 +189,11 @@ class Learner:
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "structure_")
+
+
+@cache
+def _version() -> str:
+    return version_of("contextwise")
 
 
 def _plain(value: Any) -> Any:

@@ -70,7 +70,8 @@ class Data:
     def fingerprint(self) -> str:
         """A short text that is the same for the same rows over the same domain."""
         digest = sha256(repr((self.domain.names, self.domain.states)).encode())
-        digest.update(np.ascontiguousarray(self.rows, dtype="<i8").tobytes())
+        kind = "<u1" if max(self.domain.cardinalities, default=1) <= 256 else "<u4"
+        digest.update(self.rows.astype(kind, order="C").tobytes())
         return digest.hexdigest()[:16]
 
     def take(self, rows: Any) -> Data:

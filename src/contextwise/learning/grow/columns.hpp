@@ -4,7 +4,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "runner.hpp"
 
 namespace contextwise::grow {
 
@@ -35,7 +38,7 @@ struct Columns {
   std::vector<u64> bits;
 
   // `codes` holds the value of each row, variable after variable.
-  Columns(const std::int32_t* codes, std::size_t row_count, std::vector<u32> cards)
+  Columns(const std::int32_t* codes, std::size_t row_count, std::vector<u32> cards, unsigned threads)
       : rows(row_count), words((row_count + 63) / 64), cardinalities(std::move(cards)) {
     std::size_t values = 0;
     for (const u32 card : cardinalities) {
@@ -43,19 +46,19 @@ struct Columns {
       values += card;
     }
     bits.assign(values * words, 0);
-    for (std::size_t v = 0; v < cardinalities.size(); ++v)
-      for (std::size_t r = 0; r < rows; ++r) {
-        const auto code = static_cast<std::size_t>(codes[v * rows + r]);
-        bits[(first[v] + code) * words + r / 64] |= u64{1} << r % 64;
-      }
+    const Watch unwatched = [](std::size_t) { return true; };
+    Runner(threads, unwatched).run(variables(), [&] {
+      return [&](std::size_t v) {
+        const std::int32_t* const own = codes + v * rows;
+        for (std::size_t r = 0; r < rows; ++r)
+          bits[(first[v] + static_cast<std::size_t>(own[r])) * words + r / 64] |= u64{1} << r % 64;
+      };
+    });
   }
 
   std::size_t variables() const { return cardinalities.size(); }
   const u64* set(std::size_t variable, std::size_t value) const {
     return bits.data() + (first[variable] + value) * words;
-  }
-  bool has(std::size_t row, std::size_t variable, std::size_t value) const {
-    return set(variable, value)[row / 64] >> row % 64 & 1;
   }
   // How many values are asked for: one of two, each of more, none of one.
   std::size_t tests(std::size_t variable) const {

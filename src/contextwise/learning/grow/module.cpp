@@ -41,7 +41,7 @@ py::list grow(const Codes& codes, const std::vector<u32>& cardinalities, double 
       }
       return true;
     };
-    const Columns columns(data, rows, cardinalities);
+    const Columns columns(data, rows, cardinalities, threads);
     const Problem problem(columns, {penalty, min_count, prior});
     trees = acyclic ? AcyclicGrowth(problem, threads, watch).run() : grow_trees(problem, threads, watch);
   }

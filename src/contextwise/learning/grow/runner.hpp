@@ -1,6 +1,7 @@
 // Work on several threads that can be watched and stopped.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>

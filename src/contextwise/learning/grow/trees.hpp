@@ -1,11 +1,14 @@
 // Trees, each by itself or all together without cycles: what growth.py explains.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <memory>
 #include <numeric>
 #include <queue>
 #include <tuple>
+#include <vector>
 
-#include "runner.hpp"
 #include "splits.hpp"
 
 namespace contextwise::grow {
