@@ -6,6 +6,7 @@
     python -m benchmarks                     # on generated families
     python -m benchmarks FOLDER              # on real models, DATA.SETTING.mn files of a folder
     python -m benchmarks FOLDER --lines solvers threads
+    python -m benchmarks FOLDER --data FOLDER --lines learned learners    # what was learned from
 
 Each module of `benchmarks.lines` is one line of the report: what is compared with what, and the
 figure that is aimed at. Timings mean little by themselves on a shared machine; what counts are the

@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``python -m benchmarks [FOLDER] [--lines NAME ...]``."""
+"""Run the benchmarks: ``python -m benchmarks [FOLDER] [--data FOLDER] [--lines NAME ...]``."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def main() -> None:
     """Measure, keep the measurements, and write the report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, help="real models, DATA.SETTING.mn files")
+    parser.add_argument("--data", type=Path, help="real data, DATA.train.data.gz files")
     parser.add_argument("--lines", nargs="+", choices=LINES, default=list(LINES))
     parser.add_argument("--results", type=Path, default=RESULTS, help="where results are kept")
     parser.add_argument("--find-hard-covers", action="store_true", help="make the list again")
@@ -26,7 +27,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         if arguments.folder is None:
             write_families(Path(made))
-        models = Models(arguments.folder or Path(made), generated=arguments.folder is None)
+        folder = arguments.folder or Path(made)
+        models = Models(folder, generated=arguments.folder is None, data=arguments.data)
         if arguments.find_hard_covers:
             hard.find(models)
             return

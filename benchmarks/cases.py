@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from contextwise import read
+from contextwise import Domain, read
 from contextwise.comparison.pairs import active_pairs
 from contextwise.counting import Cover, PairCounts, get_engine
 from contextwise.counting.extraction import CoverSource
+from contextwise.learning import Data, as_data
 from contextwise.models.features import Features, IntArray
 from contextwise.models.structure import structure_of
 
@@ -19,10 +20,11 @@ GENERATED = "generated families"
 
 @dataclass(frozen=True)
 class Models:
-    """A folder of models, and whether they are the generated ones."""
+    """A folder of models, whether they are the generated ones, and a folder of data."""
 
     folder: Path
     generated: bool
+    data: Path | None = None
 
     def case(self, true: str, guess: str) -> Case:
         """Two models of the folder, read and aligned."""
@@ -33,6 +35,11 @@ class Models:
     def path(self, name: str) -> Path:
         """The file of a model."""
         return self.folder / f"{name}.mn"
+
+    def rows(self, name: str, part: str = "train", domain: Domain | None = None) -> Data:
+        """The rows of a data set, of which there must be a folder."""
+        assert self.data is not None
+        return as_data(self.data / f"{name}.{part}.data.gz", domain)
 
 
 @dataclass(frozen=True)

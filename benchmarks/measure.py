@@ -19,7 +19,7 @@ T = TypeVar("T")
 ENOUGH = 0.5
 """Seconds after which a measurement is not repeated."""
 MOST_REPEATS = 7
-PACKAGES = ("contextwise", "numpy", "pyganak", "dd")
+PACKAGES = ("contextwise", "numpy", "pyganak", "dd", "scikit-learn")
 
 
 @dataclass(frozen=True)

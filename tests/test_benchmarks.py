@@ -17,10 +17,11 @@ ROOT = Path(__file__).parent.parent
 @pytest.mark.skipif(native.missing() is not None, reason=str(native.missing()))
 def test_a_line_is_measured_and_reported(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    command = [sys.executable, "-m", "benchmarks", "--lines", "threads", "growth", "--results"]
+    command = [sys.executable, "-m", "benchmarks", "--lines", "threads", "growth"]
+    command += ["learned", "--results"]
     subprocess.run([*command, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
     run = json.loads((tmp_path / "generated.json").read_text())
-    assert run["lines"].keys() == {"threads", "growth"}
+    assert run["lines"].keys() == {"threads", "growth", "learned"}
     for line in run["lines"].values():
         assert line["figures"]
         assert all(measured["seconds"] > 0 for measured in line["measurements"])

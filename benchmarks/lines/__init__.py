@@ -12,6 +12,7 @@ from benchmarks.lines import (
     files,
     growth,
     hard,
+    learning,
     solvers,
     threads,
     variables,
@@ -28,4 +29,6 @@ LINES: Mapping[str, Callable[[Models], Line]] = {
     "threads": threads.run,
     "growth": growth.run,
     "distributions": distributions.run,
+    "learned": learning.run_agreement,
+    "learners": learning.run_speed,
 }
