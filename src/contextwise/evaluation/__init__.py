@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from contextwise.evaluation.chances import Chance, ChanceInterrupted, chance
     from contextwise.evaluation.checks import Check, CheckedClaim, check
+    from contextwise.evaluation.replicates import Summary, summarize
+    from contextwise.evaluation.resampling import Stability, stability
     from contextwise.evaluation.scores import Score, score
 
 __all__ = [
@@ -18,9 +20,13 @@ __all__ = [
     "Check",
     "CheckedClaim",
     "Score",
+    "Stability",
+    "Summary",
     "chance",
     "check",
     "score",
+    "stability",
+    "summarize",
 ]
 
 _HOMES = {
@@ -29,9 +35,13 @@ _HOMES = {
     "Check": "check_result",
     "CheckedClaim": "check_result",
     "Score": "scores",
+    "Stability": "stability_result",
+    "Summary": "replicates",
     "chance": "chances",
     "check": "checks",
     "score": "scores",
+    "stability": "resampling",
+    "summarize": "replicates",
 }
 """The module of each name."""
 

@@ -142,6 +142,20 @@ def chance(
 # -- in closed form ------------------------------------------------------------------------------
 
 
+def expectations(comparison: Comparison) -> Chance:
+    """A comparison beside relabelled states, in closed form: `chance` without draws.
+
+    Parameters
+    ----------
+    comparison : over all contexts, each of which counts once
+
+    Returns
+    -------
+    Chance
+    """
+    return _expectations(comparison, comparison, "states")
+
+
 def _expectations(comparison: Comparison, uniform: Comparison, null: Null) -> Chance:
     """All that needs no draws."""
     pairs = _asked_pairs(comparison) if _moves(comparison, null) else comparison.pairs

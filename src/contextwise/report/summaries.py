@@ -1,0 +1,133 @@
+"""Replicates as parts to show: the mean of each group, differences, and ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from contextwise.evaluation.intervals import Mean
+from contextwise.evaluation.rankings import Ranking
+from contextwise.evaluation.replicates import Summary
+from contextwise.models.numbers import name, plural, rate
+from contextwise.report.elements import Cell, Column, Note, Part, Table
+
+METRIC_LABELS = {
+    "distance": "distance",
+    "fp": "FP",
+    "fn": "FN",
+    "mcc": "MCC",
+    "kappa": "kappa",
+    "skill": "skill",
+}
+
+
+def summary_parts(summary: Summary) -> list[Part]:
+    """The means of each group, the differences between groups, and their ranks.
+
+    Parameters
+    ----------
+    summary : of replicates
+
+    Returns
+    -------
+    list of parts
+
+    Examples
+    --------
+    >>> from contextwise import Structure, compare
+    >>> from contextwise.evaluation.replicates import summarize
+    >>> from contextwise.report.text import as_text
+    >>> true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    >>> guesses = [Structure(true.domain, [text]) for text in ("A=1 & B=1", "B=1 & C=0 & A=0")]
+    >>> found = summarize({"trees": [compare(true, guess) for guess in guesses]},
+    ...                   metrics=["distance"])
+    >>> print(as_text(summary_parts(found)))
+    The mean of each group, with its 95 % interval:
+    group  replicates  distance
+    trees           2  0.4167 (-0.6422 to 1.4755)
+    <BLANKLINE>
+    Intervals: t. Distance, FP and FN are shares of all assertions.
+    """
+    parts: list[Part] = [_means(summary)]
+    if summary.differences:
+        parts.append(_differences(summary))
+    if summary.rankings:
+        parts.append(_ranks(summary))
+    return [*parts, Note("intervals", " ".join(_notes(summary)))]
+
+
+def _means(summary: Summary) -> Table:
+    metrics = list(dict.fromkeys(one.metric for one in summary.means))
+    head = [Column("group", "name"), Column(f"{summary.unit}s", "count")]
+    head += [Column(METRIC_LABELS[metric], "words") for metric in metrics]
+    rows: list[tuple[Cell, ...]] = []
+    for group in summary.groups:
+        own = [summary.mean(group, metric) for metric in metrics]
+        count = max(one.count for one in own)
+        rows.append((group, count, *map(_with_interval, own)))
+    title = f"The mean of each group, with its {100 * summary.confidence:g} % interval"
+    return Table(title, tuple(head), tuple(rows), "group means")
+
+
+def _with_interval(value: Mean) -> str:
+    if value.mean is None:
+        return "–"
+    if value.low is None or value.high is None:
+        return rate(value.mean)
+    return f"{rate(value.mean)} ({rate(value.low)} to {rate(value.high)})"
+
+
+def _differences(summary: Summary) -> Table:
+    head = (
+        Column("metric", "words"),
+        Column("groups", "words"),
+        Column("difference", "words"),
+        Column("p", "words"),
+        Column("p after Holm", "words"),
+    )
+    rows = tuple(
+        (
+            METRIC_LABELS[one.metric],
+            f"{name(one.first)} – {name(one.second)}",
+            _with_interval(one.value),
+            _p_value(one.p_value),
+            _p_value(one.adjusted),
+        )
+        for one in summary.differences
+    )
+    how = "on the same rows" if summary.paired else "on different rows"
+    if summary.unit == "truth":
+        how = "on the same truths"
+    return Table(f"Differences between groups, {how}", head, rows, "group differences")
+
+
+def _p_value(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2g}"
+
+
+def _ranks(summary: Summary) -> Table:
+    head = [Column("metric", "words")]
+    head += [Column(group, "mean") for group in summary.groups]
+    head += [Column("p", "words"), Column("critical difference", "mean")]
+    rows: list[tuple[Cell, ...]] = []
+    for ranking in summary.rankings:
+        by_group = dict(zip(ranking.groups, ranking.ranks, strict=True))
+        ranks: list[Cell] = [by_group[group] for group in summary.groups]
+        p_value = f"{ranking.p_value:.2g} ({ranking.test})"
+        rows.append((METRIC_LABELS[ranking.metric], *ranks, p_value, ranking.critical_difference))
+    return Table(f"Mean ranks over {_truths(summary.rankings)}", tuple(head), tuple(rows), "ranks")
+
+
+def _truths(rankings: Iterable[Ranking]) -> str:
+    return plural(max(ranking.truths for ranking in rankings), "truth")
+
+
+def _notes(summary: Summary) -> Iterable[str]:
+    kinds = dict.fromkeys(one.value.how for one in summary.means)
+    yield f"Intervals: {'; '.join(kinds)}."
+    if summary.training_share is not None:
+        share = f"{100 * summary.training_share:g} %"
+        yield f"Each replicate learned from {share} of the same rows, and variances allow for it."
+    undefined = sum(one.undefined for one in summary.means)
+    if undefined:
+        yield f"{plural(undefined, 'value')} not defined and left out."
+    yield "Distance, FP and FN are shares of all assertions."

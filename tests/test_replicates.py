@@ -1,0 +1,225 @@
+"""Replicates: intervals, differences, Holm, ranks; each against SciPy or by hand."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from contextwise import Comparison, Structure, compare
+from contextwise.errors import ContextwiseError
+from contextwise.evaluation import summarize
+from contextwise.evaluation.intervals import holm, mean_with_interval, paired_p_value
+from contextwise.evaluation.rankings import rank_groups
+from contextwise.report.latex import as_latex, escaped
+from contextwise.report.plots.ranks import plot_critical_difference
+from contextwise.report.summaries import summary_parts
+from contextwise.report.text import as_text
+
+DOMAIN = {"A": 2, "B": 2, "C": 3, "D": 2}
+TRUE = Structure(DOMAIN, ["A=1 & B=1 & C!=0", "B=1 & D=1"])
+TEXTS = ["A=1 & B=1", "A=1 & B=1 & C=1", "B=1 & D=1", "A=1 & D=1", "C=2 & D=1 & B=1", "A=0 & C=1"]
+
+
+def guess(k: int) -> Structure:
+    return Structure(DOMAIN, [TEXTS[k % 6], TEXTS[(k // 2 + 3) % 6]])
+
+
+def comparisons(*numbers: int, true: Structure = TRUE) -> list[Comparison]:
+    return [compare(true, guess(k)) for k in numbers]
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(4)
+
+
+def test_few_replicates_have_an_interval_by_t() -> None:
+    x = [0.1, 0.4, 0.25, 0.3]
+    found = mean_with_interval(x, rng=rng())
+    low, high = stats.t.interval(0.95, 3, loc=np.mean(x), scale=stats.sem(x))
+    assert found.low == pytest.approx(low)
+    assert found.high == pytest.approx(high)
+    assert found.how == "t"
+
+
+def test_many_replicates_have_a_bootstrap_interval_that_repeats() -> None:
+    x = np.random.default_rng(1).exponential(size=40)
+    found = mean_with_interval(x.tolist(), rng=rng())
+    assert found.how == "bootstrap"
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < x.mean() < found.high
+    assert found == mean_with_interval(x.tolist(), rng=rng())
+    assert mean_with_interval([0.5] * 30, rng=rng()).low == 0.5
+
+
+def test_overlapping_rows_widen_the_interval() -> None:
+    """Nadeau and Bengio: the variance of the mean is s²·(1/n + test rows / training rows)."""
+    x = [0.1, 0.4, 0.25, 0.3, 0.2]
+    found = mean_with_interval(x, training_share=0.9, rng=rng())
+    assert found.high is not None
+    half = stats.t.ppf(0.975, 4) * np.std(x, ddof=1) * sqrt(1 / 5 + 1 / 9)
+    assert found.high - np.mean(x) == pytest.approx(half)
+    many = mean_with_interval(x * 6, training_share=0.5, rng=rng())
+    assert many.how == "t, overlapping rows"
+
+
+def test_p_value_of_paired_differences() -> None:
+    x = [0.1, 0.4, -0.25, 0.3, 0.2]
+    assert paired_p_value(x) == pytest.approx(stats.ttest_1samp(x, 0).pvalue)
+    assert paired_p_value(x, 0.5) > paired_p_value(x)
+    assert paired_p_value([0.0, 0.0]) == 1
+    assert paired_p_value([0.5, 0.5]) == 0
+
+
+def test_holm_against_its_definition() -> None:
+    p_values = [0.2, 0.001, 0.04, 0.03, 0.04]
+    adjusted = holm(p_values)
+    order = sorted(range(5), key=lambda k: p_values[k])
+    largest = 0.0
+    for place, k in enumerate(order):
+        largest = max(largest, min(1.0, (5 - place) * p_values[k]))
+        assert adjusted[k] == pytest.approx(largest)
+    assert holm([]) == []
+
+
+def test_summary_of_groups() -> None:
+    groups = {"near": comparisons(0, 1, 2, 6), "far": comparisons(3, 4, 5, 9)}
+    found = summarize(groups)
+    by_hand = [c.normalized for c in groups["near"]]
+    assert found.mean("near", "distance").mean == pytest.approx(np.mean(by_hand))
+    assert found.mean("near", "kappa").mean == pytest.approx(
+        np.mean([c.rate("kappa", 0.0) for c in groups["near"]])
+    )
+    assert found.paired
+    one = next(d for d in found.differences if d.metric == "distance")
+    both = [a.normalized - b.normalized for a, b in zip(*groups.values(), strict=True)]
+    assert one.p_value == pytest.approx(stats.ttest_1samp(both, 0).pvalue)
+    assert one.adjusted == one.p_value
+    flat = summarize(
+        [*groups["near"], *groups["far"]], groups=["near"] * 4 + ["far"] * 4, metrics=["distance"]
+    )
+    assert flat.means == tuple(m for m in found.means if m.metric == "distance")
+
+
+def test_groups_of_different_sizes_are_not_paired() -> None:
+    groups = {"near": comparisons(0, 1, 2, 6), "far": comparisons(3, 4, 5)}
+    found = summarize(groups, metrics=["distance"])
+    assert not found.paired
+    a, b = ([c.normalized for c in own] for own in groups.values())
+    assert found.differences[0].p_value == pytest.approx(
+        stats.ttest_ind(a, b, equal_var=False).pvalue
+    )
+    with pytest.raises(ContextwiseError, match="paired groups have equally many replicates"):
+        summarize(groups, paired=True)
+
+
+def test_three_groups_are_corrected_together() -> None:
+    groups = {name: comparisons(*range(k, k + 5)) for k, name in enumerate("abc")}
+    found = summarize(groups, metrics=["distance", "fp"])
+    own = [d for d in found.differences if d.metric == "fp"]
+    assert [d.adjusted for d in own] == holm([d.p_value or 0.0 for d in own])
+
+
+def test_one_replicate_is_a_clear_word() -> None:
+    found = summarize({"a": comparisons(0), "b": comparisons(1)})
+    assert found.mean("a", "distance").how == "one replicate has no spread"
+    assert all(d.p_value is None for d in found.differences)
+    text = as_text(summary_parts(found))
+    assert "one replicate has no spread" in text
+    assert "nan" not in text
+
+
+def test_undefined_values_are_left_out_and_counted() -> None:
+    empty = Structure(DOMAIN)
+    found = summarize({"a": [compare(empty, empty), compare(empty, guess(1))]})
+    mcc = next(m for m in found.means if m.metric == "mcc")
+    assert mcc.undefined == 2
+    assert mcc.value.mean is None
+    assert "not defined" in as_text(summary_parts(found))
+
+
+def test_over_several_truths_the_truths_vary() -> None:
+    truths = [Structure(DOMAIN, [text, "A=1 & C=1"]) for text in TEXTS[:4]]
+    groups = {
+        name: [c for t in truths for c in comparisons(*numbers, true=t)]
+        for name, numbers in (("a", (0, 1)), ("b", (2, 3)), ("c", (4, 5)))
+    }
+    labels = {name: [str(k) for k in range(4) for _ in range(2)] for name in groups}
+    found = summarize(groups, truths=labels, metrics=["distance"])
+    assert found.unit == "truth"
+    values = {
+        name: [np.mean([c.normalized for c in own[2 * k : 2 * k + 2]]) for k in range(4)]
+        for name, own in groups.items()
+    }
+    assert found.mean("a", "distance").mean == pytest.approx(np.mean(values["a"]))
+    assert found.mean("a", "distance").count == 4
+    [ranking] = found.rankings
+    assert ranking.p_value == pytest.approx(stats.friedmanchisquare(*values.values()).pvalue)
+    text = as_text(summary_parts(found))
+    assert "Mean ranks over 4 truths" in text
+    assert "(Friedman)" in text
+
+
+def test_critical_difference_of_demsar() -> None:
+    """His table 5: q for α = 0.05 is 2.343, 2.569 and 2.728 for 3, 4 and 5 classifiers."""
+    for k, quantile in ((3, 2.343), (4, 2.569), (5, 2.728)):
+        values = {str(g): [float(g + t % 2) for t in range(10)] for g in range(k)}
+        found = rank_groups(values, metric="distance", larger_is_better=False)
+        assert found.critical_difference == pytest.approx(
+            quantile * sqrt(k * (k + 1) / 60), abs=2e-3
+        )
+
+
+def test_ranks_know_which_way_is_better() -> None:
+    values = {"low": [0.1, 0.2, 0.1], "high": [0.9, 0.8, 0.9], "middle": [0.5, 0.5, 0.4]}
+    small = rank_groups(values, metric="distance", larger_is_better=False)
+    large = rank_groups(values, metric="mcc", larger_is_better=True)
+    assert small.groups == ("low", "middle", "high")
+    assert large.groups == small.groups[::-1]
+    two = rank_groups(
+        {"a": [1.0, 2.0, 3.0], "b": [1.5, 2.5, 3.5]}, metric="fp", larger_is_better=False
+    )
+    assert (two.test, two.critical_difference) == ("Wilcoxon", None)
+    same = rank_groups({"a": [1.0, 2.0], "b": [1.0, 2.0]}, metric="fp", larger_is_better=False)
+    assert same.p_value == 1
+    with pytest.raises(ContextwiseError, match="two groups and two truths"):
+        rank_groups({"a": [1.0, 2.0]}, metric="fp", larger_is_better=False)
+
+
+def test_picture_of_critical_differences() -> None:
+    values = {str(g): [float(g + t % 2) for t in range(4)] for g in range(4)}
+    ranking = rank_groups(values, metric="distance", larger_is_better=False)
+    axes = plot_critical_difference(ranking)
+    assert [text.get_text() for text in axes.texts][1:] == [f"{g}  {g + 1:.2f}" for g in range(4)]
+    two = rank_groups({"a": [1.0, 2.0], "b": [2.0, 4.0]}, metric="fp", larger_is_better=False)
+    with pytest.raises(ContextwiseError, match="two groups have no critical difference"):
+        plot_critical_difference(two)
+
+
+def test_latex_is_escaped() -> None:
+    assert escaped("a_b & 5 %") == r"a\_b \& 5 \%"
+    text = as_latex(summary_parts(summarize({"my_trees": comparisons(0, 1)}, metrics=["distance"])))
+    assert r"my\_trees & 2 & " in text
+    assert text.count(r"\begin{tabular}") == 1
+
+
+def test_bad_questions_are_clear_words() -> None:
+    with pytest.raises(ContextwiseError, match="there are no comparisons"):
+        summarize([])
+    with pytest.raises(ContextwiseError, match="the group 'b' has no comparisons"):
+        summarize({"a": comparisons(0), "b": []})
+    with pytest.raises(ContextwiseError, match="no metric 'auc'"):
+        summarize(comparisons(0, 1), metrics=["auc"])
+    with pytest.raises(ContextwiseError, match="2 comparisons need as many groups, not 1"):
+        summarize(comparisons(0, 1), groups=["a"])
+    with pytest.raises(ContextwiseError, match="between 0 and 1, not 1"):
+        summarize(comparisons(0, 1), training_share=1.0)
+    with pytest.raises(ContextwiseError, match="has no comparison with 'y'"):
+        summarize(
+            {"a": comparisons(0, 1), "b": comparisons(0)}, truths={"a": ["x", "y"], "b": ["x"]}
+        )
+    with pytest.raises(ContextwiseError, match="2 comparisons and 1 truths"):
+        summarize({"a": comparisons(0, 1)}, truths={"a": ["x"]})
