@@ -22,9 +22,9 @@ from contextwise.comparison.pairs import active_pairs
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.execution.files import write_bytes
 from contextwise.execution.records import as_json
-from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.separation import network
 from contextwise.models.domain import Assignment
+from contextwise.models.structure import Model, structure_of
 
 if TYPE_CHECKING:
     import networkx
@@ -44,23 +44,18 @@ class Edges:
     ----------
     nodes : names of variables, in the order of the domain
     edges : pairs of them
-
-    Examples
-    --------
-    >>> Edges(("A", "B", "C"), (("A", "B"),)).edges
-    (('A', 'B'),)
     """
 
     nodes: tuple[str, ...]
     edges: tuple[tuple[str, str], ...]
 
 
-def edges_of(model: ModelLike, context: Assignment | None = None) -> Edges:
+def edges_of(model: Model, context: Assignment | None = None) -> Edges:
     """The graph of a structure, over all contexts or in one, as its nodes and edges.
 
     Parameters
     ----------
-    model : Structure, LogLinear, path of a file, or name of an example
+    model : Structure or LogLinear
     context : partial assignment, optional
         Only what is left there, over the variables that it does not assign.
 
@@ -75,18 +70,18 @@ def edges_of(model: ModelLike, context: Assignment | None = None) -> Edges:
     >>> edges_of(model, "C=0").edges
     (('A', 'B'),)
     """
-    restricted = as_structure(model).restrict({} if context is None else context)
+    restricted = structure_of(model).restrict({} if context is None else context)
     names = restricted.domain.names
     pairs = active_pairs(restricted).tolist()
     return Edges(names, tuple((names[i], names[j]) for i, j in pairs))
 
 
-def graph(model: ModelLike) -> networkx.Graph[str]:
+def graph(model: Model) -> networkx.Graph[str]:
     """The graph of a structure: two variables are adjacent if they depend in some context.
 
     Parameters
     ----------
-    model : Structure, LogLinear, path of a file, or name of an example
+    model : Structure or LogLinear
 
     Returns
     -------
@@ -102,14 +97,14 @@ def graph(model: ModelLike) -> networkx.Graph[str]:
     return instantiated_graph(model, None)
 
 
-def instantiated_graph(model: ModelLike, context: Assignment | None) -> networkx.Graph[str]:
+def instantiated_graph(model: Model, context: Assignment | None) -> networkx.Graph[str]:
     """The graph instantiated by a context, over the variables that it does not assign.
 
     Its edges are the pairs that occur together in a feature compatible with the context.
 
     Parameters
     ----------
-    model : Structure, LogLinear, path of a file, or name of an example
+    model : Structure or LogLinear
     context : partial assignment
         Such as ``"C=0"`` or ``{"C": 0}``; None for the graph over all contexts.
 
@@ -131,16 +126,14 @@ def instantiated_graph(model: ModelLike, context: Assignment | None) -> networkx
     return result
 
 
-def markov_blanket(
-    model: ModelLike, variable: str, *, context: Assignment | None = None
-) -> set[str]:
+def markov_blanket(model: Model, variable: str, *, context: Assignment | None = None) -> set[str]:
     """The variables given which a variable is independent of all others, in a context.
 
     These are its neighbours in the graph that the context instantiates.
 
     Parameters
     ----------
-    model : Structure, LogLinear, path of a file, or name of an example
+    model : Structure or LogLinear
     variable : name
     context : partial assignment, optional
         Where to look; it does not assign the variable itself.
@@ -156,7 +149,7 @@ def markov_blanket(
     >>> markov_blanket(model, "B", context="C=0"), markov_blanket(model, "B", context="C=1")
     ({'A'}, set())
     """
-    structure = as_structure(model)
+    structure = structure_of(model)
     domain = structure.domain
     fixed = domain.assignment(context)
     position = domain.position(variable)
@@ -168,7 +161,7 @@ def markov_blanket(
     return {domain.names[v] for v in near.nonzero()[0].tolist()}
 
 
-def compare_graphs(true: ModelLike, guess: ModelLike) -> Confusion:
+def compare_graphs(true: Model, guess: Model) -> Confusion:
     """The edges of the two graphs against each other: what a graph distance would have told.
 
     ``tp`` edges of both, ``fn`` of the true graph only, ``fp`` of the guess only, ``tn`` of
@@ -176,7 +169,7 @@ def compare_graphs(true: ModelLike, guess: ModelLike) -> Confusion:
 
     Parameters
     ----------
-    true, guess : Structure, LogLinear, path of a file, or name of an example
+    true, guess : Structure or LogLinear
 
     Returns
     -------
@@ -189,8 +182,8 @@ def compare_graphs(true: ModelLike, guess: ModelLike) -> Confusion:
     >>> compare_graphs(Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & B=1 & C=1"]))
     Confusion(tp=1, fn=0, fp=2, tn=0)
     """
-    a = as_structure(true)
-    b = as_structure(guess).aligned_to(a.domain)
+    a = structure_of(true)
+    b = structure_of(guess).aligned_to(a.domain)
     edges_a, edges_b = (set(map(tuple, active_pairs(one).tolist())) for one in (a, b))
     n = len(a.domain)
     return Confusion(
@@ -201,12 +194,12 @@ def compare_graphs(true: ModelLike, guess: ModelLike) -> Confusion:
     )
 
 
-def hamming(true: ModelLike, guess: ModelLike) -> int:
+def hamming(true: Model, guess: Model) -> int:
     """The number of edges that one graph has and the other has not.
 
     Parameters
     ----------
-    true, guess : Structure, LogLinear, path of a file, or name of an example
+    true, guess : Structure or LogLinear
 
     Returns
     -------

@@ -25,12 +25,11 @@ from contextwise.comparison.pairs import active_pairs, all_pairs, pair_positions
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, Region, complement
-from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.separation import minimal_separator, network
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features
 from contextwise.models.notation import Literal, quoted, write_literal
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Model, Structure, structure_of
 
 
 @dataclass(frozen=True)
@@ -44,11 +43,6 @@ class Independence:
     given : the other variables that have to be known
     contexts : the number of contexts of the pair in the region
     share : the same, as a share of all contexts of the pair
-
-    Examples
-    --------
-    >>> print(Independence("A", "B", (Literal("C", ("yes",)),), ("D",), 1, 0.5))
-    A ⫫ B | C=yes, D
     """
 
     first: str
@@ -77,14 +71,6 @@ class PairIndependencies:
     independent : the number of contexts in which the pair is independent, listed or not
     contexts : the number of all contexts of the pair
     open : the number of contexts that were not decided within the limits; 0 if all were
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0"])
-    >>> found = context_specific_independencies(model, "A", "B")
-    >>> found.independent, found.contexts, len(found)
-    (1, 2, 1)
     """
 
     first: str
@@ -106,7 +92,7 @@ class PairIndependencies:
 
 
 def context_specific_independencies(
-    model: ModelLike,
+    model: Model,
     first: str,
     second: str,
     *,
@@ -118,7 +104,7 @@ def context_specific_independencies(
 
     Parameters
     ----------
-    model : Structure, LogLinear, path of a file, or name of an example
+    model : Structure or LogLinear
     first, second : names of the variables
     top : int, optional
         Only so many statements, the most general ones.
@@ -136,14 +122,14 @@ def context_specific_independencies(
     >>> print(context_specific_independencies(model, "A", "B"))
     A ⫫ B | C=yes, D
     """
-    structure = as_structure(model)
+    structure = structure_of(model)
     i, j = pair_positions(structure.domain, (first, second))
     speaking = _speaking(structure.features, i, j)
     return _Lister(structure, speaking, top, boxes, time_limit).pair(i, j)
 
 
 def independencies(
-    model: ModelLike,
+    model: Model,
     *,
     most: int | None = None,
     context_specific: bool = False,
@@ -155,7 +141,7 @@ def independencies(
 
     Parameters
     ----------
-    model : Structure, LogLinear, path of a file, or name of an example
+    model : Structure or LogLinear
     most : int, optional
         Only so many pairs.
     context_specific : bool
@@ -178,7 +164,7 @@ def independencies(
     A ⫫ C | B=0
     B ⫫ C | A=1
     """
-    structure = as_structure(model)
+    structure = structure_of(model)
     lister = _Lister(structure, structure.features, top, boxes, time_limit)
     everywhere, somewhere = _ranked(structure)
     chosen = [*([] if context_specific else everywhere), *somewhere]
@@ -197,13 +183,6 @@ class Independencies:
     pairs : positions of the pairs that are listed
     unlisted_everywhere : how many more are independent in every context
     unlisted_somewhere : how many more are independent in some contexts
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> found = independencies(Structure(dict.fromkeys("ABCD", 2), ["A=1 & B=1"]), most=2)
-    >>> [str(pair) for pair in found], found.unlisted_everywhere, found.unlisted_somewhere
-    (['A ⫫ C', 'A ⫫ D'], 3, 0)
     """
 
     _lister: _Lister

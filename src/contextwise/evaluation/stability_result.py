@@ -1,0 +1,294 @@
+"""What resamples agree on: instability, support of pairs and of regions of contexts, the medoid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.comparison.compare import compare
+from contextwise.comparison.confusion import Number, ratio
+from contextwise.comparison.many import DistanceMatrix
+from contextwise.comparison.pairs import Pair, pair_positions
+from contextwise.comparison.sentences import in_words
+from contextwise.counting.cover import Cube
+from contextwise.counting.extraction import CoverSource
+from contextwise.counting.regions import Literals, difference
+from contextwise.evaluation.claims import Claim, ClaimSource
+from contextwise.models.domain import Domain
+from contextwise.models.notation import quoted, write_literals
+from contextwise.models.numbers import percent, plural, rate
+from contextwise.models.structure import Structure
+
+TOP = 10
+REGIONS = 3
+"""How many regions of a pair are asked about."""
+BOXES = 2_000
+"""Where the search for a context that a resample leaves out ends."""
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PairSupport:
+    """How many resamples have a pair depend.
+
+    Attributes
+    ----------
+    pair : the names
+    resamples : in how many it depends in some context
+    of : the number of resamples
+    contexts : the mean share of contexts in which it depends, exactly
+    learned : whether the structure of all rows has it depend
+    """
+
+    pair: Pair
+    resamples: int
+    of: int
+    contexts: Fraction
+    learned: bool
+
+
+@dataclass(frozen=True)
+class RegionSupport:
+    """How many resamples agree with a claim of the structure of all rows.
+
+    Attributes
+    ----------
+    pair : the names
+    dependent : what the structure claims in this region
+    when : the region's literals as text; empty for every context
+    resamples : how many make the same claim in every context of the region
+    of : the number of resamples
+    """
+
+    pair: Pair
+    dependent: bool
+    when: str
+    resamples: int
+    of: int
+
+    def __str__(self) -> str:
+        between = "–".join(map(quoted, self.pair))
+        says = "depend" if self.dependent else "are independent"
+        where = f"when {in_words(self.when)}" if self.when else "in every context"
+        return f"{between} {says} {where}: in {self.resamples} of {self.of} resamples"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability:
+    """Structures from resamples of the same rows, and the one from all rows.
+
+    Attributes
+    ----------
+    structures : one per resample
+    reference : the structure that was learned from all rows
+    matrix : the distance of each two resamples, exactly
+    rows : how many rows there are
+    how, share : how they were resampled
+    failed : the resamples that gave no structure, and why
+    """
+
+    structures: tuple[Structure, ...]
+    reference: Structure
+    matrix: DistanceMatrix
+    rows: int
+    how: str
+    share: float
+    failed: tuple[str, ...] = ()
+
+    @property
+    def domain(self) -> Domain:
+        """The variables."""
+        return self.reference.domain
+
+    @property
+    def resamples(self) -> int:
+        """How many resamples gave a structure."""
+        return len(self.structures)
+
+    @property
+    def instability(self) -> float:
+        """The mean share of assertions in which two resamples differ.
+
+        That is the mean of 2θ(1 - θ) over all assertions, without bias.
+        """
+        pairs = self.resamples * (self.resamples - 1)
+        return ratio(self._sums.sum(), pairs * self.matrix.total) if self.matrix.total else 0.0
+
+    @property
+    def _sums(self) -> npt.NDArray[np.object_]:
+        """For each resample the sum of its distances to all others."""
+        sums: npt.NDArray[np.object_] = self.matrix.distances.sum(axis=1)
+        return sums
+
+    @property
+    def medoid(self) -> Structure:
+        """The resample's structure that is nearest to all others: a typical one."""
+        return self.structures[min(range(self.resamples), key=lambda b: self._sums[b])]
+
+    @property
+    def medoid_distance(self) -> float:
+        """The mean share of assertions in which the medoid differs from the resamples."""
+        if not self.matrix.total:
+            return 0.0
+        return ratio(min(self._sums), self.resamples * self.matrix.total)
+
+    @property
+    def least_distance(self) -> float:
+        """A bound from below of that mean, for any structure at all."""
+        if not self.matrix.total:
+            return 0.0
+        bound: Number = Fraction(self._sums.sum(), 2 * (self.resamples - 1))
+        return ratio(bound, self.resamples * self.matrix.total)
+
+    # -- support ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _support(self) -> dict[tuple[int, int], tuple[int, Fraction]]:
+        """For each pair that some resample has: in how many, and the mean share of contexts."""
+        empty = Structure(self.domain)
+        found: dict[tuple[int, int], tuple[int, Fraction]] = {}
+        for structure in self.structures:
+            own = compare(empty, structure)
+            for (i, j), fp, size in zip(
+                own.pairs.tolist(), own.counts[:, 2], own.sizes, strict=True
+            ):
+                count, shares = found.get((i, j), (0, Fraction(0)))
+                found[i, j] = count + 1, shares + Fraction(fp) / size
+        return {
+            pair: (count, shares / self.resamples)
+            for pair, (count, shares) in sorted(found.items())
+        }
+
+    def support(self, first: str, second: str) -> PairSupport:
+        """In how many resamples a pair depends, and in how many of its contexts."""
+        return self._pair_support(pair_positions(self.domain, (first, second)))
+
+    def _pair_support(self, pair: tuple[int, int]) -> PairSupport:
+        names = self.domain.names
+        count, contexts = self._support.get(pair, (0, Fraction(0)))
+        learned = bool(self._reference.cubes(0, pair))
+        return PairSupport(
+            (names[pair[0]], names[pair[1]]), count, self.resamples, contexts, learned
+        )
+
+    @cached_property
+    def _reference(self) -> CoverSource:
+        return CoverSource(self.reference.features)
+
+    def supports(self) -> list[PairSupport]:
+        """The support of every pair that a resample or the structure of all rows has."""
+        pairs = {*self._support, *map(tuple, self._own_pairs())}
+        found = [self._pair_support((i, j)) for i, j in sorted(pairs)]
+        return sorted(found, key=lambda one: (-one.resamples, -one.contexts))
+
+    def _own_pairs(self) -> list[tuple[int, int]]:
+        position = self.domain.position
+        return [(position(a), position(b)) for a, b in self.reference.pairs()]
+
+    def support_matrix(self) -> FloatArray:
+        """Shares of resamples with the pair above the diagonal, of contexts below: n × n."""
+        matrix = np.zeros((len(self.domain), len(self.domain)))
+        for (i, j), (count, contexts) in self._support.items():
+            matrix[i, j] = count / self.resamples
+            matrix[j, i] = float(contexts)
+        return matrix
+
+    @cached_property
+    def _covers(self) -> list[CoverSource]:
+        return [CoverSource(structure.features) for structure in self.structures]
+
+    def regions(self, first: str, second: str, *, most: int = REGIONS) -> list[RegionSupport]:
+        """The claims of the structure of all rows about a pair, and how many resamples agree.
+
+        Parameters
+        ----------
+        first, second : the names of the pair
+        most : how many regions of either kind, the largest first
+
+        Returns
+        -------
+        list of RegionSupport
+        """
+        pair = pair_positions(self.domain, (first, second))
+        claims = list(ClaimSource(self.reference.features).claims(pair))
+        kept = [
+            claim
+            for kind in (True, False)
+            for claim in [c for c in claims if c.dependent == kind][:most]
+        ]
+        return [self._region(claim) for claim in kept]
+
+    def _region(self, claim: Claim) -> RegionSupport:
+        names, literals = self.domain.names, claim.literals
+        agrees = sum(_agrees(covers, claim) for covers in self._covers)
+        when = write_literals(self.domain.literal(v, allowed) for v, allowed in literals)
+        pair = names[claim.pair[0]], names[claim.pair[1]]
+        return RegionSupport(pair, claim.dependent, when, agrees, self.resamples)
+
+    # -- in words --------------------------------------------------------------------------------
+
+    def lines(self, top: int = TOP) -> Iterator[str]:
+        """The result in sentences, with so many claims and pairs."""
+        part = "half" if self.share == 0.5 else f"{100 * self.share:g} %"
+        drawn = f"{part} of the {self.rows:,} rows"
+        if self.how == "bootstrap":
+            drawn = f"{self.rows:,} rows with replacement"
+        yield f"{plural(self.resamples, 'resample')} of {drawn}."
+        yield (
+            f"Two of them differ in {percent(Fraction(self.instability), 1)} of all assertions "
+            f"(instability {rate(self.instability)})."
+        )
+        yield (
+            f"The medoid is at {rate(self.medoid_distance)} from them on average; no structure "
+            f"can be nearer than {rate(self.least_distance)}."
+        )
+        supports = self.supports()
+        claimed = [one for one in supports if one.learned]
+        for one in claimed[:top]:
+            yield from (str(region) for region in self.regions(*one.pair) if region.dependent)
+        weak = [one for one in reversed(claimed) if 2 * one.resamples < one.of]
+        yield from _listed(
+            "Learned from all rows, but in fewer than half of the resamples", weak, top
+        )
+        missed = [one for one in supports if not one.learned and 2 * one.resamples >= one.of]
+        yield from _listed("Not learned from all rows, but in half of the resamples", missed, top)
+        if self.failed:
+            yield f"{plural(len(self.failed), 'resample')} failed: {self.failed[0]}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        return f"Stability({self.resamples} resamples, instability={self.instability:.4g})"
+
+
+def _agrees(covers: CoverSource, claim: Claim) -> bool:
+    """Whether a structure makes a claim in every context of its region."""
+    cubes = covers.cubes(0, claim.pair)
+    if not claim.dependent:
+        return not any(_meet(cube, claim.literals) for cube in cubes)
+    space = covers.space(claim.pair, [*cubes, claim.literals])
+    rest = difference(space, [claim.literals], cubes, boxes=BOXES)
+    return not rest.regions and not rest.open
+
+
+def _meet(cube: Cube, literals: Literals) -> bool:
+    """Whether some context lies in both cubes."""
+    allowed = dict(literals)
+    return all(values & allowed.get(v, values) for v, values in cube)
+
+
+def _listed(what: str, supports: list[PairSupport], top: int) -> Iterator[str]:
+    if supports:
+        shown = ", ".join(
+            f"{'–'.join(map(quoted, one.pair))} ({one.resamples} of {one.of})"
+            for one in supports[:top]
+        )
+        more = f" and {len(supports) - top:,} more" if len(supports) > top else ""
+        yield f"{what}: {shown}{more}."

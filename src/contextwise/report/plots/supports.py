@@ -1,0 +1,48 @@
+"""The heat map of supports: how many resamples have each pair depend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from contextwise.evaluation.stability_result import Stability
+from contextwise.models.numbers import name
+from contextwise.report.plots.figures import COLUMN, new_axes, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LABELS = 40
+"""The most labels along a side."""
+
+
+@styled
+def plot_supports(found: Stability, *, axes: Axes | None = None) -> Axes:
+    """The share of resamples with each pair above the diagonal, of contexts below.
+
+    Parameters
+    ----------
+    found : structures from resamples
+    axes : where to draw; by default on new ones
+
+    Returns
+    -------
+    Axes
+    """
+    axes = axes or new_axes(COLUMN, COLUMN + 0.5)
+    shares = found.support_matrix()
+    np.fill_diagonal(shares, np.nan)
+    picture = axes.imshow(
+        np.ma.masked_invalid(shares), cmap="Blues", vmin=0, vmax=1, interpolation="nearest"
+    )
+    names = found.domain.names
+    places = range(0, len(names), max(1, -(-len(names) // LABELS)))
+    labels = [name(names[k], 16) for k in places]
+    size = 8 if len(labels) <= 12 else 5
+    axes.set_xticks(places, labels, rotation=90, fontsize=size)
+    axes.set_yticks(places, labels, fontsize=size)
+    axes.set_xlabel(f"above: share of {found.resamples} resamples; below: mean share of contexts")
+    figure = axes.figure
+    figure.colorbar(picture, ax=axes, shrink=0.8)
+    return axes
