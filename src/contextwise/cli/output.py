@@ -48,6 +48,7 @@ def check_out(path: str, suffixes: Sequence[str], *, packed: bool = False) -> st
     """
     from contextwise.execution.files import check_target
 
+    check_target(path)
     name = path.lower().removesuffix(".gz") if packed else path.lower()
     suffix = os.path.splitext(name)[1]
     if suffix not in suffixes:
@@ -57,5 +58,4 @@ def check_out(path: str, suffixes: Sequence[str], *, packed: bool = False) -> st
             f"{path}: this command cannot write {what}; it writes {able}"
             + (" (each also with .gz)" if packed else "")
         )
-    check_target(path)
     return suffix

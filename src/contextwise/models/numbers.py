@@ -15,7 +15,7 @@ from contextwise.models.notation import printable
 
 Number = int | Fraction
 
-READABLE = 15
+READABLE = 12
 """How many digits of an exact number are shown before it is rounded."""
 
 
@@ -38,7 +38,7 @@ def number(value: Number, digits: int = READABLE) -> str:
 def is_readable(value: Number, digits: int = READABLE) -> bool:
     """Whether `number` shows the value exactly.
 
-    >>> is_readable(10**15 - 1), is_readable(10**15)
+    >>> is_readable(10**12 - 1), is_readable(10**12)
     (True, False)
     """
     limit: int = 10**digits

@@ -32,8 +32,6 @@ from contextwise.report.elements import (
 Medium = Literal["command", "page", "python"]
 """Where the parts are read: it decides where a note sends the reader for more."""
 
-NARROW = 9
-"""How many digits of a count are shown where several guesses share the width."""
 EXACT_IN: Mapping[Medium, str] = {
     "command": "--json and --csv are exact",
     "page": "point at one to read all its digits",
@@ -289,9 +287,7 @@ def open_pairs_table(comparison: Comparison, top: int = 10) -> Table:
 def guesses_table(guesses: Sequence[Guess]) -> Table:
     """One row per guess: its features, distance, counts and rates."""
     columns = [Column("guess", "name"), Column("features", "count")]
-    columns += [
-        Column(LABELS[key], "count" if key in COUNTED else "rate", NARROW) for key in SEVERAL
-    ]
+    columns += [Column(LABELS[key], "count" if key in COUNTED else "rate") for key in SEVERAL]
     rows = tuple(
         (guess.name, guess.feature_count, *_guess_cells(guess.comparison)) for guess in guesses
     )

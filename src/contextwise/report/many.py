@@ -8,7 +8,7 @@ from math import isnan
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.many import DistanceMatrix
 from contextwise.evaluation.scores import Score
-from contextwise.report.comparisons import LABELS, NARROW, NATIVE, Medium, rounding_notes
+from contextwise.report.comparisons import LABELS, NATIVE, Medium, rounding_notes
 from contextwise.report.elements import Cell, Column, Interval, Note, Part, Style, Table
 
 SCORE_LABELS = {
@@ -50,7 +50,7 @@ def matrix_parts(
     style: Style = "rate" if normalized else "count"
     places = [str(k + 1) for k in range(len(labels))]
     columns = [Column("", "count"), Column("model", "name")]
-    columns += [Column(place, style, NARROW) for place in places]
+    columns += [Column(place, style) for place in places]
     lower, upper = (
         (matrix.shares(bound) if normalized else bound).tolist()
         for bound in (matrix.lower, matrix.upper)
@@ -93,7 +93,7 @@ def scores_parts(
     """
     keys = [key for key in SCORE_LABELS if any(key in score.values for score in scores)]
     columns = [Column("guess", "name"), Column("features", "count"), Column("length", "mean")]
-    columns += [Column("longest", "count"), Column("distance", "count", NARROW)]
+    columns += [Column("longest", "count"), Column("distance", "count")]
     columns += [Column(LABELS[key], "rate") for key in ("normalized", *SCORED_RATES)]
     columns += [Column(SCORE_LABELS[key], "score") for key in keys]
     rows = tuple(
