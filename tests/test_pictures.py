@@ -24,7 +24,7 @@ from contextwise.report.heatmap import (
     heat_map_png,
     pooled,
 )
-from contextwise.report.layout import circle, graph_layout, hop_distances, planar
+from contextwise.report.layout import graph_layout, hop_distances, planar
 from contextwise.report.svg import graph_svg, heat_map_svg
 from contextwise.testing import families
 from hard import hard_models
@@ -68,11 +68,6 @@ class TestLayout:
         assert list(places) == names
         assert len({(round(x, 6), round(y, 6)) for x, y in places.values()}) == n
         assert all(-1e-9 <= v <= 1 + 1e-9 for place in places.values() for v in place)
-
-    def test_a_dense_graph_is_a_circle(self) -> None:
-        names = ["A", "B", "C", "D"]
-        places = graph_layout(names, [(a, b) for a in names for b in names if a < b])
-        assert np.allclose(np.array(list(places.values())) * 2 - 1, circle(4))
 
 
 class TestHeatMap:

@@ -4,39 +4,50 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
+from scipy.stats import t
 
-from contextwise import Comparison, Structure, compare, examples
+from contextwise import Comparison, Structure, compare, compare_many, examples
 from contextwise.cli import contextwise
-from contextwise.errors import ContextwiseError, DomainError
+from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.learning.generate import perturb, random_structure
 from contextwise.models.domain import Domain
-from contextwise.report.edges import edges_of
-from contextwise.report.layout import graph_layout
+from contextwise.models.numbers import rate
+from contextwise.report.edges import Edge, edges_of, graph_of, select_edges
+from contextwise.report.layout import FloatArray
 from contextwise.report.plots import (
     plot_confusion,
     plot_dendrogram,
     plot_distances,
     plot_errors,
+    plot_errors_plane,
     plot_graph,
     plot_graphs,
+    plot_groups,
+    plot_guesses,
     plot_map,
     plot_models,
+    plot_neighbours,
     plot_pairs,
     plot_rates,
     plot_scatter,
     save,
 )
 from contextwise.report.plots.figures import encoded
+from contextwise.report.plots.guesses import half_interval
 from contextwise.studies.summary import means
 
 SIX = compare(examples.load("six"), examples.load("six-guess"))
@@ -74,23 +85,124 @@ class TestPairs:
 
 class TestGraph:
     def test_a_line_for_each_strand_and_a_dot_for_each_variable(self) -> None:
-        edges = edges_of(SIX)
-        places = graph_layout(SIX.domain.names, [edge.pair for edge in edges])
-        axes = plot_graph(edges, places)
-        strands = sum(len(edge.strands()) for edge in edges)
+        graph = graph_of(select_edges(edges_of(SIX), which="all"))
+        axes = plot_graph(graph)
+        strands = sum(len(edge.strands()) for edge in graph.edges)
         assert len(axes.lines) == strands + 6
-        assert [text.get_text() for text in axes.texts] == list(SIX.domain.names)
+        assert sorted(text.get_text() for text in axes.texts) == sorted(SIX.domain.names)
 
     def test_a_context_stands_beside_the_union_with_nodes_in_place(self) -> None:
         inside = compare(SIX.true, SIX.guess, context="X0=1")
-        union, context = plot_graphs(SIX, inside, fixed={"X0": "1"})
-        assert context.get_title() == "X0=1"
-        assert [t.xy for t in union.texts] == [t.xy for t in context.texts]  # type: ignore[attr-defined]
+        union, context = plot_graphs(SIX, inside, fixed={"X0": "1"}, which="all")
+        assert context.get_title().startswith("X0=1: ")
         assert "X0=1" in [text.get_text() for text in context.texts]
+        places = [np.array([_place(dot) for dot in _dots(axes)]) for axes in (union, context)]
+        assert places[0].shape == (6, 2)
+        assert np.abs(places[0] - places[1]).max() < 20
 
-    def test_of_many_variables_the_worst_are_drawn(self) -> None:
-        (axes,) = plot_graphs(random_comparison(80), most=10)
-        assert len(axes.texts) == 10
+    def test_it_says_how_many_of_how_many(self) -> None:
+        found = random_comparison(80)
+        (axes,) = plot_graphs(found, most_edges=10)
+        wrong = sum(1 for edge in edges_of(found) if edge.errors)
+        assert axes.get_title() == f"the 10 largest of {wrong} differences"
+
+    def test_all_edges_of_many_variables_are_refused_with_the_way_out(self) -> None:
+        with pytest.raises(TooLargeError, match="plot pairs"):
+            plot_graphs(random_comparison(80), which="all")
+
+    def test_around_a_variable_there_are_its_edges(self) -> None:
+        (axes,) = plot_graphs(SIX, around=["X0"])
+        own = [edge for edge in edges_of(SIX) if "X0" in edge.pair]
+        assert axes.get_title() == f"all {len(own)} dependencies of X0"
+
+    @pytest.mark.parametrize("length", [2, 14, 40])
+    @pytest.mark.parametrize("variables", [3, 9, 16, 40])
+    def test_labels_cover_neither_nodes_nor_each_other(self, variables: int, length: int) -> None:
+        names = [f"N{i}".ljust(length, "m") for i in range(variables)]
+        rng = np.random.default_rng(variables)
+        chosen = rng.permutation([(i, j) for j in range(variables) for i in range(j)])[:45]
+        edges = [Edge((names[i], names[j]), 0, float(rng.random()), 0) for i, j in chosen]
+        (axes,) = plot_graphs(comparison_with(edges, names))
+        boxes = _boxes(axes)
+        dots = _dots(axes)
+        assert len(boxes) == len(dots) > 2
+        inside = axes.get_window_extent().padded(2)
+        assert all(inside.x0 <= box.x0 and box.x1 <= inside.x1 for box in boxes)
+        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
+        for dot in dots:
+            x, y = axes.transData.transform(_place(dot))
+            assert not any(box.x0 < x < box.x1 and box.y0 < y < box.y1 for box in boxes)
+
+
+def _place(dot: Line2D) -> FloatArray:
+    place: FloatArray = np.asarray(dot.get_xydata(), dtype=np.float64)[0]
+    return place
+
+
+def _dots(axes: Axes) -> list[Line2D]:
+    return [line for line in axes.lines if line.get_marker() == "o"]
+
+
+def comparison_with(edges: list[Edge], names: list[str]) -> Comparison:
+    """A comparison whose guess has the errors of these edges, as near as 64 contexts allow."""
+    domain = {**dict.fromkeys(names, 2), "S": 64}
+    features: list[dict[str, int | list[int]]] = [
+        {edge.pair[0]: 1, edge.pair[1]: 1, "S": list(range(1 + int(62 * edge.fp)))}
+        for edge in edges
+    ]
+    return compare(Structure(domain, []), Structure(domain, features), variables=names)
+
+
+class TestNeighbours:
+    def test_bars_are_the_shares_sorted(self) -> None:
+        axes = plot_neighbours(SIX, "X0")
+        edges = [edge for edge in edges_of(SIX) if "X0" in edge.pair]
+        lengths = np.zeros(len(edges))
+        for bars in axes.containers:
+            lengths += [bar.get_width() for bar in bars]
+        assert lengths.tolist() == sorted((e.tp + e.fp + e.fn for e in edges), reverse=True)
+
+    def test_of_many_the_strongest_are_shown_and_counted(self) -> None:
+        found = random_comparison(80)
+        own = [edge for edge in edges_of(found) if "X3" in edge.pair]
+        axes = plot_neighbours(found, "X3", most=1)
+        assert len(axes.get_yticklabels()) == 1
+        assert axes.get_title() == f"the strongest of {len(own)} dependencies of X3"
+
+    def test_a_variable_without_neighbours_and_one_that_is_none(self) -> None:
+        domain = {"A": 2, "B": 2, "C": 2}
+        found = compare(Structure(domain, ["A=1 & B=1"]), Structure(domain, []))
+        assert plot_neighbours(found, "C").get_title() == "no dependency of C"
+        with pytest.raises(DomainError, match="D"):
+            plot_neighbours(found, "D")
+
+
+class TestGroups:
+    GROUPS: ClassVar = {
+        f"learner {k}": [
+            compare(SIX.true, perturb(SIX.true, changes=k + 1, rng=10 * k + j)) for j in range(5)
+        ]
+        for k in range(3)
+    }
+
+    def test_a_point_per_guess_in_the_plane(self) -> None:
+        axes = plot_errors_plane(self.GROUPS)
+        for line, guesses in zip(axes.lines, self.GROUPS.values(), strict=False):
+            shares = [[float(c.fp / c.total), float(c.fn / c.total)] for c in guesses]
+            assert np.allclose(np.asarray(line.get_xydata()), shares)
+
+    def test_intervals_are_students(self) -> None:
+        values = [c.normalized for c in self.GROUPS["learner 2"]]
+        low, high = t.interval(0.95, 4, np.mean(values), np.std(values, ddof=1) / np.sqrt(5))
+        assert np.mean(values) + half_interval(values) == pytest.approx(high)
+        assert np.mean(values) - half_interval(values) == pytest.approx(low)
+
+    def test_a_group_of_one_has_no_interval(self) -> None:
+        assert encoded(plot_groups({"one": SIX, "two": [SIX, SIX]})[0], "svg")
+
+    def test_no_group_is_refused(self) -> None:
+        with pytest.raises(DomainError, match="no group"):
+            plot_groups({})
 
 
 class TestConfusion:
@@ -111,13 +223,30 @@ class TestConfusion:
     def test_undefined_rates_are_left_out(self) -> None:
         nothing = Structure(SIX.domain, [])
         axes = plot_rates({"one": SIX, "nothing": compare(nothing, nothing)})
-        precision = np.asarray(axes.lines[0].get_xdata(), dtype=float)
-        assert precision[0] == SIX.precision
-        assert np.isnan(precision[1])
+        assert [bar.get_width() for bar in axes.containers[0]] == [SIX.precision, 0]
+        assert [text.get_text() for text in axes.texts[:2]] == [rate(SIX.precision), "–"]
+
+    @pytest.mark.parametrize("guesses", [1, 3])
+    def test_every_rate_is_there_even_when_equal(self, guesses: int) -> None:
+        same = [compare(SIX.true, SIX.true)] * guesses
+        axes = plot_rates(same)
+        assert sum(len(bars) for bars in axes.containers) == 5 * guesses
+        assert len(axes.texts) == 5 * guesses
+        boxes = _boxes(axes)
+        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
+
+    def test_a_list_and_a_mapping_and_what_compare_many_gives(self) -> None:
+        many = compare_many(SIX.true, [SIX.guess, SIX.true])
+        for guesses in (many, [SIX], {"a": SIX}, SIX):
+            assert len(plot_errors(guesses).containers) == 2
+            assert plot_rates(guesses).containers
+            assert len(plot_guesses(guesses)) == 2
+        with pytest.raises(DomainError, match="no comparison"):
+            plot_errors([])
 
 
 def _draw(axes: Axes) -> None:
-    encoded(axes, "png")
+    FigureCanvasAgg(axes.figure).draw()  # type: ignore[arg-type, no-untyped-call]
 
 
 def _boxes(axes: Axes) -> list[Bbox]:
@@ -133,7 +262,14 @@ class TestMatrix:
 
     def test_the_map_of_a_line_is_a_line(self) -> None:
         axes = plot_map(list("ABCDE"), LINE)
-        assert axes.get_xlabel() == "stress 0.000"
+        assert axes.get_xlabel() == "distances on paper are off by 0 %"
+
+    def test_names_without_what_they_share(self) -> None:
+        names = [f"runs/nltcs.{learner}.mn" for learner in ("cl", "dt-ps1", "dt-ps10", "bn", "lr")]
+        _, matrix, _ = plot_models(names, LINE)
+        labels = [label.get_text() for label in matrix.get_yticklabels()]
+        assert sorted(labels) == ["bn", "cl", "dt-ps1", "dt-ps10", "lr"]
+        assert matrix.get_title() == "normalized distance, runs/nltcs.….mn"
 
     @pytest.mark.parametrize("models", [1, 6, 40])
     def test_labels_of_models_at_one_place_stand_apart(self, models: int) -> None:
@@ -203,6 +339,20 @@ class TestScatter:
 
 
 class TestFiles:
+    @pytest.mark.parametrize(
+        "draw",
+        [
+            lambda: plot_pairs(random_comparison(30), cluster=True),
+            lambda: plot_graphs(random_comparison(30))[0],
+            lambda: plot_neighbours(SIX, "X0"),
+            lambda: plot_guesses([SIX, SIX])[0],
+            lambda: plot_groups(TestGroups.GROUPS)[0],
+            lambda: plot_models(list("ABCDE"), LINE)[0],
+        ],
+    )
+    def test_every_picture_drawn_twice_is_the_same(self, draw: Callable[[], Axes]) -> None:
+        assert encoded(draw(), "svg") == encoded(draw(), "svg")
+
     @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
     def test_the_same_picture_gives_the_same_bytes(self, suffix: str, tmp_path: Path) -> None:
         files = [tmp_path / f"{k}.{suffix}" for k in range(2)]
@@ -237,6 +387,10 @@ def run(*arguments: str) -> Result:
     [
         ("pairs", "six", "six-guess", "--cluster"),
         ("graph", "lung", "lung-learned", "--context", "smoker=yes"),
+        ("graph", "six", "six-graph", "--around", "X0,X1", "--edges", "all", "--min-share", "0.2"),
+        ("neighbours", "six", "six-guess", "X0"),
+        ("neighbours", "six", "six-guess", "X1", "--edges", "differences", "--most", "3"),
+        ("groups", "six", "--group", "a=six-guess", "--group", "b=six-graph"),
         ("confusion", "six", "six-guess"),
         ("confusion", "six", "six-guess", "six-graph"),
         ("matrix", "six", "six-guess", "six-graph"),

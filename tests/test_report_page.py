@@ -139,7 +139,7 @@ def test_hundreds_of_variables_make_a_small_page(variables: int) -> None:
     assert len(page.encode()) < 2**21
     shown = re.search(r"(?:The (\d+) largest of|All) ([\d,]+) differences", Reader(page).text)
     assert shown
-    assert (shown[1] is None) == (int(shown[2].replace(",", "")) <= 60)
+    assert (shown[1] is None) == (int(shown[2].replace(",", "")) <= 40)
 
 
 def test_what_is_open_is_said() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,12 +16,14 @@ from contextwise.cli.restrictions import (
     restricting_options,
     time_limit_option,
 )
+from contextwise.errors import ContextwiseError
+from contextwise.models.notation import parse_names
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
 
 
-def _checked(ctx: click.Context, param: click.Parameter, path: str) -> str:
+def _check_picture(ctx: click.Context, param: click.Parameter, path: str) -> str:
     """The path of a picture; one that cannot be written is refused before the work."""
     from contextwise.execution.files import check_target
     from contextwise.report.plots.figures import format_of
@@ -35,23 +39,40 @@ out_option = click.option(
     metavar="FILE",
     type=click.Path(),
     required=True,
-    callback=_checked,
+    callback=_check_picture,
     help="The picture: a .png, .svg or .pdf file.",
+)
+limit_option = time_limit_option("Draw what is known by then.")
+min_share_option = click.option(
+    "--min-share",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    metavar="SHARE",
+    help="Only edges in at least this share of contexts, from 0 to 1.",
 )
 
 
-limit_option = time_limit_option("Draw what is known by then.")
+def edges_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Which edges are drawn."""
+    return click.option(
+        "--edges",
+        type=click.Choice(["all", "differences", "strongest"]),
+        help="Which edges: where the models differ most, or where either depends most.  "
+        f"[default: {default}]",
+    )
 
 
 @click.group()
 def plot() -> None:
-    """Draw where models differ, at the width of a paper's column.
+    """Draw where models differ, at the width of a paper's column or page.
 
     \b
     Examples:
       contextwise plot pairs true.mn learned.mn --out pairs.pdf
-      contextwise plot graph true.mn learned.mn --context "age=old" --out graph.svg
+      contextwise plot graph true.mn learned.mn --around smoker --out graph.svg
+      contextwise plot neighbours true.mn learned.mn smoker --out smoker.pdf
       contextwise plot confusion true.mn first.mn second.mn --out rates.png
+      contextwise plot groups true.mn --group trees='runs/trees/*.mn' --out groups.pdf
       contextwise plot matrix *.mn --out models.pdf
     """
 
@@ -60,7 +81,7 @@ def plot() -> None:
 @model_argument("true")
 @model_argument("guess")
 @out_option
-@click.option("--cluster", is_flag=True, help="Put variables that err together side by side.")
+@click.option("--cluster", is_flag=True, help="Put variables that err alike side by side.")
 @restricting_options
 @limit_option
 def pairs(
@@ -80,20 +101,23 @@ def pairs(
     """
     from contextwise.report.plots import plot_pairs, save
 
-    (found,) = _compared(true, (guess,), asked, time_limit).values()
-    save(plot_pairs(found, cluster=cluster), out)
+    found, title = _compare_two(true, guess, asked, time_limit)
+    save(plot_pairs(found, cluster=cluster, title=title), out)
 
 
-@plot.command(short_help="Both structures in one graph.")
+@plot.command(short_help="What can be read of both structures' graphs.")
 @model_argument("true")
 @model_argument("guess")
 @out_option
+@edges_option("differences, or strongest with --around")
+@click.option("--around", metavar="A,B,...", help="Only edges of these variables.")
+@min_share_option
 @click.option(
     "--most",
     type=click.IntRange(min=1),
-    default=60,
+    default=40,
     show_default=True,
-    help="How many variables; of more, those with the most errors.",
+    help="How many edges, and how many variables; the strongest edges come first.",
 )
 @restricting_options
 @limit_option
@@ -101,29 +125,91 @@ def graph(
     true: str,
     guess: str,
     out: str,
+    edges: str | None,
+    around: str | None,
+    min_share: float,
     most: int,
     asked: Asked,
     time_limit: float | None,
 ) -> None:
     """Both structures in one graph; lines are as wide as their share of contexts.
 
-    With --context, the graph in this context stands beside the one over all contexts.
+    It shows as many edges as can be read, the largest differences first, and says how many of how
+    many these are. For all pairs of many variables, use: contextwise plot pairs. With --context,
+    the graph in this context stands beside the one over all contexts.
 
     \b
     Examples:
       contextwise plot graph true.mn learned.mn --out graph.svg
+      contextwise plot graph true.mn learned.mn --around smoker,cough --out graph.svg
+      contextwise plot graph true.mn learned.mn --edges all --min-share 0.5 --out graph.pdf
       contextwise plot graph true.mn learned.mn --context "age=old" --out graph.pdf
     """
     from contextwise.report.plots import plot_graphs, save
 
-    (found,) = _compared(true, (guess,), asked, time_limit).values()
-    if asked.context is None:
-        drawn = plot_graphs(found, most=most)
-    else:
-        everywhere = replace(asked, context=None)
-        (whole,) = _compared(true, (guess,), everywhere, time_limit).values()
-        drawn = plot_graphs(whole, found, fixed=found.question.context, most=most)
+    found, title = _compare_two(true, guess, asked, time_limit)
+    whole = found
+    if asked.context is not None:
+        whole, title = _compare_two(true, guess, replace(asked, context=None), time_limit)
+    names = [] if around is None else parse_names(around)
+    for name in names:
+        whole.domain.position(name)  # an unknown name is an error that says so
+    drawn = plot_graphs(
+        whole,
+        None if asked.context is None else found,
+        fixed=found.question.context,
+        title=title,
+        which=edges,
+        around=names,
+        min_share=min_share,
+        most_edges=most,
+        most_nodes=most,
+    )
     save(drawn[0], out)
+
+
+@plot.command(short_help="One variable against all others.")
+@model_argument("true")
+@model_argument("guess")
+@click.argument("variable")
+@out_option
+@edges_option("strongest")
+@min_share_option
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=30,
+    show_default=True,
+    help="How many neighbours; the strongest come first.",
+)
+@restricting_options
+@limit_option
+def neighbours(
+    true: str,
+    guess: str,
+    variable: str,
+    out: str,
+    edges: str | None,
+    min_share: float,
+    most: int,
+    asked: Asked,
+    time_limit: float | None,
+) -> None:
+    """The neighbours of a VARIABLE in both models: in which share of contexts it depends on each.
+
+    \b
+    Examples:
+      contextwise plot neighbours true.mn learned.mn smoker --out smoker.pdf
+      contextwise plot neighbours true.mn learned.mn smoker --edges differences --out smoker.pdf
+    """
+    from contextwise.report.plots import plot_neighbours, save
+
+    found, title = _compare_two(true, guess, asked, time_limit)
+    which = None if edges == "all" else edges
+    drawn = plot_neighbours(
+        found, variable, title=title, which=which, min_share=min_share, most=most
+    )
+    save(drawn, out)
 
 
 @plot.command(short_help="Confusion matrix, errors and rates of guesses.")
@@ -148,8 +234,58 @@ def confusion(
     """
     from contextwise.report.plots import plot_guesses, save
 
-    drawn = plot_guesses(_compared(true, guesses, asked, time_limit))
-    save(drawn[0], out)
+    found = _compare_all(true, guesses, asked, time_limit)
+    title = f"true: {short_names([true])[0]}"
+    if len(guesses) == 1:
+        title += f", guess: {short_names(guesses)[0]}"
+    save(plot_guesses(found, title=title)[0], out)
+
+
+@plot.command(short_help="Groups of guesses: means, and FP against FN.")
+@model_argument("true")
+@click.option(
+    "--group",
+    "groups",
+    metavar="NAME=FILES",
+    multiple=True,
+    required=True,
+    help="A group of guesses, as in trees='runs/trees/*.mn'; repeatable.",
+)
+@out_option
+@restricting_options
+@limit_option
+def groups(
+    true: str,
+    groups: tuple[str, ...],
+    out: str,
+    asked: Asked,
+    time_limit: float | None,
+) -> None:
+    """Groups of guesses at a TRUE model, such as learners and their repeats.
+
+    The mean distance of each group has its 95 % interval (Student's t); the plane of false
+    positives against false negatives has one point per guess.
+
+    \b
+    Examples:
+      contextwise plot groups true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --out groups.pdf
+    """
+    from contextwise.report.plots import plot_groups, save
+
+    members = dict(map(_group, groups))
+    found = {name: _compare_all(true, files, asked, time_limit) for name, files in members.items()}
+    save(plot_groups(found, title=f"true: {short_names([true])[0]}")[0], out)
+
+
+def _group(text: str) -> tuple[str, list[str]]:
+    """The name of a group and its files."""
+    name, equals, pattern = text.partition("=")
+    if not (name and equals and pattern):
+        raise click.UsageError(f"--group takes NAME=FILES, as in trees='runs/*.mn'; not {text!r}")
+    files = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
+    if not files:
+        raise ContextwiseError(f"--group {name}: no file matches {pattern}")
+    return name, files
 
 
 @plot.command(short_help="The distances of many models, and a map.")
@@ -178,8 +314,17 @@ def matrix(models: tuple[str, ...], out: str, asked: Asked, time_limit: float | 
     save(plot_models(found.names, found.normalized)[0], out)
 
 
-def _compared(
-    true: str, guesses: tuple[str, ...], asked: Asked, time_limit: float | None
+def _compare_two(
+    true: str, guess: str, asked: Asked, time_limit: float | None
+) -> tuple[Comparison, str]:
+    """The comparison of two models, and their names for a title."""
+    (found,) = _compare_all(true, (guess,), asked, time_limit).values()
+    first, second = short_names([true, guess])
+    return found, f"true: {first}, guess: {second}"
+
+
+def _compare_all(
+    true: str, guesses: Sequence[str], asked: Asked, time_limit: float | None
 ) -> dict[str, Comparison]:
     """The comparisons of guesses by their short names."""
     from contextwise.comparison.compare import compare

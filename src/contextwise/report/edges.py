@@ -28,7 +28,7 @@ View = Literal["both", "true", "guess"]
 
 Which = Literal["differences", "strongest", "all"]
 """Which edges a graph shows."""
-MOST_EDGES = 60
+MOST_EDGES = 40
 """The most edges that can be told apart in one picture."""
 MOST_NODES = 40
 """The most variables whose names can be read in one picture."""

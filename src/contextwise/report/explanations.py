@@ -48,7 +48,8 @@ def region_parts(pair: PairExplanation) -> list[Part]:
 
     >>> from contextwise import examples, explain
     >>> survey = examples.load("survey"), examples.load("survey-learned")
-    >>> region_parts(explain(*survey, pair=("children", "work")))[0].texts()
+    >>> (pair,) = explain(*survey, pairs=[("children", "work")]).pairs
+    >>> region_parts(pair)[0].texts()
     [['only in guess', 'gender=man', '50 %']]
     """
     if not pair.errors and not pair.undecided:

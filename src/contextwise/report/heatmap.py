@@ -23,6 +23,10 @@ from contextwise.report.colours import COLOURS, COVERED, COVERED_OPACITY, OPACIT
 
 BLANK, AGREED, FIRST_FP, FIRST_FN = 0, 1, 2, 2 + len(STEPS)
 OPEN = FIRST_FN + len(STEPS)
+CUT = 0.7
+"""The share of a tree's height at which it is cut into blocks of variables that err alike."""
+SMALLEST, BLOCKS = 0.03, 6
+"""The least share of the variables, three or more, that is a block, and the most blocks."""
 """The codes of a cell: nothing, no error of this kind, a code for each step of each kind, open."""
 
 
@@ -36,10 +40,12 @@ class HeatMap:
     shares : array of shape (n, n)
         ``shares[r, c]`` is the share of false positives for r < c and of false negatives for
         r > c; NaN where no feature covers the pair, infinite where it is open.
+    blocks : where variables that err alike stand side by side, the largest blocks first
     """
 
     names: tuple[str, ...]
     shares: npt.NDArray[np.float64]
+    blocks: tuple[range, ...] = ()
 
     @cached_property
     def codes(self) -> npt.NDArray[np.uint8]:
@@ -70,18 +76,20 @@ def heat_map(comparison: Comparison, *, cluster: bool = False) -> HeatMap:
     ):
         fp[i, j] = fp[j, i] = _share(added, contexts)
         fn[i, j] = fn[j, i] = _share(missed, contexts)
-    order = like_together(fp + fn) if cluster else np.arange(n)
+    order, blocks = like_together(fp + fn) if cluster else (np.arange(n), ())
     shares = np.where(np.tri(n, dtype=bool), fn[np.ix_(order, order)], fp[np.ix_(order, order)])
-    return HeatMap(tuple(comparison.domain.names[v] for v in order), shares)
+    return HeatMap(tuple(comparison.domain.names[v] for v in order), shares, blocks)
 
 
-def like_together(errors: npt.NDArray[np.float64]) -> IntArray:
+def like_together(errors: npt.NDArray[np.float64]) -> tuple[IntArray, tuple[range, ...]]:
     """An order of the variables in which those that err together, or with the same others, meet.
 
     Average linkage on the rows of errors, with leaves ordered so that neighbours are most alike.
+    Beside the order there are the largest blocks: the parts that the tree falls into when it is cut
+    at `CUT` of its height, up to half of all variables, that err more among themselves than all do.
     """
     if len(errors) < 3:
-        return np.arange(len(errors))
+        return np.arange(len(errors)), ()
     hierarchy = require("scipy.cluster.hierarchy", "plots")
     spatial = require("scipy.spatial.distance", "plots")
     # A variable goes with itself, so that two that err with each other have rows alike.
@@ -89,7 +97,17 @@ def like_together(errors: npt.NDArray[np.float64]) -> IntArray:
     small = len(errors) <= 300  # the best order of leaves costs O(n³)
     tree = hierarchy.linkage(apart, "average", optimal_ordering=small)
     order: IntArray = hierarchy.leaves_list(tree).astype(np.int64)
-    return order
+    parts = hierarchy.fcluster(tree, CUT * tree[-1, 2], "distance")[order]
+    starts = np.flatnonzero(np.diff(parts, prepend=-1)).tolist()
+    found = map(range, starts, [*starts[1:], len(order)])
+    arranged = np.nan_to_num(errors[np.ix_(order, order)], posinf=1.0)
+    blocks = [
+        block
+        for block in found
+        if max(3, SMALLEST * len(order)) <= len(block) <= len(order) / 2
+        and arranged[np.ix_(block, block)].mean() > arranged.mean()
+    ]
+    return order, tuple(sorted(blocks, key=len, reverse=True)[:BLOCKS])
 
 
 def pooled(codes: npt.NDArray[np.uint8], most: int) -> npt.NDArray[np.uint8]:

@@ -29,8 +29,8 @@ TOLERANCE = 1e-4
 """A step that improves the stress by a smaller share than this is the last."""
 EXACT = 1e-9
 """The share of the distances' squares that counts as no stress at all."""
-DENSE = 0.5
-"""The share of all possible edges from which on a graph is clearest on a circle."""
+STRETCH = 1.5
+"""How much more a layout may be stretched in one direction than in the other."""
 IN_A_ROW = 9
 """How many nodes without edges stand side by side."""
 
@@ -38,9 +38,19 @@ IN_A_ROW = 9
 def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
     """Places for the nodes of a graph; give it the edges of both models, and nodes stay still.
 
-    A graph with half of all possible edges is put on a circle. Otherwise the nodes that have an
-    edge minimise the stress, and those that have none stand in rows below.
+    The nodes that have an edge minimise the stress, and those that have none stand in rows below.
 
+    Parameters
+    ----------
+    names : of the nodes
+    edges : pairs of them
+
+    Returns
+    -------
+    dict from names to places in the unit square
+
+    Examples
+    --------
     >>> places = graph_layout(["A", "B", "C"], [("A", "B")])
     >>> sorted(places), all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places.values())
     (['A', 'B', 'C'], True)
@@ -49,12 +59,7 @@ def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
     adjacent = np.zeros((len(names), len(names)), dtype=bool)
     for first, second in edges:
         adjacent[place[first], place[second]] = adjacent[place[second], place[first]] = True
-    possible = len(names) * (len(names) - 1)
-    if adjacent.sum() >= DENSE * possible:
-        points = circle(len(names))
-    else:
-        points = _above_the_isolated(adjacent)
-    fitted = in_unit_square(points)
+    fitted = in_unit_square(_above_the_isolated(adjacent))
     return {name: (float(x), float(y)) for name, (x, y) in zip(names, fitted, strict=True)}
 
 
@@ -134,6 +139,55 @@ def in_unit_square(points: FloatArray) -> FloatArray:
     scale = max(float((high - low).max()), 1e-12)
     fitted: FloatArray = (points - (low + high) / 2) / scale + 0.5
     return fitted
+
+
+def fitted_to(
+    points: FloatArray, frame: tuple[float, float], *, margin: tuple[float, float], apart: float
+) -> FloatArray:
+    """The points stretched to a frame, and pushed apart where they are closer than that.
+
+    Parameters
+    ----------
+    points : array of shape (n, 2)
+    frame : width and height
+    margin : what stays free on both sides, across and along
+    apart : the least distance that two points shall have, where there is room
+
+    Returns
+    -------
+    array of shape (n, 2)
+    """
+    if not len(points):
+        return points
+    low, high = points.min(axis=0), points.max(axis=0)
+    edge = np.array(margin)
+    room = np.maximum(np.array(frame) - 2 * edge, 1.0)
+    span = high - low
+    scale = np.where(span > 1e-9, room / np.where(span > 1e-9, span, 1.0), 0.0)
+    if scale.all():  # a shape may be stretched a little, not out of all proportion
+        scale = np.minimum(scale, STRETCH * scale.min())
+    placed: FloatArray = (points - (low + high) / 2) * scale + np.array(frame) / 2
+    return _pushed_apart(placed, apart, edge, np.array(frame) - edge)
+
+
+def _pushed_apart(
+    points: FloatArray, apart: float, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Points moved by little, until no two are closer than that or there is no room."""
+    found = points.copy()
+    ways = circle(len(points))  # for points that lie on each other
+    for _ in range(200):
+        between = found[:, None] - found[None, :]
+        lengths = np.hypot(between[..., 0], between[..., 1])
+        np.fill_diagonal(lengths, np.inf)
+        if lengths.min() >= apart:
+            break
+        lack = np.clip(apart - lengths, 0, None)
+        same = lengths < 1e-6
+        units = between / np.where(same, 1.0, lengths)[..., None]
+        units[same] = (ways[:, None] - ways[None, :])[same]
+        found = np.clip(found + 0.5 * (units * lack[..., None]).sum(axis=1), low, high)
+    return found
 
 
 def _start(distances: FloatArray) -> FloatArray:

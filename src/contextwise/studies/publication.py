@@ -12,7 +12,7 @@ from contextwise.execution.files import write_bytes
 from contextwise.execution.records import as_csv
 from contextwise.execution.runs import read_records
 from contextwise.report.plots.figures import COLUMN, new_figure, save, styled
-from contextwise.report.plots.scatter import plot_scatter
+from contextwise.report.plots.studies import plot_scatter
 from contextwise.studies.summary import written_summary
 
 if TYPE_CHECKING:

@@ -10,13 +10,20 @@ work in servers and notebooks alike, and the same input gives the same file.
 ['X0', 'X1', 'X2', 'X3', 'X4', 'X5']
 """
 
-from contextwise.report.plots.confusion import plot_confusion, plot_errors, plot_guesses, plot_rates
 from contextwise.report.plots.figures import new_axes, save
 from contextwise.report.plots.graph import plot_graph, plot_graphs
+from contextwise.report.plots.guesses import (
+    plot_confusion,
+    plot_errors,
+    plot_errors_plane,
+    plot_group_means,
+    plot_groups,
+    plot_guesses,
+    plot_rates,
+)
 from contextwise.report.plots.matrix import plot_dendrogram, plot_distances, plot_map, plot_models
-from contextwise.report.plots.pairs import plot_pairs
-from contextwise.report.plots.scatter import plot_scatter
-from contextwise.report.plots.spread import plot_spread
+from contextwise.report.plots.pairs import plot_neighbours, plot_pairs
+from contextwise.report.plots.studies import plot_scatter, plot_spread
 
 __all__ = [
     "new_axes",
@@ -24,11 +31,15 @@ __all__ = [
     "plot_dendrogram",
     "plot_distances",
     "plot_errors",
+    "plot_errors_plane",
     "plot_graph",
     "plot_graphs",
+    "plot_group_means",
+    "plot_groups",
     "plot_guesses",
     "plot_map",
     "plot_models",
+    "plot_neighbours",
     "plot_pairs",
     "plot_rates",
     "plot_scatter",

@@ -1,22 +1,27 @@
-"""Figures at the width of a column, and files that are the same each time."""
+"""Figures at the width of a column, what they take, and files that are the same each time."""
 
 from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
-from contextwise.errors import ContextwiseError, require
+from contextwise.comparison.compare import Comparison
+from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.execution.files import write_bytes
+from contextwise.report.elements import Legend, Mark
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLUMN = 3.4
 """The width of a paper's column, in inches."""
+POINTS = 72
+"""How many points an inch has."""
 FORMATS = ("png", "svg", "pdf")
 STYLE: dict[str, Any] = {
     "font.size": 8,
@@ -24,6 +29,7 @@ STYLE: dict[str, Any] = {
     "axes.linewidth": 0.6,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
+    "hatch.linewidth": 0.6,
     "legend.fontsize": 7,
     "legend.frameon": False,
     "text.parse_math": False,  # a dollar in a name is a dollar
@@ -31,9 +37,44 @@ STYLE: dict[str, Any] = {
     "pdf.fonttype": 42,
 }
 
+Guesses: TypeAlias = Comparison | Mapping[str, Comparison] | Iterable[Comparison]
+"""One comparison, several by their names, or several in a row, as `compare_many` gives them."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def named(guesses: Guesses) -> dict[str, Comparison]:
+    """Comparisons by their names; without names they are numbered.
+
+    Parameters
+    ----------
+    guesses : one comparison, a mapping from names, or a list
+
+    Returns
+    -------
+    dict from names to comparisons
+
+    Raises
+    ------
+    DomainError
+        If there is none.
+
+    Examples
+    --------
+    >>> from contextwise import compare_many, examples
+    >>> list(named(compare_many(examples.load("six"), [examples.load("six-guess")] * 2)))
+    ['guess 1', 'guess 2']
+    """
+    if isinstance(guesses, Comparison):
+        return {"guess": guesses}
+    if isinstance(guesses, Mapping):
+        found = dict(guesses)
+    else:
+        found = {f"guess {k}": guess for k, guess in enumerate(guesses, 1)}
+    if not found:
+        raise DomainError("there is no comparison to draw; give at least one")
+    return found
 
 
 def styled(draw: Callable[P, R]) -> Callable[P, R]:
@@ -48,10 +89,22 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
     return in_style
 
 
-def new_figure(width: float = COLUMN, height: float = COLUMN) -> Figure:
-    """An empty figure of that size, in inches."""
+def new_figure(
+    width: float = COLUMN, height: float = COLUMN, *, layout: str | None = "constrained"
+) -> Figure:
+    """An empty figure.
+
+    Parameters
+    ----------
+    width, height : in inches
+    layout : how matplotlib arranges what is in it; None leaves everything where it is put
+
+    Returns
+    -------
+    Figure
+    """
     figure: Figure = require("matplotlib.figure", "plots").Figure(
-        figsize=(width, height), layout="constrained"
+        figsize=(width, height), layout=layout
     )
     return figure
 
@@ -59,6 +112,29 @@ def new_figure(width: float = COLUMN, height: float = COLUMN) -> Figure:
 def new_axes(width: float = COLUMN, height: float = COLUMN) -> Axes:
     """The only Axes of a new figure."""
     return new_figure(width, height).add_subplot()
+
+
+def handles(legend: Legend) -> list[Artist]:
+    """The entries of a legend as matplotlib draws them."""
+    return [_handle(mark, words) for mark, words in legend.entries]
+
+
+def _handle(mark: Mark, words: str) -> Artist:
+    handle: Artist
+    if mark.shape == "line":
+        style = "-" if mark.dashes is None else (0, tuple(d / 2 for d in mark.dashes))
+        line = require("matplotlib.lines", "plots").Line2D
+        handle = line([], [], color=mark.colour, linewidth=2, linestyle=style, label=words)
+    else:
+        patch = require("matplotlib.patches", "plots").Patch
+        handle = patch(
+            facecolor=mark.colour if mark.opacity else "white",
+            alpha=mark.opacity or None,
+            edgecolor="#999999" if mark.kind in ("blank", "covered") else "none",
+            linewidth=0.4,
+            label=words,
+        )
+    return handle
 
 
 def format_of(path: str | os.PathLike[str]) -> str:

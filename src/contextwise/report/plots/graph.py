@@ -1,80 +1,93 @@
-"""The two structures as one graph, for all contexts and for a chosen one side by side."""
+"""The two structures as one graph: what can be read of it, for all contexts or beside a chosen one.
+
+Everything is drawn in points of paper, so that line widths, discs and labels keep their sizes and
+labels can be placed where they cover nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
 from contextwise.models.numbers import name as shown
-from contextwise.report.colours import COLOURS, DASHES, WORDS
+from contextwise.report.colours import COLOURS, DASHES
 from contextwise.report.edges import (
     Edge,
+    Graph,
     View,
+    Which,
     edges_between,
     edges_of,
+    graph_of,
+    select_edges,
     strand_lines,
     widest_of,
-    worst_variables,
 )
-from contextwise.report.layout import Positions, graph_layout
-from contextwise.report.plots.figures import COLUMN, new_axes, new_figure, styled
+from contextwise.report.labels import cut_names, place_labels
+from contextwise.report.layout import FloatArray, fitted_to
+from contextwise.report.pictures import graph_legend
+from contextwise.report.plots.figures import COLUMN, POINTS, handles, new_axes, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-MOST = 60
-"""The most variables of a picture, unless more are asked for: those with the most errors."""
+FEW = 12
+"""Up to this many variables a graph fits into one column; more need the width of a page."""
+FONTS = (7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0)
+"""Sizes of labels, the first for which all of them find a place."""
+DISC = 2.2
+"""The radius of a node, in points."""
+NEAR = 7.0
+"""A label farther from its node than this has a line to it."""
+HEAD, FOOT = 0.36, 0.24
+"""Room for the title and for the legend, in inches."""
 
 
 @styled
 def plot_graph(
-    edges: Iterable[Edge],
-    positions: Positions,
+    graph: Graph,
     *,
     axes: Axes | None = None,
     view: View = "both",
     fixed: Mapping[str, str] | None = None,
 ) -> Axes:
-    """Draw edges between variables at their places; see `contextwise.report.svg.graph_svg`.
+    """Draw a graph; an edge has a strand for each kind of context, as wide as the kind's share.
 
-    An edge has a strand for each kind of context, as wide as the kind's share of the contexts.
+    Parameters
+    ----------
+    graph : edges and places; see `contextwise.report.edges.graph_of`
+    axes : where to draw
+    view : both graphs in one, or the edges of the true model or of the guess
+    fixed : the variables that a context assigns, with their states; drawn hollow
+
+    Returns
+    -------
+    Axes
     """
     axes = axes or new_axes()
     fixed = fixed or {}
-    drawn, size = list(edges), 72 * COLUMN
-    widest = widest_of(len(drawn))
-    for edge in drawn:
-        for strand in strand_lines(edge, positions, view=view, widest=widest, size=size):
-            dashes = DASHES[strand.kind]
-            axes.plot(
-                *np.array([strand.start, strand.end]).T,
-                color=COLOURS[strand.kind],
-                linewidth=strand.width / 2,
-                linestyle="-" if dashes is None else (0, (dashes[0] / 2, dashes[1] / 2)),
-                dash_capstyle="butt",
-                zorder=1,
-            )
-    small = len(positions) > 20
-    for name, (x, y) in positions.items():
-        hollow = name in fixed
-        axes.plot(x, y, "o", color="black", markersize=3, mfc="white" if hollow else "black")
-        label = f"{shown(name, 14)}={shown(fixed[name], 8)}" if hollow else shown(name, 14)
-        axes.annotate(
-            label,
-            (x, y),
-            xytext=(4 if x >= 0.5 else -4, 0),
-            textcoords="offset points",
-            ha="left" if x >= 0.5 else "right",
-            va="center",
-            fontsize=4.5 if small else 7,
-            bbox={"facecolor": "white", "alpha": 0.6, "pad": 0.3, "linewidth": 0},
-            zorder=3,
-        )
-    axes.set(xlim=(-0.14, 1.14), ylim=(-0.06, 1.06), aspect="equal")
+    frame = _size(axes)
+    names = list(graph.positions)
+    labels = [
+        f"{label}={shown(fixed[name], 8)}" if name in fixed else label
+        for name, label in zip(names, cut_names(names, 16), strict=True)
+    ]
+    drawing = _arranged(np.array(list(graph.positions.values())), labels, graph, frame)
+    places = dict(zip(names, map(tuple, drawing.points.tolist()), strict=True))
+    widest = 0.7 * widest_of(len(graph.edges))
+    for edge in graph.edges:
+        _draw_edge(axes, edge, places, view, widest)
+    for name, (x, y) in places.items():
+        inside = "white" if name in fixed else "black"
+        axes.plot(x, y, "o", color="black", markersize=2 * DISC, mfc=inside, mew=0.6, zorder=3)
+    _draw_labels(axes, drawing)
+    axes.set(xlim=(0, frame[0]), ylim=(0, frame[1]))
     axes.axis("off")
     return axes
 
@@ -85,34 +98,137 @@ def plot_graphs(
     in_context: Comparison | None = None,
     *,
     fixed: Mapping[str, str] | None = None,
-    most: int = MOST,
+    title: str = "",
+    **options: Any,
 ) -> list[Axes]:
-    """The union of all contexts, and beside it a chosen context, in one layout.
+    """What can be read of the two structures' graphs, and beside it a chosen context.
 
     Parameters
     ----------
-    in_context : the comparison of the same models in that context, optional
+    comparison : of the two structures
+    in_context : the comparison of the same models in a context, optional
     fixed : what the context assigns
-    most : how many variables to draw; of more, those with the most errors
+    title : for instance the names of the models
+    **options : which edges; see `contextwise.report.edges.select_edges`
+
+    Returns
+    -------
+    list of Axes
+        One for all contexts, and one for the chosen one if there is one.
     """
-    names, edges = comparison.domain.names, edges_of(comparison)
-    chosen = worst_variables(names, edges, most)
-    positions = graph_layout(chosen, [edge.pair for edge in edges_between(edges, chosen)])
-    shares: dict[str, tuple[list[Edge], dict[str, str]]] = {"all contexts": (edges, {})}
+    selection = select_edges(edges_of(comparison), **options)
+    graph = graph_of(selection)
+    panels: list[tuple[str, Graph, Mapping[str, str]]] = [(selection.words, graph, {})]
     if in_context is not None:
-        context = ", ".join(f"{name}={state}" for name, state in (fixed or {}).items())
-        shares[context] = (edges_of(in_context), dict(fixed or {}))
-    figure = new_figure(COLUMN * len(shares), COLUMN + 0.3)
-    row = figure.subplots(1, len(shares), squeeze=False)[0]
-    for axes, (title, (some, assigned)) in zip(row, shares.items(), strict=True):
-        plot_graph(edges_between(some, chosen), positions, axes=axes, fixed=assigned)
-        axes.set_title(shown(title, 60))
-    if len(chosen) < len(names):
-        figure.suptitle(f"the {len(chosen)} variables of {len(names)} with the most errors")
-    line = require("matplotlib.lines", "plots").Line2D
-    handles = [
-        line([], [], color=COLOURS[kind], linewidth=2, linestyle=style, label=WORDS[kind])
-        for kind, style in zip(COLOURS, ("-", "--", ":"), strict=True)
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
-    return list(row)
+        inside = edges_between(edges_of(in_context), selection.nodes)
+        which: Which = "differences" if selection.which == "differences" else "strongest"
+        own = select_edges(inside, which=which, around=selection.around)
+        words = " & ".join(f"{name}={state}" for name, state in (fixed or {}).items())
+        panels[0] = (f"all contexts: {selection.words}", graph, {})
+        panels.append((f"{words}: {own.words}", Graph(own, graph.positions), fixed or {}))
+    figure, row = _panels(len(panels), len(selection.nodes))
+    for axes, (words, shown_graph, assigned) in zip(row, panels, strict=True):
+        plot_graph(shown_graph, axes=axes, fixed=assigned)
+        axes.set_title(shown(words, 90), fontsize=7, pad=2)
+    figure.text(0.5, 1 - 0.04 / figure.get_figheight(), title, ha="center", va="top")
+    edges = [edge for _, one, _ in panels for edge in one.edges]
+    entries = handles(graph_legend(edges))
+    if entries:
+        figure.legend(handles=entries, loc="lower center", ncols=3, borderaxespad=0.2)
+    return row
+
+
+def _panels(count: int, nodes: int) -> tuple[Figure, list[Axes]]:
+    """A figure with places for graphs: side by side if they are small, below each other if not."""
+    wide = nodes > FEW
+    across = 1 if wide else count
+    width, height = (2 * COLUMN, 1.35 * COLUMN) if wide else (COLUMN, 0.8 * COLUMN)
+    down = count // across
+    total = HEAD + FOOT + down * height + 0.2 * (down - 1)
+    figure = new_figure(width * across, total, layout=None)
+    row = []
+    for k in range(count):
+        below = down - 1 - k // across
+        bottom = (FOOT + below * (height + 0.2)) / total
+        rect = ((k % across) / across, bottom, 1 / across, height / total)
+        row.append(figure.add_axes(rect))
+    return figure, row
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """Where nodes and labels are, in points of paper."""
+
+    points: FloatArray
+    labels: Sequence[str]
+    middles: FloatArray
+    sizes: FloatArray
+    font: float
+
+
+def _arranged(
+    places: FloatArray, labels: Sequence[str], graph: Graph, frame: tuple[float, float]
+) -> _Drawing:
+    """Nodes inside the frame, and labels in the largest size for which all find a place."""
+    place = {name: k for k, name in enumerate(graph.positions)}
+    ends = [(place[first], place[second]) for first, second in (e.pair for e in graph.edges)]
+    drawing = _Drawing(np.zeros((0, 2)), (), np.zeros((0, 2)), np.zeros((0, 2)), FONTS[0])
+    if not len(places):
+        return drawing
+    for font in FONTS:
+        sizes = np.array([_text_size(label, font) for label in labels])
+        across = min(float(sizes[:, 0].max()) / 2 + 6, frame[0] / 4)
+        points = fitted_to(places, frame, margin=(across, font + 4), apart=3.2 * font)
+        lines = points[np.array(ends, dtype=np.int64).reshape(-1, 2)]
+        middles = place_labels(points, sizes, frame=frame, radius=DISC, lines=lines)
+        if middles is not None:
+            return _Drawing(points, labels, middles, sizes, font)
+    return _Drawing(points, (), np.zeros((0, 2)), np.zeros((0, 2)), font)
+
+
+def _text_size(text: str, font: float) -> tuple[float, float]:
+    """Width and height of a line of text, in points, with a little air."""
+    path = require("matplotlib.textpath", "plots").TextPath((0, 0), text, size=font)
+    return float(path.get_extents().width) + 2.0, 1.25 * font
+
+
+def _draw_edge(
+    axes: Axes, edge: Edge, places: Mapping[str, Any], view: View, widest: float
+) -> None:
+    for strand in strand_lines(edge, places, view=view, widest=widest):
+        dashes = DASHES[strand.kind]
+        axes.plot(
+            *np.array([strand.start, strand.end]).T,
+            color=COLOURS[strand.kind],
+            linewidth=strand.width,
+            linestyle="-" if dashes is None else (0, tuple(d / 2 for d in dashes)),
+            dash_capstyle="butt",
+            zorder=1,
+        )
+
+
+def _draw_labels(axes: Axes, drawing: _Drawing) -> None:
+    for text, point, middle, size in zip(
+        drawing.labels, drawing.points, drawing.middles, drawing.sizes, strict=False
+    ):
+        nearest = np.clip(point, middle - size / 2, middle + size / 2)
+        if np.hypot(*(nearest - point)) > NEAR:
+            axes.plot(*np.array([point, nearest]).T, color="#555555", linewidth=0.4, zorder=2)
+        axes.text(
+            float(middle[0]),
+            float(middle[1]),
+            text,
+            ha="center",
+            va="center",
+            fontsize=drawing.font,
+            bbox={"facecolor": "white", "alpha": 0.7, "pad": 0.3, "linewidth": 0},
+            zorder=4,
+        )
+
+
+def _size(axes: Axes) -> tuple[float, float]:
+    """Width and height of Axes, in points of paper."""
+    figure: Any = axes.figure
+    width, height = figure.get_size_inches() * POINTS
+    box = axes.get_position()
+    return float(box.width * width), float(box.height * height)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from contextwise.errors import DomainError, require
-from contextwise.models.numbers import name as shown
 from contextwise.models.numbers import rate
+from contextwise.report.labels import apart, distinct_names, shared_parts
 from contextwise.report.layout import FloatArray, planar
 from contextwise.report.plots.figures import COLUMN, new_axes, new_figure, styled
 
@@ -25,33 +25,62 @@ HIGH = 0.07
 
 
 @styled
-def plot_models(names: Sequence[str], distances: FloatArray) -> list[Axes]:
+def plot_models(
+    names: Sequence[str], distances: FloatArray, *, label: str = "normalized distance"
+) -> list[Axes]:
     """The tree, the matrix in its order, and the map, side by side.
 
     Parameters
     ----------
+    names : of the models; what all of them share stands once, above
     distances : array of shape (models, models)
         Symmetric; normalized distances, or any others.
+    label : what the distances are
+
+    Returns
+    -------
+    list of Axes
+        Of the tree, the matrix and the map.
     """
     _check(names, distances)
     figure = new_figure(2 * COLUMN, COLUMN)
     tree, matrix, plane = figure.subplots(1, 3, gridspec_kw={"width_ratios": [0.35, 1, 1]})
     order = plot_dendrogram(names, distances, axes=tree)
     arranged = distances[np.ix_(order, order)]
-    plot_distances([names[k] for k in order], arranged, axes=matrix)
+    plot_distances([names[k] for k in order], arranged, axes=matrix, label=label)
     matrix.set_aspect("auto")  # as high as the tree, whose leaves are its rows
     plot_map(names, distances, axes=plane)
+    begin, end = shared_parts(names)
+    shared = f"{begin}…{end}" if begin or end else ""
+    named = label if len(names) <= WITH_NUMBERS else ""  # more models have a bar with this name
+    matrix.set_title(", ".join(filter(None, [named, shared])))
     return [tree, matrix, plane]
 
 
 @styled
 def plot_distances(
-    names: Sequence[str], distances: FloatArray, *, axes: Axes | None = None
+    names: Sequence[str],
+    distances: FloatArray,
+    *,
+    axes: Axes | None = None,
+    label: str = "normalized distance",
 ) -> Axes:
-    """The matrix of distances as shades; few models show their numbers."""
+    """The matrix of distances as shades; few models show their numbers.
+
+    Parameters
+    ----------
+    names : of the models; what all of them share is left out
+    distances : array of shape (models, models), symmetric
+    axes : where to draw
+    label : what the shades mean
+
+    Returns
+    -------
+    Axes
+    """
     _check(names, distances)
     axes = axes or new_axes()
-    n = len(names)
+    n, short = len(names), distinct_names(names)
     largest = float(distances.max(initial=0)) or 1.0
     image = axes.imshow(distances, cmap="cividis_r", vmin=0, vmax=largest)
     if n <= WITH_NUMBERS:
@@ -63,9 +92,9 @@ def plot_distances(
                 size = 6 if n <= 8 else 4
                 axes.text(c, r, text, ha="center", va="center", color=colour, fontsize=size)
     else:
-        axes.figure.colorbar(image, ax=axes, location="top", shrink=0.8, label="distance")
+        axes.figure.colorbar(image, ax=axes, location="top", shrink=0.8, label=label)
     places = range(0, n, max(1, -(-n // LABELS)))
-    labels = [shown(names[k], 20) for k in places]
+    labels = [short[k] for k in places]
     axes.set_xticks(places, labels, rotation=90, fontsize=6)
     axes.set_yticks(places, labels, fontsize=6)
     axes.tick_params(length=2)
@@ -76,7 +105,19 @@ def plot_distances(
 def plot_dendrogram(
     names: Sequence[str], distances: FloatArray, *, axes: Axes | None = None
 ) -> list[int]:
-    """The tree of average linkage, drawn to the left; returns the order of its leaves."""
+    """The tree of average linkage, drawn to the left.
+
+    Parameters
+    ----------
+    names : of the models
+    distances : array of shape (models, models), symmetric
+    axes : where to draw
+
+    Returns
+    -------
+    list of int
+        The order of the leaves.
+    """
     _check(names, distances)
     axes = axes or new_axes()
     axes.axis("off")
@@ -97,8 +138,18 @@ def plot_dendrogram(
 def plot_map(names: Sequence[str], distances: FloatArray, *, axes: Axes | None = None) -> Axes:
     """The models as points whose distances on paper follow their distances as well as they can.
 
-    The stress (see `contextwise.report.layout`) stands below: the root mean square of what is wrong
-    with the distances on paper, over that of the distances.
+    Below stands by how much the distances on paper are wrong: the root mean square of their errors,
+    as a percentage of that of the distances (the square root of the normalized stress).
+
+    Parameters
+    ----------
+    names : of the models; what all of them share is left out
+    distances : array of shape (models, models), symmetric
+    axes : where to draw
+
+    Returns
+    -------
+    Axes
     """
     _check(names, distances)
     axes = axes or new_axes()
@@ -107,9 +158,9 @@ def plot_map(names: Sequence[str], distances: FloatArray, *, axes: Axes | None =
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     half = 0.55 * float(np.ptp(points, axis=0).max()) or 1.0
     places, size = _label_places((points - middle) / (2 * half) + 0.5)
-    for name, point, (x, height) in zip(names, points, places, strict=True):
+    for name, point, (x, height) in zip(distinct_names(names), points, places, strict=True):
         axes.annotate(
-            shown(name, 20),
+            name,
             point,
             xytext=(x, height),
             textcoords="axes fraction",
@@ -127,7 +178,7 @@ def plot_map(names: Sequence[str], distances: FloatArray, *, axes: Axes | None =
     axes.set(xticks=[], yticks=[], aspect="equal")
     axes.set_xlim(middle[0] - half, middle[0] + half)
     axes.set_ylim(middle[1] - half, middle[1] + half)
-    axes.set_xlabel(f"stress {_stress(points, distances):.3f}")
+    axes.set_xlabel(f"distances on paper are off by {100 * _stress(points, distances):.0f} %")
     return axes
 
 
@@ -143,18 +194,8 @@ def _label_places(points: FloatArray) -> tuple[FloatArray, float]:
     across = np.argsort(points[:, 0], kind="stable")
     for x, column in ((-0.05, across[:half]), (1.05, across[half:])):
         places[column, 0] = x
-        places[column, 1] = _apart(points[column, 1], step)
+        places[column, 1] = apart(points[column, 1], step)
     return places, step / HIGH
-
-
-def _apart(wanted: FloatArray, step: float) -> FloatArray:
-    """Heights near the wanted ones and in their order, at least a step from each other."""
-    order = np.argsort(wanted, kind="stable")
-    room = step * np.arange(len(wanted))
-    pushed_up = np.maximum.accumulate(wanted[order] - room) + room
-    found = np.empty(len(wanted))
-    found[order] = np.minimum(pushed_up, 1 - room[::-1])
-    return found
 
 
 def _stress(points: FloatArray, distances: FloatArray) -> float:

@@ -1,17 +1,21 @@
-"""The heat map of pairs."""
+"""Pairs of variables: the heat map of all of them, and one variable against all others."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
-from contextwise.models.numbers import name as shown
-from contextwise.report.colours import COLOURS, OPACITIES, STEP_WORDS, WORDS, Agreement, on_white
-from contextwise.report.heatmap import OPEN, HeatMap, heat_map, palette, pooled
-from contextwise.report.plots.figures import COLUMN, new_axes, styled
+from contextwise.models.numbers import percent
+from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
+from contextwise.report.edges import Edge, Selection, edges_of, select_edges
+from contextwise.report.heatmap import HeatMap, heat_map, palette, pooled
+from contextwise.report.labels import apart, cut_names
+from contextwise.report.pictures import heat_legends
+from contextwise.report.plots.figures import COLUMN, handles, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,19 +24,31 @@ LABELS = 40
 """The most labels along a side."""
 DOTS = 600
 """The most cells along a side; more share a cell, which shows the worst of them."""
+NEIGHBOURS = 30
+"""The most neighbours of a variable in one picture."""
+HATCHES: dict[Agreement, str] = {"tp": "", "fn": "....", "fp": "////"}
+"""What tells the kinds apart without colour."""
 
 
 @styled
-def plot_pairs(comparison: Comparison, *, axes: Axes | None = None, cluster: bool = False) -> Axes:
+def plot_pairs(
+    comparison: Comparison, *, axes: Axes | None = None, cluster: bool = False, title: str = ""
+) -> Axes:
     """The share of errors of each pair: false positives above the diagonal, negatives below.
 
     Parameters
     ----------
-    cluster : bool
-        Put variables that err together, or with the same others, side by side.
+    comparison : what is drawn
+    axes : where to draw
+    cluster : whether variables that err alike stand together; the largest blocks are named then
+    title : for instance the names of the models
+
+    Returns
+    -------
+    Axes
     """
     heat = heat_map(comparison, cluster=cluster)
-    axes = axes or new_axes(COLUMN, COLUMN + 0.5)
+    axes = axes or new_axes(COLUMN + 0.6 * bool(heat.blocks), COLUMN + 0.9)
     colours = [on_white(colour, opacity) for colour, opacity in palette()]
     codes = pooled(heat.codes, DOTS) if len(heat.names) > DOTS else heat.codes
     side = max(len(heat.names), 1)
@@ -46,7 +62,9 @@ def plot_pairs(comparison: Comparison, *, axes: Axes | None = None, cluster: boo
     )
     axes.plot([-0.5, side - 0.5], [-0.5, side - 0.5], color="#bbbbbb", linewidth=0.5)
     _label(axes, heat)
-    _legend(axes, has_open=bool((codes == OPEN).any()))
+    _name_blocks(axes, heat)
+    _legend(axes, heat)
+    axes.set_title(title)
     return axes
 
 
@@ -54,31 +72,142 @@ def _label(axes: Axes, heat: HeatMap) -> None:
     """Names along two sides; where they are many, every second, third, ... one."""
     every = max(1, -(-len(heat.names) // LABELS))
     places = range(0, len(heat.names), every)
-    labels = [shown(heat.names[k], 16) for k in places]
-    size = 8 if len(labels) <= 12 else 5
+    names = cut_names(heat.names, 16)
+    labels = [names[k] for k in places]
+    size = 7 if len(labels) <= 20 else 5
     axes.set_xticks(places, labels, rotation=90, fontsize=size)
     axes.set_yticks(places, labels, fontsize=size)
-    axes.tick_params(length=2, top=True, bottom=False, labeltop=True, labelbottom=False)
+    axes.tick_params(length=2, pad=1, top=True, bottom=False, labeltop=True, labelbottom=False)
 
 
-def _legend(axes: Axes, has_open: bool) -> None:
-    patch = require("matplotlib.patches", "plots").Patch
-    kinds: tuple[Agreement, ...] = ("fp", "fn")
-    handles = [
-        patch(color=on_white(COLOURS[kind], opacity), label=f"{WORDS[kind]}, {words}")
-        for kind in kinds
-        for opacity, words in zip(OPACITIES, STEP_WORDS, strict=True)
-    ]
-    if has_open:
-        handles.append(patch(color=palette()[OPEN][0], label="not decided"))
-    axes.legend(
-        handles=handles,
-        title="share of the pair's contexts",
-        title_fontsize=6,
-        fontsize=6,
-        ncols=2,
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.01),
-        handlelength=1.0,
-        labelspacing=0.25,
+def _name_blocks(axes: Axes, heat: HeatMap) -> None:
+    """A frame around each block of variables that err alike, and beside its rows whose they are."""
+    blocks = sorted(heat.blocks, key=lambda block: block.start)
+    n = max(len(heat.names), 1)
+    wanted = np.array([1 - (block.start + len(block) / 2) / n for block in blocks])
+    rectangle = require("matplotlib.patches", "plots").Rectangle
+    edge = n - 0.5 + 0.02 * n
+    for block, height in zip(blocks, apart(wanted, 0.075), strict=True):
+        corner = (block.start - 0.5, block.start - 0.5)
+        axes.add_patch(rectangle(corner, len(block), len(block), fill=False, linewidth=0.8))
+        rows = [block.start - 0.5, block.stop - 0.5]
+        axes.plot([edge, edge], rows, color="black", linewidth=1.2, clip_on=False)
+        first = cut_names(heat.names[block.start : block.start + 2], 10)
+        axes.annotate(
+            f"{', '.join(first)}, …\n{len(block)} variables",
+            (edge, sum(rows) / 2),
+            xytext=(1.07, height),
+            textcoords="axes fraction",
+            fontsize=5.5,
+            va="center",
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "linewidth": 0.4,
+                "color": "#555555",
+                "relpos": (0, 0.5),
+                "shrinkA": 1,
+                "shrinkB": 0,
+            },
+        )
+    axes.set(xlim=(-0.5, n - 0.5), ylim=(n - 0.5, -0.5))
+
+
+def _legend(axes: Axes, heat: HeatMap) -> None:
+    """One legend for each side and one for the rest, side by side below the picture."""
+    legends = heat_legends(heat)
+    for k, legend in enumerate(legends):
+        drawn = axes.legend(
+            handles=handles(legend),
+            title=legend.title.replace(", ", ",\n") or "on either side",
+            title_fontsize=6,
+            alignment="left",
+            fontsize=6,
+            loc="upper left",
+            bbox_to_anchor=(k / 3 - 0.05, -0.01),
+            handlelength=1.0,
+            labelspacing=0.25,
+            borderaxespad=0.2,
+        )
+        if k < len(legends) - 1:  # the last one belongs to the Axes as it is
+            axes.add_artist(drawn)
+
+
+@styled
+def plot_neighbours(
+    comparison: Comparison,
+    variable: str,
+    *,
+    axes: Axes | None = None,
+    most: int = NEIGHBOURS,
+    title: str = "",
+    **options: Any,
+) -> Axes:
+    """One variable against all others: in which share of contexts it depends on each of them.
+
+    Parameters
+    ----------
+    comparison : of the two structures
+    variable : whose neighbours are shown
+    axes : where to draw
+    most : how many neighbours, the strongest first
+    title : for instance the names of the models
+    **options : ``which`` and ``min_share`` of `contextwise.report.edges.select_edges`
+
+    Returns
+    -------
+    Axes
+    """
+    comparison.domain.position(variable)  # an unknown name is an error that says so
+    selection = select_edges(
+        edges_of(comparison), around=(variable,), most_edges=most, most_nodes=most + 1, **options
     )
+    edges = selection.edges
+    axes = axes or new_axes(COLUMN, 0.95 + 0.145 * max(len(edges), 2))
+    left = np.zeros(len(edges))
+    kinds: tuple[Agreement, ...] = ("tp", "fn", "fp")
+    for kind in kinds:
+        shares = np.array([getattr(edge, kind) for edge in edges])
+        if shares.any():
+            axes.barh(
+                range(len(edges)),
+                shares,
+                left=left,
+                height=0.75,
+                color=COLOURS[kind] if kind != "tp" else "#b5b5b5",
+                hatch=HATCHES[kind],
+                edgecolor="white",
+                linewidth=0,
+                label=WORDS[kind],
+            )
+        left = left + shares
+    others = [second if first == variable else first for first, second in (e.pair for e in edges)]
+    axes.set_yticks(range(len(edges)), cut_names(others, 24), fontsize=7 if len(edges) < 20 else 6)
+    axes.set_ylim(max(len(edges), 1) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    _frame_neighbours(axes, edges, selection, title)
+    return axes
+
+
+def _frame_neighbours(
+    axes: Axes, edges: tuple[Edge, ...], selection: Selection, title: str
+) -> None:
+    """The axis of shares, the errors in figures, and what is shown."""
+    axes.set_xlim(0, 1)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
+    axes.set_xlabel("share of the pair's contexts in which they depend")
+    axes.spines[["top", "right"]].set_visible(False)
+    for place, edge in enumerate(edges):
+        words = percent(Fraction(edge.errors), 1) if edge.errors else "same"
+        axes.text(1.02, place, words, va="center", fontsize=6, color="#333333")
+    if edges:
+        axes.text(1.02, -0.75, "differ in", va="bottom", fontsize=6, color="#333333")
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(-0.02, 1.0),
+            ncols=3,
+            columnspacing=1,
+            borderaxespad=0.2,
+        )
+    words = selection.words
+    axes.set_title("\n".join(filter(None, [title, words])), pad=16 if edges else 4)

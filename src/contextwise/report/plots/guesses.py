@@ -1,0 +1,311 @@
+"""Guesses at one true model: confusion matrix, errors, rates, and groups of guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isnan, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from contextwise.comparison.compare import Comparison
+from contextwise.comparison.confusion import ratio
+from contextwise.errors import DomainError, require
+from contextwise.models.numbers import number, percent, rate
+from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
+from contextwise.report.comparisons import LABELS
+from contextwise.report.labels import cut_names, distinct_names
+from contextwise.report.plots.figures import COLUMN, Guesses, named, new_axes, new_figure, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+RATES = ("precision", "recall", "f1", "jaccard", "mcc")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+SERIES = ("#000000", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00", "#999999")
+"""Okabe and Ito's palette, the hues of the two kinds of errors last."""
+CONFIDENCE = 0.95
+
+
+@styled
+def plot_guesses(guesses: Guesses, *, title: str = "") -> list[Axes]:
+    """The confusion matrix of one guess, or the errors of several; and beside it the rates.
+
+    Parameters
+    ----------
+    guesses : one comparison, a mapping from names, or a list
+    title : for instance the name of the true model
+
+    Returns
+    -------
+    list of Axes
+    """
+    found = named(guesses)
+    height = 1.75 if len(found) == 1 else 0.75 + 0.2 * max(3, len(found))
+    figure = new_figure(2 * COLUMN, height + 0.2 * bool(title))
+    left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
+    plot_rates(found, axes=right)
+    if len(found) == 1:
+        plot_confusion(next(iter(found.values())), axes=left)
+    else:
+        plot_errors(found, axes=left)
+        right.set_yticks([])  # the rows are those of the errors
+    if title:
+        figure.suptitle(title, fontsize=8)
+    return [left, right]
+
+
+@styled
+def plot_confusion(comparison: Comparison, *, axes: Axes | None = None) -> Axes:
+    """The confusion matrix of one guess: counts, and their shares of all assertions."""
+    axes = axes or new_axes(COLUMN, 0.6 * COLUMN)
+    c = comparison.confusion
+    cells = [[("tp", c.tp), ("fn", c.fn)], [("fp", c.fp), ("tn", c.tn)]]
+    axes.set(xlim=(-0.5, 1.5), ylim=(1.5, -0.5))
+    for row, line in enumerate(cells):
+        for column, (kind, count) in enumerate(line):
+            colour = COLOURS.get(kind, "#ffffff")  # type: ignore[call-overload]
+            share = ratio(count, c.total) if c.total else 0.0
+            tint = on_white(colour, 0.15 + 0.45 * share)
+            axes.fill_between([column - 0.49, column + 0.49], row - 0.49, row + 0.49, color=tint)
+            text = f"{kind.upper()}\n{number(count)}"
+            if c.total:
+                text += f"\n{percent(count, c.total)}"
+            axes.text(column, row, text, ha="center", va="center")
+    axes.set_xticks([0, 1], ["guess: dependent", "guess: independent"])
+    axes.set_yticks([0, 1], ["true:\ndependent", "true:\nindependent"])
+    axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    return axes
+
+
+@styled
+def plot_errors(guesses: Guesses, *, axes: Axes | None = None) -> Axes:
+    """The distance of each guess as a share of all assertions, split into its two kinds.
+
+    Parameters
+    ----------
+    guesses : one comparison, a mapping from names, or a list
+    axes : where to draw
+
+    Returns
+    -------
+    Axes
+    """
+    found = named(guesses)
+    axes = axes or new_axes(COLUMN, 0.6 + 0.22 * len(found))
+    places = np.arange(len(found))
+    left = np.zeros(len(found))
+    kinds: tuple[Agreement, ...] = ("fp", "fn")
+    for kind, hatch in zip(kinds, ("////", "...."), strict=True):
+        shares = np.array([_share(c, kind) for c in found.values()])
+        axes.barh(
+            places,
+            shares,
+            left=left,
+            height=0.7,
+            color=COLOURS[kind],
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0,
+            label=WORDS[kind],
+        )
+        left += shares
+    _name_rows(axes, distinct_names(list(found), 24))
+    axes.set_xlabel("errors as a share of all assertions")
+    axes.set_xlim(left=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+    return axes
+
+
+@styled
+def plot_rates(guesses: Guesses, *, axes: Axes | None = None) -> Axes:
+    """The rates of each guess as bars with their numbers; an undefined rate is a dash.
+
+    Several guesses have one row each and one column of bars per rate; a single guess has one row
+    per rate.
+
+    Parameters
+    ----------
+    guesses : one comparison, a mapping from names, or a list
+    axes : where to draw
+
+    Returns
+    -------
+    Axes
+    """
+    found = named(guesses)
+    axes = axes or new_axes(COLUMN, 0.6 + 0.22 * max(len(found), 3))
+    if len(found) == 1:
+        (only,) = found.values()
+        _bars(axes, [only.rate(key, float("nan")) for key in RATES], 0.0)
+        rows, end = [LABELS[key] for key in RATES], 1.0
+    else:
+        rows, end = distinct_names(list(found), 24), _columns(axes, found)
+    axes.set_yticks(range(len(rows)), rows, fontsize=7)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.tick_params(length=0)
+    axes.set_xlim(min(axes.get_xlim()[0], -0.02), end + 0.12)
+    axes.spines[:].set_visible(False)
+    return axes
+
+
+def _columns(axes: Axes, found: Mapping[str, Comparison]) -> float:
+    """One column of bars per rate; gives where the last one ends."""
+    place, ticks = 0.0, []
+    for key in RATES:
+        values = [c.rate(key, float("nan")) for c in found.values()]
+        place -= min([0.0, *(value for value in values if value < 0)])  # only MCC goes below 0
+        _bars(axes, values, place)
+        ticks.append(place)
+        place += 1.15
+    axes.set_xticks(ticks, [LABELS[key] for key in RATES], ha="left", fontsize=6)
+    axes.tick_params(axis="x", top=False, labeltop=True, bottom=False, labelbottom=False, pad=1)
+    return place - 0.15
+
+
+def _bars(axes: Axes, values: Sequence[float], place: float) -> None:
+    lengths = [0.0 if isnan(value) else value for value in values]
+    axes.barh(
+        range(len(values)), lengths, left=place, height=0.7, color="#9db8cc", edgecolor="none"
+    )
+    axes.axvline(place, color="#7f7f7f", linewidth=0.5)
+    for row, value in enumerate(values):
+        axes.text(place + 0.03, row, rate(value), va="center", fontsize=6)
+
+
+def _name_rows(axes: Axes, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), names, fontsize=7)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+
+
+def _share(comparison: Comparison, kind: Agreement) -> float:
+    count = getattr(comparison, kind)
+    return ratio(count, comparison.total) if comparison.total else 0.0
+
+
+# -- groups of guesses ----------------------------------------------------------------------------
+
+
+@styled
+def plot_groups(groups: Mapping[str, Guesses], *, title: str = "") -> list[Axes]:
+    """Groups of guesses at one true model: mean distances with intervals, and FP against FN.
+
+    Parameters
+    ----------
+    groups : the guesses of each group, for instance the repeats of one learner
+    title : for instance the name of the true model
+
+    Returns
+    -------
+    list of Axes
+        Of the means, and of the plane of false positives against false negatives.
+    """
+    figure = new_figure(2 * COLUMN, max(0.75 * COLUMN, 0.8 + 0.25 * len(groups)))
+    left, right = figure.subplots(1, 2, width_ratios=[1, 0.85])
+    plot_group_means(groups, axes=left)
+    plot_errors_plane(groups, axes=right)
+    right.get_legend().remove()  # the rows of the means have the same marks, and names
+    if title:
+        figure.suptitle(title, fontsize=8)
+    return [left, right]
+
+
+@styled
+def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None) -> Axes:
+    """The normalized distance of each guess, and the mean of each group with its 95 % interval.
+
+    The interval is Student's, which takes the repeats of a group as independent; a group of one has
+    none.
+
+    Parameters
+    ----------
+    groups : the guesses of each group
+    axes : where to draw
+
+    Returns
+    -------
+    Axes
+    """
+    found = _checked(groups)
+    axes = axes or new_axes(COLUMN, 0.6 + 0.25 * len(found))
+    for row, (guesses, colour, marker) in enumerate(
+        zip(found.values(), *_looks(found), strict=True)
+    ):
+        values = np.array([c.normalized for c in guesses])
+        spread = 0.22 * np.linspace(-1, 1, len(values)) if len(values) > 1 else np.zeros(1)
+        axes.plot(values, row + spread, marker, color=colour, markersize=3.5, alpha=0.7, mew=0)
+        mean = float(values.mean())
+        half = half_interval(values.tolist())
+        ends = [[min(half, mean)], [half]] if half else None  # no distance is below 0
+        axes.errorbar(mean, row, xerr=ends, fmt="|", color="black", capsize=3, ms=9, lw=1)
+    names = cut_names(list(found), 24)
+    sizes = [len(guesses) for guesses in found.values()]
+    _name_rows(axes, [f"{name} ({size})" for name, size in zip(names, sizes, strict=True)])
+    axes.set_xlim(left=-0.02 * axes.get_xlim()[1])
+    axes.set_xlabel("normalized distance: guesses, mean and 95 % interval")
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+@styled
+def plot_errors_plane(groups: Mapping[str, Guesses], *, axes: Axes | None = None) -> Axes:
+    """The plane of false positives against false negatives, one point per guess.
+
+    Grey lines join points of the same distance.
+
+    Parameters
+    ----------
+    groups : the guesses of each group
+    axes : where to draw
+
+    Returns
+    -------
+    Axes
+    """
+    found = _checked(groups)
+    axes = axes or new_axes(COLUMN, COLUMN)
+    largest = 0.0
+    for name, guesses, colour, marker in zip(found, found.values(), *_looks(found), strict=True):
+        x = [_share(c, "fp") for c in guesses]
+        y = [_share(c, "fn") for c in guesses]
+        largest = max([largest, *x, *y])
+        axes.plot(x, y, marker, color=colour, markersize=4, alpha=0.75, mew=0, label=name)
+    end = 1.08 * largest or 1.0
+    step = require("matplotlib.ticker", "plots").MaxNLocator(5).tick_values(0, 2 * end)
+    for distance in step[1:]:
+        axes.plot([0, distance], [distance, 0], color="#dddddd", linewidth=0.6, zorder=0)
+    axes.set(xlim=(-0.02 * end, end), ylim=(-0.02 * end, end), aspect="equal")
+    axes.set_xlabel("only in guess (FP), share of assertions")
+    axes.set_ylabel("only in true (FN), share of assertions")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0.2, handletextpad=0.2)
+    return axes
+
+
+def half_interval(values: Iterable[float]) -> float:
+    """Half the width of the 95 % interval of a mean, by Student's t; 0 for a single value.
+
+    >>> round(half_interval([1.0, 2.0, 3.0]), 3), half_interval([1.0])
+    (2.484, 0.0)
+    """
+    found = np.array(list(values))
+    if len(found) < 2:
+        return 0.0
+    t = require("scipy.stats", "plots").t.ppf((1 + CONFIDENCE) / 2, len(found) - 1)
+    return float(t * found.std(ddof=1) / sqrt(len(found)))
+
+
+def _checked(groups: Mapping[str, Guesses]) -> dict[str, list[Comparison]]:
+    found = {name: list(named(guesses).values()) for name, guesses in groups.items()}
+    if not found:
+        raise DomainError("there is no group to draw; give at least one")
+    return found
+
+
+def _looks(groups: Mapping[str, object]) -> tuple[list[str], list[str]]:
+    """A colour and a marker for each group; they differ together up to 56 groups."""
+    places = range(len(groups))
+    return [SERIES[k % len(SERIES)] for k in places], [
+        MARKERS[k % (len(MARKERS) - 1)] for k in places
+    ]
