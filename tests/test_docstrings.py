@@ -1,0 +1,256 @@
+"""Every public function says what its parameters are, and every public name has an example.
+
+The rule: a function or method whose name has no underscore in front and that has three parameters
+or more has a Parameters section that names each of them; and every name in ``__all__`` of
+`contextwise` and its rooms has a docstring with an example that runs. Commands speak through
+``--help``, and properties and overridden methods through what they override.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from importlib import import_module
+from inspect import isclass, isroutine
+from pathlib import Path
+
+import pytest
+
+import contextwise
+
+SOURCE = Path(contextwise.__file__).parent
+MODULES = sorted(SOURCE.rglob("*.py"))
+ROOMS = [
+    "contextwise",
+    *sorted(f"contextwise.{p.parent.name}" for p in SOURCE.glob("*/__init__.py")),
+]
+FEWEST = 3
+EXEMPT = {"property", "cached_property", "overload", "override", "command", "group", "setter"}
+
+NOT_YET: set[str] = {
+    "cli/compared.py",
+    "cli/models.py",
+    "comparison/compare.py",
+    "comparison/confusion.py",
+    "comparison/explain.py",
+    "comparison/pairs.py",
+    "comparison/responsible.py",
+    "counting/auto.py",
+    "counting/bounds.py",
+    "counting/branch.py",
+    "counting/contract.py",
+    "counting/cover.py",
+    "counting/extraction.py",
+    "counting/ganak.py",
+    "counting/ganak_pool.py",
+    "counting/native.py",
+    "counting/observed.py",
+    "counting/partition.py",
+    "counting/regions.py",
+    "counting/theorem.py",
+    "distributions/batch.py",
+    "distributions/bridge.py",
+    "distributions/divergence.py",
+    "distributions/elimination.py",
+    "distributions/firing.py",
+    "distributions/gibbs.py",
+    "distributions/inference.py",
+    "distributions/likelihood.py",
+    "distributions/proximal.py",
+    "distributions/tables.py",
+    "evaluation/nulls.py",
+    "explorer/elements.py",
+    "explorer/jobs.py",
+    "explorer/overview.py",
+    "explorer/scatter.py",
+    "explorer/server.py",
+    "formats/__init__.py",
+    "formats/libra.py",
+    "formats/reading.py",
+    "independence/complete.py",
+    "independence/queries.py",
+    "independence/separation.py",
+    "learning/base.py",
+    "learning/generate.py",
+    "models/domain.py",
+    "models/factors.py",
+    "models/features.py",
+    "models/numbers.py",
+    "models/structure.py",
+    "report/edges.py",
+    "report/plots/graph.py",
+    "report/plots/matrix.py",
+    "report/plots/pairs.py",
+    "report/plots/scatter.py",
+    "report/plots/spread.py",
+    "report/svg.py",
+    "testing.py",
+}
+"""Modules whose functions do not follow the rule yet. This list only gets shorter."""
+
+WITHOUT_EXAMPLE: set[str] = {
+    "contextwise.Comparison",
+    "contextwise.convert.from_causal_learn",
+    "contextwise.counting.Engine",
+    "contextwise.counting.PairCounts",
+    "contextwise.counting.get_engine",
+    "contextwise.distance",
+    "contextwise.distributions.BatchFit",
+    "contextwise.distributions.Divergences",
+    "contextwise.distributions.Fit",
+    "contextwise.distributions.diagnose",
+    "contextwise.distributions.gibbs_chains",
+    "contextwise.distributions.log_probability",
+    "contextwise.distributions.mean_log_likelihood",
+    "contextwise.distributions.mean_pseudo_log_likelihood",
+    "contextwise.evaluation.Chance",
+    "contextwise.evaluation.Check",
+    "contextwise.evaluation.CheckedClaim",
+    "contextwise.evaluation.Score",
+    "contextwise.evaluation.Stability",
+    "contextwise.evaluation.Summary",
+    "contextwise.independence.Answer",
+    "contextwise.independence.Edges",
+    "contextwise.independence.Independence",
+    "contextwise.independence.Independencies",
+    "contextwise.independence.PairIndependencies",
+    "contextwise.independence.Undecided",
+    "contextwise.independence.answer_to",
+    "contextwise.learning.Learner",
+    "contextwise.learning.Selection",
+    "contextwise.write",
+}
+"""Public names without an example yet. This list only gets shorter."""
+
+
+def _decorators(function: ast.FunctionDef) -> set[str]:
+    return set(re.findall(r"\w+", " ".join(map(ast.unparse, function.decorator_list))))
+
+
+def _parameters(function: ast.FunctionDef, in_class: bool) -> list[str]:
+    arguments = function.args
+    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    names += [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    decorators = _decorators(function)
+    bound = (in_class and "staticmethod" not in decorators) or "composite" in decorators
+    return [name for name in names[bound:] if not name.startswith("_")]
+
+
+def _functions(body: list[ast.stmt], in_class: bool = False) -> list[tuple[ast.FunctionDef, bool]]:
+    """The functions and methods of a module that are not private."""
+    found = []
+    for node in body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            found += _functions(node.body, in_class=True)
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            found.append((node, in_class))
+    return found
+
+
+def _section(docstring: str) -> str:
+    """The Parameters section: from its head to the head of the next one."""
+    found = re.search(r"Parameters\n-{10}\n(.*?)(?=\n\w[\w ]*\n-{3,}\n|\Z)", docstring, re.DOTALL)
+    return found[1] if found else ""
+
+
+def _named(section: str) -> set[str]:
+    """The names that a section speaks of: those of lines that are not indented."""
+    heads = [line.split(" : ")[0] for line in section.splitlines() if line and line[0] != " "]
+    return {name.strip("* ") for head in heads for name in head.split(",")}
+
+
+def missing_parameters(path: Path) -> list[str]:
+    """What the functions of a module leave unsaid."""
+    problems = []
+    for function, in_class in _functions(ast.parse(path.read_text()).body):
+        names = _parameters(function, in_class)
+        if len(names) < FEWEST or _decorators(function) & EXEMPT:
+            continue
+        told = _named(_section(ast.get_docstring(function) or ""))
+        if unsaid := [name for name in names if name not in told]:
+            problems.append(f"{function.name}: {', '.join(unsaid)}")
+    return problems
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if _name(p) not in NOT_YET], ids=_name)
+def test_parameters_are_named(path: Path) -> None:
+    assert not missing_parameters(path)
+
+
+def test_the_list_of_modules_gets_shorter() -> None:
+    failing = {_name(path) for path in MODULES if missing_parameters(path)}
+    assert not NOT_YET - failing, "these follow the rule, or are gone: take them off the list"
+
+
+def _public() -> list[str]:
+    return [
+        f"{room}.{name}" for room in ROOMS for name in getattr(import_module(room), "__all__", ())
+    ]
+
+
+def has_example(place: str) -> bool:
+    """Whether a public name is shown at work; constants and errors are shown elsewhere."""
+    room, _, name = place.rpartition(".")
+    value = getattr(import_module(room), name)
+    if not (isclass(value) or isroutine(value)):
+        return True
+    if isclass(value) and issubclass(value, BaseException):
+        return True
+    return ">>> " in (value.__doc__ or "")
+
+
+@pytest.mark.parametrize("place", [p for p in _public() if p not in WITHOUT_EXAMPLE])
+def test_public_names_have_an_example(place: str) -> None:
+    assert has_example(place)
+
+
+def test_the_list_of_names_gets_shorter() -> None:
+    failing = {place for place in _public() if not has_example(place)}
+    assert not WITHOUT_EXAMPLE - failing, "these have an example: take them off the list"
+
+
+MODULE = '''
+def good(a, b, *, c):
+    """Do.
+
+    Parameters
+    ----------
+    a, b : int
+    c : int
+        More.
+
+    Returns
+    -------
+    d : int
+    """
+
+def bad(a, b, *, c):
+    """Do.
+
+    Parameters
+    ----------
+    a : int
+        Not b : int.
+
+    Returns
+    -------
+    c : int
+    """
+
+def _private(a, b, c): ...
+def short(a, b): ...
+
+class Thing:
+    def method(self, a, b): ...
+    def silent(self, a, b, c): ...
+'''
+
+
+def test_the_rule_finds_what_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(MODULE)
+    assert missing_parameters(path) == ["bad: b, c", "silent: a, b, c"]
