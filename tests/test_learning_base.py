@@ -223,6 +223,15 @@ def test_categories_are_states_even_where_none_occurs() -> None:
     assert as_data(pandas.DataFrame({"A": column})).domain == cw.Domain({"A": ["c", "b", "a"]})
 
 
+def test_codes_are_checked_when_data_are_made() -> None:
+    domain = cw.Domain({"A": 2, "B": 3})
+    for code in (-1, 3):
+        with pytest.raises(DomainError, match=rf"row 1 of the data: {code} is no position .* 'B'"):
+            Data(domain, np.array([[1, 2], [0, code]]))
+    with pytest.raises(DomainError, match="expected 2 columns"):
+        Data(domain, np.array([[1, 2, 0]]))
+
+
 # -- Chow and Liu ----------------------------------------------------------------------------------
 
 

@@ -53,6 +53,16 @@ class Learner:
         The structure with weights. A learner of structures alone fits them when they are first
         asked for.
     domain_ : Domain
+
+    Examples
+    --------
+    A learner that finds nothing:
+
+    >>> class Nothing(Learner):
+    ...     def learn(self, data):
+    ...         return Structure(data.domain)
+    >>> Nothing().fit([[0, 1], [1, 0]]).structure_
+    Structure(2 variables, 0 features)
     """
 
     name: ClassVar[str] = ""
@@ -221,7 +231,19 @@ class FromFunction(Learner):
         self.function = function
 
     def fit(self, data: DataLike, y: Any = None, domain: DomainLike | None = None) -> Self:
-        """Call the function; what it returns is laid over the domain, where one is given."""
+        """Call the function; what it returns is laid over the domain, where one is given.
+
+        Parameters
+        ----------
+        data : whatever the function takes
+            And what `as_data` takes, because the result says which rows it comes from.
+        y : ignored
+        domain : Domain, or a mapping that makes one, optional
+
+        Returns
+        -------
+        the learner itself
+        """
         learned = self.function(data)
         structure_of(learned)  # what is no model is an error that says so
         own = as_data(data, learned.domain if domain is None else domain)

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from contextwise.errors import require
+from contextwise.errors import DomainError, require
 from contextwise.execution import files
 from contextwise.formats.data import infer_domain, parse_rows
 from contextwise.models.domain import Domain, State
@@ -59,6 +59,18 @@ class Data:
 
     domain: Domain
     rows: IntArray
+
+    def __post_init__(self) -> None:
+        if self.rows.ndim != 2 or self.rows.shape[1] != len(self.domain):
+            raise DomainError(
+                f"the rows have shape {self.rows.shape}; expected {len(self.domain)} columns"
+            )
+        beyond = (self.rows < 0) | (self.rows >= np.array(self.domain.cardinalities))
+        for row, variable in np.argwhere(beyond)[:1].tolist():
+            raise DomainError(
+                f"row {row} of the data: {self.rows[row, variable]} is no position of a state of "
+                f"{self.domain.names[variable]!r}"
+            )
 
     def __len__(self) -> int:
         return len(self.rows)

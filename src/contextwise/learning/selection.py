@@ -66,6 +66,12 @@ class Selection:
     best : Candidate
     learner : the learner with the best parameters, fitted to all rows
     note : what has to be said about the choice; mostly nothing
+
+    Examples
+    --------
+    >>> found = select("trees", {"penalty": [100, 1]}, [[0, 0], [1, 1]] * 20, by="bic")
+    >>> found.best.parameters, found.learner
+    ({'penalty': 1}, Trees(penalty=1))
     """
 
     by: By
