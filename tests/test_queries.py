@@ -1,19 +1,30 @@
 """Queries against the definition, against joint tables, and against the laws of independence."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from contextwise import examples, write
 from contextwise.errors import DomainError, OpenResult
 from contextwise.independence import (
     UNDECIDED,
     Answer,
     Statement,
     answer_to,
+    compare_complete,
+    context_specific_independencies,
+    dependency_model,
+    edges_of,
+    graph,
+    hamming,
+    independencies,
     is_independent,
+    markov_blanket,
+    parse_statement,
     queries,
 )
 from contextwise.models.domain import Domain
@@ -261,3 +272,19 @@ def test_bad_queries(first: str, second: str, conditions: dict[str, str], messag
     with pytest.raises(DomainError, match=message) as caught:
         is_independent(Structure(DOMAIN), first, second, **conditions)  # type: ignore[call-overload]
     assert "\n" not in str(caught.value)
+
+
+def test_a_model_may_be_named_by_its_file_or_as_an_example(tmp_path: Path) -> None:
+    """What takes a model takes an object, the path of a file, or the name of an example."""
+    path = tmp_path / "lung.json"
+    write(examples.load("lung"), path)
+    for model in ("lung", path, str(path), examples.load("lung")):
+        assert not is_independent(model, "smoker", "asbestos", given="cancer")
+        assert answer_to(model, parse_statement("smoker _||_ cancer")).word == "dependent"
+        assert len(independencies(model)) == len(independencies("lung"))
+        assert context_specific_independencies(model, "smoker", "asbestos").contexts == 2
+        assert graph(model).number_of_nodes() == len(edges_of(model).nodes) == 3
+        assert markov_blanket(model, "cancer") == {"smoker", "asbestos"}
+        assert hamming(model, "lung") == 0
+        assert compare_complete(model, "lung").distance == 0
+        assert next(iter(dependency_model(model))).first

@@ -37,9 +37,19 @@ Pair = tuple[str, str]
 
 
 def depends(structure: Structure, pair: Pair, context: Mapping[str, str]) -> bool:
-    """Whether the pair depends in a context: some feature has both variables in its scope and
-    agrees with the context wherever the context speaks.
+    """Whether the pair depends in a context.
 
+    It does if some feature has both variables in its scope and agrees with the context wherever the
+    context speaks.
+
+    Parameters
+    ----------
+    structure : Structure
+    pair : names of two variables
+    context : the states of the other variables
+
+    Examples
+    --------
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0"])
     >>> depends(model, ("A", "B"), {"C": "0"}), depends(model, ("A", "B"), {"C": "1"})
     (True, False)

@@ -200,6 +200,13 @@ def from_causal_learn(graph: Any, *, domain: DomainLike) -> Structure:
     Returns
     -------
     Structure
+
+    Examples
+    --------
+    >>> from causallearn.search.ScoreBased.GES import ges  # doctest: +SKIP
+    >>> learned = ges(rows, node_names=["A", "B"])  # doctest: +SKIP
+    >>> from_causal_learn(learned, domain={"A": 2, "B": 2}).pairs()  # doctest: +SKIP
+    [('A', 'B')]
     """
     found = graph["G"] if isinstance(graph, Mapping) else getattr(graph, "G", graph)
     if not hasattr(found, "get_nodes"):

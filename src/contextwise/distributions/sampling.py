@@ -242,7 +242,7 @@ def diagnose(domain: Domain, chains: IntArray) -> Diagnosis:
 
 
 def labelled(domain: Domain, positions: IntArray) -> Rows:
-    """Rows of positions as rows of labels; ints if all labels are ``0``, ``1``, …
+    """Rows of positions as rows of labels; ints if all labels are ``0``, ``1`` and so on.
 
     >>> labelled(Domain({"A": ["no", "yes"]}), np.array([[1], [0]])).tolist()
     [['yes'], ['no']]

@@ -138,6 +138,13 @@ def read(
     -------
     LogLinear if the file has weights, Structure otherwise
 
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+    ParseError
+        If its text cannot be understood; it says the line.
+
     Examples
     --------
     >>> import tempfile, pathlib
@@ -158,8 +165,29 @@ def read_stream(
     format: str | None = None,
     zero_weights: ZeroWeights = "keep",
 ) -> Model:
-    """Read a model from an open stream; without ``format`` its first bytes tell the format.
+    """Read a model from an open stream.
 
+    Parameters
+    ----------
+    stream : binary or text stream
+    name : str
+        What messages call it.
+    format : name of a format, optional
+        Without it the first bytes tell.
+    zero_weights : "keep" or "drop"
+        Whether features whose weight is exactly 0 stay.
+
+    Returns
+    -------
+    LogLinear if there are weights, Structure otherwise
+
+    Raises
+    ------
+    ParseError
+        If the text cannot be understood; it says the line.
+
+    Examples
+    --------
     >>> import io
     >>> read_stream(io.StringIO("2,2\\nMN {\\n+v0_1 +v1_1\\n}\\n"))
     Structure(2 variables, 1 feature: v0=1 & v1=1)
@@ -172,7 +200,32 @@ def read_stream(
 
 
 def write(model: Model, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Write a model to a file, all or nothing, in the format that the suffix says."""
+    """Write a model to a file, all or nothing.
+
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    path : path of the file
+        The suffix says the format; ``.gz`` after it packs the file.
+    format : name of a format, optional
+        If the suffix does not say it.
+
+    Raises
+    ------
+    ContextwiseError
+        If the format is only read, or cannot hold this model.
+    FileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from contextwise import Structure
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.json.gz"
+    >>> write(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), path)
+    >>> read(path)
+    Structure(2 variables, 1 feature: A=1 & B=1)
+    """
     data = encode(model, format_of(path, format).name)
     files.write_bytes(path, files.packed(data) if _is_packed(path) else data)
 
@@ -186,6 +239,17 @@ def check_target(path: str | os.PathLike[str]) -> None:
 def encode(model: Model, format: str) -> bytes:
     """A model as the bytes of a file of this format.
 
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    format : name of a format
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
     >>> from contextwise.models.structure import Structure
     >>> print(encode(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), "json").decode())
     {"format": "contextwise", "version": 1,

@@ -114,6 +114,14 @@ def listed_features(
 ) -> ListedFeatures:
     """The tests of a listing as value sets.
 
+    Parameters
+    ----------
+    listing : Listing
+    domain : Domain
+    weights : one weight per feature, or None
+
+    Examples
+    --------
     >>> listing = Listing([2, 3], np.array([2]), np.array([2, 9]), None, "", 4)
     >>> listed_features(listing, Domain({"A": 2, "B": 3}), None).values
     array([[2], [3]], dtype=uint64)

@@ -147,6 +147,13 @@ def model_of(
     """The model of the listed features: a LogLinear if they have weights, else a Structure.
 
     Features that can never hold are dropped with a warning; the weights of equal ones add up.
+
+    Parameters
+    ----------
+    listed : ListedFeatures
+    source : where they come from
+    format : the name of its format
+    description : what the file says about itself, if anything
     """
     count = len(listed.lengths)
     owners = np.repeat(np.arange(count), listed.lengths)
@@ -193,7 +200,15 @@ def factor_of(scope: Sequence[int], values: FloatArray) -> Factor:
 def model_of_factors(
     domain: Domain, factors: Sequence[Factor], source: Source, format: str
 ) -> Model:
-    """The model of the tables of a file: each cell a feature, the log of its number the weight."""
+    """The model of the tables of a file: each cell a feature, the log of its number the weight.
+
+    Parameters
+    ----------
+    domain : Domain
+    factors : tables of logs
+    source : where they come from
+    format : the name of its format
+    """
     try:
         owners, variables, values, count = cells_of(domain, [factor.scope for factor in factors])
     except TooLargeError as error:

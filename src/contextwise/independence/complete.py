@@ -8,7 +8,7 @@ states (in U), or **given** whatever its value (in W). So a domain has
 assertions, 96 for four binary variables: exponential by definition. What asks for them says how
 many there are before it starts, and refuses beyond a limit.
 
-All of them are decided together on one array a pair, with an axis for each variable: index 0 is
+All of them are decided together on one array per pair, with an axis for each variable: index 0 is
 free, 1 … c its states, c + 1 given. The first c + 1 are connectivity in the graph that the
 assignment instantiates; the last is "for some state", which is the definition of dependence given a
 variable.
@@ -25,10 +25,11 @@ import numpy.typing as npt
 from contextwise.comparison.confusion import Confusion
 from contextwise.counting.extraction import all_contexts
 from contextwise.errors import TooLargeError
+from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.statements import Statement
 from contextwise.models.domain import Domain
 from contextwise.models.numbers import number
-from contextwise.models.structure import Model, Structure, structure_of
+from contextwise.models.structure import Structure
 
 LIMIT = 2**22
 """How many assertions are decided unless the caller allows more."""
@@ -39,6 +40,16 @@ Flags = npt.NDArray[np.bool_]
 def triplet_count(domain: Domain) -> int:
     """The number of assertions of the complete model.
 
+    Parameters
+    ----------
+    domain : Domain
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
     >>> triplet_count(Domain({"A": 2, "B": 2, "C": 2, "D": 2}))
     96
     """
@@ -48,6 +59,23 @@ def triplet_count(domain: Domain) -> int:
 def triplets(domain: Domain, *, limit: int = LIMIT) -> Iterator[Statement]:
     """Every assertion, one after the other, pair by pair.
 
+    Parameters
+    ----------
+    domain : Domain
+    limit : int
+        How many assertions there may be.
+
+    Yields
+    ------
+    Statement
+
+    Raises
+    ------
+    TooLargeError
+        Before the first one, if there are more.
+
+    Examples
+    --------
     >>> for statement in triplets(Domain({"A": 2, "B": 1, "C": 1})):
     ...     print(statement)
     A ⫫ B
@@ -69,21 +97,33 @@ def triplets(domain: Domain, *, limit: int = LIMIT) -> Iterator[Statement]:
     )
 
 
-def dependency_model(model: Model, *, limit: int = LIMIT) -> Iterator[Statement]:
+def dependency_model(model: ModelLike, *, limit: int = LIMIT) -> Iterator[Statement]:
     """The complete dependency model of the paper: the assertions that do *not* hold, lazily.
 
     Each is a statement ``A ⫫ B | …`` such that A and B depend there.
 
-    >>> chain = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
-    >>> [str(s) for s in dependency_model(chain) if s.first == ("A",) and s.second == ("C",)]
-    ['A ⫫ C']
+    Parameters
+    ----------
+    model : Structure, LogLinear, path of a file, or name of an example
+    limit : int
+        How many assertions there may be.
+
+    Yields
+    ------
+    Statement
 
     Raises
     ------
     TooLargeError
         Before anything is done, if there are more than ``limit`` assertions.
+
+    Examples
+    --------
+    >>> chain = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    >>> [str(s) for s in dependency_model(chain) if s.first == ("A",) and s.second == ("C",)]
+    ['A ⫫ C']
     """
-    structure = structure_of(model)
+    structure = as_structure(model)
     _refuse_beyond(limit, structure.domain)
     return (
         statement
@@ -92,16 +132,33 @@ def dependency_model(model: Model, *, limit: int = LIMIT) -> Iterator[Statement]
     )
 
 
-def compare_complete(true: Model, guess: Model, *, limit: int = LIMIT) -> Confusion:
+def compare_complete(true: ModelLike, guess: ModelLike, *, limit: int = LIMIT) -> Confusion:
     """The confusion matrix over all assertions: TP_C, FN_C, FP_C and TN_C of the paper.
 
+    Parameters
+    ----------
+    true, guess : Structure, LogLinear, path of a file, or name of an example
+    limit : int
+        How many assertions may be decided.
+
+    Returns
+    -------
+    Confusion
+
+    Raises
+    ------
+    TooLargeError
+        Before anything is done, if there are more assertions.
+
+    Examples
+    --------
     >>> domain = {"A": 2, "B": 2, "C": 2}
     >>> chain = Structure(domain, ["A=1 & B=1", "B=1 & C=1"])
     >>> compare_complete(chain, Structure(domain, ["A=1 & B=1"]))
     Confusion(tp=4, fn=5, fp=0, tn=3)
     """
-    a = structure_of(true)
-    b = structure_of(guess).aligned_to(a.domain)
+    a = as_structure(true)
+    b = as_structure(guess).aligned_to(a.domain)
     _refuse_beyond(limit, a.domain)
     total = Confusion(0, 0, 0, 0)
     for (_, _, x), (_, _, y) in zip(_tables(a), _tables(b), strict=True):

@@ -22,9 +22,9 @@ from contextwise.comparison.pairs import active_pairs
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.execution.files import write_bytes
 from contextwise.execution.records import as_json
+from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.separation import network
 from contextwise.models.domain import Assignment
-from contextwise.models.structure import Model, structure_of
 
 if TYPE_CHECKING:
     import networkx
@@ -44,18 +44,23 @@ class Edges:
     ----------
     nodes : names of variables, in the order of the domain
     edges : pairs of them
+
+    Examples
+    --------
+    >>> Edges(("A", "B", "C"), (("A", "B"),)).edges
+    (('A', 'B'),)
     """
 
     nodes: tuple[str, ...]
     edges: tuple[tuple[str, str], ...]
 
 
-def edges_of(model: Model, context: Assignment | None = None) -> Edges:
+def edges_of(model: ModelLike, context: Assignment | None = None) -> Edges:
     """The graph of a structure, over all contexts or in one, as its nodes and edges.
 
     Parameters
     ----------
-    model : Structure or LogLinear
+    model : Structure, LogLinear, path of a file, or name of an example
     context : partial assignment, optional
         Only what is left there, over the variables that it does not assign.
 
@@ -70,18 +75,18 @@ def edges_of(model: Model, context: Assignment | None = None) -> Edges:
     >>> edges_of(model, "C=0").edges
     (('A', 'B'),)
     """
-    restricted = structure_of(model).restrict({} if context is None else context)
+    restricted = as_structure(model).restrict({} if context is None else context)
     names = restricted.domain.names
     pairs = active_pairs(restricted).tolist()
     return Edges(names, tuple((names[i], names[j]) for i, j in pairs))
 
 
-def graph(model: Model) -> networkx.Graph[str]:
+def graph(model: ModelLike) -> networkx.Graph[str]:
     """The graph of a structure: two variables are adjacent if they depend in some context.
 
     Parameters
     ----------
-    model : Structure or LogLinear
+    model : Structure, LogLinear, path of a file, or name of an example
 
     Returns
     -------
@@ -97,14 +102,14 @@ def graph(model: Model) -> networkx.Graph[str]:
     return instantiated_graph(model, None)
 
 
-def instantiated_graph(model: Model, context: Assignment | None) -> networkx.Graph[str]:
+def instantiated_graph(model: ModelLike, context: Assignment | None) -> networkx.Graph[str]:
     """The graph instantiated by a context, over the variables that it does not assign.
 
     Its edges are the pairs that occur together in a feature compatible with the context.
 
     Parameters
     ----------
-    model : Structure or LogLinear
+    model : Structure, LogLinear, path of a file, or name of an example
     context : partial assignment
         Such as ``"C=0"`` or ``{"C": 0}``; None for the graph over all contexts.
 
@@ -126,14 +131,16 @@ def instantiated_graph(model: Model, context: Assignment | None) -> networkx.Gra
     return result
 
 
-def markov_blanket(model: Model, variable: str, *, context: Assignment | None = None) -> set[str]:
+def markov_blanket(
+    model: ModelLike, variable: str, *, context: Assignment | None = None
+) -> set[str]:
     """The variables given which a variable is independent of all others, in a context.
 
     These are its neighbours in the graph that the context instantiates.
 
     Parameters
     ----------
-    model : Structure or LogLinear
+    model : Structure, LogLinear, path of a file, or name of an example
     variable : name
     context : partial assignment, optional
         Where to look; it does not assign the variable itself.
@@ -149,7 +156,7 @@ def markov_blanket(model: Model, variable: str, *, context: Assignment | None = 
     >>> markov_blanket(model, "B", context="C=0"), markov_blanket(model, "B", context="C=1")
     ({'A'}, set())
     """
-    structure = structure_of(model)
+    structure = as_structure(model)
     domain = structure.domain
     fixed = domain.assignment(context)
     position = domain.position(variable)
@@ -161,7 +168,7 @@ def markov_blanket(model: Model, variable: str, *, context: Assignment | None = 
     return {domain.names[v] for v in near.nonzero()[0].tolist()}
 
 
-def compare_graphs(true: Model, guess: Model) -> Confusion:
+def compare_graphs(true: ModelLike, guess: ModelLike) -> Confusion:
     """The edges of the two graphs against each other: what a graph distance would have told.
 
     ``tp`` edges of both, ``fn`` of the true graph only, ``fp`` of the guess only, ``tn`` of
@@ -169,7 +176,7 @@ def compare_graphs(true: Model, guess: Model) -> Confusion:
 
     Parameters
     ----------
-    true, guess : Structure or LogLinear
+    true, guess : Structure, LogLinear, path of a file, or name of an example
 
     Returns
     -------
@@ -182,8 +189,8 @@ def compare_graphs(true: Model, guess: Model) -> Confusion:
     >>> compare_graphs(Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & B=1 & C=1"]))
     Confusion(tp=1, fn=0, fp=2, tn=0)
     """
-    a = structure_of(true)
-    b = structure_of(guess).aligned_to(a.domain)
+    a = as_structure(true)
+    b = as_structure(guess).aligned_to(a.domain)
     edges_a, edges_b = (set(map(tuple, active_pairs(one).tolist())) for one in (a, b))
     n = len(a.domain)
     return Confusion(
@@ -194,12 +201,12 @@ def compare_graphs(true: Model, guess: Model) -> Confusion:
     )
 
 
-def hamming(true: Model, guess: Model) -> int:
+def hamming(true: ModelLike, guess: ModelLike) -> int:
     """The number of edges that one graph has and the other has not.
 
     Parameters
     ----------
-    true, guess : Structure or LogLinear
+    true, guess : Structure, LogLinear, path of a file, or name of an example
 
     Returns
     -------

@@ -25,11 +25,12 @@ from contextwise.comparison.pairs import active_pairs, all_pairs, pair_positions
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, Region, complement
+from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.separation import minimal_separator, network
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features
 from contextwise.models.notation import Literal, quoted, write_literal
-from contextwise.models.structure import Model, Structure, structure_of
+from contextwise.models.structure import Structure
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Independence:
     given : the other variables that have to be known
     contexts : the number of contexts of the pair in the region
     share : the same, as a share of all contexts of the pair
+
+    Examples
+    --------
+    >>> print(Independence("A", "B", (Literal("C", ("yes",)),), ("D",), 1, 0.5))
+    A ⫫ B | C=yes, D
     """
 
     first: str
@@ -71,6 +77,14 @@ class PairIndependencies:
     independent : the number of contexts in which the pair is independent, listed or not
     contexts : the number of all contexts of the pair
     open : the number of contexts that were not decided within the limits; 0 if all were
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0"])
+    >>> found = context_specific_independencies(model, "A", "B")
+    >>> found.independent, found.contexts, len(found)
+    (1, 2, 1)
     """
 
     first: str
@@ -92,7 +106,7 @@ class PairIndependencies:
 
 
 def context_specific_independencies(
-    model: Model,
+    model: ModelLike,
     first: str,
     second: str,
     *,
@@ -104,7 +118,7 @@ def context_specific_independencies(
 
     Parameters
     ----------
-    model : Structure or LogLinear
+    model : Structure, LogLinear, path of a file, or name of an example
     first, second : names of the variables
     top : int, optional
         Only so many statements, the most general ones.
@@ -122,14 +136,14 @@ def context_specific_independencies(
     >>> print(context_specific_independencies(model, "A", "B"))
     A ⫫ B | C=yes, D
     """
-    structure = structure_of(model)
+    structure = as_structure(model)
     i, j = pair_positions(structure.domain, (first, second))
     speaking = _speaking(structure.features, i, j)
     return _Lister(structure, speaking, top, boxes, time_limit).pair(i, j)
 
 
 def independencies(
-    model: Model,
+    model: ModelLike,
     *,
     most: int | None = None,
     context_specific: bool = False,
@@ -141,7 +155,7 @@ def independencies(
 
     Parameters
     ----------
-    model : Structure or LogLinear
+    model : Structure, LogLinear, path of a file, or name of an example
     most : int, optional
         Only so many pairs.
     context_specific : bool
@@ -164,7 +178,7 @@ def independencies(
     A ⫫ C | B=0
     B ⫫ C | A=1
     """
-    structure = structure_of(model)
+    structure = as_structure(model)
     lister = _Lister(structure, structure.features, top, boxes, time_limit)
     everywhere, somewhere = _ranked(structure)
     chosen = [*([] if context_specific else everywhere), *somewhere]
@@ -183,6 +197,13 @@ class Independencies:
     pairs : positions of the pairs that are listed
     unlisted_everywhere : how many more are independent in every context
     unlisted_somewhere : how many more are independent in some contexts
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> found = independencies(Structure(dict.fromkeys("ABCD", 2), ["A=1 & B=1"]), most=2)
+    >>> [str(pair) for pair in found], found.unlisted_everywhere, found.unlisted_somewhere
+    (['A ⫫ C', 'A ⫫ D'], 3, 0)
     """
 
     _lister: _Lister

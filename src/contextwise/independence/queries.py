@@ -23,6 +23,7 @@ from typing import Literal, overload
 import numpy as np
 
 from contextwise.counting.limits import OutOfTime, check
+from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.paths import Links, Search, links_of, search, solve
 from contextwise.independence.separation import Mask, minimal_separator, network
 from contextwise.independence.statements import (
@@ -35,10 +36,10 @@ from contextwise.independence.statements import (
 )
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import WORD, Features
-from contextwise.models.structure import Model, Structure, structure_of
+from contextwise.models.structure import Structure
 
 LABELS = 1_000
-"""How many labels, beyond one a link, the search may grow before the solver is asked."""
+"""How many labels, beyond one per link, the search may grow before the solver is asked."""
 
 EXPLAINING = 5.0
 """How many seconds may go into a shorter reason once the answer is known."""
@@ -48,7 +49,7 @@ Names = str | Iterable[str]
 
 @overload
 def is_independent(
-    model: Model,
+    model: ModelLike,
     first: Names,
     second: Names,
     *,
@@ -61,7 +62,7 @@ def is_independent(
 
 @overload
 def is_independent(
-    model: Model,
+    model: ModelLike,
     first: Names,
     second: Names,
     *,
@@ -73,7 +74,7 @@ def is_independent(
 
 
 def is_independent(
-    model: Model,
+    model: ModelLike,
     first: Names,
     second: Names,
     *,
@@ -89,6 +90,7 @@ def is_independent(
 
     Parameters
     ----------
+    model : Structure, LogLinear, path of a file, or name of an example
     first, second : a name or several
     given : names, optional
         Variables that are known, whatever their value.
@@ -98,6 +100,15 @@ def is_independent(
         After which the answer is `UNDECIDED`, which raises `OpenResult` when used as a bool.
     why : bool
         Give an `Answer` with its reason instead of a bool.
+
+    Returns
+    -------
+    bool, `UNDECIDED` or Answer
+
+    Raises
+    ------
+    DomainError
+        If a variable is unknown, or asked about and given at once.
 
     Examples
     --------
@@ -117,7 +128,7 @@ def is_independent(
     >>> print(is_independent(model, "A", "C", given="D", why=True))
     independent: every path needs two values of D
     """
-    structure = structure_of(model)
+    structure = as_structure(model)
     statement = Statement(
         _names(first), _names(second), _names(given), _context(structure.domain, context)
     )
@@ -126,10 +137,32 @@ def is_independent(
 
 
 def answer_to(
-    model: Model, statement: Statement, *, time_limit: float | None = None, why: bool = True
+    model: ModelLike, statement: Statement, *, time_limit: float | None = None, why: bool = True
 ) -> Answer:
-    """The answer to a statement taken as a question; see `is_independent`."""
-    structure = structure_of(model)
+    """The answer to a statement taken as a question; see `is_independent`.
+
+    Parameters
+    ----------
+    model : Structure, LogLinear, path of a file, or name of an example
+    statement : Statement
+        What is asked; `parse_statement` makes it from a text.
+    time_limit : seconds, optional
+        After which the answer is `UNDECIDED`.
+    why : bool
+        Whether to look for the reason of an independence.
+
+    Returns
+    -------
+    Answer
+
+    Examples
+    --------
+    >>> from contextwise.independence import parse_statement
+    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    >>> print(answer_to(model, parse_statement("A _||_ C | B")))
+    independent: every path goes through B
+    """
+    structure = as_structure(model)
     domain = structure.domain
     asked = positions(domain, statement)
     deadline = None if time_limit is None else time.monotonic() + time_limit

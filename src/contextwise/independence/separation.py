@@ -3,7 +3,7 @@
 The graph **instantiated** by a context has the variables that the context does not assign, and an
 edge wherever two of them occur together in a feature that is compatible with the context. It is
 never built as a graph here: neighbours and components are found by passes over the literals. Cost:
-one pass a step, so a component of diameter d costs d passes.
+one pass per step, so a component of diameter d costs d passes.
 
 A **box** is a context in which a variable may have a set of values; a feature is compatible with it
 when it is so with some assignment of the box.
@@ -83,7 +83,13 @@ class Network:
             reached = further
 
     def path(self, first: Mask, second: Mask, blocked: Mask) -> tuple[list[int], list[int]]:
-        """A shortest path between two connected sets: its variables, and its features."""
+        """A shortest path between two connected sets: its variables, and its features.
+
+        Parameters
+        ----------
+        first, second : masks of the sets
+        blocked : mask of variables that no path may enter
+        """
         layers = [first]
         while not (layers[-1] & second).any():
             layers.append(self.neighbours(layers[-1]) & ~blocked)
@@ -115,6 +121,14 @@ def minimal_separator(graph: Network, first: Mask, second: Mask, within: Mask) -
     None if all of ``within`` does not separate them. Minimal: every variable of it is needed. Of
     the one nearest to the first set and the one nearest to the second, the smaller.
 
+    Parameters
+    ----------
+    graph : Network
+    first, second : masks of the two sets
+    within : mask of the variables that may separate
+
+    Examples
+    --------
     >>> from contextwise.models.structure import Structure
     >>> chain = Structure({v: 2 for v in "ABCD"}, ["A=1 & B=1", "B=1 & C=1", "C=1 & D=1"])
     >>> graph = network(chain.features, {})

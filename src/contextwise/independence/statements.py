@@ -26,6 +26,14 @@ _HOW = 'write a query like: A _||_ B | C, D=yes (names with signs in "quotes")'
 class Statement:
     """That two sets of variables are independent, given variables and a context.
 
+    Attributes
+    ----------
+    first, second : names on either side
+    given : names of variables that are known, whatever their value
+    context : the states of those that are known with their value
+
+    Examples
+    --------
     >>> print(Statement(("A",), ("B",), given=("C",), context={"D": "yes"}))
     A ⫫ B | C, D=yes
     """
@@ -45,6 +53,21 @@ class Statement:
 def parse_statement(text: str) -> Statement:
     """The statement that a text makes.
 
+    Parameters
+    ----------
+    text : such as ``A, B _||_ C | D, E=yes``
+
+    Returns
+    -------
+    Statement
+
+    Raises
+    ------
+    ParseError
+        If the text is no statement; the message shows how one is written.
+
+    Examples
+    --------
     >>> parse_statement('A, "B=C" _||_ D | E, F=very old')
     Statement(first=('A', 'B=C'), second=('D',), given=('E',), context={'F': 'very old'})
     """
@@ -145,7 +168,14 @@ def _set(domain: Domain, names: Iterable[str]) -> frozenset[int]:
 
 
 class Undecided:
-    """The answer of a query that was not decided in time; it refuses to be a bool."""
+    """The answer of a query that was not decided in time; it refuses to be a bool.
+
+    Examples
+    --------
+    >>> bool(UNDECIDED)
+    Traceback (most recent call last):
+    contextwise.errors.OpenResult: the query was not decided in time, so it is neither ...
+    """
 
     def __repr__(self) -> str:
         return "UNDECIDED"
@@ -174,6 +204,14 @@ class Answer:
     separator : if independent by separation, a minimal set of given variables that separates
     blocking : if independent otherwise, given variables such that every path needs two values of
         one of them
+
+    Examples
+    --------
+    >>> answer = Answer(parse_statement("A _||_ C | B"), True, separator=("B",))
+    >>> print(answer)
+    independent: every path goes through B
+    >>> bool(answer), answer.word
+    (True, 'independent')
     """
 
     statement: Statement

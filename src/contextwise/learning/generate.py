@@ -65,6 +65,20 @@ def random_structure(
     allow something and not everything. Variables with one state are never drawn. Features that come
     out equal are one.
 
+    Parameters
+    ----------
+    domain : Domain
+    features : how many features are drawn
+    lengths : (shortest, longest)
+    set_literals : probability that a literal allows a random value set instead of one value
+    rng : generator or seed
+
+    Returns
+    -------
+    Structure
+
+    Examples
+    --------
     >>> random_structure(Domain({"A": 2, "B": 3, "C": 2}), features=2, rng=1)
     Structure(3 variables, 2 features: B=2 & C=1; A=0 & B=2 & C=1)
     """
@@ -78,6 +92,22 @@ def perturb(model: Model, *, changes: int, rng: Rng = None) -> Structure:
 
     A change leaves a feature out, adds one (drawn as in `random_structure`, with the length of a
     random feature of the structure), or gives one literal of one feature another value set.
+
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    changes : how many
+    rng : generator or seed
+
+    Returns
+    -------
+    Structure
+
+    Examples
+    --------
+    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
+    >>> perturb(model, changes=1, rng=2) == model
+    False
     """
     generator = np.random.default_rng(rng)
     structure = structure_of(model)
@@ -113,9 +143,22 @@ def with_errors(
 
     Parameters
     ----------
+    model : Structure or LogLinear
+    false_positives, false_negatives : int, or (lowest, highest)
+        How many errors; exactly one of the two.
     lengths : (shortest, longest), optional
         Of the features that are added for false positives; by default from 2 to the longest feature
         of the model, drawn as in `random_structure`.
+    rng : generator or seed
+
+    Returns
+    -------
+    WithErrors
+
+    Raises
+    ------
+    DomainError
+        If not exactly one kind of errors is asked for, or there cannot be so many.
 
     Examples
     --------
@@ -156,6 +199,17 @@ def even_sample(
     Starts with a random model and always takes the one that is farthest from those taken
     (farthest-point sampling): no region of the space is left out while another one is crowded.
     Costs ``size`` times the number of models in comparisons.
+
+    Parameters
+    ----------
+    models : structures over one domain
+    size : how many to take
+    rng : generator or seed
+
+    Returns
+    -------
+    structures, distances
+        Those that were taken, and for each its distances to all of them.
     """
     if not 1 <= size <= len(models):
         raise DomainError(f"cannot take {size} of {len(models)} models")
