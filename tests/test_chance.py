@@ -316,6 +316,13 @@ def test_right_pairs_with_contexts_of_chance() -> None:
     assert same.verdict == "The guess makes exactly the claims of the true model."
 
 
+def test_few_ways_to_relabel_are_told() -> None:
+    """Contexts that depend on one binary variable are right in half of all relabellings."""
+    found = chance("six", "six-guess", draws=199)
+    assert found.context_skill == 1
+    assert found.verdict.endswith("as right as in the best draws, but chance gets there often.")
+
+
 def test_ctrl_c_keeps_the_draws_that_are_done() -> None:
     def stop(done: int, total: int) -> None:
         if done >= 40:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 from click.shell_completion import CompletionItem
 
-from contextwise.cli.compared import Given, Result, as_records, as_text, print_rows
+from contextwise.cli.compared import Drawn, Given, Result, as_records, as_text, print_rows
+from contextwise.cli.distributions import seed_option
+from contextwise.cli.groups import group_option, show_groups, show_truths
 from contextwise.cli.models import load, model_argument, only_one_from_stdin, short_names
 from contextwise.cli.output import print_records
 from contextwise.cli.restrictions import (
@@ -14,6 +18,9 @@ from contextwise.cli.restrictions import (
     restricting_options,
     time_limit_option,
 )
+
+if TYPE_CHECKING:
+    from contextwise.evaluation.nulls import Null
 
 
 def _complete_engine(
@@ -26,7 +33,7 @@ def _complete_engine(
 
 @click.command()
 @model_argument("true")
-@model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
+@model_argument("guesses", metavar="GUESS...", nargs=-1)
 @restricting_options
 @click.option(
     "--engine",
@@ -42,6 +49,34 @@ def _complete_engine(
     type=click.IntRange(min=1),
     help="How many threads count.  [default: one per core]",
 )
+@group_option
+@click.option(
+    "--training-share",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="With --group: each replicate learned from this share of the same rows.",
+)
+@click.option(
+    "--truths",
+    metavar="FILES",
+    help="More draws of an uncertain truth, as in 'posterior/*.json': mean and interval.",
+)
+@click.option("--chance", is_flag=True, help="Also beside guesses by chance: skill, p-value.")
+@click.option(
+    "--null",
+    type=click.Choice(["states", "variables", "values"]),
+    default="states",
+    show_default=True,
+    help="With --chance: what is drawn at random.",
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(min=0),
+    default=999,
+    show_default=True,
+    help="With --chance: how many guesses are drawn.",
+)
+@seed_option
 @click.option(
     "--top",
     type=click.IntRange(min=0),
@@ -51,6 +86,7 @@ def _complete_engine(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; a list for several guesses.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per guess.")
+@click.option("--latex", "as_latex", is_flag=True, help="With --group: print LaTeX tables.")
 @click.option("--per-pair", is_flag=True, help="With --csv or --json: the counts of every pair.")
 @click.option("--exit-code", is_flag=True, help="Leave with 0 if nothing differs, 1 if it does.")
 @click.pass_context
@@ -62,9 +98,17 @@ def compare(
     engine: str | None,
     time_limit: float | None,
     threads: int | None,
+    groups: tuple[str, ...],
+    training_share: float | None,
+    truths: str | None,
+    chance: bool,
+    null: Null,
+    draws: int,
+    seed: int,
     top: int,
     as_json: bool,
     as_csv: bool,
+    as_latex: bool,
     per_pair: bool,
     exit_code: bool,
 ) -> None:
@@ -89,9 +133,13 @@ def compare(
       contextwise compare true.mn learned.mn --json | jq .distance
       contextwise compare true.mn learned.mn --csv --per-pair > pairs.csv
       contextwise compare true.mn learned.mn --time-limit 60
+      contextwise compare true.mn learned.mn --chance
+      contextwise compare true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --latex
+      contextwise compare true.mn learned.mn --truths 'posterior/*.mn'
       contextwise compare true.mn learned.mn --exit-code > /dev/null || echo different
     """
-    _refuse_contradictions(as_json, as_csv, per_pair)
+    _refuse_contradictions(as_json, as_csv, as_latex, per_pair)
+    _refuse_other_questions(guesses, groups, truths, as_latex, chance or per_pair or exit_code)
     only_one_from_stdin([true, *guesses, asked.data])
     from contextwise.comparison.compare import Interrupted
     from contextwise.comparison.compare import compare as compare_models
@@ -99,16 +147,27 @@ def compare(
 
     first, *others = _all_given([true, *guesses], asked)
     restriction = asked.of(first.model.domain)
+    counting: dict[str, Any] = {
+        "engine": engine or DEFAULT,
+        "threads": threads,
+        "show_progress": True,
+    }
+    if groups or truths:
+        output = "json" if as_json else "csv" if as_csv else "latex" if as_latex else "text"
+        shown = {**counting, "format_name": asked.format_name, "output": output}
+        if groups:
+            show_groups(first.model, groups, restriction, training_share=training_share, **shown)
+        else:
+            show_truths(first.model, truths or "", others[0].model, restriction, **shown)
+        return
     results: list[Result] = []
     for other in others:
         try:
             comparison = compare_models(
                 first.model,
                 other.model,
-                engine=engine or DEFAULT,
                 time_limit=time_limit,
-                threads=threads,
-                show_progress=True,
+                **counting,
                 **restriction,
             )
         except Interrupted as stop:
@@ -117,6 +176,9 @@ def compare(
         results.append(Result(other, comparison, asked.context, asked.data))
         if comparison.interrupted:
             break
+    if chance:
+        question = Drawn(first.model, null, draws, seed, engine or DEFAULT)
+        results = [question.beside(result, restriction) for result in results]
     if as_json:
         print_records(as_records(first, results, top=top, per_pair=per_pair))
     elif as_csv:
@@ -125,15 +187,35 @@ def compare(
         click.echo(as_text(first, results, zero_weights=asked.zero_weights, top=top))
     if exit_code and any(result.comparison.distance_bounds[0] for result in results):
         ctx.exit(1)
-    if any(result.comparison.open_pairs or result.comparison.interrupted for result in results):
+    if any(result.comparison.open_pairs or result.interrupted for result in results):
         ctx.exit(3)
 
 
-def _refuse_contradictions(as_json: bool, as_csv: bool, per_pair: bool) -> None:
-    if as_json and as_csv:
-        raise click.UsageError("choose one of --json and --csv")
+def _refuse_contradictions(as_json: bool, as_csv: bool, as_latex: bool, per_pair: bool) -> None:
+    if as_json + as_csv + as_latex > 1:
+        raise click.UsageError("choose one of --json, --csv and --latex")
     if per_pair and not (as_json or as_csv):
         raise click.UsageError("--per-pair goes with --csv or --json")
+
+
+def _refuse_other_questions(
+    guesses: tuple[str, ...],
+    groups: tuple[str, ...],
+    truths: str | None,
+    as_latex: bool,
+    of_one_guess: bool,
+) -> None:
+    """Groups, many truths and single guesses are three questions; one at a time."""
+    if groups and (guesses or truths):
+        raise click.UsageError("with --group, give the guesses as groups only")
+    if truths and len(guesses) != 1:
+        raise click.UsageError("--truths takes one GUESS")
+    if not groups and not guesses:
+        raise click.UsageError("Missing argument 'GUESS...'")
+    if as_latex and not groups:
+        raise click.UsageError("--latex goes with --group")
+    if (groups or truths) and of_one_guess:
+        raise click.UsageError("--chance, --per-pair and --exit-code are about single guesses")
 
 
 def _all_given(names: list[str], asked: Asked) -> list[Given]:

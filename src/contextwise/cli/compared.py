@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from contextwise.cli.models import ZeroWeights
@@ -12,6 +12,9 @@ from contextwise.cli.output import print_csv
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
+    from contextwise.comparison.question import Restriction
+    from contextwise.evaluation.chances import Chance
+    from contextwise.evaluation.nulls import Null
     from contextwise.models.structure import Model
     from contextwise.report.records import Record
 
@@ -41,12 +44,52 @@ class Result:
     """A guess, and how it compares in the contexts that were asked for.
 
     These are all, those that agree with ``context``, or those of the rows of the file ``data``.
+    ``chance`` is there if it was asked for; ``stopped`` says that Ctrl-C ended its draws.
     """
 
     guess: Given
     comparison: Comparison
     context: str | None = None
     data: str | None = None
+    chance: Chance | None = None
+    stopped: bool = False
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended some of the work."""
+        return self.comparison.interrupted or self.stopped
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Which guesses by chance are drawn, and how many."""
+
+    true: Model
+    null: Null
+    draws: int
+    seed: int
+    engine: str
+
+    def beside(self, result: Result, restriction: Restriction) -> Result:
+        """The result beside guesses by chance; after Ctrl-C, with those that were drawn."""
+        from contextwise.evaluation import ChanceInterrupted, chance
+
+        if result.comparison.open_pairs:
+            return result
+        try:
+            found = chance(
+                self.true,
+                result.guess.model,
+                null=self.null,
+                draws=self.draws,
+                rng=self.seed,
+                engine=self.engine,
+                show_progress=True,
+                **restriction,
+            )
+        except ChanceInterrupted as stop:
+            return replace(result, chance=stop.chance, stopped=True)
+        return replace(result, chance=found)
 
 
 def as_records(
@@ -100,7 +143,13 @@ def as_text(
     else:
         guesses = [Guess(r.guess.label, r.comparison, r.guess.features) for r in results]
         parts = guesses_parts(guesses)
-    return f"{_head(true, results, zero_weights)}\n\n{text_of(parts)}"
+    text = f"{_head(true, results, zero_weights)}\n\n{text_of(parts)}"
+    by_chance = [
+        (f"{result.guess.label}:\n" if len(results) > 1 else "") + str(result.chance)
+        for result in results
+        if result.chance is not None
+    ]
+    return "\n\n".join([text, *by_chance])
 
 
 def _record(true: Given, result: Result) -> Record:
@@ -118,7 +167,15 @@ def _record(true: Given, result: Result) -> Record:
         "context": result.context,
         "data": result.data,
         **comparison_record(result.comparison),
+        **_chance_record(result.chance),
     }
+
+
+def _chance_record(chance: Chance | None) -> Record:
+    """What stands beside chance, under names that say so."""
+    if chance is None:
+        return {}
+    return {f"chance_{key}": value for key, value in chance.record().items()}  # type: ignore[misc]
 
 
 def _head(true: Given, results: Sequence[Result], zero_weights: ZeroWeights) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from contextwise.evaluation.replicates import Summary, summarize
     from contextwise.evaluation.resampling import Stability, stability
     from contextwise.evaluation.scores import Score, score
+    from contextwise.evaluation.uncertain import UncertainComparison, compare_truths
 
 __all__ = [
     "Chance",
@@ -22,8 +23,10 @@ __all__ = [
     "Score",
     "Stability",
     "Summary",
+    "UncertainComparison",
     "chance",
     "check",
+    "compare_truths",
     "score",
     "stability",
     "summarize",
@@ -37,8 +40,10 @@ _HOMES = {
     "Score": "scores",
     "Stability": "stability_result",
     "Summary": "replicates",
+    "UncertainComparison": "uncertain",
     "chance": "chances",
     "check": "checks",
+    "compare_truths": "uncertain",
     "score": "scores",
     "stability": "resampling",
     "summarize": "replicates",

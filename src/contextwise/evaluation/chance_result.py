@@ -299,6 +299,8 @@ def _verdict(found: Chance) -> str:
         all_of = "" if p_value is None else "; in all " + _better(p_value)
         return f"{pairs}{all_of}.".capitalize()
     contexts = f"contexts {_better(p_value)}"
+    if p_value > ALPHA and min(found.distances) >= found.distance:
+        contexts = "contexts as right as in the best draws, but chance gets there often"
     if found.context_skill is None:
         contexts = "no contexts to get right or wrong"
     return f"{pairs}, {contexts}.".capitalize()

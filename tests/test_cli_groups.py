@@ -1,0 +1,123 @@
+"""``compare`` with chance, groups of guesses, and many truths."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from contextwise import Structure, compare, write
+from contextwise.cli import contextwise
+from contextwise.errors import ContextwiseError
+from contextwise.evaluation import chance, compare_truths, summarize
+
+DOMAIN = {"A": 2, "B": 2, "C": 3, "D": 2}
+TRUE = Structure(DOMAIN, ["A=1 & B=1 & C!=0", "B=1 & D=1"])
+GUESSES = [
+    Structure(DOMAIN, texts)
+    for texts in (
+        ["A=1 & B=1"],
+        ["A=1 & B=1 & C=1", "B=1 & D=1"],
+        ["B=1 & D=1"],
+        ["A=1 & D=1"],
+        ["C=2 & D=1 & B=1"],
+        ["A=0 & C=1", "A=1 & B=1"],
+    )
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(TRUE, tmp_path / "true.json")
+    for k, guess in enumerate(GUESSES):
+        write(guess, tmp_path / f"guess{k}.json")
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str) -> Result:
+    given = [a.replace("@", f"{folder}/") for a in arguments]
+    return CliRunner().invoke(contextwise, ["compare", *given])
+
+
+def test_chance(folder: Path) -> None:
+    shown = run(folder, "@true.json", "@guess1.json", "--chance", "--draws", "19", "--seed", "3")
+    assert shown.exit_code == 0, shown.output
+    assert str(chance(TRUE, GUESSES[1], draws=19, rng=3)) in shown.output
+    question = ["--chance", "--null", "variables", "--draws", "9", "--context", "D=1"]
+    record = json.loads(run(folder, "@true.json", "@guess1.json", "--json", *question).output)
+    found = chance(TRUE, GUESSES[1], null="variables", draws=9, context="D=1")
+    assert record["chance_p_value"] == found.p_value
+    assert record["chance_skill"] == found.skill
+    several = run(folder, "@true.json", "@guess0.json", "@guess1.json", "--chance", "--draws", "5")
+    assert several.output.count("Chance, with") == 2
+    assert "guess1.json:\nChance" in several.output
+
+
+def test_groups(folder: Path) -> None:
+    groups = ["--group", "near=@guess[0-2].json", "--group", "far=@guess[3-5].json"]
+    shown = run(folder, "@true.json", *groups)
+    assert shown.exit_code == 0, shown.output
+    assert "The mean of each group, with its 95 % interval" in shown.output
+    assert "Differences between groups, on the same rows" in shown.output
+    found = summarize(
+        {
+            "near": [compare(TRUE, guess) for guess in GUESSES[:3]],
+            "far": [compare(TRUE, guess) for guess in GUESSES[3:]],
+        }
+    )
+    record = json.loads(run(folder, "@true.json", *groups, "--json").output)
+    assert record["means"] == found.records()
+    rows = list(csv.DictReader(io.StringIO(run(folder, "@true.json", *groups, "--csv").output)))
+    assert rows[0]["group"] == "near"
+    assert float(rows[0]["mean"]) == found.mean("near", "distance").mean
+    assert r"\begin{tabular}" in run(folder, "@true.json", *groups, "--latex").output
+    half = run(folder, "@true.json", *groups, "--training-share", "0.5")
+    assert "Each replicate learned from 50 % of the same rows" in half.output
+
+
+def test_truths(folder: Path) -> None:
+    shown = run(folder, "@true.json", "@guess0.json", "--truths", "@guess[1-3].json")
+    assert shown.exit_code == 0, shown.output
+    found = compare_truths([TRUE, *GUESSES[1:4]], GUESSES[0])
+    assert shown.output.strip() == str(found)
+    arguments = ["@true.json", "@guess0.json", "--truths", "@guess[1-3].json", "--json"]
+    assert json.loads(run(folder, *arguments).output)["metrics"] == found.records()
+
+
+def test_mean_and_interval_over_truths() -> None:
+    found = compare_truths([TRUE, *GUESSES[1:5]], GUESSES[0], coverage=0.5)
+    distances = sorted(compare(true, GUESSES[0]).normalized for true in [TRUE, *GUESSES[1:5]])
+    assert found.values["distance"].mean == pytest.approx(sum(distances) / 5)
+    assert (found.values["distance"].low, found.values["distance"].high) == (
+        distances[1],
+        distances[3],
+    )
+    empty = Structure(DOMAIN)
+    nothing = compare_truths([empty, empty], empty)
+    assert nothing.values["mcc"].mean is None
+    assert "mcc is not defined for any of them" in str(nothing)
+    with pytest.raises(ContextwiseError, match="two truths at least, not 1"):
+        compare_truths([TRUE], empty)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["@true.json"], "Missing argument 'GUESS...'"),
+        (["@true.json", "@guess0.json", "--group", "a=@guess1.json"], "as groups only"),
+        (["@true.json", "--group", "guess1.json"], "--group takes NAME=FILES"),
+        (["@true.json", "--group", "a=@none*.json"], "no file matches"),
+        (["@true.json", "@guess0.json", "--latex"], "--latex goes with --group"),
+        (["@true.json", "--group", "a=@guess1.json", "--chance"], "about single guesses"),
+        (["@true.json", "--truths", "@guess*.json"], "--truths takes one GUESS"),
+        (["@true.json", "@guess0.json", "--json", "--csv"], "choose one of"),
+    ],
+)
+def test_contradictions(folder: Path, arguments: list[str], message: str) -> None:
+    shown = run(folder, *arguments)
+    assert shown.exit_code != 0
+    assert message in f"{shown.output}{shown.exception}"
