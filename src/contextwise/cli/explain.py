@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +16,7 @@ from contextwise.cli.restrictions import (
 )
 
 if TYPE_CHECKING:
-    from contextwise.comparison.explain import Explanation, PairExplanation
+    from contextwise.comparison.explain import Explanation
 
 
 @click.command()
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     help="How many regions, pairs and features.",
 )
 @restricting_options
-@time_limit_option("Say what is known by then.")
+@time_limit_option("Say what is known by then.", 60)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; sizes are exact.")
 @click.pass_context
 def explain(
@@ -40,7 +39,7 @@ def explain(
     guess: str,
     top: int,
     asked: Asked,
-    time_limit: float | None,
+    time_limit: float,
     as_json: bool,
 ) -> None:
     """Say where GUESS differs from the TRUE model: in which contexts, and by which features.
@@ -59,7 +58,14 @@ def explain(
     from contextwise.comparison.explain import explain as explain_models
 
     first, second = load_all([true, guess], format=asked.format_name)
-    found = explain_models(first, second, top=top, time_limit=time_limit, **asked.of(first.domain))
+    found = explain_models(
+        first,
+        second,
+        top=top,
+        time_limit=time_limit,
+        show_progress=True,
+        **asked.of(first.domain),
+    )
     refuse_nothing(found.comparison.question)
     if as_json:
         print_json(_record(found))
@@ -75,14 +81,5 @@ def _record(found: Explanation) -> dict[str, object]:
     return {
         "comparison": comparison_record(found.comparison),
         "summary": found.comparison.summary(),
-        "pairs": [_pair_record(pair) for pair in found.pairs],
-        "features": [asdict(feature) for feature in found.features],
-        "partial": found.partial,
+        **found.record(),
     }
-
-
-def _pair_record(pair: PairExplanation) -> dict[str, object]:
-    record = asdict(pair)
-    for region in record["regions"]:
-        region["share"] = float(region["share"])
-    return record

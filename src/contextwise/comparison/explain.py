@@ -3,8 +3,9 @@
 For one pair of variables, the contexts in which only the guess, or only the true model, has the
 dependence are given as **regions**: disjoint, few and general rather than many and narrow, largest
 first, each with its exact share of the pair's contexts (`contextwise.counting.regions` states the
-method). For the whole comparison, pairs are ranked by their errors, and features by the errors they
-take part in.
+method). How many errors a pair has is known from the comparison, so the search ends as soon as the
+largest regions are found. For the whole comparison, pairs are ranked by their errors, and features
+by the errors they take part in.
 
 A feature of the guess **takes part** in a false positive when it holds in that context (the pair's
 literals apart); the error **vanishes** when the feature alone is removed, if no other feature of
@@ -19,30 +20,33 @@ import time
 from fractions import Fraction
 from typing import Unpack
 
-from contextwise.comparison.compare import Comparison, compare
-from contextwise.comparison.pairs import Contexts, Pair, is_canonical, pair_positions
-from contextwise.comparison.question import Restriction, deadline_of
-from contextwise.comparison.responsible import FeatureSearch, most_errors
-from contextwise.comparison.sentences import (
+from contextwise.comparison.compare import compare
+from contextwise.comparison.comparison import Comparison
+from contextwise.comparison.confusion import Number
+from contextwise.comparison.cubes import PairCubes
+from contextwise.comparison.explanation import (
     ErrorRegion,
     Explanation,
     FeatureErrors,
     Kind,
     PairExplanation,
-    in_words,
+    by_scope,
 )
-from contextwise.counting.extraction import CoverSource
-from contextwise.counting.regions import Regions, difference
+from contextwise.comparison.feature_errors import worst_features
+from contextwise.comparison.pairs import Pair, pair_positions
+from contextwise.comparison.question import Restriction, deadline_of
+from contextwise.counting import DEFAULT
+from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
-from contextwise.models.domain import Domain
-from contextwise.models.notation import write_literals
-from contextwise.models.structure import Structure
+from contextwise.models.notation import in_words
 
 __all__ = [
+    "TIME_LIMIT",
     "ErrorRegion",
     "Explanation",
     "FeatureErrors",
     "PairExplanation",
+    "by_scope",
     "explain",
     "explain_comparison",
     "explain_pair",
@@ -52,6 +56,8 @@ __all__ = [
 TOP = 10
 OF_EACH_PAIR = 3
 """How many regions of a pair the explanation of a whole comparison gives."""
+TIME_LIMIT = 60.0
+"""Seconds, half of them for the comparison."""
 
 
 def explain(
@@ -59,7 +65,9 @@ def explain(
     guess: ModelLike,
     *,
     top: int = TOP,
-    time_limit: float | None = None,
+    engine: str = DEFAULT,
+    time_limit: float | None = TIME_LIMIT,
+    show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
 ) -> Explanation:
     """Say where two structures differ.
@@ -69,8 +77,13 @@ def explain(
     true, guess : models, paths of model files, or names of bundled examples
     top : int
         How many pairs, regions and features are given.
-    time_limit : seconds, optional
-        What is not decided by then is left out, and the result says so.
+    engine : name of the engine that compares
+    time_limit : seconds, or None for no limit
+        What is not decided by then is left out, and the result says so. At most half of it goes
+        into the comparison.
+    show_progress : bool or function
+        A line on standard error, or a function of (done, in all): of the comparison first, then of
+        the pairs and features that are explained.
     **restriction
         What is compared, with the keywords of `compare`: ``pairs=[("A", "B")]`` explains one pair.
 
@@ -88,8 +101,15 @@ def explain(
     A–B only in guess: when C=yes and D≠old; 33.3 % of contexts
     """
     deadline = deadline_of(time_limit)
-    found = compare(true, guess, time_limit=time_limit, **restriction)
-    return explain_comparison(found, top=top, deadline=deadline)
+    found = compare(
+        true,
+        guess,
+        engine=engine,
+        time_limit=None if time_limit is None else time_limit / 2,
+        show_progress=show_progress,
+        **restriction,
+    )
+    return explain_comparison(found, top=top, deadline=deadline, show_progress=show_progress)
 
 
 def explain_pair(
@@ -108,64 +128,96 @@ def explain_pair(
     -------
     PairExplanation
     """
-    deadline = deadline_of(time_limit)
-    explainer = _PairExplainer(comparison.true, comparison.guess, comparison.contexts, deadline)
-    return explainer.explain(pair_positions(comparison.domain, pair), top)
+    cubes = PairCubes(comparison.question, deadline_of(time_limit))
+    return _explained(comparison, cubes, pair_positions(comparison.domain, pair), top)
 
 
 def explain_comparison(
-    comparison: Comparison, *, top: int = TOP, deadline: float | None = None
+    comparison: Comparison,
+    *,
+    top: int = TOP,
+    deadline: float | None = None,
+    show_progress: bool | Progress = False,
 ) -> Explanation:
-    """`explain` a comparison that is there already, until an instant of `time.monotonic`."""
-    explainer = _PairExplainer(comparison.true, comparison.guess, comparison.contexts, deadline)
-    errors = {pair: fp + fn for pair, (fp, fn) in most_errors(comparison).items()}
-    worst = sorted((pair for pair in errors if errors[pair]), key=lambda pair: -errors[pair])
+    """`explain` a comparison that is there already.
+
+    Parameters
+    ----------
+    comparison : what `compare` gave
+    top : how many pairs, regions and features are given
+    deadline : when to stop, on the clock of `time.monotonic`, optional
+    show_progress : bool or function
+        A line on standard error, or a function of (done, in all).
+
+    Returns
+    -------
+    Explanation
+    """
+    cubes = PairCubes(comparison.question, deadline)
     of_each = top if comparison.pair_count == 1 else min(top, OF_EACH_PAIR)
-    pairs = tuple(explainer.explain(pair, of_each) for pair in worst[:top])
-    features, in_time = FeatureSearch(comparison, explainer.source, deadline).worst(top)
-    undecided = bool(comparison.open_pairs) or any(pair.undecided for pair in pairs)
-    return Explanation(comparison, pairs, features, partial=undecided or not in_time)
+    worst = _worst_pairs(comparison, top)
+    steps = len(worst) + top
+    pairs = []
+    with progress_of(show_progress, "explaining") as progress:
+        for done, pair in enumerate(worst, 1):
+            pairs.append(_explained(comparison, cubes, pair, of_each))
+            if progress:
+                progress(done, steps)
+
+        def tell(features: int) -> None:
+            if progress:
+                progress(len(worst) + features, steps)
+
+        features, in_time = worst_features(comparison, cubes, top, tell)
+    undecided = bool(len(comparison.unions.open)) or any(pair.undecided for pair in pairs)
+    return Explanation(comparison, tuple(pairs), features, partial=undecided or not in_time)
 
 
-class _PairExplainer:
-    """What is needed again and again to explain the pairs of two structures."""
+def _worst_pairs(comparison: Comparison, top: int) -> list[tuple[int, int]]:
+    """The pairs with the most errors, worst first; those that are open come after those known."""
+    known = comparison.known_counts
+    positions: list[tuple[int, int]] = list(map(tuple, comparison.pairs.tolist()))
+    finished = [k for k, (_, fn, _, _) in enumerate(known) if fn is not None]
+    finished.sort(key=lambda k: -(known[k][1] + known[k][2]))
+    worst = [k for k in finished[:top] if known[k][1] + known[k][2]]
+    if len(worst) < top:
+        _, u = comparison.unions.lower[:, 2], comparison.unions.upper[:, 2]
+        worst += sorted(comparison.unions.open.tolist(), key=lambda k: -u[k])[: top - len(worst)]
+    return [positions[k] for k in worst]
 
-    def __init__(
-        self, true: Structure, guess: Structure, contexts: Contexts, deadline: float | None
-    ) -> None:
-        self.domain: Domain = true.domain
-        self.deadline = deadline
-        self.source = CoverSource(true.features, guess.features, canonical=is_canonical(contexts))
 
-    def explain(self, pair: tuple[int, int], top: int) -> PairExplanation:
-        in_true, in_guess = (self.source.cubes(model, pair) for model in (0, 1))
-        space = self.source.space(pair, [*in_true, *in_guess])
-        fp = difference(space, in_guess, in_true, time_limit=self.time_left())
-        fn = difference(space, in_true, in_guess, time_limit=self.time_left())
-        contexts = space.cover(()).total
-        regions = [*self.named("guess", fp, contexts), *self.named("true", fn, contexts)]
-        regions.sort(key=lambda region: -region.size)
-        names = self.domain.names
-        return PairExplanation(
-            pair=(names[pair[0]], names[pair[1]]),
-            contexts=contexts,
-            regions=tuple(regions[:top]),
-            fp=fp.size,
-            fn=fn.size,
-            rest=sum(region.size for region in regions[top:]),
-            undecided=fp.open + fn.open,
-        )
-
-    def time_left(self) -> float | None:
-        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
-
-    def named(self, only_in: Kind, found: Regions, contexts: int) -> list[ErrorRegion]:
-        return [
-            ErrorRegion(
-                only_in,
-                write_literals(self.domain.literal(v, allowed) for v, allowed in region.literals),
-                region.size,
-                Fraction(region.size, contexts),
-            )
-            for region in found
-        ]
+def _explained(
+    comparison: Comparison, cubes: PairCubes, pair: tuple[int, int], top: int
+) -> PairExplanation:
+    """The largest regions of one pair, and how many errors are outside of them."""
+    names = comparison.domain.names[pair[0]], comparison.domain.names[pair[1]]
+    bounds, whole = comparison.pair_bounds(*names), cubes.whole(pair)
+    regions, complete = [], True
+    kinds: tuple[tuple[Kind, int, Number], ...]
+    kinds = ("guess", 1, bounds.fp[1]), ("true", 0, bounds.fn[1])
+    sums: dict[Kind, Number] = {"guess": 0, "true": 0}
+    for kind, model, most in kinds:
+        if not most or not top:
+            continue
+        limit = None if cubes.deadline is None else max(0.0, cubes.deadline - time.monotonic())
+        # Twice as many as are shown: some of them turn out to be one.
+        found, ended = cubes.only_in(model, pair, most=2 * top, time_limit=limit)
+        complete &= ended or limit is None or limit > 0
+        for literals, size in found:
+            sums[kind] += size
+            written = tuple(comparison.domain.literal(v, allowed) for v, allowed in literals)
+            regions.append(ErrorRegion(kind, written, size, Fraction(size) / whole))
+    regions.sort(key=lambda region: -region.size)
+    fp, fn = max(bounds.fp[0], sums["guess"]), max(bounds.fn[0], sums["true"])
+    left = fp + fn - sum(region.size for region in regions[:top])
+    in_time = complete and (cubes.deadline is None or time.monotonic() < cubes.deadline)
+    unknown = max(bounds.distance[1] - fp - fn, 0)
+    return PairExplanation(
+        pair=names,
+        contexts=whole,
+        regions=tuple(regions[:top]),
+        fp=fp,
+        fn=fn,
+        rest=left if in_time else 0,
+        undecided=unknown + (0 if in_time else left),
+    )

@@ -40,7 +40,7 @@ def union_bounds(
     """Lower and upper bounds on the three unions of each pair: exact ints, shape (pairs, 3)."""
     largest, summed = np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
     for column, features in enumerate((a, b)):
-        shares = _PairShares(features, canonical, value_weights)
+        shares = PairShares(features, canonical, value_weights)
         largest[:, column], summed[:, column] = shares.of(pairs)
     largest[:, 2] = largest[:, :2].max(axis=1)
     summed[:, 2] = summed[:, :2].sum(axis=1)
@@ -64,8 +64,20 @@ def related(lower: ObjectArray, upper: ObjectArray) -> tuple[ObjectArray, Object
     return np.stack([a, b, u], axis=1), np.stack([a_most, b_most, u_most], axis=1)
 
 
-class _PairShares:
-    """The shares of all contexts that the cubes of each pair have."""
+class PairShares:
+    """The share of a pair's contexts that each of its cubes has, for all pairs of some features.
+
+    Parameters
+    ----------
+    features : whose cubes they are
+    canonical : whether contexts are full assignments
+    value_weights : how much each value of each variable counts, or None
+
+    Attributes
+    ----------
+    pairs, starts, owners : as `pair_features` gives them
+    shares : floats, one for each of ``owners``
+    """
 
     def __init__(
         self, features: Features, canonical: bool, value_weights: ValueWeights | None
@@ -74,6 +86,7 @@ class _PairShares:
         literal = np.log(np.maximum(_literal_shares(features, value_weights), TINY))
         feature = np.bincount(features.owners, weights=literal, minlength=len(features))
         pairs, self.starts, owners = pair_features(features)
+        self.pairs, self.owners = pairs, owners
         logs = feature[owners].astype(np.float64)  # bincount of nothing gives ints
         if not canonical:
             place = features.owners * n + features.variables

@@ -118,18 +118,41 @@ class CoverSource:
 
     def space(self, pair: tuple[int, int], cubes: Iterable[Cube]) -> ClassSpace:
         """The space in which these cubes of a pair can be set against each other."""
-        cardinalities, weights = list(self.cardinalities), self.value_weights
-        if not self.canonical:
-            weights = None if weights is None else list(weights)
-            for variable in pair:
-                cardinalities[variable] = 1
-                if weights is not None:
-                    weights[variable] = (1,)
-        return class_space(cardinalities, cubes, weights)
+        return pair_space(self.cardinalities, pair, cubes, self.canonical, self.value_weights)
 
     def cover(self, pair: tuple[int, int], cubes: Sequence[Cube]) -> Cover:
         """These cubes as a cover over the contexts of the pair."""
         return self.space(pair, cubes).cover(cubes)
+
+
+def pair_space(
+    cardinalities: Sequence[int],
+    pair: tuple[int, int],
+    cubes: Iterable[Cube],
+    canonical: bool = False,
+    value_weights: ValueWeights | None = None,
+) -> ClassSpace:
+    """The space in which some cubes of a pair can be set against each other.
+
+    Parameters
+    ----------
+    cardinalities : of all variables
+    pair : positions
+    cubes : of this pair
+    canonical : whether contexts are full assignments, the pair's variables included
+    value_weights : how much each value of each variable counts, if not all alike
+
+    Returns
+    -------
+    ClassSpace
+    """
+    if canonical:
+        return class_space(cardinalities, cubes, value_weights)
+    left = [1 if v in pair else size for v, size in enumerate(cardinalities)]
+    if value_weights is None:
+        return class_space(left, cubes)
+    own = [(1,) if v in pair else weights for v, weights in enumerate(value_weights)]
+    return class_space(left, cubes, own)
 
 
 def _by_pair(features: Features) -> dict[tuple[int, int], Sequence[int]]:

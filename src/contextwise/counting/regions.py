@@ -28,7 +28,8 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import insort
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -63,11 +64,13 @@ class Regions:
     Attributes
     ----------
     regions : the regions
-    open : the number of contexts that were not decided within the limits; 0 if all were
+    open : the number of contexts that were not decided; 0 if all were
+    complete : whether the search ended by itself, and not by a limit
     """
 
     regions: tuple[Region, ...]
     open: int = 0
+    complete: bool = True
 
     def __iter__(self) -> Iterator[Region]:
         return iter(self.regions)
@@ -126,6 +129,8 @@ def difference(
     *,
     boxes: int = BOXES,
     time_limit: float | None = None,
+    most: int | None = None,
+    size: Callable[[Literals], int] | None = None,
 ) -> Regions:
     """The contexts that some cube of ``inside`` allows and no cube of ``outside`` does.
 
@@ -137,6 +142,14 @@ def difference(
         Each a sequence of (variable, value set as an int).
     boxes : the number of boxes after which the search ends, whatever is left
     time_limit : seconds after which the search ends, optional
+    most : how many regions are wanted, optional
+        The search ends when so many are found and no box is left that is larger than any of them.
+    size : what a cube counts, from its literals, optional
+        By default the number of its contexts. A box that counts nothing is left aside.
+
+    Returns
+    -------
+    Regions
 
     Examples
     --------
@@ -146,13 +159,14 @@ def difference(
     >>> [region.literals for region in found], found.size, found.open
     ([((0, 1), (1, 3), (2, 30)), ((0, 1), (1, 4))], 13, 0)
     """
-    tree = _Tree(space, space.cover(inside), space.cover(outside))
-    tree.grow(boxes, None if time_limit is None else time.monotonic() + time_limit)
+    tree = _Tree(space, space.cover(inside), space.cover(outside), size)
+    tree.grow(boxes, None if time_limit is None else time.monotonic() + time_limit, most)
     sized = [
         Region(space.decode(cube), tree.size(cube)) for cube in merged(tree.regions(), tree.fields)
     ]
+    sized = [region for region in sized if region.size]
     sized.sort(key=lambda region: (-region.size, len(region.literals), region.literals))
-    return Regions(tuple(sized), tree.open_size())
+    return Regions(tuple(sized), tree.open_size(), complete=tree.is_complete(most))
 
 
 @dataclass(frozen=True)
@@ -167,14 +181,23 @@ class _Box:
 class _Tree:
     """The decision tree of one difference, grown from its largest box."""
 
-    def __init__(self, space: ClassSpace, inside: Cover, outside: Cover) -> None:
+    def __init__(
+        self,
+        space: ClassSpace,
+        inside: Cover,
+        outside: Cover,
+        size: Callable[[Literals], int] | None = None,
+    ) -> None:
         self.cover = inside
+        self.space = space
+        self.measure = size
         self.fields = inside.fields
         everything = space.everything
         self.heap: list[tuple[int, int, _Box]] = []
         self.parents: list[int] = []
         self.splits: list[int] = []
         self.leaves: list[tuple[int, int]] = []
+        self.sizes: list[int] = []  # of the leaves, negative: the largest first
         root = _Box(
             everything,
             tuple(everything ^ cube for cube in inside.cubes),
@@ -183,16 +206,18 @@ class _Tree:
         self.add(root, 0)
 
     def size(self, cube: int) -> int:
-        """The number of contexts of a cube."""
+        """What a cube counts."""
+        if self.measure is not None:
+            return self.measure(self.space.decode(cube))
         return self.cover.size(cube) * self.cover.scale
 
     def open_size(self) -> int:
         """The number of contexts in boxes that are not decided yet."""
         return sum(-negative for negative, _, _ in self.heap)
 
-    def grow(self, boxes: int, deadline: float | None) -> None:
-        """Split the largest box until all are decided, or a limit is met."""
-        while self.heap and len(self.parents) < boxes:
+    def grow(self, boxes: int, deadline: float | None, most: int | None = None) -> None:
+        """Split the largest box until all are decided, or enough are, or a limit is met."""
+        while len(self.parents) < boxes and not self.is_complete(most):
             if deadline is not None and time.monotonic() >= deadline:
                 return
             _, number, box = heapq.heappop(self.heap)
@@ -200,6 +225,14 @@ class _Tree:
             self.splits[number] = field
             for part in self.split(box, field):
                 self.add(part, number)
+
+    def is_complete(self, most: int | None) -> bool:
+        """Whether all that counts is decided, or so many regions that no box is larger."""
+        if not self.heap or not self.heap[0][0]:
+            return True
+        if most is None or len(self.sizes) < most:
+            return False
+        return most == 0 or self.sizes[most - 1] <= self.heap[0][0]
 
     def add(self, box: _Box, parent: int) -> None:
         """Decide a box, or put it on the heap."""
@@ -213,6 +246,7 @@ class _Tree:
             heapq.heappush(self.heap, (-self.size(reduced.alive), number, reduced))
         else:
             self.leaves.append((number, reduced.alive))
+            insort(self.sizes, -self.size(reduced.alive))
 
     def reduced(self, box: _Box) -> _Box | None:
         """The box after rules 1 and 2; None if it is out."""

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from contextwise.comparison.pairs import Pair
-from contextwise.comparison.sentences import in_words
 from contextwise.evaluation.conditional import ConditionalTest
 from contextwise.models.domain import Domain
-from contextwise.models.notation import quoted
+from contextwise.models.notation import in_words, quoted
 from contextwise.models.numbers import columns, name, plural
 
 TOP = 10

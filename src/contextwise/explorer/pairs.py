@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from htmltools import Tag, TagList, tags
 from shiny import reactive, render, req, ui
 
@@ -64,7 +62,7 @@ def serve(state: State) -> Worker:
         return _regions(found)
 
     def records() -> list[dict[str, object]]:
-        return [asdict(region) | {"share": float(region.share)} for region in found().regions]
+        return [region.record() for region in found().regions]
 
     def found() -> PairExplanation:
         explanation: PairExplanation = worker.result()
@@ -74,7 +72,7 @@ def serve(state: State) -> Worker:
         return as_csv(records(), REGION_KEYS)
 
     def regions_as_json() -> str:
-        return as_json(asdict(found()) | {"regions": records()})
+        return as_json(found().record())
 
     elements.offer("regions_csv", regions_as_csv)
     elements.offer("regions_json", regions_as_json)
@@ -106,14 +104,14 @@ def _regions(found: PairExplanation) -> TagList:
             tags.span(
                 f"only in {region.only_in}", class_="fp" if region.only_in == "guess" else "fn"
             ),
-            tags.span(in_words(region.when) or "in every context", class_="when text-wrap"),
+            tags.span(in_words(region.literals) or "in every context", class_="when text-wrap"),
             percent(region.size, found.contexts),
         )
         for region in found.regions
     ]
     left = []
     if found.rest:
-        left.append(f"{percent(found.rest, found.contexts)} of contexts are in smaller regions.")
+        left.append(f"{percent(found.rest, found.contexts)} of contexts are in other regions.")
     if found.undecided:
         share = percent(found.undecided, found.contexts)
         left.append(f"{share} of contexts were not decided in time.")

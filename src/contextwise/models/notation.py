@@ -134,5 +134,20 @@ def write_literals(literals: Iterable[Literal]) -> str:
     return " & ".join(map(write_literal, literals))
 
 
+def in_words(literals: Iterable[Literal] | str) -> str:
+    """Literals as they are read aloud.
+
+    >>> in_words("C=yes & D!=old")
+    'C=yes and D≠old'
+    >>> in_words([Literal("C", ("yes", "maybe"), negated=True)])
+    'C≠yes|maybe'
+    """
+    given = parse_literals(literals) if isinstance(literals, str) else literals
+    return " and ".join(
+        write_literal(literal).replace("!=", "≠", 1) if literal.negated else write_literal(literal)
+        for literal in given
+    )
+
+
 def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."

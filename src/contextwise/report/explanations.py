@@ -58,7 +58,7 @@ def region_parts(pair: PairExplanation) -> list[Part]:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             Marked(WORDS[KINDS[region.only_in]], KINDS[region.only_in]),
-            in_words(region.when) if region.when else "in every context",
+            in_words(region.literals) if region.literals else "in every context",
             region.share,
         )
         for region in pair.regions
@@ -66,7 +66,7 @@ def region_parts(pair: PairExplanation) -> list[Part]:
     parts: list[Part] = [Table("", columns, rows, key="regions")] if rows else []
     if pair.rest:
         share = percent(pair.rest, pair.contexts)
-        parts.append(Note("rest", f"{share} of contexts differ in smaller regions."))
+        parts.append(Note("rest", f"{share} of contexts differ in other regions."))
     if pair.undecided:
         share = percent(pair.undecided, pair.contexts)
         parts.append(Note("open", f"{share} of contexts were not decided in time.", warns=True))
@@ -85,7 +85,7 @@ def features_table(features: tuple[FeatureErrors, ...]) -> Table:
     whose = {"guess": "the guess has it", "true": "the guess lacks it"}
     rows = tuple(
         (
-            in_words(found.feature) or "(the empty feature)",
+            in_words(found.literals) or "(the empty feature)",
             whose[found.only_in],
             found.takes_part,
             found.vanish,
