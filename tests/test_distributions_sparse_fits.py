@@ -272,6 +272,13 @@ def test_many_features_come_in_by_turns(monkeypatch: pytest.MonkeyPatch) -> None
     assert np.allclose(whole.weights, few.weights, atol=1e-4)
 
 
+def test_a_step_too_far_is_not_the_end() -> None:
+    structure = Structure({"A": 2, "B": 65}, ["A=1", "B=64"])
+    found = fit(structure, [[1, 64]], l1=0.01, l2=0)
+    assert found.converged
+    assert np.allclose(found.weights, [np.log(99), np.log(99 * 64)], atol=0.01)
+
+
 def test_no_passes_of_no_size() -> None:
     empty = fit(Structure({"A": 2, "B": 1}, []), [[0, 0], [1, 0]], l1=1.0)
     assert empty.converged

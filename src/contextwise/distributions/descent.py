@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from contextwise.distributions.firing import FloatArray
+from contextwise.errors import require
 from contextwise.models.features import IntArray
 
 try:
@@ -82,11 +83,11 @@ def descend(
 
 
 def gram(matrix: Any, transposed: Any, scale: FloatArray, chosen: IntArray) -> Any:
-    """Aᵀ D A over some columns of a sparse A, with D diagonal.
+    """Aᵀ D A over some columns of A, with D diagonal.
 
     Parameters
     ----------
-    matrix, transposed : CSR arrays, A and Aᵀ
+    matrix, transposed : CSR arrays or dense ones, A and Aᵀ
     scale : the diagonal of D
     chosen : the columns, rising
 
@@ -94,6 +95,9 @@ def gram(matrix: Any, transposed: Any, scale: FloatArray, chosen: IntArray) -> A
     -------
     CSR array of shape (chosen, chosen)
     """
+    if isinstance(matrix, np.ndarray):
+        part = matrix[:, chosen]
+        return require("scipy.sparse", "distributions").csr_array(part.T @ (scale[:, None] * part))
     if not available():
         part = matrix[:, chosen]
         part.data = part.data * np.repeat(scale, np.diff(part.indptr))

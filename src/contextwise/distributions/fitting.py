@@ -33,7 +33,7 @@ from contextwise.distributions.conditionals import Conditionals
 from contextwise.distributions.elimination import calibrate, plan
 from contextwise.distributions.firing import FloatArray, distinct_rows, frequencies
 from contextwise.distributions.inference import probabilities
-from contextwise.distributions.proximal import Optimum, Penalty, minimise, relative_gap
+from contextwise.distributions.proximal import FLOOR, Optimum, Penalty, minimise, relative_gap
 from contextwise.distributions.tables import states
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.execution.progress import Progress, progress_of
@@ -237,7 +237,8 @@ def _by_likelihood(
         """Entropy is concave: a mixture has at least so much."""
         return (1 - share) * loss.entropy_of_rows + share * entropy
 
-    gap = relative_gap(objective, penalty.lower_bound(weights, gradient, mixture))
+    bound = penalty.lower_bound(weights, gradient, mixture)
+    gap = relative_gap(objective, bound, FLOOR * loss.at(np.zeros(len(weights)))[0])
     slope = penalty.slope(weights, gradient + penalty.ridge * weights)
     converged = found.success or bool(np.abs(slope).max(initial=0) < 1e-8 * loss.total)
     return Optimum(weights, objective, value, gap, int(found.nit), bool(converged))

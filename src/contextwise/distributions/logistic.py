@@ -36,7 +36,7 @@ class Options:
 
     Attributes
     ----------
-    matrix : sparse array of shape (options, features)
+    matrix : array of shape (options, features), sparse, or dense if all settings are binary
     starts : where the options of each setting begin, and at the end their number
     """
 
@@ -46,7 +46,8 @@ class Options:
     @cached_property
     def transposed(self) -> Any:
         """The matrix the other way round; both are used at every step of a fit."""
-        return self.matrix.T.tocsr()
+        turned = self.matrix.T
+        return turned if isinstance(turned, np.ndarray) else turned.tocsr()
 
     @cached_property
     def owners(self) -> IntArray:

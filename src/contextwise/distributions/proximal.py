@@ -45,8 +45,12 @@ PRECISION = 0.05
 FEWEST = 1000
 """A step takes in at least so many new features if they want to come in."""
 
-TINY = 1e-12
-"""An objective that is smaller counts as this, so that a gap is a part of something."""
+REACH = 10.0
+"""In one step a weight w moves by at most about this many times 1 + |w|."""
+
+FLOOR = 1e-3
+"""A gap is a part of the objective, or of this part of the loss without weights if that is more:
+where the best weights are infinite, the loss goes to 0, and the search has to end."""
 
 LARGEST = 2.0
 """An unpenalised weight is taken to be at most this many times what it is, plus one."""
@@ -118,7 +122,7 @@ class Penalty:
         entropy : of the mixture with a given share of the fitted probabilities; see `logistic`
         """
         paid = self.prices > 0
-        if not self.ridge and not paid.any() and len(paid):
+        if not self.ridge and not paid.any() and len(weights):
             return -np.inf
         pulls = self.norms(gradient)
         with np.errstate(divide="ignore"):
@@ -182,18 +186,18 @@ def minimise(
     weights = np.zeros(loss.size) if start is None else np.array(start, dtype=np.float64)
     now = loss.at(weights)
     objective = now.value + penalty.value(weights)
-    small = tolerance**2 * loss.at(np.zeros(loss.size)).value
+    null = loss.at(np.zeros(loss.size)).value
     for done in range(max_iterations + 1):
         gradient = now.gradient + penalty.ridge * weights
         slope = penalty.slope(weights, gradient)
         bound = penalty.lower_bound(weights, now.gradient, now.entropy)
-        gap = relative_gap(objective, bound)
+        gap = relative_gap(objective, bound, FLOOR * null)
         converged = gap <= tolerance or not slope.any()
         if converged or done == max_iterations:
             break
         step = _step(now, penalty, weights, gradient, slope)
         gain = penalty.price(weights) - penalty.price(weights + step) - float(gradient @ step)
-        if bound == -np.inf and gain <= small:
+        if bound == -np.inf and gain <= tolerance**2 * null:
             converged = True
             break
         found = _search(loss, penalty, weights, step, objective, gain)
@@ -206,10 +210,17 @@ def minimise(
     return Optimum(weights, objective, now.value, gap, done, converged)
 
 
-def relative_gap(objective: float, bound: float) -> float:
-    """How far an objective is above a bound of the optimum, as a part of the objective."""
+def relative_gap(objective: float, bound: float, least: float) -> float:
+    """How far an objective is above a bound of the optimum, as a part of the objective.
+
+    Parameters
+    ----------
+    objective : what was reached
+    bound : what cannot be reached
+    least : an objective below this counts as this
+    """
     difference = max(objective - bound, 0.0)
-    return difference / max(abs(objective), TINY) if difference else 0.0
+    return difference / max(objective, least) if objective > 0 else 0.0
 
 
 def _search(
@@ -242,8 +253,8 @@ def _step(
     """From the present weights to the minimum of the quadratic model with the penalties."""
     groups = _working(penalty, weights, gradient, slope)
     chosen = np.flatnonzero(groups[penalty.groups])
-    sparse = require("scipy.sparse", "distributions")
-    model = now.curvature(chosen) + penalty.ridge * sparse.eye_array(len(chosen), format="csr")
+    model = now.curvature(chosen)
+    model = model + _diagonal(penalty.ridge + _lacking(model, weights[chosen], slope[chosen]))
     step = np.zeros_like(weights)
     if not penalty.prices.any():
         step[chosen] = _conjugate_gradients(model, -gradient[chosen])
@@ -260,6 +271,17 @@ def _step(
     )
     step[chosen] = found - weights[chosen]
     return step
+
+
+def _lacking(model: Any, weights: FloatArray, slope: FloatArray) -> FloatArray:
+    """What the curvatures need for no weight to go too far by itself.
+
+    Where a probability is near 0 or 1 the loss is flat, and its model knows nothing of what lies
+    beyond: a step would be far too long, and from out there none would lead back.
+    """
+    least = np.abs(slope) / (REACH * (1.0 + np.abs(weights)))
+    lacking: FloatArray = np.maximum(least - model.diagonal(), 0.0)
+    return lacking
 
 
 def _working(

@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from contextwise.learning.adapters import CausalLearn, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, as_learner
     from contextwise.learning.data import Data, as_data
+    from contextwise.learning.gssl import GSSL
     from contextwise.learning.marginals import ChowLiu, Independent
     from contextwise.learning.selection import Selection, select
+    from contextwise.learning.sparse_pairs import SparsePairs
     from contextwise.learning.trees import AcyclicTrees, Trees
+    from contextwise.learning.trees_and_pairs import TreesAndPairs
 
 __all__ = [
+    "GSSL",
     "LEARNERS",
     "AcyclicTrees",
     "CausalLearn",
@@ -28,7 +32,9 @@ __all__ = [
     "Pgmpy",
     "PyAgrum",
     "Selection",
+    "SparsePairs",
     "Trees",
+    "TreesAndPairs",
     "as_data",
     "as_learner",
     "learner_named",

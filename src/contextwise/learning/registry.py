@@ -30,6 +30,9 @@ LEARNERS: dict[str, Entry] = {
     "chow-liu": Entry("marginals", "ChowLiu", "The best tree of pairs (Chow and Liu)."),
     "trees": Entry("trees", "Trees", "A decision tree per variable; with --refit l1, DTSL."),
     "acyclic-trees": Entry("trees", "AcyclicTrees", "Decision trees of a Bayesian network."),
+    "sparse-pairs": Entry("sparse_pairs", "SparsePairs", "Pairs by sparse regressions."),
+    "trees-and-pairs": Entry("trees_and_pairs", "TreesAndPairs", "Both, their weights refitted."),
+    "gssl": Entry("gssl", "GSSL", "Rows, generalised at random (Van Haaren and Davis)."),
     "pgmpy": Entry("adapters", "Pgmpy", "Graphs by pgmpy: hill climbing, GES, PC.", "pgmpy"),
     "pyagrum": Entry("adapters", "PyAgrum", "Graphs by pyAgrum: greedy, tabu, MIIC.", "pyagrum"),
     "causal-learn": Entry(

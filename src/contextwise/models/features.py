@@ -57,6 +57,17 @@ def as_words(value_set: int, words: int) -> WordArray:
     return np.frombuffer(value_set.to_bytes(words * 8, "little"), dtype="<u8").astype(np.uint64)
 
 
+def single_values(values: IntArray, words: int) -> WordArray:
+    """The value sets that allow one value each: shape (values, words).
+
+    >>> single_values(np.array([0, 3, 64]), 2).tolist()
+    [[1, 0], [8, 0], [0, 1]]
+    """
+    sets = np.zeros((len(values), words), dtype=np.uint64)
+    sets[np.arange(len(values)), values // WORD] = np.uint64(1) << (values % WORD).astype(np.uint64)
+    return sets
+
+
 def members(value_set: int) -> list[int]:
     """The values of a value set, rising.
 

@@ -1,0 +1,250 @@
+"""Sparse pairs, trees and pairs, GSSL: optima, agreement with scikit-learn, groups, paths."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize
+
+from contextwise.errors import ContextwiseError, DomainError
+from contextwise.learning import GSSL, SparsePairs, Trees, TreesAndPairs, as_data
+from contextwise.learning.gssl import conjunctions, generate
+from contextwise.learning.sparse_pairs import Columns
+from contextwise.models.domain import Domain
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+def chain(count: int, seed: int, cards: tuple[int, ...] = (2, 2, 2, 2, 2)) -> IntArray:
+    """Rows in which every variable mostly follows the one before."""
+    rng = np.random.default_rng(seed)
+    rows = np.stack([rng.integers(0, c, count) for c in cards], axis=1)
+    for v in range(1, len(cards)):
+        copy = rng.random(count) < 0.6
+        rows[copy, v] = rows[copy, v - 1] % cards[v]
+    return rows
+
+
+@pytest.mark.parametrize("l1", [12.0, 30.0])
+@pytest.mark.parametrize("penalise_intercept", [False, True])
+def test_binary_regressions_are_those_of_scikit_learn(l1: float, penalise_intercept: bool) -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    rows = chain(400, 1)
+    learner = SparsePairs(l1=l1, penalise_intercept=penalise_intercept, tolerance=1e-9)
+    for own in learner.fit(rows).regressions_:
+        others = np.delete(rows, own.target, axis=1)
+        weights = np.delete(own.weights[:, 0], 1 + own.target)
+        if penalise_intercept:  # as one more column, which is what it is then
+            solver = linear.LogisticRegression(
+                l1_ratio=1,
+                C=1 / l1,
+                solver="liblinear",
+                fit_intercept=False,
+                tol=1e-10,
+                max_iter=5000,
+            )
+            theirs = solver.fit(np.column_stack([np.ones(len(rows)), others]), rows[:, own.target])
+            found = theirs.coef_[0]
+        else:
+            solver = linear.LogisticRegression(
+                l1_ratio=1, C=1 / l1, solver="saga", tol=1e-10, max_iter=20_000, random_state=0
+            )
+            theirs = solver.fit(others, rows[:, own.target])
+            found = np.concatenate([theirs.intercept_, theirs.coef_[0]])
+        assert np.allclose(weights, found, atol=2e-4)
+        assert ((weights == 0) == (np.abs(found) < 1e-6)).all()
+
+
+def brute_objective(rows: IntArray, cards: tuple[int, ...], target: int, l1: float) -> Any:
+    """The objective of a regression from its definition, of a flat vector of weights."""
+    options = cards[target] - 1
+    others = [j for j in range(len(cards)) if j != target and cards[j] > 1]
+    sizes = [options, *(options * (cards[j] - 1) for j in others)]
+    ends = np.cumsum(sizes)
+
+    def objective(x: FloatArray) -> float:
+        parts = np.split(x, ends[:-1])
+        tables = [
+            part.reshape(cards[j] - 1, options) for part, j in zip(parts[1:], others, strict=True)
+        ]
+        total = l1 * sum(np.sqrt(part.size) * np.linalg.norm(part) for part in parts[1:])
+        for row in rows.tolist():
+            z = np.concatenate([[0.0], parts[0]])
+            for table, j in zip(tables, others, strict=True):
+                if row[j]:
+                    z[1:] += table[row[j] - 1]
+            total += np.logaddexp.reduce(z) - z[row[target]]
+        return float(total)
+
+    return objective, int(ends[-1])
+
+
+@pytest.mark.parametrize("l1", [0.3, 1.5])
+def test_groups_are_those_of_a_generic_solver(l1: float) -> None:
+    cards = (3, 2, 4)
+    rows = chain(25, 3, cards)
+    domain = {f"v{k}": c for k, c in enumerate(cards)}
+    found = SparsePairs(l1=l1, tolerance=1e-9).fit(rows, domain=domain)
+    assert found.converged_
+    columns = Columns.of(as_data(rows, domain))
+    for own in found.regressions_:
+        objective, size = brute_objective(rows, cards, own.target, l1)
+        x = own.weights[columns.others(own.target)].ravel()
+        assert own.optimum.objective == pytest.approx(objective(x), rel=1e-10)
+        rough = optimize.minimize(objective, np.full(size, 0.01), method="BFGS").fun
+        assert own.optimum.objective <= rough + 1e-6
+        rng = np.random.default_rng(0)
+        for _ in range(20):
+            assert objective(x + rng.normal(0, 0.02, size)) >= own.optimum.objective
+
+
+@settings(max_examples=12)
+@given(
+    st.lists(st.integers(1, 4), min_size=1, max_size=4),
+    st.integers(0, 99),
+    st.sampled_from([0.2, 1.0, 5.0]),
+)
+def test_tables_come_and_go_as_one(cards: list[int], seed: int, l1: float) -> None:
+    rows = chain(40, seed, tuple(cards))
+    domain = {f"v{k}": c for k, c in enumerate(cards)}
+    for rule in ("or", "and"):
+        found = SparsePairs(l1=l1, l2=0.01, rule=rule).fit(rows, domain=domain)
+        assert found.converged_
+        assert found.gap_ <= 1e-6
+        starts = 1 + Columns.of(as_data(rows, domain)).starts
+        for own, (j, begin) in product(found.regressions_, enumerate(starts[:-1])):
+            table = own.weights[begin : starts[j + 1]]
+            assert table.all() or not table.any()
+            assert own.target != j or not table.any()
+        names = found.domain_.names
+        assert found.structure_.pairs() == [(names[i], names[j]) for i, j in found.pairs_]
+    assert found.pairs_ == [
+        (i, j)
+        for i, j in SparsePairs(l1=l1, l2=0.01).fit(rows, domain=domain).pairs_
+        if found.regressions_[i].weights[starts[j] : starts[j + 1]].any()
+        and found.regressions_[j].weights[starts[i] : starts[i + 1]].any()
+    ]
+
+
+def test_a_path_is_what_single_fits_give() -> None:
+    rows = chain(300, 2, (2, 3, 2, 2))
+    penalties = [2.0, 40.0, 8.0, 1000.0]
+    path = SparsePairs(tolerance=1e-9).path(rows, penalties)
+    assert [found.l1 for found in path] == penalties
+    sizes = {found.l1: len(found.pairs_) for found in path}
+    assert sizes[1000.0] == 0
+    assert sizes[2.0] >= sizes[8.0] >= sizes[40.0]
+    for found in path:
+        single = SparsePairs(l1=found.l1, tolerance=1e-9).fit(rows)
+        assert found.pairs_ == single.pairs_
+        assert found.objective_ == pytest.approx(single.objective_, rel=1e-8)
+        assert np.allclose(found.model_.weights, single.model_.weights, atol=1e-3)
+
+
+def test_the_chain_is_found_and_scores_are_those_of_the_regressions() -> None:
+    rows = chain(2000, 4)
+    found = SparsePairs(l1=40.0, n_jobs=2).fit(rows)
+    assert found.pairs_ == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    alone = SparsePairs(l1=40.0).fit(rows)
+    assert alone.model_ == found.model_
+    seen: list[tuple[int, int]] = []
+    SparsePairs(show_progress=lambda done, total: seen.append((done, total))).fit(rows)
+    assert seen == [(k, 5) for k in range(1, 6)]
+    loss = sum(own.optimum.loss for own in found.regressions_)
+    assert found.conditional_score(rows) == pytest.approx(-loss / len(rows))
+    assert found.score(rows) <= found.conditional_score(rows)  # they may disagree, it may not
+
+
+def test_strange_data() -> None:
+    constant = SparsePairs(l1=1.0).fit([[0, 1], [0, 0], [0, 1]])
+    assert constant.pairs_ == []
+    assert constant.converged_
+    assert SparsePairs(l1=1.0).fit([[0], [1], [1]]).model_.weights[0] == pytest.approx(np.log(2))
+    none = SparsePairs().fit(np.zeros((0, 3), dtype=int), domain={"A": 2, "B": 3, "C": 2})
+    assert none.pairs_ == []
+    assert none.converged_
+    one = SparsePairs(l1=0.1, l2=0.1).fit([[1, 0, 1]], domain={"A": 2, "B": 2, "C": 2})
+    assert one.converged_
+    wide = SparsePairs(l1=1.0, l2=0.1).fit(chain(60, 1, (65, 2)), domain={"A": 65, "B": 2})
+    assert wide.converged_
+    assert wide.regressions_[0].weights.shape == (66, 64)
+    always = SparsePairs().fit([[1, 0], [1, 1]] * 9, domain={"A": 2, "B": 2})  # A is never 0
+    assert always.converged_
+    assert 5 < always.regressions_[0].weights[0, 0] < 50
+    more_variables = SparsePairs(l1=2.0).fit(np.random.default_rng(0).integers(0, 2, (8, 30)))
+    assert more_variables.converged_
+    with pytest.raises(ContextwiseError, match="rule is 'or' or 'and'"):
+        SparsePairs(rule="xor").fit([[0, 1]])  # type: ignore[arg-type]
+    with pytest.raises(DomainError, match="a penalty is a finite number"):
+        SparsePairs(l1=-1).fit([[0, 1]])
+
+
+def test_trees_and_pairs_score_no_worse_than_trees_alone() -> None:
+    rows = chain(1000, 6)
+    both = TreesAndPairs(penalty=5, pairs_l1=5, l1=1).fit(rows)
+    trees = Trees(penalty=5, refit="l1", l1=1).fit(rows)
+    assert both.score(rows) >= trees.score(rows) - 1e-3
+    assert (both.model_.weights != 0).all()
+    features = Trees(penalty=5).fit(rows).structure_ | SparsePairs(l1=5).fit(rows).structure_
+    assert both.structure_._key <= features._key
+
+
+# -- GSSL ------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.integers(0, 99), st.integers(0, 60))
+def test_generated_features_hold_in_a_row(cards: list[int], seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = np.stack([rng.integers(0, c, 4) for c in cards], axis=1)
+    found = generate(rows, count, np.random.default_rng(seed))
+    assert found.shape == (count, len(cards))
+    kept = found >= 0
+    holds = (found[:, None] == rows) | ~kept[:, None]
+    assert holds.all(axis=2).any(axis=1).all()
+    assert (kept.sum(axis=1) >= 1).all()
+    if len(cards) > 1:
+        assert (kept.sum(axis=1) < len(cards)).all()
+    assert np.array_equal(found, generate(rows, count, np.random.default_rng(seed)))
+
+
+def test_every_number_of_literals_is_as_likely() -> None:
+    rows = np.arange(5)[None].repeat(1000, axis=0)
+    lengths = (generate(rows, 1000, np.random.default_rng(0)) >= 0).sum(axis=1)
+    # most parents are rows, of which 1 to 4 literals stay
+    shares = np.bincount(lengths, minlength=6)[1:5] / 1000
+    assert (np.diff(shares) < 0.02).all()
+    assert shares.min() > 0.1
+    variables = (generate(rows, 4000, np.random.default_rng(0)) >= 0).mean(axis=0)
+    assert variables.max() - variables.min() < 0.05
+
+
+def test_often_generated_features_are_kept_and_fitted() -> None:
+    rows = chain(500, 8)
+    found = GSSL(count=3000, min_count=5, l1=3.0, rng=7).fit(rows)
+    assert found.kept_ <= found.generated_ <= 3000
+    assert len(found.structure_) <= found.kept_
+    assert (found.model_.weights != 0).all()
+    again = GSSL(count=3000, min_count=5, l1=3.0, rng=7).fit(rows)
+    assert again.model_ == found.model_
+    assert GSSL(count=3000, min_count=5, l1=3.0, rng=8).fit(rows).model_ != found.model_
+    assert found.score(rows) > -5 * np.log(2) + 0.3
+    assert len(GSSL(count=3000, min_count=3001).fit(rows).structure_) == 0
+    assert len(GSSL(count=0).fit(rows).structure_) == 0
+
+
+def test_gssl_on_strange_data() -> None:
+    empty = GSSL().fit(np.zeros((0, 2), dtype=int), domain={"A": 2, "B": 3})
+    assert len(empty.structure_) == 0
+    one = GSSL(count=50, min_count=1, l1=0.01).fit([[1, 64]], domain={"A": 2, "B": 65})
+    assert one.kept_ == 2
+    with pytest.raises(DomainError, match="min_count"):
+        GSSL(min_count=0).fit([[0, 1]])
+    domain = Domain({"A": 2, "B": 65})
+    assert len(conjunctions(domain, np.array([[1, 64], [1, -1], [1, 64]]))) == 2
