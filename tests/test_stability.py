@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -9,15 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 
-from contextwise import Domain, LogLinear, Structure, distance_matrix
+from contextwise import Domain, LogLinear, Structure, distance_matrix, read, write
+from contextwise.cli import contextwise
 from contextwise.distributions import sample
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation import stability
 from contextwise.evaluation.resampling import Resampling
 from contextwise.evaluation.stability_result import Stability
 from contextwise.learning import Trees
+from contextwise.models.structure import structure_of
 from contextwise.report.plots.supports import plot_supports
 from contextwise.testing import contexts_of, depends, families
 
@@ -193,3 +197,27 @@ def test_heat_map_of_supports(found: Stability) -> None:
     shown = axes.images[0].get_array()
     assert shown is not None
     assert shown.shape == (4, 4)
+
+
+def test_command(tmp_path: Path) -> None:
+    rows = np.asarray(sample(TRUTH, 300, rng=2, method="exact"))
+    lines = [",".join(DOMAIN.names), *(",".join(map(str, row)) for row in rows.tolist())]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    write(TRUTH, tmp_path / "truth.json")
+    command = ["stability", str(tmp_path / "rows.csv"), "--learner", "trees", "--set", "penalty=2"]
+    command += ["--resamples", "4", "--domain-from", str(tmp_path / "truth.json"), "--seed", "5"]
+    own = stability(rows, Trees(penalty=2), resamples=4, domain=DOMAIN, rng=5)
+    files = ["--folder", "run", "--medoid", "typical.json", "--picture", "supports.png"]
+    files[1::2] = [str(tmp_path / name) for name in files[1::2]]
+    shown = CliRunner().invoke(contextwise, [*command, *files])
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.strip() == str(own)
+    assert structure_of(read(tmp_path / "typical.json")) == own.medoid
+    assert (tmp_path / "supports.png").read_bytes().startswith(b"\x89PNG")
+    record = json.loads(CliRunner().invoke(contextwise, [*command, "--json"]).output)
+    assert record["instability"] == own.instability
+    assert record["pairs"] == [one.record() for one in own.supports()]
+    table = CliRunner().invoke(contextwise, [*command, "--csv"]).output.splitlines()
+    assert table[0].startswith("first,second,resamples,of")
+    bad = CliRunner().invoke(contextwise, [*command, "--set", "depth=2"])
+    assert "--set takes a parameter and its value" in bad.output

@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "matrix": "How far each two of many models are from each other.",
     "explain": "Where a guess differs from the true model, and why.",
     "score": "The metric beside KL, likelihoods and other scores.",
+    "stability": "How stable is what a learner finds.",
     "check": "Whether rows agree with the claims of a model.",
     "kl": "KL-divergence of two models with weights.",
     "learn": "Learn a structure from data.",

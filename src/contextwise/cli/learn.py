@@ -176,8 +176,8 @@ def _learn(
 
     formats.check_target(out)
     domain = load(domain_from).domain if domain_from else None
-    rows = _load(data, domain)
-    others = _load(valid, rows.domain) if valid else None
+    rows = load_data(data, domain)
+    others = load_data(valid, rows.domain) if valid else None
     if "show_progress" in learner.defaults():
         parameters["show_progress"] = not grid
     made = learner(**parameters)
@@ -189,7 +189,8 @@ def _learn(
     _tell(made, rows, others)
 
 
-def _load(path: str, domain: Any) -> Data:
+def load_data(path: str, domain: Any) -> Data:
+    """The rows of a data file, or of standard input for ``-``, as learners take them."""
     from contextwise.execution import files
     from contextwise.learning.data import as_data, parse_data
 
@@ -218,17 +219,46 @@ def _selected(
 
 def _grid_values(learner: Learner, text: str) -> tuple[str, list[Any]]:
     """A parameter and its values, as in ``penalty=1,5,25``."""
-    name, _, listed = text.partition("=")
+    name, kind, listed = named_parameter(type(learner), text, "--grid", "penalty=1,5,25")
+    return name, [kind.convert(value.strip(), None, None) for value in listed.split(",")]
+
+
+def parse_parameter(learner: type[Learner], text: str, option: str) -> tuple[str, Any]:
+    """A parameter of a learner and its value, as in ``penalty=10``.
+
+    Parameters
+    ----------
+    learner : the class
+    text : as it was given
+    option : which option gave it, for messages
+    """
+    name, kind, value = named_parameter(learner, text, option, "penalty=10")
+    return name, kind.convert(value.strip(), None, None)
+
+
+def named_parameter(
+    learner: type[Learner], text: str, option: str, example: str
+) -> tuple[str, click.ParamType[Any], str]:
+    """The name and the type of a parameter, and what stands behind the ``=``.
+
+    Parameters
+    ----------
+    learner : the class
+    text : as it was given
+    option, example : for messages
+    """
+    name, _, value = text.partition("=")
     name = name.strip().replace("-", "_")
-    hints = typing.get_type_hints(type(learner).__init__)
-    kind = _click_type(hints[name]) if name in learner.defaults() else None
-    if kind is None or not listed:
-        known = ", ".join(learner.defaults())
+    kind = None
+    if name in learner.defaults():
+        kind = _click_type(typing.get_type_hints(learner.__init__)[name])
+    if kind is None or not value:
+        known = ", ".join(learner.defaults()) or "none"
         raise click.UsageError(
-            f"--grid takes a parameter and values, as in penalty=1,5,25; not {text!r} "
+            f"{option} takes a parameter and its value, as in {example}; not {text!r} "
             f"(the parameters are {known})"
         )
-    return name, [kind.convert(value.strip(), None, None) for value in listed.split(",")]
+    return name, kind, value
 
 
 def _choices(found: Selection) -> str:

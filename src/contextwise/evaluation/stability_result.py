@@ -14,13 +14,12 @@ from contextwise.comparison.compare import compare
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.many import DistanceMatrix
 from contextwise.comparison.pairs import Pair, pair_positions
-from contextwise.comparison.sentences import in_words
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import Literals, difference
 from contextwise.evaluation.claims import Claim, ClaimSource
 from contextwise.models.domain import Domain
-from contextwise.models.notation import quoted, write_literals
+from contextwise.models.notation import in_words, quoted, write_literals
 from contextwise.models.numbers import percent, plural, rate
 from contextwise.models.structure import Structure
 
@@ -51,6 +50,17 @@ class PairSupport:
     of: int
     contexts: Fraction
     learned: bool
+
+    def record(self) -> dict[str, object]:
+        """The support as one flat mapping."""
+        return {
+            "first": self.pair[0],
+            "second": self.pair[1],
+            "resamples": self.resamples,
+            "of": self.of,
+            "mean_share_of_contexts": float(self.contexts),
+            "learned_from_all_rows": self.learned,
+        }
 
 
 @dataclass(frozen=True)
@@ -145,6 +155,21 @@ class Stability:
             return 0.0
         bound: Number = Fraction(self._sums.sum(), 2 * (self.resamples - 1))
         return ratio(bound, self.resamples * self.matrix.total)
+
+    def record(self) -> dict[str, object]:
+        """Everything but the pairs as one flat mapping."""
+        return {
+            "rows": self.rows,
+            "how": self.how,
+            "share": self.share if self.how == "subsample" else None,
+            "resamples": self.resamples,
+            "failed": len(self.failed),
+            "instability": self.instability,
+            "medoid_distance": self.medoid_distance,
+            "least_distance": self.least_distance,
+            "features": len(self.reference),
+            "medoid_features": len(self.medoid),
+        }
 
     # -- support ---------------------------------------------------------------------------------
 

@@ -1,0 +1,140 @@
+"""``contextwise stability``: how stable is what a learner finds in some rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from contextwise.cli.distributions import seed_option
+from contextwise.cli.learn import load_data, parse_parameter
+from contextwise.cli.models import complete_model, load
+from contextwise.cli.output import check_out, print_csv, print_json
+from contextwise.learning.registry import LEARNERS, learner_named
+
+if TYPE_CHECKING:
+    from contextwise.evaluation.resampling import Stability
+
+
+@click.command()
+@click.argument("data", type=click.Path())
+@click.option(
+    "--learner", metavar="NAME", required=True, help=f"What learns: {', '.join(LEARNERS)}."
+)
+@click.option(
+    "--set",
+    "parameters",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A parameter of the learner, as in penalty=10; repeatable.",
+)
+@click.option("--resamples", type=click.IntRange(min=2), default=100, show_default=True)
+@click.option(
+    "--how",
+    type=click.Choice(["subsample", "bootstrap"]),
+    default="subsample",
+    show_default=True,
+    help="A share of the rows without replacement, or as many with replacement.",
+)
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.5,
+    show_default=True,
+    help="Of the rows, in a subsample.",
+)
+@click.option(
+    "--domain-from",
+    metavar="MODEL",
+    shell_complete=complete_model,
+    help="Take the variables and their states from this model.",
+)
+@click.option(
+    "--folder",
+    type=click.Path(),
+    help="Keep what is learned here; a run that was stopped goes on with the same command.",
+)
+@seed_option
+@click.option("--jobs", default=1, show_default=True, help="Processes; -1: one per core.")
+@click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="How many pairs to show.",
+)
+@click.option("--medoid", type=click.Path(), help="Write the most typical structure here.")
+@click.option("--picture", type=click.Path(), help="Draw the heat map of supports here.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per pair.")
+def stability(
+    data: str,
+    learner: str,
+    parameters: tuple[str, ...],
+    resamples: int,
+    how: Any,
+    share: float,
+    domain_from: str | None,
+    folder: str | None,
+    seed: int,
+    jobs: int,
+    cluster: str | None,
+    top: int,
+    medoid: str | None,
+    picture: str | None,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """Learn from many resamples of the rows of DATA, and say what stays the same.
+
+    DATA is what contextwise learn takes. The instability is the share of assertions in which two
+    resamples differ; a dependence that half of the resamples have is as unstable as can be.
+
+    \b
+    Examples:
+      contextwise stability train.csv --learner trees --set penalty=10
+      contextwise stability train.csv --learner trees --resamples 200 --folder runs/trees --jobs 4
+      contextwise stability train.csv --learner chow-liu --medoid typical.json --csv > pairs.csv
+    """
+    if as_json and as_csv:
+        raise click.UsageError("choose one of --json and --csv")
+    from contextwise import formats
+    from contextwise.evaluation import stability as resample
+
+    if medoid is not None:
+        formats.check_target(medoid)
+    if picture is not None:
+        check_out(picture, [".png", ".svg", ".pdf"])
+    kind = learner_named(learner)
+    given = dict(parse_parameter(kind, text, "--set") for text in parameters)
+    found = resample(
+        load_data(data, load(domain_from).domain if domain_from else None),
+        kind(**given),
+        resamples=resamples,
+        how=how,
+        share=share,
+        folder=folder,
+        rng=seed,
+        n_jobs=jobs,
+        cluster=cluster,
+        show_progress=True,
+    )
+    if medoid is not None:
+        formats.write(found.medoid, medoid)
+    if picture is not None:
+        from contextwise.report.plots.figures import save
+        from contextwise.report.plots.supports import plot_supports
+
+        save(plot_supports(found), picture)
+    _show(found, as_json, as_csv, top)
+
+
+def _show(found: Stability, as_json: bool, as_csv: bool, top: int) -> None:
+    supports = [one.record() for one in found.supports()]
+    if as_json:
+        print_json({**found.record(), "pairs": supports})
+    elif as_csv:
+        print_csv(supports, supports[0] if supports else ["first", "second"])
+    else:
+        click.echo("\n".join(found.lines(top)))
