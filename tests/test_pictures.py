@@ -139,7 +139,7 @@ class TestSvg:
         assert classes.count("fn") == sum(1 for _, fn, _, _ in found.counts if fn)
 
     @pytest.mark.parametrize(
-        ("variables", "images", "labels"), [(3, 0, 3), (60, 0, 60), (61, 1, 31)]
+        ("variables", "images", "labels"), [(3, 0, 3), (60, 0, 60), (61, 2, 31)]
     )
     def test_many_cells_are_an_image_and_labels_thin_out(
         self, variables: int, images: int, labels: int

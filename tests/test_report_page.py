@@ -100,7 +100,7 @@ def test_a_page_has_its_parts() -> None:
     ):
         assert words in reader.text, words
     assert reader.tags.count("figure") == 2
-    assert re.search(r"only in guess\s+X0=1\s*50 %", reader.text)
+    assert re.search(r"only in guess\s*X0=1\s*50 %", reader.text)
 
 
 def test_several_guesses_have_a_table_and_a_section_each() -> None:

@@ -180,23 +180,17 @@ def _chance_record(chance: Chance | None) -> Record:
 
 def _head(true: Given, results: Sequence[Result], zero_weights: ZeroWeights) -> str:
     """What was compared."""
-    from contextwise.models.numbers import columns, name, plural
+    from contextwise.models.numbers import columns, name
+    from contextwise.report.comparisons import alignment_notes, scope_words
 
     guesses = [result.guess for result in results]
     rows = [("true", _size(true))]
     if len(guesses) == 1:
         rows.append(("guess", _size(guesses[0])))
-    c, context = results[0].comparison, results[0].context
-    over = f"{plural(c.pair_count, 'pair')}, {plural(c.total, 'assertion')}"
-    if c.contexts == "canonical":
-        over += " on full assignments"
-    if results[0].data is not None:
-        over += f" in the contexts of the rows of {name(os.path.basename(results[0].data))}"
-    if context:
-        over += f" in the context {name(context)}"
+    c = results[0].comparison
+    over = scope_words(c, data=os.path.basename(results[0].data or ""))
     rows.append(("over", over))
-    if c.by_position:
-        rows.append(("note", "variables and states are aligned by position, not by name"))
+    rows += [("note", note.text) for note in alignment_notes([c])]
     zeros = [
         f"{given.zero_weights:,} in {name(given.label)}"
         for given in (true, *guesses)

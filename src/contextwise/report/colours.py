@@ -12,6 +12,8 @@ Agreement = Literal["tp", "fp", "fn"]
 """What holds in a context where at least one model has the dependence."""
 
 COLOURS: dict[Agreement, str] = {"tp": "#7f7f7f", "fp": "#D55E00", "fn": "#0072B2"}
+DARK_COLOURS: dict[Agreement, str] = {"tp": "#9a9a9a", "fp": "#F28E3C", "fn": "#56B4E9"}
+"""The same kinds on a dark page."""
 DASHES: dict[Agreement, tuple[float, float] | None] = {
     "tp": None,
     "fp": (6, 3),

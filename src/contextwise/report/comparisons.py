@@ -15,7 +15,6 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.explain import Explanation
 from contextwise.models.numbers import name, plural
-from contextwise.models.structure import Structure
 from contextwise.report.elements import (
     Cell,
     Column,
@@ -69,6 +68,7 @@ OF_ASSERTIONS = {
         "The share of the true dependencies that the guess lacks.",
     ),
 }
+BY_POSITION = "Variables and states are aligned by position, not by name."
 LABELS = {
     key: label for key, (label, _) in (DISTANCES | OF_DEPENDENCIES | OF_ASSERTIONS).items()
 } | {"tp": "TP", "fn": "FN", "fp": "FP", "tn": "TN"}
@@ -146,6 +146,7 @@ def comparison_parts(
             parts.append(open_pairs_table(comparison, top))
     else:
         parts += [confusion_table(comparison), measures(comparison)]
+    parts += alignment_notes([comparison]) if medium != "command" else []
     parts += ganak_notes([comparison], medium)
     if top:
         parts.append(worst_pairs(comparison, top))
@@ -179,19 +180,47 @@ def confusion_table(comparison: Comparison) -> Table:
         Column("guess independent", "count"),
     )
     rows = (("true dependent", c.tp, c.fn), ("true independent", c.fp, c.tn))
-    return Table(f"Confusion matrix: {scope_words(comparison)}", columns, rows, key="confusion")
+    return Table(f"Confusion matrix over {scope_words(comparison)}", columns, rows, key="confusion")
 
 
-def scope_words(comparison: Comparison) -> str:
-    """What the counts are counts of.
+def scope_words(comparison: Comparison, *, data: str = "the data") -> str:
+    """What the counts are counts of, and what they were restricted to.
 
-    >>> from contextwise import compare, examples
-    >>> scope_words(compare(examples.load("lung"), examples.load("lung-learned")))
-    '6 assertions over 3 pairs and all contexts of the other variables'
+    Parameters
+    ----------
+    comparison : what is shown
+    data : the name of the rows whose contexts count, if such were given
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> scope_words(compare("lung", "lung-learned"))
+    '3 pairs, 6 assertions'
+    >>> scope_words(compare("lung", "lung-learned", context="smoker=yes", contexts="canonical"))
+    '1 pair, 4 assertions on full assignments in the context smoker=yes'
     """
-    c = comparison
-    what = "full assignments" if c.contexts == "canonical" else "contexts of the other variables"
-    return f"{plural(c.total, 'assertion')} over {plural(c.pair_count, 'pair')} and all {what}"
+    asked = comparison.question
+    words = f"{plural(asked.pair_count, 'pair')}, {plural(asked.total(), 'assertion')}"
+    if asked.canonical:
+        words += " on full assignments"
+    if asked.rows is not None:
+        words += f" in the contexts of the rows of {name(data)}"
+    if asked.value_weights is not None:
+        words += ", each context by its probability"
+    if asked.context:
+        context = ", ".join(f"{own}={state}" for own, state in asked.context.items())
+        words += f" in the context {name(context)}"
+    return words
+
+
+def alignment_notes(comparisons: Iterable[Comparison]) -> list[Note]:
+    """A note if variables and states were aligned by position."""
+    by_position = any(comparison.by_position for comparison in comparisons)
+    return [Note("alignment", BY_POSITION)] if by_position else []
 
 
 def measures(comparison: Comparison) -> Measures:
@@ -318,32 +347,6 @@ def _open_guesses(guesses: Iterable[Guess]) -> Note:
     interrupted = any(guess.comparison.interrupted for guess in guesses)
     why = "Interrupted" if interrupted else "Not decided in time"
     return Note("open", f"{why}: {', '.join(listed)}.", warns=True)
-
-
-def models_table(true: str, guesses: Sequence[Guess]) -> Table:
-    """How large the models are, one row per model.
-
-    Parameters
-    ----------
-    true : the name of the true model
-    guesses : all compared with it
-
-    Returns
-    -------
-    Table
-    """
-    models: list[tuple[str, Structure]] = [(true, guesses[0].comparison.true)]
-    models += [(guess.name, guess.comparison.guess) for guess in guesses]
-    statistics = [(label, model.statistics()) for label, model in models]
-    columns = [Column("model", "name")]
-    columns += [
-        Column(key.replace("_", " "), "count" if isinstance(value, int) else "mean")
-        for key, value in statistics[0][1].items()
-    ]
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (label, *found.values()) for label, found in statistics
-    )
-    return Table("Models", tuple(columns), rows, key="models")
 
 
 def ganak_notes(comparisons: Iterable[Comparison], medium: Medium) -> list[Note]:

@@ -8,10 +8,9 @@ In a context that assigns all other variables, every edge has a single strand.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import hypot, sqrt
 from typing import Literal
 
 from contextwise.comparison.compare import Comparison
@@ -256,72 +255,7 @@ def graph_of(selection: Selection) -> Graph:
     return Graph(selection, graph_layout(selection.nodes, [e.pair for e in selection.edges]))
 
 
-# -- how an edge is drawn --------------------------------------------------------------------------
-
-WIDEST = 5.0
-"""The width, in points, of an edge that is there in every context."""
-THINNEST = 0.8
-"""The width of the rarest, which can still be seen."""
-MANY = 40
-"""From this many edges on, lines get thinner, so that they do not hide each other."""
-
-Point = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Strand:
-    """A line of one kind."""
-
-    kind: Agreement
-    width: float
-    start: Point
-    end: Point
-
-
-def strand_lines(
-    edge: Edge,
-    places: Mapping[str, Point],
-    *,
-    view: View = "both",
-    widest: float = WIDEST,
-    size: float = 1.0,
-) -> Iterator[Strand]:
-    """The parallel lines of an edge, as wide as their shares of the contexts.
-
-    Widths are in points; ``size`` is how many points a unit of the places is long.
-
-    >>> edge = Edge(("A", "B"), tp=1.0, fp=0.0, fn=0.0)
-    >>> list(strand_lines(edge, {"A": (0, 0), "B": (9, 0)}))
-    [Strand(kind='tp', width=5.0, start=(0.0, 0.0), end=(9.0, 0.0))]
-    """
-    (x1, y1), (x2, y2) = (places[name] for name in edge.pair)
-    length = hypot(x2 - x1, y2 - y1) or 1.0
-    across = ((y1 - y2) / length, (x2 - x1) / length)
-    strands = [(kind, width_of(share, widest)) for kind, share in edge.strands(view)]
-    offset = -sum(width for _, width in strands) / 2
-    for kind, width in strands:
-        middle = (offset + width / 2) / size
-        offset += width
-        dx, dy = across[0] * middle, across[1] * middle
-        yield Strand(kind, width, (x1 + dx, y1 + dy), (x2 + dx, y2 + dy))
-
-
-def width_of(share: float, widest: float = WIDEST) -> float:
-    """The width of a strand for a share of contexts.
-
-    >>> width_of(0.0), width_of(1.0)
-    (0.8, 5.0)
-    """
-    return THINNEST + (widest - THINNEST) * share
-
-
-def widest_of(edges: int) -> float:
-    """The width of an edge that is there in every context, in a graph of that many edges.
-
-    >>> widest_of(10), widest_of(160)
-    (5.0, 2.5)
-    """
-    return max(1.5 * THINNEST, WIDEST * min(1.0, sqrt(MANY / max(edges, 1))))
+# -- an edge in words -----------------------------------------------------------------------------
 
 
 def edge_words(edge: Edge) -> str:

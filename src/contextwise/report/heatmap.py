@@ -19,7 +19,15 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.errors import require
 from contextwise.models.features import IntArray
-from contextwise.report.colours import COLOURS, COVERED, COVERED_OPACITY, OPACITIES, STEPS, UNKNOWN
+from contextwise.report.colours import (
+    COLOURS,
+    COVERED,
+    COVERED_OPACITY,
+    DARK_COLOURS,
+    OPACITIES,
+    STEPS,
+    UNKNOWN,
+)
 
 BLANK, AGREED, FIRST_FP, FIRST_FN = 0, 1, 2, 2 + len(STEPS)
 OPEN = FIRST_FN + len(STEPS)
@@ -125,24 +133,33 @@ def pooled(codes: npt.NDArray[np.uint8], most: int) -> npt.NDArray[np.uint8]:
     return np.maximum.reduceat(rows, starts, axis=1)
 
 
-def palette() -> list[tuple[str, float]]:
-    """The colour and the opacity of each code."""
+def palette(*, dark: bool = False) -> list[tuple[str, float]]:
+    """The colour and the opacity of each code, on a light page or on a dark one."""
+    colours = DARK_COLOURS if dark else COLOURS
     return [
         ("#ffffff", 0.0),
         (COVERED, COVERED_OPACITY),
-        *((COLOURS["fp"], opacity) for opacity in OPACITIES),
-        *((COLOURS["fn"], opacity) for opacity in OPACITIES),
+        *((colours["fp"], opacity) for opacity in OPACITIES),
+        *((colours["fn"], opacity) for opacity in OPACITIES),
         (UNKNOWN, 1.0),
     ]
 
 
-def heat_map_png(heat: HeatMap, *, most: int | None = None) -> bytes:
+def heat_map_png(heat: HeatMap, *, most: int | None = None, dark: bool = False) -> bytes:
     """The cells as a PNG file, one pixel each, translucent so that it suits any background.
 
-    ``most`` limits the pixels of a side; then a pixel shows the worst of its cells.
+    Parameters
+    ----------
+    heat : what is drawn
+    most : the most pixels of a side; with fewer than cells, a pixel shows the worst of its cells
+    dark : whether it is for a dark page
+
+    Returns
+    -------
+    bytes
     """
     codes = heat.codes if most is None or len(heat.names) <= most else pooled(heat.codes, most)
-    colours, opacities = zip(*palette(), strict=True)
+    colours, opacities = zip(*palette(dark=dark), strict=True)
     picture = require("PIL.Image", "report").frombytes("P", codes.shape[::-1], codes.tobytes())
     picture.putpalette(bytes.fromhex("".join(colours).replace("#", "")))
     data = io.BytesIO()

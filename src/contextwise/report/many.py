@@ -8,7 +8,7 @@ from math import isnan
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.many import DistanceMatrix
 from contextwise.evaluation.scores import Score
-from contextwise.report.comparisons import LABELS, NATIVE, Medium, rounding_notes
+from contextwise.report.comparisons import BY_POSITION, LABELS, NATIVE, Medium, rounding_notes
 from contextwise.report.elements import Cell, Column, Interval, Note, Part, Style, Table
 
 SCORE_LABELS = {
@@ -22,7 +22,6 @@ SCORE_LABELS = {
     "aic": "AIC",
     "bic": "BIC",
 }
-BY_POSITION = "Variables and states are aligned by position, not by name."
 SCORED_RATES = ("precision", "recall", "f1", "mcc")
 
 

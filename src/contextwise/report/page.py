@@ -17,8 +17,9 @@ import numpy as np
 import contextwise
 from contextwise.comparison.compare import Comparison
 from contextwise.models.numbers import name
-from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts, models_table
-from contextwise.report.elements import Note, Part, Section
+from contextwise.models.structure import Structure
+from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
+from contextwise.report.elements import Cell, Column, Note, Part, Section, Table
 from contextwise.report.explanations import explanation_parts
 from contextwise.report.html import render
 from contextwise.report.pictures import graph_picture, pairs_picture
@@ -48,7 +49,7 @@ def report_page(
         title=f"{who} compared with {name(true)}",
         overview=guesses_parts(guesses, medium="page") if several else [],
         guesses=[Section(name(guess.name), tuple(guess_parts(guess))) for guess in guesses],
-        models=models_table(true, guesses),
+        models=Section("Models", (models_table(true, guesses),)),
         made=_made(guesses[0].comparison, command, made),
     )
 
@@ -75,3 +76,29 @@ def _made(c: Comparison, command: str, made: datetime | None) -> list[tuple[str,
         ("engine", c.engine),
     ]
     return [("command", command), *rows] if command else rows
+
+
+def models_table(true: str, guesses: Sequence[Guess]) -> Table:
+    """How large the models are, one row per model.
+
+    Parameters
+    ----------
+    true : the name of the true model
+    guesses : all compared with it
+
+    Returns
+    -------
+    Table
+    """
+    models: list[tuple[str, Structure]] = [(true, guesses[0].comparison.true)]
+    models += [(guess.name, guess.comparison.guess) for guess in guesses]
+    statistics = [(label, model.statistics()) for label, model in models]
+    columns = [Column("model", "name")]
+    columns += [
+        Column(key.replace("_", " "), "count" if isinstance(value, int) else "mean")
+        for key, value in statistics[0][1].items()
+    ]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (label, *found.values()) for label, found in statistics
+    )
+    return Table("", tuple(columns), rows, key="models")

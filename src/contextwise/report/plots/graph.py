@@ -6,8 +6,7 @@ labels can be placed where they cover nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
 from contextwise.models.numbers import name as shown
 from contextwise.report.colours import COLOURS, DASHES
+from contextwise.report.drawing import DISC, Drawing, Point, arrange, strand_lines, widest_of
 from contextwise.report.edges import (
     Edge,
     Graph,
@@ -25,11 +25,7 @@ from contextwise.report.edges import (
     edges_of,
     graph_of,
     select_edges,
-    strand_lines,
-    widest_of,
 )
-from contextwise.report.labels import cut_names, place_labels
-from contextwise.report.layout import FloatArray, fitted_to
 from contextwise.report.pictures import graph_legend
 from contextwise.report.plots.figures import COLUMN, POINTS, handles, new_axes, new_figure, styled
 
@@ -41,10 +37,6 @@ FEW = 12
 """Up to this many variables a graph fits into one column; more need the width of a page."""
 FONTS = (7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0)
 """Sizes of labels, the first for which all of them find a place."""
-DISC = 2.2
-"""The radius of a node, in points."""
-NEAR = 7.0
-"""A label farther from its node than this has a line to it."""
 HEAD, FOOT = 0.36, 0.24
 """Room for the title and for the legend, in inches."""
 
@@ -73,17 +65,18 @@ def plot_graph(
     axes = axes or new_axes()
     fixed = fixed or {}
     frame = _size(axes)
-    names = list(graph.positions)
-    labels = [
-        f"{label}={shown(fixed[name], 8)}" if name in fixed else label
-        for name, label in zip(names, cut_names(names, 16), strict=True)
-    ]
-    drawing = _arranged(np.array(list(graph.positions.values())), labels, graph, frame)
-    places = dict(zip(names, map(tuple, drawing.points.tolist()), strict=True))
+    drawing = arrange(
+        graph.positions,
+        graph.edges,
+        frame=frame,
+        fonts=FONTS,
+        measure=_text_size,
+        fixed=fixed,
+    )
     widest = 0.7 * widest_of(len(graph.edges))
     for edge in graph.edges:
-        _draw_edge(axes, edge, places, view, widest)
-    for name, (x, y) in places.items():
+        _draw_edge(axes, edge, drawing.places, view, widest)
+    for name, (x, y) in drawing.places.items():
         inside = "white" if name in fixed else "black"
         axes.plot(x, y, "o", color="black", markersize=2 * DISC, mfc=inside, mew=0.6, zorder=3)
     _draw_labels(axes, drawing)
@@ -155,37 +148,6 @@ def _panels(count: int, nodes: int) -> tuple[Figure, list[Axes]]:
     return figure, row
 
 
-@dataclass(frozen=True)
-class _Drawing:
-    """Where nodes and labels are, in points of paper."""
-
-    points: FloatArray
-    labels: Sequence[str]
-    middles: FloatArray
-    sizes: FloatArray
-    font: float
-
-
-def _arranged(
-    places: FloatArray, labels: Sequence[str], graph: Graph, frame: tuple[float, float]
-) -> _Drawing:
-    """Nodes inside the frame, and labels in the largest size for which all find a place."""
-    place = {name: k for k, name in enumerate(graph.positions)}
-    ends = [(place[first], place[second]) for first, second in (e.pair for e in graph.edges)]
-    drawing = _Drawing(np.zeros((0, 2)), (), np.zeros((0, 2)), np.zeros((0, 2)), FONTS[0])
-    if not len(places):
-        return drawing
-    for font in FONTS:
-        sizes = np.array([_text_size(label, font) for label in labels])
-        across = min(float(sizes[:, 0].max()) / 2 + 6, frame[0] / 4)
-        points = fitted_to(places, frame, margin=(across, font + 4), apart=3.2 * font)
-        lines = points[np.array(ends, dtype=np.int64).reshape(-1, 2)]
-        middles = place_labels(points, sizes, frame=frame, radius=DISC, lines=lines)
-        if middles is not None:
-            return _Drawing(points, labels, middles, sizes, font)
-    return _Drawing(points, (), np.zeros((0, 2)), np.zeros((0, 2)), font)
-
-
 def _text_size(text: str, font: float) -> tuple[float, float]:
     """Width and height of a line of text, in points, with a little air."""
     path = require("matplotlib.textpath", "plots").TextPath((0, 0), text, size=font)
@@ -193,7 +155,7 @@ def _text_size(text: str, font: float) -> tuple[float, float]:
 
 
 def _draw_edge(
-    axes: Axes, edge: Edge, places: Mapping[str, Any], view: View, widest: float
+    axes: Axes, edge: Edge, places: Mapping[str, Point], view: View, widest: float
 ) -> None:
     for strand in strand_lines(edge, places, view=view, widest=widest):
         dashes = DASHES[strand.kind]
@@ -207,17 +169,14 @@ def _draw_edge(
         )
 
 
-def _draw_labels(axes: Axes, drawing: _Drawing) -> None:
-    for text, point, middle, size in zip(
-        drawing.labels, drawing.points, drawing.middles, drawing.sizes, strict=False
-    ):
-        nearest = np.clip(point, middle - size / 2, middle + size / 2)
-        if np.hypot(*(nearest - point)) > NEAR:
-            axes.plot(*np.array([point, nearest]).T, color="#555555", linewidth=0.4, zorder=2)
+def _draw_labels(axes: Axes, drawing: Drawing) -> None:
+    for name, label in drawing.labels.items():
+        if label.leader is not None:
+            line = np.array([drawing.places[name], label.leader]).T
+            axes.plot(*line, color="#555555", linewidth=0.4, zorder=2)
         axes.text(
-            float(middle[0]),
-            float(middle[1]),
-            text,
+            *label.middle,
+            label.text,
             ha="center",
             va="center",
             fontsize=drawing.font,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from math import isnan, sqrt
+from collections.abc import Mapping, Sequence
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.errors import DomainError, require
+from contextwise.evaluation.intervals import mean_with_interval
 from contextwise.models.numbers import number, percent, rate
 from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
 from contextwise.report.comparisons import LABELS
@@ -24,7 +25,6 @@ RATES = ("precision", "recall", "f1", "jaccard", "mcc")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 SERIES = ("#000000", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00", "#999999")
 """Okabe and Ito's palette, the hues of the two kinds of errors last."""
-CONFIDENCE = 0.95
 
 
 @styled
@@ -215,8 +215,8 @@ def plot_groups(groups: Mapping[str, Guesses], *, title: str = "") -> list[Axes]
 def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None) -> Axes:
     """The normalized distance of each guess, and the mean of each group with its 95 % interval.
 
-    The interval is Student's, which takes the repeats of a group as independent; a group of one has
-    none.
+    Intervals are those of `contextwise.evaluation.intervals`: Student's for few guesses, by the
+    bootstrap for many; a group of one has none.
 
     Parameters
     ----------
@@ -235,9 +235,11 @@ def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None)
         values = np.array([c.normalized for c in guesses])
         spread = 0.22 * np.linspace(-1, 1, len(values)) if len(values) > 1 else np.zeros(1)
         axes.plot(values, row + spread, marker, color=colour, markersize=3.5, alpha=0.7, mew=0)
-        mean = float(values.mean())
-        half = half_interval(values.tolist())
-        ends = [[min(half, mean)], [half]] if half else None  # no distance is below 0
+        found_mean = mean_with_interval(values.tolist(), rng=np.random.default_rng(0))
+        mean, ends = float(values.mean()), None
+        if found_mean.low is not None and found_mean.high is not None:
+            low, high = max(found_mean.low, 0.0), found_mean.high  # no distance is below 0
+            ends = [[max(mean - low, 0.0)], [max(high - mean, 0.0)]]
         axes.errorbar(mean, row, xerr=ends, fmt="|", color="black", capsize=3, ms=9, lw=1)
     names = cut_names(list(found), 24)
     sizes = [len(guesses) for guesses in found.values()]
@@ -281,19 +283,6 @@ def plot_errors_plane(groups: Mapping[str, Guesses], *, axes: Axes | None = None
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0.2, handletextpad=0.2)
     return axes
-
-
-def half_interval(values: Iterable[float]) -> float:
-    """Half the width of the 95 % interval of a mean, by Student's t; 0 for a single value.
-
-    >>> round(half_interval([1.0, 2.0, 3.0]), 3), half_interval([1.0])
-    (2.484, 0.0)
-    """
-    found = np.array(list(values))
-    if len(found) < 2:
-        return 0.0
-    t = require("scipy.stats", "plots").t.ppf((1 + CONFIDENCE) / 2, len(found) - 1)
-    return float(t * found.std(ddof=1) / sqrt(len(found)))
 
 
 def _checked(groups: Mapping[str, Guesses]) -> dict[str, list[Comparison]]:

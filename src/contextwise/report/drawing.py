@@ -1,0 +1,191 @@
+"""A graph on paper: where nodes, labels and lines are, whatever draws them.
+
+Places and sizes are in points, so that lines and labels keep their sizes and labels can be put
+where they cover nothing. `arrange` does the work; who draws says how wide a text is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import hypot, sqrt
+
+import numpy as np
+
+from contextwise.models.numbers import name as shown
+from contextwise.report.colours import Agreement
+from contextwise.report.edges import Edge, View
+from contextwise.report.labels import cut_names, place_labels
+from contextwise.report.layout import FloatArray, Positions, fitted_to
+
+WIDEST = 5.0
+"""The width, in points, of an edge that is there in every context."""
+THINNEST = 0.8
+"""The width of the rarest, which can still be seen."""
+MANY = 40
+"""From this many edges on, lines get thinner, so that they do not hide each other."""
+
+DISC = 2.2
+"""The radius of a node."""
+NEAR = 7.0
+"""A label farther from its node than this has a line to it."""
+LONGEST = 16
+"""The most characters of a name."""
+
+Point = tuple[float, float]
+Measure = Callable[[str, float], tuple[float, float]]
+"""Width and height of a text in a font of some size."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text in its box, and where a line to its node ends if it stands away from it."""
+
+    text: str
+    middle: Point
+    leader: Point | None
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Where the nodes and labels of a graph are.
+
+    Attributes
+    ----------
+    places : of the nodes, by name
+    labels : by name; empty if there is no room for them in any size
+    font : the size of the labels
+    """
+
+    places: Mapping[str, Point]
+    labels: Mapping[str, Label]
+    font: float
+
+
+def arrange(
+    positions: Positions,
+    edges: Iterable[Edge],
+    *,
+    frame: tuple[float, float],
+    fonts: Sequence[float],
+    measure: Measure,
+    fixed: Mapping[str, str] | None = None,
+) -> Drawing:
+    """Nodes inside a frame, and labels in the largest size for which all find a place.
+
+    Parameters
+    ----------
+    positions : of the variables, in the unit square
+    edges : between them
+    frame : width and height
+    fonts : sizes of labels, the largest first
+    measure : gives the width and height of a text in a size
+    fixed : states of variables, which stand beside their names
+
+    Returns
+    -------
+    Drawing
+    """
+    names = list(positions)
+    if not names:
+        return Drawing({}, {}, fonts[0])
+    texts = _texts(names, fixed or {})
+    place = {name: k for k, name in enumerate(names)}
+    ends = [(place[first], place[second]) for first, second in (edge.pair for edge in edges)]
+    unit = np.array(list(positions.values()))
+    for font in fonts:
+        sizes = np.array([measure(text, font) for text in texts])
+        across = min(float(sizes[:, 0].max()) / 2 + 6, frame[0] / 4)
+        points = fitted_to(unit, frame, margin=(across, font + 4), apart=3.2 * font)
+        lines = points[np.array(ends, dtype=np.int64).reshape(-1, 2)]
+        middles = place_labels(points, sizes, frame=frame, radius=DISC, lines=lines)
+        if middles is not None:
+            labels = _labels(texts, points, middles, sizes)
+            return Drawing(_by_name(names, points), dict(zip(names, labels, strict=True)), font)
+    return Drawing(_by_name(names, points), {}, font)
+
+
+def _texts(names: Sequence[str], fixed: Mapping[str, str]) -> list[str]:
+    return [
+        f"{text}={shown(fixed[name], 8)}" if name in fixed else text
+        for name, text in zip(names, cut_names(names, LONGEST), strict=True)
+    ]
+
+
+def _labels(
+    texts: Sequence[str], points: FloatArray, middles: FloatArray, sizes: FloatArray
+) -> Iterator[Label]:
+    nearest = np.clip(points, middles - sizes / 2, middles + sizes / 2)
+    far = np.hypot(*(nearest - points).T) > NEAR
+    for text, middle, end, away in zip(texts, middles.tolist(), nearest.tolist(), far, strict=True):
+        yield Label(text, (middle[0], middle[1]), (end[0], end[1]) if away else None)
+
+
+def _by_name(names: Sequence[str], points: FloatArray) -> dict[str, Point]:
+    return {name: (x, y) for name, (x, y) in zip(names, points.tolist(), strict=True)}
+
+
+@dataclass(frozen=True)
+class Strand:
+    """A line of one kind."""
+
+    kind: Agreement
+    width: float
+    start: Point
+    end: Point
+
+
+def strand_lines(
+    edge: Edge,
+    places: Mapping[str, Point],
+    *,
+    view: View = "both",
+    widest: float = WIDEST,
+) -> Iterator[Strand]:
+    """The parallel lines of an edge, as wide as their shares of the contexts.
+
+    Parameters
+    ----------
+    edge : what is drawn
+    places : of the variables, in points
+    view : both models, or the lines of one
+    widest : the width of an edge that is there in every context
+
+    Yields
+    ------
+    Strand
+
+    Examples
+    --------
+    >>> edge = Edge(("A", "B"), tp=1.0, fp=0.0, fn=0.0)
+    >>> list(strand_lines(edge, {"A": (0, 0), "B": (9, 0)}))
+    [Strand(kind='tp', width=5.0, start=(0.0, 0.0), end=(9.0, 0.0))]
+    """
+    (x1, y1), (x2, y2) = (places[name] for name in edge.pair)
+    length = hypot(x2 - x1, y2 - y1) or 1.0
+    across = ((y1 - y2) / length, (x2 - x1) / length)
+    strands = [(kind, width_of(share, widest)) for kind, share in edge.strands(view)]
+    offset = -sum(width for _, width in strands) / 2
+    for kind, width in strands:
+        middle = offset + width / 2
+        offset += width
+        dx, dy = across[0] * middle, across[1] * middle
+        yield Strand(kind, width, (x1 + dx, y1 + dy), (x2 + dx, y2 + dy))
+
+
+def width_of(share: float, widest: float = WIDEST) -> float:
+    """The width of a strand for a share of contexts.
+
+    >>> width_of(0.0), width_of(1.0)
+    (0.8, 5.0)
+    """
+    return THINNEST + (widest - THINNEST) * share
+
+
+def widest_of(edges: int) -> float:
+    """The width of an edge that is there in every context, in a graph of that many edges.
+
+    >>> widest_of(10), widest_of(160)
+    (5.0, 2.5)
+    """
+    return max(1.5 * THINNEST, WIDEST * min(1.0, sqrt(MANY / max(edges, 1))))
