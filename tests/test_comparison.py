@@ -63,6 +63,29 @@ def test_counts_of_any_size_stay_ints_in_a_frame() -> None:
     assert frame["fn"].tolist() == [2**98]
 
 
+def test_a_frame_has_shares_that_pandas_can_add() -> None:
+    domain = Domain.of_cardinalities([2] * 1100)
+    frame = compare(Structure(domain, ["v0=1 & v1=1 & v2=1"]), Structure(domain)).to_frame()
+    assert frame["fn"].tolist() == [2**1097] * 3
+    assert frame["fn_share"].mean() == 0.5
+    assert frame[["tp_share", "fn_share", "fp_share", "tn_share"]].sum(axis=1).tolist() == [1] * 3
+
+
+def test_the_engine_is_the_one_that_was_asked_for() -> None:
+    found = compare(TRUE, GUESS, data=[[0, 1, 1]], engine="branch")
+    assert found.engine == "branch"
+    assert found.counted == {"rows": 9}
+
+
+def test_kappa_and_the_normalized_distance_are_among_the_rates() -> None:
+    matrix = Confusion(tp=20, fn=5, fp=10, tn=15)
+    assert matrix.kappa == pytest.approx(0.4)
+    assert matrix.rates()["kappa"] == matrix.kappa
+    assert matrix.rates()["normalized"] == matrix.normalized == 0.3
+    huge = Confusion(*(10**400 * n for n in (20, 5, 10, 15)))
+    assert huge.kappa == matrix.kappa
+
+
 def test_the_worst_pairs_first(comparison: Comparison) -> None:
     worst = comparison.worst_pairs(2)
     assert [pair for pair, _ in worst] == [("X0", "X1"), ("X0", "X2")]

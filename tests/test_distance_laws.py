@@ -106,7 +106,10 @@ def test_a_metric(engine: str, contexts: str, models: Models) -> None:
     assert d(a, a) == 0
     assert d(a, b) >= 0
     assert d(a, c) <= d(a, b) + d(b, c)
-    there, back = (compare(*two, engine=engine).confusion for two in ((a, b), (b, a)))
+    there, back = (
+        compare(*two, engine=engine, contexts=contexts).confusion  # type: ignore[arg-type]
+        for two in ((a, b), (b, a))
+    )
     assert there == Confusion(back.tp, fn=back.fp, fp=back.fn, tn=back.tn)
 
 

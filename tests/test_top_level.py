@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +34,19 @@ def test_no_name_is_hidden_by_a_module(name: str) -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'comparee'"):
         _ = contextwise.comparee  # type: ignore[attr-defined]
+
+
+def test_help_is_for_users() -> None:
+    assert contextwise.__doc__ is not None
+    assert "_HOMES" not in contextwise.__doc__
+
+
+def test_the_version_is_one() -> None:
+    root = Path(__file__).parent.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (root / "CITATION.cff").read_text(encoding="utf-8")
+    (cited,) = re.findall(r"^version: (\S+)$", citation, re.MULTILINE)
+    assert contextwise.__version__ == project["version"] == cited
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:

@@ -1,9 +1,12 @@
 """How far apart the independence structures of two log-linear models are, exactly.
 
-The names people type first; everything else lives in its module. A name is imported when it is
-first used, so that ``import contextwise`` and the command line start at once. To add one, write it
-in the block for type checkers and in `_HOMES`.
+`compare` says how far a guess is from the true model, `explain` where they differ; models come from
+files (`read`), from other packages (`convert`), or from features (`Structure`).
 """
+
+# The names people type first; everything else lives in its module. A name is imported when it is
+# first used, so that ``import contextwise`` and the command line start at once. To add one, write
+# it in the block for type checkers and in the table of homes.
 
 from importlib import import_module
 from typing import TYPE_CHECKING

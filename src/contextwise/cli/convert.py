@@ -6,9 +6,11 @@ import click
 
 from contextwise.cli.models import (
     ZeroWeights,
+    complete_model,
     format_type,
     load,
     model_argument,
+    only_one_from_stdin,
     zero_weights_option,
 )
 
@@ -22,12 +24,19 @@ from contextwise.cli.models import (
 @click.option(
     "--to", "target_format", type=format_type, metavar="FORMAT", help="The format of OUT."
 )
+@click.option(
+    "--names-from",
+    metavar="MODEL",
+    shell_complete=complete_model,
+    help="Name variables and states as MODEL does, in the same order.",
+)
 @zero_weights_option
 def convert(
     source: str,
     target: str,
     source_format: str | None,
     target_format: str | None,
+    names_from: str | None,
     zero_weights: ZeroWeights,
 ) -> None:
     """Write the model IN to the file OUT, or to standard output if OUT is -.
@@ -39,6 +48,7 @@ def convert(
     Examples:
       contextwise convert learned.mn learned.json
       contextwise convert learned.mn learned.json.gz --zero-weights drop
+      contextwise convert learned.mn learned.json --names-from truth.bif
       contextwise convert - - --from mn --to json < learned.mn
     """
     from contextwise.formats import encode, write
@@ -46,6 +56,9 @@ def convert(
     if target == "-" and target_format is None:
         raise click.UsageError("say with --to in which format to write to standard output")
     model = load(source, format=source_format, zero_weights=zero_weights)
+    if names_from is not None:
+        only_one_from_stdin([source, names_from])
+        model = model.aligned_to(load(names_from).domain, align="position")
     if target == "-" and target_format is not None:
         click.echo(encode(model, target_format), nl=False)
     else:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import click
 
 from contextwise.cli.distributions import as_record, load_weighted, seed_option, shown
-from contextwise.cli.models import format_option, model_argument, only_one_from_stdin
+from contextwise.cli.models import (
+    by_position_option,
+    format_option,
+    model_argument,
+    only_one_from_stdin,
+)
 from contextwise.cli.output import print_json
 from contextwise.errors import TooLargeError
 
@@ -23,9 +28,17 @@ from contextwise.errors import TooLargeError
 @click.option("--samples", type=click.IntRange(min=40), default=10_000, show_default=True)
 @seed_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@by_position_option
 @format_option
 def kl(
-    p: str, q: str, how: str, samples: int, seed: int, as_json: bool, format_name: str | None
+    p: str,
+    q: str,
+    how: str,
+    samples: int,
+    seed: int,
+    as_json: bool,
+    by_position: bool,
+    format_name: str | None,
 ) -> None:
     """Kullback-Leibler divergence of the models P and Q, both ways, in nats.
 
@@ -41,6 +54,8 @@ def kl(
 
     only_one_from_stdin([p, q])
     models = [load_weighted(name, format=format_name) for name in (p, q)]
+    if by_position:
+        models[1] = models[1].aligned_to(models[0].domain, align="position")
     try:
         found = divergences(
             *models,
@@ -58,7 +73,8 @@ def kl(
         "total_variation": found.total_variation,
     }
     if as_json:
-        print_json({name: as_record(estimate) for name, estimate in estimates.items()})
+        record: dict[str, object] = {name: as_record(e) for name, e in estimates.items()}
+        print_json(record | {"by_position": by_position})
         return
     from contextwise.models.numbers import columns
 
@@ -67,4 +83,6 @@ def kl(
         (label, shown(estimate), estimate.how)
         for label, estimate in zip(labels, estimates.values(), strict=True)
     ]
+    if by_position:
+        rows.append(("note", "variables and states are aligned by position, not by name", ""))
     click.echo(columns(rows, "<<<"))

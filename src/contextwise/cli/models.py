@@ -57,6 +57,11 @@ contexts_option = click.option(
     show_default=True,
     help="Contexts of the other variables, or full assignments.",
 )
+by_position_option = click.option(
+    "--by-position",
+    is_flag=True,
+    help="The variables and states are the same in the same order, whatever their names.",
+)
 zero_weights_option = click.option(
     "--zero-weights",
     type=click.Choice(["keep", "drop"]),

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from contextwise.cli.data import load_rows
-from contextwise.cli.models import contexts_option, format_option, pair_of, zero_weights_option
+from contextwise.cli.models import (
+    by_position_option,
+    contexts_option,
+    format_option,
+    pair_of,
+    zero_weights_option,
+)
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.models.notation import parse_names
 
@@ -67,11 +73,7 @@ OPTIONS = (
         help="Contexts by probability: a JSON object from variables to those of their states.",
     ),
     contexts_option,
-    click.option(
-        "--by-position",
-        is_flag=True,
-        help="The variables and states are the same in the same order, whatever their names.",
-    ),
+    by_position_option,
     zero_weights_option,
     format_option,
 )

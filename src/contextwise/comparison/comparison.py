@@ -328,10 +328,29 @@ class Comparison(Rates):
         )
 
     def to_frame(self) -> pandas.DataFrame:
-        """The counts of each pair as a pandas DataFrame (``pip install contextwise[frames]``)."""
+        """The counts of each pair as a pandas DataFrame (``pip install contextwise[frames]``).
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per pair: its names, the exact counts, which can be too large for arithmetic in
+            pandas, and the share that each is of the pair's contexts, as floats.
+
+        Examples
+        --------
+        >>> from contextwise import compare
+        >>> float(compare("lung", "lung-learned").to_frame()["fp_share"].mean())
+        0.16666666666666666
+        """
         pd = require("pandas", "frames")
         names = self.pair_names()
         frame: pandas.DataFrame = pd.DataFrame(self.counts, columns=list(COUNTS), dtype=object)
+        for key in COUNTS:
+            shares = [
+                ratio(count, size) if size else float("nan")
+                for count, size in zip(frame[key], self.sizes, strict=True)
+            ]
+            frame[f"{key}_share"] = np.array(shares, dtype=np.float64)
         frame.insert(0, "second", [second for _, second in names])
         frame.insert(0, "first", [first for first, _ in names])
         return frame

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from contextwise.comparison.confusion import Number
 from contextwise.comparison.question import Question
-from contextwise.counting import get_engine
+from contextwise.counting import deterministic_engine
 from contextwise.counting.cover import ClassSpace, Cube
 from contextwise.counting.extraction import pair_space
 from contextwise.counting.regions import Literals, Regions, difference
@@ -41,8 +41,7 @@ class PairCubes:
         self.cardinalities = list(question.domain.cardinalities)
         self.features = [structure.features for structure in question.structures]
         # Ganak may err; what is said about single pairs and features never rests on it.
-        usable = [name for name in ("native", "branch") if get_engine(name).missing() is None]
-        self._count_union = get_engine(usable[0]).count_union
+        self._count_union = deterministic_engine().count_union
         self.cubes = cache(self._cubes)
         self._holders = cache(self._find_holders)
 

@@ -39,9 +39,10 @@ from contextwise.counting.cover import class_space
 from contextwise.counting.extraction import pair_features
 from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, TooLargeError, require
+from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain, listed
 from contextwise.models.notation import Literal, quoted, write_literals
-from contextwise.models.structure import Model, Structure, structure_of
+from contextwise.models.structure import Structure
 
 Edge = tuple[str, str]
 GRAPHS = 4096
@@ -99,7 +100,7 @@ def from_canonical(domain: DomainLike, graphs: Mapping[str, GraphLike]) -> Struc
     return features_for(Claims(domain, independent))
 
 
-def to_graphs(model: Model, by: Iterable[str]) -> dict[str, Any]:
+def to_graphs(model: ModelLike, by: Iterable[str]) -> dict[str, Any]:
     """The instantiated graph of each assignment of the variables ``by``, as networkx graphs.
 
     A graph has the other variables as nodes, and an edge for each pair that occurs together in a
@@ -129,7 +130,7 @@ def to_graphs(model: Model, by: Iterable[str]) -> dict[str, Any]:
     {'X0=0': [('A', 'B')], 'X0=1': []}
     """
     networkx = require("networkx", "graphs")
-    structure = structure_of(model)
+    structure = as_structure(model)
     domain = structure.domain
     if isinstance(by, str):
         raise DomainError(f"give the variables as a list, such as by=[{by!r}]")

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.counting import DEFAULT, get_engine
+from contextwise.counting import deterministic_engine
 from contextwise.counting.cover import class_space
 from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, NotRepresentable, TooLargeError
@@ -285,7 +285,7 @@ def uncovered(domain: Domain, pair: Pair, cubes: Sequence[Sequence[tuple[int, in
     cardinalities = [1 if v in pair else c for v, c in enumerate(domain.cardinalities)]
     space = class_space(cardinalities, cubes)
     cover = space.cover(cubes)
-    if get_engine(DEFAULT).count_union(cover) == cover.total:
+    if deterministic_engine().count_union(cover) == cover.total:
         return None
     left = complement(space, cubes)
     for region in left:

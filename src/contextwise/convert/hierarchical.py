@@ -35,11 +35,12 @@ from typing import Any
 from contextwise.convert.claims import Cube, DomainLike, cube_of, domain_of, uncovered
 from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.errors import DomainError, NotRepresentable, ParseError
+from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import checked, tables
 from contextwise.models.literals import Feature, features_of
 from contextwise.models.notation import quoted
-from contextwise.models.structure import Model, Structure, structure_of
+from contextwise.models.structure import Structure
 
 Generators = str | Iterable[Iterable[str]]
 """``"[AB][BC]"``, ``"~A:B + B:C"`` or ``[("A", "B"), ("B", "C")]``."""
@@ -79,7 +80,7 @@ def from_generators(domain: DomainLike, generators: Generators) -> Structure:
     return tables(domain, maximal(scopes_of(domain, generators)))
 
 
-def to_generators(model: Model) -> list[tuple[str, ...]]:
+def to_generators(model: ModelLike) -> list[tuple[str, ...]]:
     """The generators of the hierarchical model that makes the same claims.
 
     They are the largest scopes of the features.
@@ -106,7 +107,7 @@ def to_generators(model: Model) -> list[tuple[str, ...]]:
     Traceback (most recent call last):
     contextwise.errors.NotRepresentable: A and B are independent where C=0 and depend elsewhere: ...
     """
-    structure = structure_of(model)
+    structure = as_structure(model)
     domain = structure.domain
     source = CoverSource(structure.features)
     for i, j in covered_pairs(structure.features).tolist():

@@ -9,8 +9,18 @@ from contextwise.counting.contract import (
     Engine,
     ObjectArray,
     PairCounts,
+    deterministic_engine,
     get_engine,
 )
 from contextwise.counting.cover import Cover
 
-__all__ = ["DEFAULT", "ENGINES", "Cover", "Engine", "ObjectArray", "PairCounts", "get_engine"]
+__all__ = [
+    "DEFAULT",
+    "ENGINES",
+    "Cover",
+    "Engine",
+    "ObjectArray",
+    "PairCounts",
+    "deterministic_engine",
+    "get_engine",
+]

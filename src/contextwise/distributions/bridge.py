@@ -29,6 +29,7 @@ from contextwise.distributions.gibbs import Chains, Gibbs
 from contextwise.distributions.sampling import Seed
 from contextwise.errors import DomainError
 from contextwise.execution.progress import Progress, progress_of
+from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.features import IntArray, concatenated
 from contextwise.models.structure import LogLinear, Structure
 
@@ -97,7 +98,7 @@ def bridged(
 
 
 def estimated_log_partition(
-    model: LogLinear, *, samples: int = 2000, rng: Seed = 0, show_progress: bool | Progress = False
+    model: ModelLike, *, samples: int = 2000, rng: Seed = 0, show_progress: bool | Progress = False
 ) -> Estimate:
     """log Z from Gibbs chains that climb from the uniform distribution; with its standard error.
 
@@ -106,6 +107,7 @@ def estimated_log_partition(
     >>> estimated_log_partition(model)
     Estimate(2.07... ± 0.0..., from 200 Gibbs chains over 20 steps)
     """
+    model = as_log_linear(model)
     nothing = LogLinear(Structure(model.domain), np.zeros(0))
     found = bridged(nothing, model, samples=samples, rng=rng, show_progress=show_progress)
     base = sum(map(log, model.domain.cardinalities))

@@ -26,8 +26,8 @@ from contextwise.distributions.firing import (
 )
 from contextwise.distributions.logistic import LogisticLoss, Options
 from contextwise.errors import DomainError, require
+from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.features import Features, IntArray
-from contextwise.models.structure import LogLinear
 
 CELLS = 2**24
 """How many (literal, row) cells are held at once."""
@@ -151,16 +151,17 @@ def _matrix(speaks: BoolArray, effects: npt.NDArray[np.int8], owners: IntArray, 
     return sparse.csr_array((joined[0].astype(np.float64), (joined[1], joined[2])), shape=shape)
 
 
-def conditional_log_probabilities(model: LogLinear, rows: Any) -> FloatArray:
+def conditional_log_probabilities(model: ModelLike, rows: Any) -> FloatArray:
     """log p(x_i | all the others) of every variable in every row: shape (rows, variables).
 
     The sum over variables is the pseudo-log-likelihood of a row.
 
-    >>> from contextwise.models.structure import Structure
+    >>> from contextwise.models.structure import LogLinear, Structure
     >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(3)])
     >>> np.exp(conditional_log_probabilities(model, [[1, 1], [1, 0]])).round(3).tolist()
     [[0.75, 0.75], [0.5, 0.25]]
     """
+    model = as_log_linear(model)
     if not np.isfinite(model.weights).all():
         raise DomainError("conditionals of every variable need finite weights")
     encoded = model.domain.encode(rows)

@@ -28,6 +28,7 @@ from contextwise.distributions.sampling import Seed
 from contextwise.distributions.tables import STATES, log_potential_blocks
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.execution.progress import Progress
+from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.features import concatenated
 from contextwise.models.structure import LogLinear, Structure
 
@@ -46,8 +47,8 @@ class Divergences:
 
 
 def divergences(
-    p: LogLinear,
-    q: LogLinear,
+    p: ModelLike,
+    q: ModelLike,
     *,
     how: How = "auto",
     samples: int = SAMPLES,
@@ -70,6 +71,8 @@ def divergences(
     >>> divergences(p, q).kl_p_q
     Estimate(0.117993, exact)
     """
+    p = as_log_linear(p)
+    q = as_log_linear(q)
     q = q.aligned_to(p.domain)
     if how != "sampled" and prod(p.domain.cardinalities) <= STATES:
         return _enumerated(p, q)
@@ -89,8 +92,8 @@ def divergences(
 
 
 def kl_divergence(
-    p: LogLinear,
-    q: LogLinear,
+    p: ModelLike,
+    q: ModelLike,
     *,
     how: How = "auto",
     samples: int = SAMPLES,
@@ -105,6 +108,8 @@ def kl_divergence(
     >>> round(float(kl_divergence(p, q)), 6), round(float(kl_divergence(q, p)), 6)
     (0.143841, 0.130812)
     """
+    p = as_log_linear(p)
+    q = as_log_linear(q)
     q = q.aligned_to(p.domain)
     if how == "sampled" or prod(p.domain.cardinalities) <= STATES:
         return divergences(

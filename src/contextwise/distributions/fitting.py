@@ -37,8 +37,9 @@ from contextwise.distributions.proximal import FLOOR, Optimum, Penalty, minimise
 from contextwise.distributions.tables import states
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.execution.progress import Progress, progress_of
+from contextwise.formats import ModelLike, as_structure
 from contextwise.models.features import IntArray
-from contextwise.models.structure import LogLinear, Model, Structure, structure_of
+from contextwise.models.structure import LogLinear, Structure
 
 TOLERANCE = 1e-6
 """The default of the largest gap."""
@@ -93,7 +94,7 @@ class Fit:
 
 
 def fit(
-    structure: Model,
+    structure: ModelLike,
     data: Any,
     *,
     method: Method = "pseudo-likelihood",
@@ -149,7 +150,7 @@ def fit(
     >>> fit(structure, rows, l1=0.5, l2=0).model
     LogLinear(2 variables, 1 feature: 0.788189 A=1 & B=1)
     """
-    own = structure_of(structure)
+    own = as_structure(structure)
     rows, counts, total = _sample(own, data)
     ridge = (L2 if total else 0.0) if l2 is None else l2
     for given in (ridge, l1):

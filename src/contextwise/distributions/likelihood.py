@@ -38,6 +38,7 @@ from contextwise.distributions.sampling import Seed
 from contextwise.distributions.tables import states
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.execution.progress import Progress, progress_of
+from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features, IntArray
 from contextwise.models.structure import LogLinear
@@ -50,13 +51,15 @@ BURN_IN = 20
 SAMPLED_ROWS = 500
 
 
-def mean_log_likelihood(model: LogLinear, rows: Any) -> float:
+def mean_log_likelihood(model: ModelLike, rows: Any) -> float:
     """The mean of log p(x) over the rows; exact, and refused where that is too large."""
+    model = as_log_linear(model)
     return float(log_probability(model, some_rows(model.domain, rows)).mean())
 
 
-def mean_pseudo_log_likelihood(model: LogLinear, rows: Any) -> float:
+def mean_pseudo_log_likelihood(model: ModelLike, rows: Any) -> float:
     """The mean over the rows of Σ_i log p(x_i | the others)."""
+    model = as_log_linear(model)
     logs = conditional_log_probabilities(model, some_rows(model.domain, rows))
     return float(logs.sum(axis=1).mean())
 
@@ -69,7 +72,7 @@ def some_rows(domain: Domain, rows: Any) -> Any:
 
 
 def cmll(
-    model: LogLinear,
+    model: ModelLike,
     rows: Any,
     *,
     groups: int | Sequence[Iterable[str]] = 4,
@@ -97,6 +100,7 @@ def cmll(
     >>> cmll(model, [[1, 1], [1, 0]], groups=1)  # the marginals: log 4/6 + log 4/6, …
     Estimate(-1.1575, exact)
     """
+    model = as_log_linear(model)
     if not np.isfinite(model.weights).all():
         raise DomainError("CMLL needs finite weights")
     encoded = model.domain.encode(some_rows(model.domain, rows))

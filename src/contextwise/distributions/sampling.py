@@ -13,9 +13,9 @@ from contextwise.distributions.firing import FloatArray
 from contextwise.distributions.gibbs import run
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
 from contextwise.execution.progress import Progress, progress_of
+from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import IntArray
-from contextwise.models.structure import LogLinear
 
 Way = Literal["auto", "exact", "gibbs"]
 Rows = npt.NDArray[Any]
@@ -43,7 +43,7 @@ class Drawn:
 
 
 def sample(
-    model: LogLinear,
+    model: ModelLike,
     count: int,
     *,
     rng: Seed,
@@ -76,11 +76,12 @@ def sample(
 
     Examples
     --------
-    >>> from contextwise.models.structure import Structure
+    >>> from contextwise.models.structure import LogLinear, Structure
     >>> model = LogLinear(Structure({"A": 2, "B": ["no", "yes"]}, ["A=1 & B=yes"]), [9.0])
     >>> sample(model, 3, rng=1).tolist()
     [['1', 'yes'], ['1', 'yes'], ['1', 'yes']]
     """
+    model = as_log_linear(model)
     drawn = draw(
         model,
         count,
@@ -95,7 +96,7 @@ def sample(
 
 
 def draw(
-    model: LogLinear,
+    model: ModelLike,
     count: int,
     *,
     rng: Seed,
@@ -118,11 +119,12 @@ def draw(
 
     Examples
     --------
-    >>> from contextwise.models.structure import Structure
+    >>> from contextwise.models.structure import LogLinear, Structure
     >>> model = LogLinear(Structure({"A": 2, "B": ["no", "yes"]}, ["A=1 & B=yes"]), [9.0])
     >>> draw(model, 2, rng=1).positions.tolist(), draw(model, 2, rng=1).chains
     ([[1, 1], [1, 1]], None)
     """
+    model = as_log_linear(model)
     if count < 0:
         raise DomainError(f"the number of rows cannot be {count}")
     if method not in ("auto", "exact", "gibbs"):
@@ -152,7 +154,7 @@ def draw(
 
 
 def gibbs_chains(
-    model: LogLinear,
+    model: ModelLike,
     *,
     chains: int,
     draws: int,
@@ -177,6 +179,7 @@ def gibbs_chains(
     -------
     array of shape (chains, draws, variables)
     """
+    model = as_log_linear(model)
     if chains < 1 or draws < 0 or burn_in < 0 or thin < 1:
         raise DomainError("chains and thin are at least 1, draws and burn_in not negative")
     pinned = model.domain.assignment(given)

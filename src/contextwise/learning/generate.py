@@ -27,9 +27,10 @@ import numpy as np
 from contextwise.comparison.compare import compare, distance
 from contextwise.comparison.confusion import Number
 from contextwise.errors import DomainError
+from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain
 from contextwise.models.literals import features_of
-from contextwise.models.structure import Model, Structure, structure_of
+from contextwise.models.structure import Structure
 
 Rng = np.random.Generator | int | None
 Wanted = int | tuple[int, int]
@@ -87,7 +88,7 @@ def random_structure(
     return Structure(domain, features_of(domain, drawn))
 
 
-def perturb(model: Model, *, changes: int, rng: Rng = None) -> Structure:
+def perturb(model: ModelLike, *, changes: int, rng: Rng = None) -> Structure:
     """The structure after some random changes, each of one of three kinds, equally likely.
 
     A change leaves a feature out, adds one (drawn as in `random_structure`, with the length of a
@@ -110,7 +111,7 @@ def perturb(model: Model, *, changes: int, rng: Rng = None) -> Structure:
     False
     """
     generator = np.random.default_rng(rng)
-    structure = structure_of(model)
+    structure = as_structure(model)
     domain = structure.domain
     features = structure.features.literals()
     longest = max([len(f) for f in features], default=2)
@@ -128,7 +129,7 @@ def perturb(model: Model, *, changes: int, rng: Rng = None) -> Structure:
 
 
 def with_errors(
-    model: Model,
+    model: ModelLike,
     *,
     false_positives: Wanted | None = None,
     false_negatives: Wanted | None = None,
@@ -169,7 +170,7 @@ def with_errors(
     >>> with_errors(model, false_negatives=2, rng=0)
     WithErrors(structure=Structure(3 variables, 0 features), errors=2)
     """
-    structure = structure_of(model)
+    structure = as_structure(model)
     if (false_positives is None) == (false_negatives is None):
         raise DomainError("give either false_positives or false_negatives, and not both")
     generator = np.random.default_rng(rng)

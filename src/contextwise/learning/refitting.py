@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextwise.distributions.fitting import fit
 from contextwise.execution.progress import Progress
+from contextwise.formats import ModelLike, as_structure
 from contextwise.learning.data import Data, by_position
-from contextwise.models.structure import LogLinear, Model, structure_of
+from contextwise.models.structure import LogLinear
 
 
 def refit_l1(
-    model: Model,
+    model: ModelLike,
     data: Data,
     l1: float,
     *,
@@ -37,6 +38,6 @@ def refit_l1(
     >>> len(refit_l1(model, rows, 1.0))
     2
     """
-    structure = structure_of(model)
+    structure = as_structure(model)
     found = fit(by_position(structure), data.rows, l1=l1, l2=l2, show_progress=show_progress)
     return LogLinear(structure, found.weights).without_zero_weights()
