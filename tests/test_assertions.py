@@ -10,17 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Structure, compare
+from contextwise.comparison.pairs import Contexts
 from contextwise.counting import native
 from contextwise.counting.assertions import (
     Assertions,
     answers,
-    answers_in_python,
+    ask_in_python,
     differing,
     differing_in_python,
     draw,
+    first_features,
 )
-from contextwise.counting.extraction import CoverSource
-from contextwise.counting.karp_luby import cube_size, draw_difference
+from contextwise.counting.karp_luby import draw_difference
 from contextwise.testing import domains, structures
 
 needs_kernel = pytest.mark.skipif(bool(native.missing()), reason=str(native.missing()))
@@ -43,7 +44,9 @@ def test_the_twins_give_the_same_bits(data: st.DataObject, count: int, canonical
     model = data.draw(structures(domain))
     sample = sample_of(model, count, canonical=canonical)
     found = answers(model.features, sample)
-    assert (found == answers_in_python(model.features, sample)).all()
+    said, first = ask_in_python(model.features, sample)
+    assert (found == said).all()
+    assert (first_features(model.features, sample) == first).all()
     other = answers(data.draw(structures(domain)).features, sample)
     rows = np.stack([found, other])
     assert (differing(rows, rows) == differing_in_python(rows, rows)).all()
@@ -111,24 +114,27 @@ def test_rows_and_weights_decide_which_contexts_are_drawn() -> None:
     assert not weighted[:, 1].any()
 
 
-@given(st.data())
-def test_draws_from_a_union_agree_with_the_exact_difference(data: st.DataObject) -> None:
+@given(st.data(), st.booleans())
+def test_draws_from_unions_agree_with_exact_differences(
+    data: st.DataObject, canonical: bool
+) -> None:
     domain = data.draw(domains(min_variables=2, max_variables=4))
     one, two = data.draw(structures(domain)), data.draw(structures(domain))
-    source = CoverSource(one.features, two.features)
-    comparison = compare(one, two)
-    for (first, second), (i, j) in zip(
-        comparison.pair_names(), comparison.pairs.tolist(), strict=True
-    ):
-        a, b = source.cubes(0, (i, j)), source.cubes(1, (i, j))
-        if not a:
-            continue
-        weights = [[1] if v in (i, j) else [1] * c for v, c in enumerate(domain.cardinalities)]
-        whole = sum(cube_size(cube, weights) for cube in a)
-        found = draw_difference(a, b, weights, 2000, np.random.default_rng(7))
-        exact = comparison.pair(first, second)
-        hit = exact.fn / whole
-        assert abs(found.hits / found.draws - hit) < 6 * (hit * (1 - hit) / 2000) ** 0.5 + 1e-9
-        share = (exact.tp + exact.fn) / whole
-        counted = found.counted / found.draws
-        assert abs(counted - share) < 6 * (share * (1 - share) / 2000) ** 0.5 + 1e-9
+    contexts: Contexts = "canonical" if canonical else "fully-contextualized"
+    comparison = compare(one, two, contexts=contexts)
+    sizes = np.array(comparison.question.sizes(comparison.pairs), dtype=np.float64)
+    found = draw_difference(
+        one.features,
+        two.features,
+        comparison.pairs,
+        sizes,
+        4000,
+        np.random.default_rng(7),
+        canonical=canonical,
+    )
+    whole = float((found.shares * sizes).sum())
+    if not len(found.hits):
+        assert not comparison.tp + comparison.fn
+        return
+    share = float(comparison.fn) / whole
+    assert abs(found.hits.mean() - share) < 6 * (share * (1 - share) / 4000) ** 0.5 + 1e-9

@@ -45,6 +45,11 @@ def _complete_engine(
     "Stop after so long, for each guess; what is not finished then has proven bounds."
 )
 @click.option(
+    "--estimate",
+    is_flag=True,
+    help="With --time-limit: estimate what is not finished by sampling, with intervals.",
+)
+@click.option(
     "--threads",
     type=click.IntRange(min=1),
     help="How many threads count.  [default: one per core]",
@@ -97,6 +102,7 @@ def compare(
     asked: Asked,
     engine: str | None,
     time_limit: float | None,
+    estimate: bool,
     threads: int | None,
     groups: tuple[str, ...],
     training_share: float | None,
@@ -132,7 +138,7 @@ def compare(
       contextwise compare true.bif learned.mn --by-position
       contextwise compare true.mn learned.mn --json | jq .distance
       contextwise compare true.mn learned.mn --csv --per-pair > pairs.csv
-      contextwise compare true.mn learned.mn --time-limit 60
+      contextwise compare true.mn learned.mn --time-limit 60 --estimate
       contextwise compare true.mn learned.mn --chance
       contextwise compare true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --latex
       contextwise compare true.mn learned.mn --truths 'posterior/*.mn'
@@ -167,6 +173,7 @@ def compare(
                 first.model,
                 other.model,
                 time_limit=time_limit,
+                estimate=estimate,
                 **counting,
                 **restriction,
             )

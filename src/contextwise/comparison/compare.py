@@ -10,10 +10,12 @@ and the distance is FP + FN over all pairs. It is a metric on dependency models.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Unpack
 
 from contextwise.comparison.comparison import COUNTS, Comparison, Interrupted
 from contextwise.comparison.confusion import Number, ZeroDivision
+from contextwise.comparison.estimate import estimate_open_pairs
 from contextwise.comparison.question import Question, Restriction, deadline_of, pose
 from contextwise.counting import DEFAULT, PairCounts, get_engine
 from contextwise.counting.extraction import contexts_of_pairs
@@ -33,6 +35,7 @@ def compare(
     engine: str = DEFAULT,
     time_limit: float | None = None,
     threads: int | None = None,
+    estimate: bool = False,
     zero_division: ZeroDivision = "warn",
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
@@ -48,6 +51,9 @@ def compare(
         which raises `Interrupted` with what is known.
     threads : int, optional
         How many threads or processes count; as many as there are cores if not given.
+    estimate : bool
+        Whether false positives and false negatives of pairs that stay open are estimated by
+        sampling, with intervals, beside their proven bounds; see ``Comparison.estimates``.
     zero_division : number or "warn"
         What a rate that would divide by zero is.
     show_progress : bool or function
@@ -110,6 +116,8 @@ def compare(
     comparison = Comparison(question, pairs, unions, engine, zero_division)
     if comparison.interrupted:
         raise Interrupted(comparison)
+    if estimate and comparison.open_pairs:
+        return replace(comparison, estimates=estimate_open_pairs(comparison))
     return comparison
 
 

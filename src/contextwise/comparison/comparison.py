@@ -36,6 +36,8 @@ from contextwise.models.structure import Structure
 if TYPE_CHECKING:
     import pandas
 
+    from contextwise.comparison.estimate import OpenEstimates
+
 COUNTS = ("tp", "fn", "fp", "tn")
 
 
@@ -83,6 +85,7 @@ class Comparison(Rates):
     unions : the sizes of the three unions of each of these pairs, or bounds of them
     engine : which engine was asked for; `counted` says which ones counted
     zero_division : what a rate that would divide by zero is
+    estimates : what is estimated of open pairs, if that was asked for and there are any
     """
 
     question: Question
@@ -90,6 +93,7 @@ class Comparison(Rates):
     unions: PairCounts
     engine: str = DEFAULT
     zero_division: ZeroDivision = "warn"
+    estimates: OpenEstimates | None = None
 
     # -- what was asked --------------------------------------------------------------------------
 

@@ -37,12 +37,12 @@ def count_pairs(
     memory: int,
     progress: Callable[[int], None] | None,
 ) -> Found: ...
-def answers(
+def ask(
     cardinalities: list[int],
     pairs: npt.NDArray[np.int64],
     starts: npt.NDArray[np.int64],
     holds: Words,
     canonical: bool,
     model: Model,
-) -> Words: ...
+) -> tuple[Words, npt.NDArray[np.int64]]: ...
 def differing(first: Words, second: Words) -> npt.NDArray[np.int64]: ...

@@ -9,7 +9,7 @@ The assertions of a sample are sorted by pair. For each value of each variable a
 which assertions the variable has this value. A feature thus answers for a pair of its scope by the
 conjunction of a few rows, over the bits of that pair alone.
 
-`answers` and `differing` are the readable twins of the kernel's functions of the same names, which
+`ask_in_python` and `differing_in_python` are the readable twins of the kernel's functions, which
 are used where the kernel was built.
 """
 
@@ -106,8 +106,7 @@ def draw(
     drawn = rng.multinomial(count, chance / chance.sum())
     starts = np.concatenate([[0], np.cumsum(drawn[drawn > 0])]).astype(np.int64)
     chosen = None if rows is None else rng.integers(0, len(rows), count)
-    holds = np.empty((int(cards.sum()), -(-count // WORD)), dtype=np.uint64)
-    first = 0
+    holds = []
     for v, cardinality in enumerate(cards.tolist()):
         if rows is not None:
             states = rows[chosen, v]
@@ -116,10 +115,33 @@ def draw(
         else:
             shares = np.array(value_weights[v], dtype=object) / sum(value_weights[v])
             states = rng.choice(cardinality, count, p=shares.astype(np.float64))
-        for k in range(cardinality):
-            holds[first + k] = _packed(states == k)
-        first += cardinality
-    return Assertions(cards, pairs[drawn > 0], starts, holds, canonical)
+        holds.append(hold_bits([cardinality], states[:, None]))
+    bits = np.concatenate(holds) if holds else np.zeros((0, -(-count // WORD)), dtype=np.uint64)
+    return Assertions(cards, pairs[drawn > 0], starts, bits, canonical)
+
+
+def hold_bits(cardinalities: Sequence[int] | IntArray, states: IntArray) -> WordArray:
+    """For each value of each variable, in which rows the variable has it, as bits.
+
+    Parameters
+    ----------
+    cardinalities : ints
+        Of the variables.
+    states : array of shape (rows, variables)
+        The value of each variable in each row.
+
+    Returns
+    -------
+    array of shape (values, words)
+
+    Examples
+    --------
+    >>> hold_bits([2], np.array([[0], [1], [1]]))
+    array([[1], [6]], dtype=uint64)
+    """
+    cards = np.asarray(cardinalities).tolist()
+    rows = [_packed(states[:, v] == k) for v, c in enumerate(cards) for k in range(c)]
+    return np.stack(rows) if rows else np.zeros((0, -(-len(states) // WORD)), dtype=np.uint64)
 
 
 def _packed(bits: npt.NDArray[np.bool_]) -> WordArray:
@@ -154,25 +176,43 @@ def answers(features: Features, sample: Assertions) -> WordArray:
     >>> sum(int(word).bit_count() for word in said)  # in about half of the contexts
     499
     """
-    if native.missing() is None:
-        return native.answers(
-            features,
-            sample.pairs,
-            sample.starts,
-            sample.holds,
-            canonical=sample.canonical,
-        )
-    return answers_in_python(features, sample)
+    return _ask(features, sample)[0]
 
 
-def answers_in_python(features: Features, sample: Assertions) -> WordArray:
-    """The readable twin of the kernel's `answers`: feature by feature, pair by pair."""
+def first_features(features: Features, sample: Assertions) -> IntArray:
+    """The first feature that makes each assertion a dependence, or -1 if none does.
+
+    Parameters
+    ----------
+    features : Features
+        Over the variables of the sample.
+    sample : Assertions
+        What is asked.
+
+    Returns
+    -------
+    array of int, one per assertion
+    """
+    return _ask(features, sample)[1]
+
+
+def _ask(features: Features, sample: Assertions) -> tuple[WordArray, IntArray]:
+    if native.missing() is not None:
+        return ask_in_python(features, sample)
+    return native.ask(
+        features, sample.pairs, sample.starts, sample.holds, canonical=sample.canonical
+    )
+
+
+def ask_in_python(features: Features, sample: Assertions) -> tuple[WordArray, IntArray]:
+    """The readable twin of the kernel's `ask`: feature by feature, pair by pair."""
     said = np.zeros(sample.holds.shape[1], dtype=np.uint64)
+    first = np.full(len(sample), -1, dtype=np.int64)
     ranges = {
         (i, j): slice(*sample.starts[k : k + 2]) for k, (i, j) in enumerate(sample.pairs.tolist())
     }
     offsets = sample.offsets
-    for literals in features.literals():
+    for feature, literals in enumerate(features.literals()):
         rows = {
             v: np.bitwise_or.reduce(sample.holds[offsets[v] + members(values)])
             for v, values in literals
@@ -180,8 +220,11 @@ def answers_in_python(features: Features, sample: Assertions) -> WordArray:
         for pair in combinations(rows, 2):
             if pair in ranges:
                 tested = [row for v, row in rows.items() if sample.canonical or v not in pair]
-                said |= _conjunction(tested, ranges[pair], len(said))
-    return said
+                found = _conjunction(tested, ranges[pair], len(said))
+                fresh = np.unpackbits((found & ~said).view(np.uint8), bitorder="little")
+                first[np.flatnonzero(fresh)] = feature
+                said |= found
+    return said, first
 
 
 def _conjunction(rows: Sequence[WordArray], inside: slice, words: int) -> WordArray:

@@ -31,7 +31,7 @@ def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
     """
     n = len(features.cardinalities)
     codes, owners = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for mine, code in _scope_pairs(features):
+    for mine, code, _, _ in scope_pairs(features):
         codes.append(code.ravel())
         owners.append(np.repeat(mine, code.shape[1]))
     code, owner = np.concatenate(codes), np.concatenate(owners)
@@ -43,7 +43,7 @@ def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
 def covered_pairs(*models: Features) -> IntArray:
     """The pairs that a feature of any of the models has in its scope: shape (p, 2), in order."""
     n = len(models[0].cardinalities)
-    codes = (code.ravel() for features in models for _, code in _scope_pairs(features))
+    codes = (code.ravel() for features in models for _, code, _, _ in scope_pairs(features))
     if n * n > MOST_MARKS:
         return _decoded(np.unique(np.concatenate([np.zeros(0, np.int64), *codes])), n)
     marked = np.zeros(n * n, dtype=bool)
@@ -52,8 +52,15 @@ def covered_pairs(*models: Features) -> IntArray:
     return _decoded(np.flatnonzero(marked), n)
 
 
-def _scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray]]:
-    """Features of one length at a time, and the codes ``i * n + j`` of the pairs of each scope."""
+def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
+    """The pairs of each feature's scope, features of one length at a time.
+
+    Yields
+    ------
+    features : of this length
+    codes : ``i * n + j`` for each pair of each scope: shape (features, pairs)
+    first, second : which literals of a feature each pair is
+    """
     n, lengths = len(features.cardinalities), features.lengths
     for length in np.unique(lengths[lengths >= 2]).tolist():
         mine = np.flatnonzero(lengths == length)
@@ -61,7 +68,7 @@ def _scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray]]:
             np.int64
         )
         first, second = _places(length)
-        yield mine, scopes[:, first] * n + scopes[:, second]
+        yield mine, scopes[:, first] * n + scopes[:, second], first, second
 
 
 @cache

@@ -6,10 +6,11 @@ difference may be small. So contexts are drawn from the cubes of A and put to B 
 cube is the first of A's that contains the context, so that a context of many cubes counts once. A
 draw that counts and lies outside B is a **hit**. With W the sizes of all cubes of A added up::
 
-    |A ∖ B| = W · P(hit)        |A ∖ B| = |A| · P(hit | the draw counts)
+    |A ∖ B| = W · P(hit)
 
-The second form is used where |A| is known. Either way the number of hits is binomial, and the error
-of the estimate is relative to W or |A|, not to the difference.
+The number of hits is binomial, and the error of the estimate is relative to W, not to the
+difference. No hit proves nothing: it only gives an upper limit. Draws can be spread over many pairs
+at once; W and the difference are then those of all of them together.
 """
 
 from __future__ import annotations
@@ -20,115 +21,156 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.counting.cover import Cube
-from contextwise.counting.extraction import ValueWeights
-from contextwise.models.features import members
+from contextwise.counting.assertions import Assertions, answers, first_features, hold_bits
+from contextwise.counting.extraction import ValueWeights, scope_pairs
+from contextwise.models.features import Features, IntArray, as_int, members
 
-BoolArray = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Draws:
-    """What came of some draws from A: how many, how many counted, how many were hits."""
-
-    draws: int
-    counted: int
-    hits: int
-
-    def __add__(self, other: Draws) -> Draws:
-        return Draws(self.draws + other.draws, self.counted + other.counted, self.hits + other.hits)
+FloatArray = npt.NDArray[np.float64]
 
 
-def cube_size(cube: Cube, weights: ValueWeights) -> int:
-    """What the values of a cube's variables count together, those it does not test included.
+@dataclass(frozen=True, eq=False)
+class UnionDraws:
+    """Contexts drawn from the unions of some pairs, and which of them are hits.
+
+    Attributes
+    ----------
+    shares : what the cubes of each pair cover together, as a multiple of its contexts
+    pair : for each draw the place of its pair
+    hits : for each draw whether it counts and lies outside the other union
+    """
+
+    shares: FloatArray
+    pair: IntArray
+    hits: npt.NDArray[np.bool_]
+
+
+def draw_difference(
+    a: Features,
+    b: Features,
+    pairs: IntArray,
+    sizes: FloatArray,
+    draws: int,
+    rng: np.random.Generator,
+    *,
+    canonical: bool = False,
+    value_weights: ValueWeights | None = None,
+) -> UnionDraws:
+    """Draw contexts from the unions of ``a``, and see which lie outside those of ``b``.
 
     Parameters
     ----------
-    cube : literals (variable, value set)
-        A conjunction.
-    weights : ints per value of each variable
+    a, b : Features
+        Over the same variables.
+    pairs : array of shape (p, 2), rising
+        The pairs to draw for.
+    sizes : array of float
+        How much the contexts of each pair count, in any unit.
+    draws : int
+        How many contexts, spread over the pairs.
+    rng : numpy.random.Generator
+        The source of randomness.
+    canonical : bool
+        Whether contexts are full assignments.
+    value_weights : ints per value of each variable, optional
         How much each value counts.
 
     Returns
     -------
-    int
+    UnionDraws
+        Without draws if ``a`` covers none of the pairs.
 
     Examples
     --------
-    >>> cube_size([(1, 0b011)], [[1, 1], [1, 1, 1]])
-    4
+    Given C, A and B depend under C=1 in one model, and in every context in the other.
+
+    >>> from contextwise.models.structure import Structure
+    >>> always = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
+    >>> sometimes = Structure(always.domain, ["A=1 & B=1 & C=1"])
+    >>> pair, rng = np.array([[0, 1]]), np.random.default_rng(1)
+    >>> found = draw_difference(always.features, sometimes.features, pair, np.ones(1), 1000, rng)
+    >>> found.shares, int(found.hits.sum())
+    (array([1.]), 526)
     """
-    size = 1
-    tested = dict(cube)
-    for v, own in enumerate(weights):
-        size *= sum(own) if v not in tested else sum(own[k] for k in members(tested[v]))
-    return size
+    weights = value_weights or [[1] * c for c in a.cardinalities.tolist()]
+    owners, places, covered = _entries(a, pairs, weights, canonical)
+    shares: FloatArray = np.zeros(len(pairs))
+    np.add.at(shares, places, covered)
+    chance = covered * sizes[places]
+    if not chance.sum():
+        return UnionDraws(shares, np.zeros(0, np.int64), np.zeros(0, bool))
+    drawn = np.sort(rng.choice(len(owners), draws, p=chance / chance.sum()))
+    drawn = drawn[np.argsort(places[drawn], kind="stable")]
+    states = _contexts(a, owners[drawn], weights, rng)
+    pair, starts = np.unique(places[drawn], return_index=True)
+    sample = Assertions(
+        a.cardinalities,
+        pairs[pair],
+        np.append(starts, draws).astype(np.int64),
+        hold_bits(a.cardinalities, states),
+        canonical,
+    )
+    counts = first_features(a, sample) == owners[drawn]
+    outside = ~_unpacked(answers(b, sample), draws)
+    return UnionDraws(shares, places[drawn], counts & outside)
 
 
-def draw_difference(
-    a: Sequence[Cube],
-    b: Sequence[Cube],
-    weights: ValueWeights,
-    draws: int,
-    rng: np.random.Generator,
-) -> Draws:
-    """Draw contexts from the cubes of ``a``, and see which lie outside ``b``.
-
-    Parameters
-    ----------
-    a, b : cubes, each a list of literals (variable, value set)
-        Over the same variables; ``a`` has at least one.
-    weights : ints per value of each variable
-        How much each value counts; a variable of one value stands for none.
-    draws : int
-        How many contexts.
-    rng : numpy.random.Generator
-        The source of randomness.
-
-    Returns
-    -------
-    Draws
-
-    Examples
-    --------
-    A is x=0, B is y=0, both half of the contexts: half of A lies outside B.
-
-    >>> found = draw_difference(
-    ...     [[(0, 0b01)]], [[(1, 0b01)]], [[1, 1], [1, 1]], 1000, np.random.default_rng(1)
-    ... )
-    >>> found
-    Draws(draws=1000, counted=1000, hits=493)
-    """
-    sizes = [cube_size(cube, weights) for cube in a]
-    total = sum(sizes)
-    chosen = rng.choice(len(a), draws, p=[size / total for size in sizes])
-    tested = sorted({v for cube in (*a, *b) for v, _ in cube})
-    states = {v: _states(weights[v], draws, rng) for v in tested}
-    for c in np.unique(chosen).tolist():
-        mine = np.flatnonzero(chosen == c)
-        for v, allowed in a[c]:
-            inside = members(allowed)
-            own = _states([weights[v][k] for k in inside], len(mine), rng)
-            states[v][mine] = np.array(inside)[own]
-    earlier, outside = np.zeros(draws, dtype=bool), np.ones(draws, dtype=bool)
-    for c, cube in enumerate(a):
-        earlier |= (chosen > c) & _inside(cube, states, draws)
-    for cube in b:
-        outside &= ~_inside(cube, states, draws)
-    return Draws(draws, int((~earlier).sum()), int((~earlier & outside).sum()))
+def _entries(
+    features: Features, pairs: IntArray, weights: ValueWeights, canonical: bool
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Every cube of the pairs: its feature, its pair, and the share of contexts it covers."""
+    n = len(features.cardinalities)
+    place_of = np.full(n * n, -1, dtype=np.int64)
+    place_of[pairs[:, 0] * n + pairs[:, 1]] = np.arange(len(pairs))
+    logs = np.log(_holding(features, weights))
+    owners, places, covered = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
+    for mine, code, first, second in scope_pairs(features):
+        literal = logs[features.starts[mine, None] + np.arange(int(features.lengths[mine[0]]))]
+        cube = np.broadcast_to(literal.sum(axis=1, keepdims=True), code.shape)
+        if not canonical:
+            cube = cube - literal[:, first] - literal[:, second]
+        place = place_of[code]
+        owners.append(np.broadcast_to(mine[:, None], code.shape)[place >= 0])
+        places.append(place[place >= 0])
+        covered.append(np.exp(cube[place >= 0]))
+    return np.concatenate(owners), np.concatenate(places), np.concatenate(covered)
 
 
-def _states(weights: Sequence[int], draws: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def _holding(features: Features, weights: ValueWeights) -> FloatArray:
+    """The share of its variable that each literal allows; one of weight 0 is next to nothing."""
+    shares = np.empty(len(features.variables))
+    known: dict[tuple[int, bytes], float] = {}
+    for k, (v, words) in enumerate(zip(features.variables.tolist(), features.values, strict=True)):
+        key = (v, words.tobytes())
+        if key not in known:
+            own = weights[v]
+            known[key] = sum(own[state] for state in members(as_int(words))) / sum(own)
+        shares[k] = known[key]
+    return np.maximum(shares, np.finfo(np.float64).tiny)
+
+
+def _contexts(
+    features: Features, owners: IntArray, weights: ValueWeights, rng: np.random.Generator
+) -> IntArray:
+    """For each feature a context in which its literals hold: shape (draws, variables)."""
+    states = np.stack([_states(own, len(owners), rng) for own in weights], axis=1)
+    order = np.argsort(owners, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(owners[order])) + 1):
+        feature = int(owners[rows[0]])
+        for k in range(int(features.starts[feature]), int(features.starts[feature + 1])):
+            v, inside = int(features.variables[k]), members(as_int(features.values[k]))
+            own = _states([weights[v][state] for state in inside], len(rows), rng)
+            states[rows, v] = np.array(inside)[own]
+    return states
+
+
+def _states(weights: Sequence[int], draws: int, rng: np.random.Generator) -> IntArray:
     """Values, each drawn in proportion to its weight."""
-    if len(set(weights)) == 1:
+    if len(set(weights)) == 1 or not any(weights):
         return rng.integers(0, len(weights), draws)
     total = sum(weights)
     return rng.choice(len(weights), draws, p=[weight / total for weight in weights])
 
 
-def _inside(cube: Cube, states: dict[int, npt.NDArray[np.int64]], draws: int) -> BoolArray:
-    """Which of the contexts a cube contains."""
-    found = np.ones(draws, dtype=bool)
-    for v, allowed in cube:
-        found &= np.isin(states[v], members(allowed))
-    return found
+def _unpacked(words: npt.NDArray[np.uint64], count: int) -> npt.NDArray[np.bool_]:
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+    return bits[:count].astype(bool)

@@ -151,13 +151,24 @@ def count_pairs(
     return PairCounts(lower, upper, counted, seconds, found["interrupted"])
 
 
-def answers(
+def ask(
     features: Features, pairs: IntArray, starts: IntArray, holds: WordArray, *, canonical: bool
-) -> WordArray:
-    """What features answer to a sample of assertions: see `counting.assertions`."""
+) -> tuple[WordArray, IntArray]:
+    """What features answer to a sample of assertions, and the first that does: see `assertions`.
+
+    Parameters
+    ----------
+    features : Features
+    pairs, starts, holds, canonical
+        The sample, as the attributes of `contextwise.counting.assertions.Assertions`.
+
+    Returns
+    -------
+    words of bits, and for each assertion a feature or -1
+    """
     cardinalities = features.cardinalities.tolist()
     model = (features.starts, features.variables, features.values)
-    return _kernel.answers(cardinalities, pairs, starts, holds, canonical, model)
+    return _kernel.ask(cardinalities, pairs, starts, holds, canonical, model)
 
 
 def differing(first: WordArray, second: WordArray) -> IntArray:

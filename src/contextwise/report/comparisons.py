@@ -14,6 +14,7 @@ from typing import Literal
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.explain import Explanation
+from contextwise.comparison.sketch import Estimate
 from contextwise.models.numbers import name, plural
 from contextwise.report.elements import (
     Cell,
@@ -141,7 +142,7 @@ def comparison_parts(
     """
     parts: list[Part] = []
     if len(comparison.unions.open):
-        parts += [open_note(comparison), measures(comparison)]
+        parts += [open_note(comparison), measures(comparison), *estimate_notes(comparison)]
         if top:
             parts.append(open_pairs_table(comparison, top))
     else:
@@ -289,6 +290,30 @@ def open_note(comparison: Comparison) -> Note:
     why = "Interrupted" if comparison.interrupted else "Not decided in time"
     pairs = f"{len(comparison.unions.open):,} of {len(comparison.pairs):,} pairs are open"
     return Note("open", f"{why}: {pairs}.", warns=True)
+
+
+def estimate_notes(comparison: Comparison) -> list[Note]:
+    """What sampling says of the errors of a comparison with open pairs, if it was asked."""
+    found = comparison.estimates
+    if found is None:
+        return []
+    kinds = (("false positives", found.fp), ("false negatives", found.fn))
+    words = " and ".join(f"{kind} {_estimated(e)}" for kind, e in kinds)
+    surety = f"each interval covers the true share in {100 * found.fp.confidence:g} % of cases"
+    return [
+        Note(
+            "estimate",
+            f"Estimated by {plural(found.draws, 'draw')} of each kind: {words} of all assertions; "
+            f"{surety}.",
+        )
+    ]
+
+
+def _estimated(e: Estimate) -> str:
+    """A share with its interval; where no draw found one, only the upper limit is known."""
+    if not e.value:
+        return f"at most {100 * e.high:.3g} % (no draw found one)"
+    return f"{100 * e.value:.3g} % ({100 * e.low:.3g} % to {100 * e.high:.3g} %)"
 
 
 def open_pairs_table(comparison: Comparison, top: int = 10) -> Table:

@@ -42,6 +42,19 @@ def comparison_record(comparison: Comparison) -> Record:
         "open_pairs": len(c.open_pairs),
         "interrupted": c.interrupted,
         "rests_on_ganak": c.rests_on_ganak,
+        **_estimated(c),
+    }
+
+
+def _estimated(c: Comparison) -> Record:
+    """What sampling says of open pairs, as shares of all assertions, where that was asked."""
+    if c.estimates is None:
+        return {}
+    kinds = {"fp": c.estimates.fp, "fn": c.estimates.fn}
+    return {
+        f"{kind}_estimate{end}": value
+        for kind, e in kinds.items()
+        for end, value in (("", e.value), ("_low", e.low), ("_high", e.high))
     }
 
 

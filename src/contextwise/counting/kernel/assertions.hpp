@@ -38,8 +38,8 @@ class Answers {
               static_cast<std::size_t>(sample.pairs[2 * k + 1])] = static_cast<u32>(k);
   }
 
-  // Sets the bit of every assertion that a feature makes a dependence.
-  void run(const FeatureArrays& model, u64* said) {
+  // Sets the bit of every assertion that a feature makes a dependence, and notes the first that does.
+  void run(const FeatureArrays& model, u64* said, std::int64_t* first) {
     for (std::size_t f = 0; f < model.count; ++f) {
       const auto begin = static_cast<std::size_t>(model.starts[f]);
       const auto end = static_cast<std::size_t>(model.starts[f + 1]);
@@ -47,7 +47,7 @@ class Answers {
         for (std::size_t b = a + 1; b < end; ++b) {
           const u32 pair = number_[static_cast<std::size_t>(model.variables[a]) * n_ +
                                    static_cast<std::size_t>(model.variables[b])];
-          if (pair != NONE) answer(model, begin, end, a, b, pair, said);
+          if (pair != NONE) answer(model, f, a, b, pair, said, first);
         }
     }
   }
@@ -56,8 +56,10 @@ class Answers {
   static constexpr u32 NONE = ~u32{0};
 
   // The literals a and b are those of the pair; with full assignments they are tested, too.
-  void answer(const FeatureArrays& model, std::size_t begin, std::size_t end, std::size_t a,
-              std::size_t b, u32 pair, u64* said) const {
+  void answer(const FeatureArrays& model, std::size_t feature, std::size_t a, std::size_t b,
+              u32 pair, u64* said, std::int64_t* first) const {
+    const auto begin = static_cast<std::size_t>(model.starts[feature]);
+    const auto end = static_cast<std::size_t>(model.starts[feature + 1]);
     const auto from = static_cast<std::size_t>(sample_.starts[pair]);
     const auto to = static_cast<std::size_t>(sample_.starts[pair + 1]);
     for (std::size_t word = from / 64; word * 64 < to; ++word) {
@@ -66,6 +68,9 @@ class Answers {
       if ((word + 1) * 64 > to) left &= ~u64{0} >> (64 - to % 64);
       for (std::size_t l = begin; l < end && left; ++l)
         if (sample_.canonical || (l != a && l != b)) left &= holding(model, l, word);
+      for (u64 fresh = left & ~said[word]; fresh; fresh &= fresh - 1)
+        first[64 * word + static_cast<std::size_t>(std::countr_zero(fresh))] =
+            static_cast<std::int64_t>(feature);
       said[word] |= left;
     }
   }

@@ -214,19 +214,24 @@ py::dict count_pairs(const std::vector<std::int64_t>& cardinalities, const Array
   return result;
 }
 
-py::array_t<u64> answers(const std::vector<std::int64_t>& cardinalities, const Array<std::int64_t>& pairs,
-                         const Array<std::int64_t>& starts, const Array<u64>& holds, bool canonical,
-                         const Model& model) {
+py::tuple ask(const std::vector<std::int64_t>& cardinalities, const Array<std::int64_t>& pairs,
+              const Array<std::int64_t>& starts, const Array<u64>& holds, bool canonical,
+              const Model& model) {
   const auto words = static_cast<std::size_t>(holds.shape(1));
   const Sample sample{cardinalities, pairs.data(), starts.data(), static_cast<std::size_t>(pairs.shape(0)),
                       holds.data(), words, canonical};
   py::array_t<u64> said(static_cast<py::ssize_t>(words));
+  py::array_t<std::int64_t> first(starts.data()[starts.size() - 1]);
   std::fill_n(said.mutable_data(), words, 0);
+  std::fill_n(first.mutable_data(), first.size(), -1);
   const FeatureArrays features = arrays_of(model);
   u64* const bits = said.mutable_data();
-  py::gil_scoped_release release;
-  Answers(sample).run(features, bits);
-  return said;
+  std::int64_t* const features_first = first.mutable_data();
+  {
+    py::gil_scoped_release release;
+    Answers(sample).run(features, bits, features_first);
+  }
+  return py::make_tuple(said, first);
 }
 
 py::array_t<std::int64_t> differing(const Array<u64>& first, const Array<u64>& second) {
@@ -246,6 +251,6 @@ PYBIND11_MODULE(_kernel, module) {
   module.doc() = "The compiled twin of contextwise.counting.branch.";
   module.def("solve", &solve_cover);
   module.def("count_pairs", &count_pairs);
-  module.def("answers", &answers);
+  module.def("ask", &ask);
   module.def("differing", &differing);
 }

@@ -1,0 +1,83 @@
+"""Estimates for open pairs: intervals that cover, hits that are never invented, honest zeros."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextwise import Comparison, Structure, compare
+from contextwise.comparison.estimate import estimate_open_pairs
+from contextwise.comparison.pairs import FULLY, Contexts
+from contextwise.comparison.question import pose
+from contextwise.counting.contract import unknown_counts
+from contextwise.errors import ContextwiseError
+from contextwise.testing import domains, structures
+from hard import hard_models
+
+DOMAIN = {"A": 2, "B": 2, "C": 3, "D": 2, "E": 2, "F": 2}
+TRUE = Structure(DOMAIN, ["A=1 & B=1 & C=0|1 & D=1", "A=1 & B=1 & C=2", "C=1 & D=1 & E=0 & F=1"])
+GUESS = Structure(DOMAIN, ["A=1 & B=1 & E=1", "A=0 & B=0 & C=0", "C=1 & D=1 & F=0", "C=2 & D=0"])
+
+
+def leave_open(true: Structure, guess: Structure, contexts: Contexts = FULLY) -> Comparison:
+    """A comparison as it is before anything has been counted."""
+    question = pose([true, guess], contexts=contexts)
+    pairs = question.active_pairs()
+    a, b = (structure.features for structure in question.structures)
+    unions = unknown_counts(a, b, pairs, canonical=question.canonical)
+    return Comparison(question, pairs, unions)
+
+
+@pytest.mark.parametrize("contexts", ["fully-contextualized", "canonical"])
+def test_intervals_cover_as_often_as_they_say(contexts: Contexts) -> None:
+    left_open = leave_open(TRUE, GUESS, contexts)
+    exact = compare(TRUE, GUESS, contexts=contexts)
+    assert left_open.open_pairs
+    covered = {"fp": 0, "fn": 0}
+    values: dict[str, list[float]] = {"fp": [], "fn": []}
+    for seed in range(150):
+        found = estimate_open_pairs(left_open, draws=200, rng=seed, confidence=0.9)
+        for kind in covered:
+            share = float(getattr(exact, kind) / exact.total)
+            estimate = getattr(found, kind)
+            covered[kind] += estimate.low <= share <= estimate.high
+            values[kind].append(estimate.value)
+    assert min(covered.values()) >= 124  # 135 are promised, with a deviation of 3.7
+    for kind, given_values in values.items():
+        share = float(getattr(exact, kind) / exact.total)
+        error = float(np.std(given_values)) / 150**0.5
+        assert abs(np.mean(given_values) - share) < 4.5 * error
+
+
+@given(st.data())
+def test_what_is_finished_is_exact_and_bounds_hold(data: st.DataObject) -> None:
+    domain = data.draw(domains(min_variables=2, max_variables=4))
+    one, two = data.draw(structures(domain)), data.draw(structures(domain))
+    exact = compare(one, two)
+    found = estimate_open_pairs(exact, draws=10)
+    assert found.fp.low == found.fp.high == pytest.approx(float(exact.fp / exact.total))
+    left_open = leave_open(one, two)
+    for pair, (fp, fn) in estimate_open_pairs(left_open, draws=50).pairs.items():
+        truth = exact.pair(*pair)
+        if not truth.fp:
+            assert fp.value == 0  # a context outside the union is never drawn
+        if not truth.fn:
+            assert fn.value == 0
+        assert (fn.high > 0) == bool(truth.tp + truth.fn)  # no hit is an upper limit, never "none"
+
+
+def test_the_answer_of_compare_has_estimates_where_pairs_are_open() -> None:
+    left_open = compare(*hard_models(), time_limit=0.1, estimate=True)
+    assert left_open.estimates is not None
+    assert left_open.estimates == estimate_open_pairs(left_open)
+    assert compare(TRUE, GUESS, estimate=True).estimates is None
+
+
+def test_bad_input_is_told() -> None:
+    rows = compare(TRUE, GUESS, data=[[1, 1, 1, 1, 1, 1]])
+    with pytest.raises(ContextwiseError, match="observed rows"):
+        estimate_open_pairs(rows)
+    with pytest.raises(ContextwiseError, match="at least one draw"):
+        estimate_open_pairs(compare(TRUE, GUESS), draws=0)
