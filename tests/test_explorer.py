@@ -1,7 +1,7 @@
-"""The explorer in a real browser: what a person clicks, and what the page then shows.
+"""The explorer in a real browser: what a person does, and what the page then shows.
 
-The page runs as the command runs it. Every request that leaves this machine, and every error of a
-script, fails the test.
+The page runs as the command runs it. Every request that leaves this machine, every error of a
+script, and every traceback in the terminal fails the test.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from contextwise import Domain, Structure, compare, examples, explain, write
+from contextwise import Domain, Structure, compare, examples, write
+from contextwise.comparison.explain import explain_pair
 from contextwise.report.records import pair_records
 from hard import hard_models
 
@@ -44,6 +46,9 @@ FLAGS = [
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
+FILES = ("chain", "chain-broken", "long", "long-broken", "hard", "hard-guess")
+CHAIN, LONG, HARD = (f"?true=given%3A{k}" for k in (2, 4, 6))
+AXE = {"resultTypes": ["violations"], "preload": False}
 HOSTILE = "<img src=x onerror=\"throw Error('run')\">"
 
 
@@ -51,9 +56,17 @@ HOSTILE = "<img src=x onerror=\"throw Error('run')\">"
 def explorer(temporary: Path, *models: str) -> Iterator[str]:
     """The address of a running explorer, which keeps its temporary files in a folder."""
     command = [sys.executable, "-m", "contextwise", "explore", "--no-browser", *models]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)}
-    ) as server:
+    said = temporary / "stderr.txt"
+    with (
+        said.open("w") as stderr,
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            env={**os.environ, "TMPDIR": str(temporary)},
+        ) as server,
+    ):
         assert server.stdout is not None
         found = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
         try:
@@ -62,6 +75,7 @@ def explorer(temporary: Path, *models: str) -> Iterator[str]:
         finally:
             server.send_signal(signal.SIGINT)
             assert server.wait(20) == 0
+    assert said.read_text() == ""
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +85,21 @@ def temporary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(temporary: Path) -> Iterator[str]:
-    with explorer(temporary, "six", "six-guess") as found:
+    """One explorer for all: six variables, chains of 130 and of 400, and models that are hard."""
+    models = [*chains(130), *chains(400), *hard_models()]
+    files = [temporary / f"{name}.json" for name in FILES]
+    for path, model in zip(files, models, strict=True):
+        write(model, path)
+    with explorer(temporary, "six", "six-guess", *map(str, files)) as found:
         yield found
+
+
+def chains(n: int) -> tuple[Structure, Structure]:
+    """A chain of many variables, and a guess that lacks one link; nothing else differs."""
+    names = [f"v{k}" for k in range(n)]
+    pairs = list(pairwise(names))
+    true = Structure(dict.fromkeys(names, 2), [{a: 1, b: 1} for a, b in pairs])
+    return true, Structure(true.domain, [{a: 1, b: 1} for a, b in pairs if a != "v64"])
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +111,10 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def visit(browser: Browser, address: str) -> Iterator[Page]:
+def visit(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
     """A new session at an address; trouble on the page is trouble of the test."""
     trouble: list[str] = []
-    context = browser.new_context(viewport={"width": 1280, "height": 1600})
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 1600}, **options})
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     page.on("pageerror", lambda error: trouble.append(str(error)))
@@ -122,52 +149,231 @@ def shows(page: Page, selector: str, text: str | re.Pattern[str]) -> None:
     expect(page.locator(selector)).to_contain_text(text, timeout=PATIENCE)
 
 
-def test_the_numbers_a_click_on_a_pair_and_the_keyboard(page: Page) -> None:
-    six, guess = examples.load("six"), examples.load("six-guess")
-    found = compare(six, guess)
-    for text in (f"differ in {found.distance} of", f"FN {found.fn}", f"TN {found.tn}"):
-        shows(page, "#summary", text)
-    page.locator('#heat rect[data-row="5"][data-column="4"]').click()
-    expect(page.locator("#first")).to_have_value("X5", timeout=PATIENCE)
-    expect(page.locator("#second")).to_have_value("X4")
-    [region] = explain(six, guess, pairs=[("X4", "X5")]).pairs[0].regions
+def centre(page: Page, first: str, second: str) -> dict[str, float]:
+    """Where the middle of a cell of the heat map is, and how large the cell is."""
+    page.wait_for_function("document.querySelector('#heat').heatMap?.side > 0")
+    script = "([a, b]) => document.querySelector('#heat').heatMap.cellCentre(a, b)"
+    found: dict[str, float] = page.evaluate(script, [first, second])
+    return found
+
+
+def click_cell(page: Page, first: str, second: str) -> None:
+    place = centre(page, first, second)
+    page.mouse.click(place["x"], place["y"])
+
+
+def shows_pair(page: Page, first: str, second: str) -> None:
+    expect(page.locator("#first")).to_have_value(first, timeout=PATIENCE)
+    expect(page.locator("#second")).to_have_value(second)
+
+
+def marked(page: Page) -> list[str]:
+    found: list[str] = page.evaluate("document.querySelector('#heat').heatMap.chosen")
+    return found
+
+
+# -- the heat map ----------------------------------------------------------------------------------
+
+
+def test_a_click_shows_the_pair_marks_it_and_back_undoes_it(page: Page) -> None:
+    found = compare(examples.load("six"), examples.load("six-guess"))
+    shows(page, "#summary", f"{found.distance} of {found.total} assertions differ")
+    shows_pair(page, "X1", "X2")
+    click_cell(page, "X5", "X4")
+    shows_pair(page, "X5", "X4")
+    [region] = explain_pair(found, ("X4", "X5")).regions
     shows(page, "#regions", region.when)
-    shows(page, "#regions", "only in true")
-    page.locator("#worst button").first.focus()
+    assert marked(page) == ["X5", "X4"]
+    page.wait_for_url("**first=X5&second=X4**")
+    page.go_back()
+    shows_pair(page, "X1", "X2")
+    page.go_forward()
+    shows_pair(page, "X5", "X4")
+    page.select_option("#first", "X4")  # never one variable twice: they change places
+    shows_pair(page, "X4", "X5")
+
+
+def test_the_heat_map_is_used_by_keyboard(page: Page) -> None:
+    shows_pair(page, "X1", "X2")
+    canvas = page.locator("#heat canvas")
+    page.wait_for_function("document.querySelector('#heat').heatMap?.side > 0")
+    canvas.focus()
+    page.keyboard.press("ArrowRight")
+    shows(page, "#heat_readout", "X1 – X3: only in guess in 0 %")
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.locator("#first")).to_have_value("X1", timeout=PATIENCE)
-    shows(page, "#regions", "only in guess")
+    shows_pair(page, "X2", "X3")
+    page.keyboard.press("n")
+    shows(page, "#heat_readout", "in 50 %")
+    expect(canvas).to_be_focused()
 
 
-def test_a_context_changes_the_graphs_and_a_link_brings_it_back(
-    page: Page, browser: Browser
+def test_a_lone_error_among_many_is_seen_and_zoomed_without_the_server(
+    browser: Browser, address: str
 ) -> None:
-    tab(page, "Context")
-    selector = page.locator("#context_selectors select")
-    selector.first.select_option("1")
-    shows(page, "#graphs", "X1 – X2: only in guess in 100 % of contexts")
-    expect(page.locator("#graphs svg").first.locator("line")).to_have_count(0)
-    expect(page.locator("#graphs svg").last.locator("line.fp")).to_have_count(1)
-    selector.first.select_option("0")
-    shows(page, "#graphs", "X4 – X5: only in true in 100 % of contexts")
-    page.wait_for_url("**context=X0%3D0**")
+    with visit(browser, address + CHAIN) as page:
+        shows(page, "#summary", "1 of 8,385 pairs differ")
+        place = centre(page, "v65", "v64")
+        assert place["cell"] < 6
+        page.evaluate("() => { Shiny.shinyapp.$socket.send = () => { throw Error('asked'); }; }")
+        ink = "() => document.querySelector('#heat').heatMap.level"
+        canvas = page.locator("#heat canvas")
+        canvas.focus()
+        page.mouse.move(place["x"], place["y"])
+        shows(page, "#heat_readout", "v65 – v64: only in guess in 0 %, only in true in 100 %")
+        for _ in range(3):
+            page.mouse.wheel(0, -100)
+        page.wait_for_function("document.querySelector('#heat').heatMap.view.zoom > 2")
+        assert page.evaluate(ink) == 0
+        near = centre(page, "v65", "v64")
+        assert abs(near["x"] - place["x"]) <= near["cell"]
+        page.keyboard.press("0")
+        assert centre(page, "v65", "v64")["cell"] == place["cell"]
+        page.get_by_role("button", name="Zoom in").click()
+        assert centre(page, "v65", "v64")["cell"] == pytest.approx(2 * place["cell"])
+        before = centre(page, "v65", "v64")
+        page.mouse.move(before["x"], before["y"])
+        page.mouse.down()
+        page.mouse.move(before["x"] + 30, before["y"] + 20, steps=4)
+        page.mouse.up()
+        after = centre(page, "v65", "v64")
+        assert (after["x"] - before["x"], after["y"] - before["y"]) == pytest.approx((30, 20))
+
+
+def test_small_cells_show_the_worst_of_several(browser: Browser, address: str) -> None:
+    """At every size of a cell, the pixels of a lone error are there."""
+    with visit(browser, address + LONG) as page:
+        place = centre(page, "v65", "v64")
+        assert place["cell"] < 2
+        colour = """({x, y}) => {
+            const map = document.querySelector('#heat').heatMap;
+            const box = map.canvas.getBoundingClientRect();
+            const [left, top] = [(x - box.left) * map.ratio - 3, (y - box.top) * map.ratio - 3];
+            const {data} = map.context.getImageData(left, top, 7, 7);
+            for (let k = 0; k < data.length; k += 4) {
+              if (data[k + 2] > data[k] + 60 && data[k + 3] > 200) return true;
+            }
+            return false;
+        }"""
+        page.evaluate("document.querySelector('#heat').heatMap.mark(null)")
+        assert page.evaluate(colour, place)
+        assert not page.evaluate(colour, centre(page, "v300", "v20"))
+        click_cell(page, "v66", "v63")  # beside it: what is too small to hit is meant
+        shows_pair(page, "v65", "v64")
+
+
+# -- beside it -------------------------------------------------------------------------------------
+
+
+def test_around_one_variable_and_on_to_the_pair(page: Page, browser: Browser) -> None:
+    shows_pair(page, "X1", "X2")
+    page.get_by_role("tab", name="Around one variable").click()
+    shows(page, "#neighbours", "depend on X1")
+    page.fill("#around", "X5")
+    shows(page, "#neighbours", "depend on X5")
+    page.wait_for_url("**around=X5**")
     with visit(browser, page.url) as again:
-        shows(again, "#graphs", "X4 – X5: only in true in 100 % of contexts")
-        expect(again.locator("#context_selectors select").first).to_have_value("0")
+        shows(again, "#neighbours", "depend on X5")
+    first = page.locator("#neighbours tbody button").first
+    expect(first).to_have_text("X4")
+    first.click()
+    shows_pair(page, "X5", "X4")
+    shows(page, "#regions", "only in true")
+    page.go_back()
+    shows(page, "#neighbours", "depend on X5")
+
+
+# -- the other views -------------------------------------------------------------------------------
+
+
+def test_a_context_takes_one_step_and_a_link_brings_it_back(page: Page, browser: Browser) -> None:
+    shows(page, "#regions", "X0=1")
+    page.get_by_role("button", name="show this context").click()
+    expect(page.locator("#state_0")).to_have_value("1", timeout=PATIENCE)
+    shows(page, "#context_graphs", "X1 – X2: only in guess in 100 % of contexts")
+    expect(page.locator("#context_graphs svg line.fp")).to_have_count(2)  # legend and graph
+    page.locator("#state_0").focus()
+    page.locator("#state_0").select_option("0")
+    shows(page, "#context_graphs", "X4 – X5: only in true in 100 % of contexts")
+    expect(page.locator("#state_0")).to_be_focused()
+    page.get_by_label("Show also where").check()
+    expect(page.locator("#context_graphs svg.graph")).to_have_count(2, timeout=PATIENCE)
+    page.wait_for_url("**context=X0%3D0&edges=all**")
+    with visit(browser, page.url) as again:
+        shows(again, "#context_graphs", "X4 – X5: only in true in 100 % of contexts")
+        expect(again.locator("#state_0")).to_have_value("0")
+    page.get_by_role("button", name="X4 – X5: only in true").click()
+    shows_pair(page, "X4", "X5")
+
+
+def test_many_variables_have_a_search_for_their_states(browser: Browser, address: str) -> None:
+    with visit(browser, f"{address}{CHAIN}&tab=context") as page:
+        shows(page, "#context_graphs", "All 1 differences")
+        page.fill("#chosen_literal", "v65=1")
+        page.keyboard.press("Enter")
+        shows(page, "#context_graphs", "agree here")
+        expect(page.locator("#context_states select")).to_have_count(1)
+        page.locator("#context_states select").select_option("")
+        shows(page, "#context_graphs", "All 1 differences")
 
 
 def test_a_question_is_answered_by_both_models_and_nonsense_is_explained(page: Page) -> None:
     tab(page, "Question")
     page.fill("#question", "X1 _||_ X2 | X0=1")
     page.click("#ask")
-    shows(page, "#replies", "In the true model: independent")
-    shows(page, "#replies", "In the guess: dependent")
+    shows(page, "#replies", "In the true model, six: independent")
+    shows(page, "#replies", "In the guess, six-guess: dependent")
     page.fill("#question", "X1 _||_ Y")
     page.click("#ask")
     shows(page, "#replies", "unknown variable 'Y'")
+    page.go_back()
+    expect(page.locator("#question")).to_have_value("X1 _||_ X2 | X0=1", timeout=PATIENCE)
 
 
-def test_uploads_are_compared_shown_as_text_and_gone_with_the_session(
+def test_many_guesses_sort_choose_and_are_reported(page: Page, browser: Browser) -> None:
+    page.get_by_label("six-graph (example)").check()
+    tab(page, "Guesses")
+    cells = page.locator("#guess_table tbody tr th")
+    expect(cells).to_have_count(2, timeout=PATIENCE)
+    head = page.get_by_role("button", name="distance")
+    head.click()
+    expect(cells.first).to_have_text("six-guess")
+    head.click()
+    expect(cells.first).to_have_text("six-graph (example)")
+    expect(page.locator("#plane circle")).to_have_count(2)
+    shows(page, "#between", "The distance of each two models")
+    expect(page.locator("#between svg .mark")).to_have_count(3, timeout=PATIENCE)
+    page.get_by_role("button", name="six-graph").click()
+    expect(page.locator("#shown")).to_have_value("example:six-graph", timeout=PATIENCE)
+    page.click("#make_report")
+    page.locator("#report_html").wait_for()
+    with page.expect_download() as download:
+        page.click("#report_html")
+    assert download.value.suggested_filename == "six-report.html"
+    assert "six-graph" in Path(download.value.path()).read_text(encoding="utf-8")
+    with visit(browser, page.url) as again:
+        expect(again.locator("#shown")).to_have_value("example:six-graph", timeout=PATIENCE)
+
+
+def test_nothing_is_shown_of_a_guess_that_is_not_chosen(page: Page) -> None:
+    shows(page, "#regions", "only in guess")
+    page.get_by_label("six-guess").uncheck()
+    shows(page, "#status", "No guess is chosen")
+    expect(page.locator("#regions")).not_to_be_visible()
+    expect(page.locator("#pairs_csv")).not_to_be_visible()
+    page.wait_for_url(re.compile(r"guess=(&|$)"))
+    for name in ("Context", "Question", "Guesses"):
+        tab(page, name)
+        expect(page.locator(".tab-pane.active :text('Download:') >> visible=true")).to_have_count(0)
+    tab(page, "Experiment")
+    shows(page, "#results_state", "No results are open")
+    expect(page.locator("#rows_csv")).not_to_be_visible()
+    page.get_by_label("six-guess").check()
+    tab(page, "Overview")
+    shows(page, "#regions", "only in guess")
+
+
+def test_uploads_are_asked_for_shown_as_text_and_gone_with_the_session(
     browser: Browser, address: str, temporary: Path, tmp_path: Path
 ) -> None:
     domain = Domain({HOSTILE: 2, "B": 2, "C": ["<b>no</b>", "yes"]})
@@ -178,7 +384,10 @@ def test_uploads_are_compared_shown_as_text_and_gone_with_the_session(
     with visit(browser, address) as page:
         shows(page, "#summary", "240 assertions")
         page.set_input_files("#upload", [tmp_path / "<i>true.json", tmp_path / "guess.json"])
-        shows(page, "#summary", f"differ in {compare(true, guess).distance} of 6")
+        shows(page, "#uploaded", "have other variables than the true model")
+        expect(page.locator("#true")).to_have_value("given:0")
+        page.get_by_role("button", name="Make <i>true.json the true model").click()
+        shows(page, "#summary", f"{compare(true, guess).distance} of 6 assertions differ")
         shows(page, "#worst", HOSTILE[:10])
         assert list(temporary.rglob("fileupload-*/**/*.json"))
         for name in ("Context", "Question", "Guesses"):
@@ -187,8 +396,8 @@ def test_uploads_are_compared_shown_as_text_and_gone_with_the_session(
         assert "upload" not in page.url
         with visit(browser, address) as other:
             shows(other, "#summary", "240 assertions")
-            expect(other.locator("#true option")).to_have_count(9)
-        expect(page.locator("#true option")).to_have_count(11)
+            expect(other.locator("#true option")).to_have_count(13)
+        expect(page.locator("#true option")).to_have_count(15)
         broken = tmp_path / "broken.mn"
         broken.write_text("2,2\nMN {\n+v0_1 +v7_1\n}\n")
         page.set_input_files("#upload", broken)
@@ -200,108 +409,47 @@ def test_uploads_are_compared_shown_as_text_and_gone_with_the_session(
     assert not list(temporary.rglob("fileupload-*"))
 
 
-def test_hard_work_can_be_cancelled_and_leaves_bounds(page: Page, tmp_path: Path) -> None:
-    files = []
-    for name, model in zip(("true.json", "guess.json"), hard_models(), strict=True):
-        write(model, tmp_path / name)
-        files.append(tmp_path / name)
-    shows(page, "#summary", "240 assertions")
-    page.set_input_files("#upload", files)
-    page.locator("#stop").wait_for()
-    tab(page, "Question")  # the page is alive meanwhile
-    expect(page.locator("#question")).to_be_visible()
-    tab(page, "Overview")
-    page.click("#stop")
-    shows(page, "#summary", re.compile(r"Stopped: [\d,]+ of [\d,]+ pairs are open"))
-    shows(page, "#summary", "distance, at least")
-    expect(page.locator("#again")).to_be_visible()
-
-
-def test_a_reload_begins_again_with_the_same_choice(browser: Browser, tmp_path: Path) -> None:
-    files = [str(tmp_path / name) for name in ("true.json", "guess.json")]
-    for path, model in zip(files, hard_models(), strict=True):
-        write(model, path)
-    with (
-        explorer(tmp_path, "six", "six-guess", *files) as address,
-        visit(browser, address) as page,
-    ):
-        shows(page, "#summary", "240 assertions")
-        page.select_option("#true", label="true.json")
-        page.locator("#stop").wait_for()
-        tab(page, "Question")
-        page.wait_for_url("**true=given%3A2&guess=given%3A3&tab=question**")
+def test_hard_work_says_what_it_does_can_be_stopped_and_survives_a_reload(
+    browser: Browser, address: str
+) -> None:
+    under_way = re.compile(r"Comparing with hard-guess.json: [\d,]+ of [\d,]+")
+    with visit(browser, address + HARD) as page:
+        shows(page, "#status", under_way)
+        tab(page, "Question")  # the page is alive meanwhile
+        expect(page.locator("#question")).to_be_visible()
+        page.wait_for_url("**tab=question**")
         page.reload()
-        page.locator("#stop").wait_for()
-        expect(page.locator("#true")).to_have_value("given:2")
+        shows(page, "#status", under_way)
         expect(page.locator("#question")).to_be_visible()
         page.click("#stop")
         tab(page, "Overview")
-        shows(page, "#summary", "pairs are open")
+        shows(page, "#summary", re.compile(r"[\d,]+ of [\d,]+ pairs are open"))
+        shows(page, "#worst", "least known")
+        expect(page.locator("#again")).to_be_visible()
 
 
-def test_downloads_are_what_the_package_gives(page: Page) -> None:
+def test_downloads_are_what_the_package_gives_and_named_after_the_models(page: Page) -> None:
     found = compare(examples.load("six"), examples.load("six-guess"))
     shows(page, "#summary", "240 assertions")
 
-    def text(key: str) -> str:
+    def text(key: str, name: str) -> str:
         with page.expect_download() as download:
             page.click(f"#{key}")
+        assert download.value.suggested_filename == f"six-vs-six-guess-{name}"
         return Path(download.value.path()).read_text(encoding="utf-8")
 
-    rows = list(csv.DictReader(io.StringIO(text("pairs_csv"))))
+    rows = list(csv.DictReader(io.StringIO(text("pairs_csv", "pairs.csv"))))
     assert [dict(row) for row in rows] == [
         {key: str(value) for key, value in record.items()} for record in pair_records(found)
     ]
-    assert json.loads(text("comparison_json"))["distance"] == found.distance
-    assert text("heat_svg").startswith("<svg")
+    record = json.loads(text("comparison_json", "comparison.json"))
+    assert record["distance"] == found.distance
+    assert text("heat_svg", "heat-map.svg").startswith("<svg")
     shows(page, "#regions", "only in")
-    assert json.loads(text("regions_json"))["fp"] == 8
+    assert json.loads(text("regions_json", "X1-X2-regions.json"))["fp"] == 8
     tab(page, "Context")
-    page.locator("#graphs svg").first.wait_for()
-    assert text("graph_true_svg").startswith("<svg")
-
-
-def test_many_guesses_sort_and_choose(page: Page, browser: Browser) -> None:
-    page.get_by_label("six-graph (example)").check()
-    tab(page, "Guesses")
-    cells = page.locator("#guess_table tbody tr td:first-child")
-    expect(cells).to_have_count(2, timeout=PATIENCE)
-    head = page.get_by_role("button", name="distance")
-    head.click()
-    expect(cells.first).to_have_text("six-guess")
-    head.click()
-    expect(cells.first).to_have_text("six-graph (example)")
-    page.get_by_role("button", name="six-graph").click()
-    expect(page.locator("#shown")).to_have_value("example:six-graph")
-    with page.expect_download() as download:
-        page.click("#report_html")
-    report = Path(download.value.path()).read_text(encoding="utf-8")
-    assert "2 guesses compared with six" in report
-    page.wait_for_url("**shown=example%3Asix-graph**")
-    with visit(browser, page.url) as again:
-        expect(again.locator("#shown")).to_have_value("example:six-graph", timeout=PATIENCE)
-
-
-def test_many_variables_are_an_image_with_a_part_enlarged(page: Page, tmp_path: Path) -> None:
-    names = [f"v{k}" for k in range(130)]
-    pairs = list(pairwise(names))
-    true = Structure(dict.fromkeys(names, 2), [{a: 1, b: 1} for a, b in pairs])
-    guess = Structure(true.domain, [{a: 1, b: 1} for a, b in pairs if a != "v64"])
-    for name, model in (("true.json", true), ("guess.json", guess)):
-        write(model, tmp_path / name)
-    shows(page, "#summary", "240 assertions")
-    page.set_input_files("#upload", [tmp_path / "true.json", tmp_path / "guess.json"])
-    image = page.locator("#heat image")
-    box = image.bounding_box()
-    assert box is not None
-    cell = box["width"] / 130
-    image.click(position={"x": 64.5 * cell, "y": 65.5 * cell})
-    shows(page, "#regions", "only in true")
-    expect(page.locator("#first")).to_have_value("v65")
-    lone = page.locator("#enlarged rect.fn")
-    expect(lone).to_have_count(1)
-    lone.click()
-    shows(page, "#regions", "in every context")
+    page.locator("#graph_true_svg").wait_for()
+    assert text("graph_true_svg", "true.svg").startswith("<svg")
 
 
 def test_the_results_of_an_experiment_are_plotted(page: Page, tmp_path: Path) -> None:
@@ -323,4 +471,48 @@ def test_the_results_of_an_experiment_are_plotted(page: Page, tmp_path: Path) ->
     shows(page, "#effects", "false negatives")
     (tmp_path / "x.csv").write_text("a\n1\n")
     page.set_input_files("#results", tmp_path / "x.csv")
-    shows(page, "#results_problem", "x.csv:2: ")
+    shows(page, "#results_state", "x.csv:2: ")
+
+
+# -- for everybody ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_any_view(browser: Browser, address: str, theme: str) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="needs axe-core"
+    ).Axe()
+    link = f"{address}?guess=given%3A1&guess=example%3Asix-graph&question=X1+_%7C%7C_+X2"
+    with visit(browser, link, color_scheme=theme) as page:
+        shows(page, "#regions", "only in")
+        views = {
+            "Overview": "#worst table",
+            "Context": "#context_graphs svg.graph",
+            "Question": "#replies h2",
+            "Guesses": "#between svg",
+            "Experiment": "#results_state",
+        }
+        for name, there in views.items():
+            tab(page, name)
+            page.locator(there).first.wait_for()
+            found = axe.run(page, options=AXE).response["violations"]
+            assert [
+                (one["id"], [node["html"][:200] for node in one["nodes"]])
+                for one in found
+                if one["impact"] in ("serious", "critical")
+            ] == []
+
+
+def test_a_phone_shows_the_view_first(browser: Browser, address: str) -> None:
+    phone = {"width": 390, "height": 844}
+    with visit(browser, address, viewport=phone, has_touch=True) as page:
+        shows(page, "#summary", "16 of 240 assertions differ")
+        box = page.locator("#summary .headline").bounding_box()
+        assert box is not None
+        assert box["y"] < 250
+        assert page.evaluate("document.documentElement.scrollWidth") <= phone["width"]
+        script = "document.querySelector('#heat').scrollIntoView({behavior: 'instant'})"
+        page.evaluate(script)
+        place = centre(page, "X5", "X4")
+        page.touchscreen.tap(place["x"], place["y"])
+        shows_pair(page, "X5", "X4")

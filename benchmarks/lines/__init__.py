@@ -14,7 +14,6 @@ from benchmarks.lines import (
     hard,
     learning,
     solvers,
-    statistics,
     threads,
     variables,
 )
@@ -32,6 +31,4 @@ LINES: Mapping[str, Callable[[Models], Line]] = {
     "distributions": distributions.run,
     "learned": learning.run_agreement,
     "learners": learning.run_speed,
-    "chance": statistics.run_chance,
-    "checks": statistics.run_checks,
 }

@@ -1,15 +1,19 @@
 """The explorer: a local page on which people look at where structures differ.
 
-Thin: it parses what a person does, calls the package's public functions, and shows what they give.
+Thin: it reads what a person does, calls the package's public functions, and shows what they give.
 
-- `app` puts the page together and starts a session's state; `serve` runs it on this machine.
-- `state` is what one session knows: its models, what was compared, which pair is looked at.
-- `process` runs computations in processes of their own, so that the page stays alive and can stop
-  them; `jobs` are these computations, and `work` is how a session waits for one.
-- `link` is the address that brings a view back.
-- `overview`, `pairs`, `context`, `question`, `guesses` and `experiment` are the views: each has a
-  ``panel()``, what is on the page, and a ``serve(...)``, what happens there.
+- `view` is what the page shows as one value, which is also its address; steps make a new one of it.
+- `state` is what one session knows: its view, its models, and what was compared.
+- `wiring` ties functions of values to the page: inputs with types, outputs, downloads.
+- `job` runs a function in a process of its own, and `background` is how a session waits for one;
+  `computations` are what runs there, `results` and `shares` what they read and make.
+- `elements` are the pieces of the page, as tags; `scatter` draws points.
+- `sidebar`, `overview`, `pair`, `context`, `question`, `guesses` and `experiment` are the views.
+  Each begins with what is shown, as functions from values to tags, and ends with a ``serve`` that
+  ties them to a session.
+- `app` puts the page together; `server` runs it on this machine, for this machine.
 
-All scripts and styles are served from here; nothing is asked of a network. A session's uploads are
-in a temporary folder that goes with it.
+The heat map is drawn in the browser (``static/heatmap.js``) from the shares of all pairs, so that
+zooming asks nothing of the server. All scripts and styles are served from here, and nothing is
+asked of a network. A session's uploads are in a temporary folder that goes with it.
 """

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from htmltools import Tag, TagList, tags
+from htmltools import Tag, TagChild, tags
 from shiny import App, reactive, ui
 from shiny.session import Inputs, Outputs, Session
 from starlette.requests import Request
 
-from contextwise.explorer import context, experiment, guesses, overview, pairs, question, sidebar
-from contextwise.explorer.context import context_text
-from contextwise.explorer.link import TABS, Link
-from contextwise.explorer.process import prepare
-from contextwise.explorer.state import Entry, State, bundled, given
+from contextwise.explorer import context, experiment, guesses, overview, pair, question, sidebar
+from contextwise.explorer.computations import Compared
+from contextwise.explorer.job import prepare
+from contextwise.explorer.state import Key, State
+from contextwise.explorer.view import Entries, View, library
+from contextwise.explorer.wiring import Input, follow, on, text
 from contextwise.models.structure import Model
 
 STATIC = Path(__file__).parent / "static"
+TITLES = {
+    "overview": "Overview",
+    "context": "Context",
+    "question": "Question",
+    "guesses": "Guesses",
+    "experiment": "Experiment",
+}
+TAB = Input("tab", text)
+WALK = Input("walk", text)
+"""Where Back or Forward of the browser leads, as a query."""
 
 
 def explorer(models: Sequence[tuple[str, Model]] = (), *, run: Path | None = None) -> App:
@@ -29,49 +40,56 @@ def explorer(models: Sequence[tuple[str, Model]] = (), *, run: Path | None = Non
     models : names and models
         Offered first: the first is the true model, the others are guesses.
     run : folder of an experiment's results, optional
+        The page begins with them.
     """
-    library = [*given(models), *bundled()]
+    entries = library(models)
+    kept: dict[Key, Compared] = {}
     prepare()
 
+    def start(query: str) -> View:
+        view = View.parse(query)
+        return replace(view, tab="experiment") if run is not None and not query else view
+
     def page(request: Request) -> Tag:
-        return _page(library, Link.parse(request.url.query))
+        return _page(entries, start(request.url.query))
 
     def server(input: Inputs, output: Outputs, session: Session) -> None:
-        _serve(session, State(input, library), run)
+        with reactive.isolate():
+            query = session.clientdata.url_search().removeprefix("?")
+        _serve(session, State(entries, kept, start(query)), run)
 
     return App(page, server, static_assets={"/explorer": STATIC})
 
 
-def _page(library: Sequence[Entry], link: Link) -> Tag:
-    views: dict[str, tuple[str, TagList]] = {
-        "overview": (
-            "Overview",
-            TagList(
-                overview.panel(),
-                tags.div(overview.map_panel(), pairs.panel(), class_="map-and-pair"),
-            ),
-        ),
-        "context": ("Context", context.panel()),
-        "question": ("Question", question.panel(link.question)),
-        "guesses": ("Guesses", guesses.panel()),
-        "experiment": ("Experiment", experiment.panel()),
+def _page(entries: Entries, view: View) -> Tag:
+    panels: dict[str, TagChild] = {
+        "overview": overview.panel(pair.panel(view)),
+        "context": tags.div(context.panel(view), class_="needs-comparison"),
+        "question": tags.div(question.panel(view.question), class_="needs-guess"),
+        "guesses": tags.div(guesses.panel(), class_="needs-comparison"),
+        "experiment": experiment.panel(),
     }
     return ui.page_sidebar(
-        sidebar.panel(library, link),
+        sidebar.panel(entries, view),
         ui.head_content(
             tags.link(rel="icon", type="image/svg+xml", href="explorer/icon.svg"),
             tags.link(rel="stylesheet", href="explorer/explorer.css"),
+            tags.script(src="explorer/heatmap.js"),
             tags.script(src="explorer/explorer.js"),
         ),
-        ui.navset_underline(
-            *(ui.nav_panel(views[tab][0], views[tab][1], value=tab) for tab in TABS),
-            id="tab",
-            selected=link.tab,
+        tags.div(
+            sidebar.status_panel(),
+            ui.navset_underline(
+                *(ui.nav_panel(TITLES[tab], panels[tab], value=tab) for tab in TITLES),
+                id=TAB.key,
+                selected=view.tab,
+            ),
         ),
         title=tags.div(
-            tags.h1("contextwise explorer", class_="h4 m-0"),
+            tags.h1("contextwise explorer", class_="h5 m-0"),
             ui.input_dark_mode(id="theme"),
             class_="d-flex justify-content-between align-items-center w-100",
+            role="banner",
         ),
         window_title="contextwise explorer",
         fillable=False,
@@ -80,57 +98,53 @@ def _page(library: Sequence[Entry], link: Link) -> Tag:
 
 
 def _serve(session: Session, state: State, run: Path | None) -> None:
-    with reactive.isolate():
-        link = Link.parse(session.clientdata.url_search())
-    workers = [
-        *sidebar.serve(state, link),
-        *experiment.serve(state.input, run),
-        pairs.serve(state),
-        question.serve(state, link.question),
-    ]
     overview.serve(state)
-    guesses.serve(state)
-    worker, chosen_context = context.serve(state, link.context)
-
-    @reactive.effect
-    def offer_pairs() -> None:
-        state.offer_pairs(link.pair)
-
-    _tell_address(session, state, link, chosen_context)
+    works = [
+        *sidebar.serve(state),
+        *experiment.serve(run),
+        *guesses.serve(state),
+        pair.serve(state),
+        context.serve(state),
+        question.serve(state),
+        state.comparing,
+    ]
+    on(TAB, lambda tab: state.go(replace(state.now(), tab=tab)))
+    on(WALK, lambda query: state.go(View.parse(query), step=False))
+    _tell(session, state)
 
     def end() -> None:
-        for one in (*workers, worker):
-            one.drop()
+        for work in works:
+            work.drop()
 
     session.on_ended(end)
 
 
-def _tell_address(
-    session: Session, state: State, came: Link, chosen_context: Callable[[], dict[str, str]]
-) -> None:
-    """Keep the address of the page the link to what it shows.
-
-    What is chosen is in it at once, so that a reload does not lose a comparison under way; what is
-    looked at, once the comparison is there: until then it is what the page was asked for.
-    """
+def _tell(session: Session, state: State) -> None:
+    """Tell the page what it shows: its address, the tab in front, and the pair to mark."""
 
     @reactive.effect
     async def address() -> None:
-        true, guess = state.true(), state.guess()
-        lasting = [entry.key for entry in state.guesses() if entry.lasting]
-        link = replace(
-            came if came.true == true.key else Link(),
-            true=true.key if true.lasting else "",
-            guesses=tuple(lasting),
-            contexts=state.input.contexts(),
-            tab=state.input.tab(),
-            question=state.input.question(),
+        view = state.view()
+        pushed, state.stepped = state.stepped, False
+        await session.send_custom_message(
+            "view", {"state": view.query(), "link": view.link().query(), "step": pushed}
         )
-        if any(one.guess is guess for one in state.results()):
-            link = replace(
-                link,
-                shown=guess.key if guess.lasting else "",
-                pair=state.pair() if true.lasting else None,
-                context=context_text(chosen_context()) if true.lasting else "",
-            )
-        await session.send_custom_message("address", {"query": link.query()})
+
+    def turn(tab: str) -> None:
+        if TAB.now("") != tab:
+            ui.update_navset(TAB.key, selected=tab)
+
+    follow(state.tab, turn)
+
+    @reactive.effect
+    async def mark() -> None:
+        there = state.current() is not None
+        chosen = list(state.pair()) if there and len(state.domain()) > 1 else None
+        await session.send_custom_message("mark", {"pair": chosen})
+
+    @reactive.effect
+    async def present() -> None:
+        await session.send_custom_message(
+            "present",
+            {"comparison": state.current() is not None, "guess": state.guess() is not None},
+        )

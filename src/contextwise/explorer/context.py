@@ -2,216 +2,306 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
-from zlib import crc32
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
 
-from htmltools import Tag, TagList, tags
-from shiny import reactive, render, ui
+from htmltools import Tag, TagChild, TagList, tags
+from shiny import reactive, ui
 
 from contextwise.errors import ContextwiseError
 from contextwise.execution.records import as_csv, as_json
-from contextwise.explorer import elements, jobs
-from contextwise.explorer.state import Entry, State
-from contextwise.explorer.work import Worker
+from contextwise.explorer import elements, view
+from contextwise.explorer.background import Background
+from contextwise.explorer.computations import shares_in
+from contextwise.explorer.job import Done, Outcome
+from contextwise.explorer.shares import Shares
+from contextwise.explorer.state import Shown, State
+from contextwise.explorer.view import View
+from contextwise.explorer.wiring import Input, follow, offer, on, show, text, texts_named
 from contextwise.models.domain import Domain
-from contextwise.models.notation import Literal, write_literals
-from contextwise.report.edges import (
-    Edge,
-    View,
-    edge_words,
-    edges_between,
-    edges_of,
-    worst_variables,
-)
+from contextwise.models.notation import parse_literals
+from contextwise.report.edges import MOST_NODES, Edge, Selection, edge_words, graph_of, select_edges
 from contextwise.report.layout import Positions, graph_layout
+from contextwise.report.pictures import graph_legend
 from contextwise.report.svg import graph_svg
 
-LIMIT = 20.0  # seconds for the edges in a context
-MOST_NODES = 40
-"""A graph of more variables shows those with the most errors."""
+LIMIT = 20.0  # seconds for the shares in a context
+GRACE = 10.0  # seconds that they may take beyond that
 OFFERED = 12
-"""Up to so many variables, all have a selector from the start."""
-DIFFERENT = 20
+"""Up to so many variables, all have a selector."""
+RANKED = 20
 ANY = ""
 EDGE_KEYS = ("first", "second", "tp", "fp", "fn")
+Side = Literal["both", "true", "guess"]
+
+STATE = Input("chosen_state", texts_named("variable", "state"))
+LITERAL = Input("chosen_literal", text)
+ALL_EDGES = Input("all_edges", bool)
 
 
-def panel() -> TagList:
-    """The selectors and the two graphs."""
+# -- what is shown -------------------------------------------------------------------------------
+
+
+def panel(start: View) -> TagList:
+    """The states, and the graphs, as the view says."""
     return TagList(
         tags.p(
-            "Choose the states of some variables: the graphs show which of the others still "
-            "depend, in each model. A line is as wide as the share of the remaining contexts "
-            "in which the two variables depend."
+            "Choose the states of some variables. Shown is which of the others depend in the "
+            "contexts that are left. A line is as wide as the share of these contexts."
         ),
-        ui.input_selectize(
-            "context_variables",
-            "Variables whose state is chosen",
-            [],
-            multiple=True,
-            options={"placeholder": "Add a variable"},
+        ui.output_ui("literal_search"),
+        ui.output_ui("context_states"),
+        ui.input_checkbox(
+            ALL_EDGES.key, "Show also where the models agree, in two graphs", start.all_edges
         ),
-        ui.output_ui("context_selectors"),
-        elements.legend(("tp", "fp", "fn")),
-        ui.output_ui("graphs"),
-        elements.downloads(
-            ("graph_true_svg", "graph of the true model (SVG)"),
-            ("graph_guess_svg", "graph of the guess (SVG)"),
-            ("edges_csv", "edges (CSV)"),
-            ("edges_json", "edges (JSON)"),
+        tags.div(ui.output_ui("context_graphs"), aria_live="polite"),
+        ui.output_ui("context_downloads"),
+    )
+
+
+def literal_search(domain: Domain) -> TagChild:
+    """A field that finds a state of a variable among many, and takes it with one choice."""
+    if len(domain) <= OFFERED:
+        return None
+    literals = [
+        view.context_text({name: state})
+        for name, states in zip(domain.names, domain.states, strict=True)
+        for state in states
+    ]
+    hint = f"Type a variable, for example {literals[1]}"
+    return elements.search(LITERAL, literals, label="Add a state", placeholder=hint, clears=True)
+
+
+def context_states(domain: Domain, context: Mapping[str, str]) -> Tag:
+    """A selector for each variable, or, where they are many, for each that has a state."""
+    names = domain.names if len(domain) <= OFFERED else tuple(context)
+    return tags.div(
+        *(_selector(domain, name, context.get(name)) for name in names), class_="selectors"
+    )
+
+
+def _selector(domain: Domain, name: str, chosen: str | None) -> Tag:
+    position = domain.position(name)
+    key = f"state_{position}"
+    states = elements.options(domain.states[position], selected=chosen)
+    return tags.div(
+        tags.label(name, for_=key, class_="when"),
+        tags.select(
+            elements.UNBOUND,
+            tags.option("any", value=ANY),
+            states,
+            id=key,
+            class_="form-select",
+            data_input=STATE.key,
+            data_variable=name,
+        ),
+        class_="form-group",
+    )
+
+
+def selections(edges: Sequence[Edge], *, all_edges: bool) -> Selection:
+    """The edges that are drawn: differences, or the strongest of all."""
+    return select_edges(edges, which="strongest" if all_edges else "differences")
+
+
+def places(names: Sequence[str], edges: Sequence[Edge], selection: Selection) -> Positions:
+    """Where the variables stand.
+
+    Few variables have one layout for all contexts, so that they stay where they are; of many, only
+    those are drawn that have an edge.
+
+    Parameters
+    ----------
+    names : of all variables
+    edges : of both models, in all contexts
+    selection : the edges that are drawn
+    """
+    if len(names) <= MOST_NODES:
+        return graph_layout(names, [edge.pair for edge in edges])
+    return graph_of(selection).positions
+
+
+def graphs(shown: Shown, shares: Shares, context: Mapping[str, str], *, all_edges: bool) -> TagList:
+    """The graphs in a context, and the differences in words, all of them ranked.
+
+    Parameters
+    ----------
+    shown : the comparison
+    shares : of the pairs that are left in the context
+    context : the states that are known
+    all_edges : whether to show where the models agree, too
+    """
+    found = shares.edges()
+    selection = selections(found, all_edges=all_edges)
+    words = selection.words
+    still_open = shares.open_pairs()
+    return TagList(
+        elements.notice(f"{still_open:,} pairs were not decided in time and are left out.")
+        if still_open
+        else None,
+        tags.p(f"Shown: {words}, among {len(shares.names):,} variables.", class_="note"),
+        elements.legends([graph_legend(selection.edges)]) if selection.edges else None,
+        tags.div(
+            *_pictures(shown, shares, context, all_edges),
+            tags.div(differences(found)),
+            class_="graphs",
         ),
     )
 
 
-def serve(state: State, wanted: str) -> tuple[Worker, Callable[[], dict[str, str]]]:
-    """Register what the view shows, and give the context that is chosen in it.
-
-    ``wanted`` is the context of the link; it is taken if it fits.
-    """
-    input = state.input
-    worker = Worker(jobs.edges_in, seconds=LIMIT + 10)
-
-    def chosen(domain: Domain) -> list[str]:
-        return [name for name in input.context_variables() or () if name in domain.positions]
-
-    @reactive.effect
-    def offer_variables() -> None:
-        names = state.domain().names
-        first = names if len(names) <= OFFERED else _fitting(state.domain(), wanted)
-        ui.update_selectize("context_variables", choices=list(names), selected=list(first))
-
-    @render.ui
-    def context_selectors() -> Tag:
-        domain = state.domain()
-        before = _fitting(domain, wanted)
-        selects = []
-        for name in chosen(domain):
-            key = selector(domain, name)
-            with reactive.isolate():
-                now = input[key]() if input[key].is_set() else before.get(name, ANY)
-            options = {ANY: "any", **{s: s for s in domain.states[domain.position(name)]}}
-            selects.append(ui.input_select(key, name, options, selected=now))
-        return tags.div(*selects, class_="selectors")
-
-    @reactive.calc
-    def context() -> dict[str, str]:
-        domain = state.domain()
-        states = {}
-        for name in chosen(domain):
-            key = selector(domain, name)
-            if input[key].is_set() and input[key]() != ANY:
-                states[name] = input[key]()
-        return states
-
-    @reactive.calc
-    async def places() -> Positions:
-        """One layout for all contexts, so that nodes stay where they are."""
-        comparison = state.shown().comparison
-        names, edges = comparison.domain.names, edges_of(comparison)
-        if len(names) > MOST_NODES:
-            names = worst_variables(names, edges, MOST_NODES)
-        pairs = [edge.pair for edge in edges_between(edges, names)]
-        return await asyncio.to_thread(graph_layout, names, pairs)
-
-    @reactive.effect
-    async def ask() -> None:
-        comparison, fixed, names = state.shown().comparison, context(), list(await places())
-        if fixed:
-            worker.start(
-                comparison.true, comparison.guess, names, fixed, comparison.contexts, LIMIT
-            )
-
-    @reactive.calc
-    async def edges() -> list[Edge]:
-        if context():
-            found: list[Edge] = worker.result()
-            return found
-        return edges_between(edges_of(state.shown().comparison), await places())
-
-    async def picture(view: View) -> str:
-        return graph_svg(await edges(), await places(), view=view, fixed=context())
-
-    async def side(entry: Entry, view: View) -> Tag:
-        head = tags.h3(f"{entry.label} ({view})", class_="h6 mb-0 when")
-        return tags.div(head, elements.svg(await picture(view)))
-
-    @render.ui
-    async def graphs() -> TagList:
-        shown, found, nodes = state.shown(), await edges(), await places()
-        variables = len(shown.comparison.domain)
-        sides: list[tuple[Entry, View]] = [(shown.true, "true"), (shown.guess, "guess")]
-        return TagList(
-            elements.notice(
-                f"Shown are the {len(nodes)} of {variables:,} variables with the most errors.",
-                "info",
-            )
-            if len(nodes) < variables
-            else None,
-            tags.div(*[await side(*one) for one in sides], class_="graphs"),
-            _differences(found),
+def _pictures(
+    shown: Shown, shares: Shares, context: Mapping[str, str], all_edges: bool
+) -> list[Tag]:
+    sides: dict[Side, str] = {"both": "Both models"}
+    if all_edges:
+        sides = {"true": f"{shown.true.label} (true)", "guess": f"{shown.guess.label} (guess)"}
+    return [
+        tags.figure(
+            elements.svg(picture(shown, shares, context, side=side, all_edges=all_edges)),
+            tags.figcaption(label, class_="when"),
         )
-
-    async def edges_as_csv() -> str:
-        return as_csv(map(_edge_record, await edges()), EDGE_KEYS)
-
-    async def edges_as_json() -> str:
-        return as_json({"context": context(), "edges": [_edge_record(e) for e in await edges()]})
-
-    async def true_picture() -> str:
-        return await picture("true")
-
-    async def guess_picture() -> str:
-        return await picture("guess")
-
-    elements.offer("graph_true_svg", true_picture)
-    elements.offer("graph_guess_svg", guess_picture)
-    elements.offer("edges_csv", edges_as_csv)
-    elements.offer("edges_json", edges_as_json)
-    return worker, context
+        for side, label in sides.items()
+    ]
 
 
-def selector(domain: Domain, name: str) -> str:
-    """The identifier of a variable's selector; another domain has others.
+def picture(
+    shown: Shown,
+    shares: Shares,
+    context: Mapping[str, str],
+    *,
+    side: Side,
+    all_edges: bool,
+) -> str:
+    """One graph as SVG.
 
-    >>> domain = Domain({"A": 2, "B": 2})
-    >>> selector(domain, "A") == selector(domain, "A") != selector(domain, "B")
-    True
+    Parameters
+    ----------
+    shown : the comparison
+    shares : of the pairs that are left in the context
+    context : the states that are known
+    side : both graphs in one, or that of one model
+    all_edges : whether edges on which the models agree are drawn
     """
-    return f"state_{crc32(repr(domain.names).encode())}_{domain.position(name)}"
+    selection = selections(shares.edges(), all_edges=all_edges)
+    where = places(shown.shares.names, shown.shares.edges(), selection)
+    return graph_svg(selection.edges, where, view=side, fixed=context)
 
 
-def context_text(context: dict[str, str]) -> str:
-    """A context as it is written.
-
-    >>> context_text({"age": "old", "smoker": "yes"})
-    'age=old & smoker=yes'
-    """
-    return write_literals(Literal(name, (state,)) for name, state in context.items())
-
-
-def _fitting(domain: Domain, wanted: str) -> dict[str, str]:
-    """The context of a link, if it makes sense in this domain."""
-    try:
-        fixed = domain.assignment(wanted)
-    except ContextwiseError:
-        return {}
-    return {domain.names[v]: domain.states[v][state] for v, state in fixed.items()}
+def differences(edges: Sequence[Edge]) -> TagList:
+    """The pairs that differ, the largest first; each can be looked at."""
+    ranked = sorted((edge for edge in edges if edge.errors), key=lambda edge: -edge.errors)
+    if not ranked:
+        return TagList(tags.p("The two models agree here, in every context."))
+    title = f"All {len(ranked)} differences, the largest first"
+    if len(ranked) > RANKED:
+        title = f"The {RANKED} largest of {len(ranked):,} differences between all variables"
+    items = (
+        tags.li(elements.choose_pair(edge_words(edge), *edge.pair)) for edge in ranked[:RANKED]
+    )
+    return TagList(tags.h3(title, class_="h6 mt-2"), tags.ol(*items))
 
 
-def _edge_record(edge: Edge) -> dict[str, str | float]:
+# -- what happens --------------------------------------------------------------------------------
+
+
+def serve(state: State) -> Background[Shares]:
+    """Tie the view to the session."""
+    comparing = Background(shares_in)
+
+    def key() -> Hashable:
+        return state.shown(), tuple(state.context().items())
+
+    def outcome() -> Outcome[Shares]:
+        return comparing.outcome(key()) if state.context() else Done(state.shown().shares)
+
+    def found() -> Shares:
+        known = outcome()
+        if not isinstance(known, Done):
+            raise ContextwiseError("nothing has been compared in this context yet")
+        return known.value
+
+    @reactive.effect
+    def compare() -> None:
+        shown, context = state.shown(), state.context()
+        if context and state.tab() == "context":
+            c = shown.comparison
+            with reactive.isolate():
+                if comparing.asked() == key():
+                    return
+            comparing.start(
+                key(), c.true, c.guess, context, c.contexts, LIMIT, seconds=LIMIT + GRACE
+            )
+
+    def content() -> TagChild:
+        known = outcome()
+        if not isinstance(known, Done):
+            return elements.not_done(known)
+        return graphs(state.shown(), known.value, state.context(), all_edges=state.all_edges())
+
+    show("literal_search", lambda: literal_search(state.domain()))
+    show("context_states", lambda: context_states(state.domain(), state.context()))
+    show("context_graphs", content)
+    show("context_downloads", lambda: _downloads() if isinstance(outcome(), Done) else None)
+    on(STATE, lambda chosen: _set_state(state, *chosen))
+    on(LITERAL, lambda literal: _add_literal(state, literal))
+    on(ALL_EDGES, lambda wanted: state.go(replace(state.now(), all_edges=wanted)))
+
+    def check(wanted: bool) -> None:
+        if ALL_EDGES.now(False) != wanted:
+            ui.update_checkbox(ALL_EDGES.key, value=wanted)
+
+    follow(state.all_edges, check)
+
+    def drawn(side: Side) -> str:
+        every = side != "both"
+        return picture(state.shown(), found(), state.context(), side=side, all_edges=every)
+
+    def name(what: str) -> Any:
+        return lambda: f"{state.shown().name} {view.context_text(state.context())} {what}"
+
+    offer("graph_svg", lambda: drawn("both"), name=name("differences"))
+    offer("graph_true_svg", lambda: drawn("true"), name=name("true"))
+    offer("graph_guess_svg", lambda: drawn("guess"), name=name("guess"))
+    offer(
+        "edges_csv",
+        lambda: as_csv(map(edge_record, found().edges()), EDGE_KEYS),
+        name=name("edges"),
+    )
+    offer("edges_json", lambda: as_json(_record(state.context(), found())), name=name("edges"))
+    return comparing
+
+
+def _downloads() -> Tag:
+    return elements.downloads(
+        ("graph_svg", "graph of the differences (SVG)"),
+        ("graph_true_svg", "graph of the true model (SVG)"),
+        ("graph_guess_svg", "graph of the guess (SVG)"),
+        ("edges_csv", "edges (CSV)"),
+        ("edges_json", "edges (JSON)"),
+    )
+
+
+def edge_record(edge: Edge) -> dict[str, str | float]:
+    """An edge as a flat record."""
     first, second = edge.pair
     return {"first": first, "second": second, "tp": edge.tp, "fp": edge.fp, "fn": edge.fn}
 
 
-def _differences(edges: Sequence[Edge]) -> TagList:
-    """The edges that differ, in words, for those who do not see the graphs."""
-    worst = sorted((edge for edge in edges if edge.errors), key=lambda edge: -edge.errors)
-    if not worst:
-        return TagList(tags.p("The two graphs are the same here, in every context."))
-    more = f"… and {len(worst) - DIFFERENT:,} more" if len(worst) > DIFFERENT else None
-    return TagList(
-        tags.h3("Differences, the largest first", class_="h6 mt-2"),
-        tags.ul(*(tags.li(edge_words(edge)) for edge in worst[:DIFFERENT])),
-        tags.p(more) if more else None,
-    )
+def _record(context: Mapping[str, str], shares: Shares) -> dict[str, Any]:
+    return {"context": dict(context), "edges": [edge_record(e) for e in shares.edges()]}
+
+
+def _set_state(state: State, variable: str, chosen: str) -> None:
+    with reactive.isolate():
+        domain = state.domain()
+    state.go(view.with_state(state.now(), domain, variable, chosen if chosen != ANY else None))
+
+
+def _add_literal(state: State, literal: str) -> None:
+    with reactive.isolate():
+        domain = state.domain()
+    if not view.context_in(domain, literal):
+        return  # a name that is still being typed
+    for one in parse_literals(literal):
+        _set_state(state, one.variable, one.states[0])

@@ -1,157 +1,311 @@
-"""The pieces that views are made of: tables, figures, legends, downloads.
+"""The pieces that views are made of: parts of `contextwise.report` as tags, and the explorer's own.
 
 Texts are handed to tags as texts, never as HTML, so a name with ``<`` in it is shown as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from inspect import isawaitable
+import json
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from html import escape
 from typing import Any
 
-from htmltools import HTML, Tag, TagChild, tags
-from shiny import render, ui
+from htmltools import HTML, Tag, TagChild, TagList, tags
+from shiny import ui
 
-from contextwise.report.colours import COLOURS, DASHES, WORDS, Agreement
+from contextwise.explorer.job import Failed, Working
+from contextwise.explorer.wiring import Input
+from contextwise.models.notation import printable
+from contextwise.report.elements import (
+    Cell,
+    Column,
+    Interval,
+    Legend,
+    Mark,
+    Marked,
+    Measure,
+    Note,
+    PairName,
+    Part,
+    Table,
+    cell_text,
+    exact_digits,
+)
 
-Content = Callable[[], str | Awaitable[str]]
+CHOSEN_PAIR = "chosen_pair"
+"""The input that a click on any pair sets, wherever the pair is shown."""
+UNBOUND: dict[str, str | float | bool | HTML | None] = {"data-shiny-no-bind-input": ""}
+"""A field that our own script reads, and Shiny does not."""
+CellTag = Callable[[Cell, Column], TagChild]
 
 
-def svg(text: str, *, name: str = "") -> Tag:
+def svg(text: str) -> Tag:
     """A picture that one of our own writers has made (they escape what they are given)."""
-    return tags.div(HTML(text), data_map=name or None, class_="wide")
+    return tags.div(HTML(text), class_="wide")
 
 
-def numbers(*cells: tuple[str, str]) -> Tag:
-    """Figures side by side, each with its name."""
-    return tags.div(
-        *(tags.div(tags.b(value), tags.span(label)) for label, value in cells),
-        class_="numbers-grid",
-    )
+# -- what the report room makes ------------------------------------------------------------------
 
 
-def table(
-    head: Sequence[str],
-    rows: Iterable[Sequence[TagChild]],
-    *,
-    caption: str,
-    numeric: Iterable[int] = (),
-    header_column: bool = False,
-) -> Tag:
-    """A table; ``numeric`` columns stand to the right."""
-    right = set(numeric)
-
-    def cell(column: int, content: TagChild) -> Tag:
-        own = "number" if column in right else None
-        if header_column and column == 0:
-            return tags.th(content, scope="row", class_=own)
-        return tags.td(content, class_=own)
-
-    return _table(
-        caption,
-        [
-            tags.th(title, scope="col", class_="number" if k in right else None)
-            for k, title in enumerate(head)
-        ],
-        [tags.tr(*(cell(k, content) for k, content in enumerate(row))) for row in rows],
-    )
+def rendered(parts: Iterable[Part]) -> TagList:
+    """Notes and tables, one below the other."""
+    found = TagList()
+    for part in parts:
+        if isinstance(part, Note):
+            found.append(note(part))
+        elif isinstance(part, Table):
+            found.append(table(part))
+    return found
 
 
-def sortable(
-    head: Sequence[str],
-    rows: Sequence[Sequence[tuple[TagChild, Any]]],
-    *,
-    caption: str,
-) -> Tag:
-    """A table whose heads sort it; a cell is what is shown and the value it is sorted by.
+def note(part: Note) -> Tag:
+    """A sentence; one that limits what is shown stands out."""
+    if part.warns:
+        return notice(part.text)
+    return tags.p(part.text, class_="note")
 
-    Values may be exact numbers of any size, which a browser cannot compare: it gets their ranks.
+
+def table(part: Table, *, cell: CellTag | None = None, sortable: bool = False) -> Tag:
+    """A table.
+
+    Parameters
+    ----------
+    part : the table
+    cell : makes the content of a cell; None is the text of its value
+    sortable : whether the heads of columns sort it
     """
-    ranks = [_ranks([row[k][1] for row in rows]) for k in range(len(head))]
-    result = _table(
-        caption,
-        [
-            tags.th(
-                tags.button(title, type="button"),
-                scope="col",
-                aria_sort="none",
-                class_="number" if k else None,
-            )
-            for k, title in enumerate(head)
-        ],
-        [
-            tags.tr(
-                *(
-                    tags.td(shown, data_sort=str(ranks[k][place]), class_="number" if k else None)
-                    for k, (shown, _) in enumerate(row)
-                )
-            )
-            for place, row in enumerate(rows)
-        ],
-    )
-    result.children[0].add_class("sortable")  # type: ignore[union-attr]
-    return result
+    made = cell or shown_cell
+    ranks = [_ranks([row[k] for row in part.rows]) for k in range(len(part.columns))]
 
+    def row(place: int, cells: Sequence[Cell]) -> Tag:
+        return tags.tr(
+            *(
+                _cell(column, made(value, column), k == 0, ranks[k][place] if sortable else None)
+                for k, (value, column) in enumerate(zip(cells, part.columns, strict=True))
+            )
+        )
 
-def _table(caption: str, head: Sequence[Tag], rows: Sequence[Tag]) -> Tag:
     return tags.div(
         tags.table(
-            tags.caption(caption, class_="visually-hidden"),
-            tags.thead(tags.tr(*head)),
-            tags.tbody(*rows),
-            class_="table table-sm numbers",
+            tags.caption(part.title, class_="visually-hidden") if part.title else None,
+            tags.thead(tags.tr(*(_head(column, sortable) for column in part.columns))),
+            tags.tbody(*(row(k, cells) for k, cells in enumerate(part.rows))),
+            class_="table table-sm numbers" + (" sortable" if sortable else ""),
         ),
         class_="wide",
+        tabindex="0",
+        role="region",
+        aria_label=part.title or "Table",
     )
 
 
-def _ranks(values: Sequence[Any]) -> list[int]:
-    """The place of each value among all of them; what is not known comes last."""
-    known = sorted({value for value in values if value is not None})
-    rank = {value: k for k, value in enumerate(known)}
-    return [len(known) if value is None else rank[value] for value in values]
+def _head(column: Column, sortable: bool) -> Tag:
+    if not column.title:
+        return tags.td()  # an empty head is no head
+    title: TagChild = tags.button(column.title, type="button") if sortable else column.title
+    return tags.th(
+        title,
+        scope="col",
+        class_="number" if column.is_number else None,
+        aria_sort="none" if sortable else None,
+    )
 
 
-def choose(label: TagChild, *, input: str, value: str) -> Tag:
-    """A button in a table that sets an input."""
+def _cell(column: Column, content: TagChild, first: bool, rank: int | None) -> Tag:
+    make = tags.th if first else tags.td
+    return make(
+        content,
+        scope="row" if first else None,
+        class_="number" if column.is_number else None,
+        data_sort=None if rank is None else str(rank),
+    )
+
+
+def shown_cell(cell: Cell, column: Column) -> TagChild:
+    """A value as it reads; all digits of a rounded one are its tip, and a pair can be chosen."""
+    text = cell_text(cell, column)
+    if isinstance(cell, PairName):
+        return choose_pair(text, cell.first, cell.second)
+    if isinstance(cell, Marked):
+        return tags.span(text, class_=cell.kind)
+    digits = exact_digits(cell, column)
+    if digits is not None:
+        return tags.span(text, title=digits if len(digits) < 400 else f"{len(digits)} digits")
+    return tags.span(text, class_="when") if column.style == "words" else text
+
+
+def _ranks(cells: Sequence[Cell]) -> list[int]:
+    """The place of each value among all of them, as a browser cannot compare exact numbers.
+
+    What is not known comes last.
+    """
+    keys = [_sort_key(cell) for cell in cells]
+    known = sorted({key for key in keys if key is not None})
+    rank = {key: k for k, key in enumerate(known)}
+    return [len(known) if key is None else rank[key] for key in keys]
+
+
+def _sort_key(cell: Cell) -> tuple[int, Any] | None:
+    if isinstance(cell, Interval):
+        return _sort_key(cell.low)
+    if isinstance(cell, int | float | Fraction):
+        return 0, cell
+    return None if cell is None else (1, str(cell))
+
+
+def quiet_measures(measures: Iterable[Measure]) -> Tag:
+    """Numbers of the second rank, side by side, each with its name; its meaning is its tip."""
+    return tags.dl(
+        *(
+            tags.div(tags.dt(one.label), tags.dd(one.text()), title=one.meaning or None)
+            for one in measures
+        ),
+        class_="quiet",
+    )
+
+
+def legends(parts: Iterable[Legend]) -> Tag:
+    """What colours and lines mean, drawn."""
+    return tags.div(*map(_legend, parts), class_="legends")
+
+
+def _legend(part: Legend) -> Tag:
+    samples = (tags.span(_sample(mark), words) for mark, words in part.entries)
+    title = tags.span(f"{part.title}:", class_="legend-title") if part.title else None
+    return tags.div(title, *samples, class_="legend")
+
+
+def _sample(mark: Mark) -> Tag:
+    if mark.shape == "box":
+        paint = f"background-color: {mark.colour}; opacity: {mark.opacity}"
+        inner = tags.span(class_=f"paint {mark.kind}", style=paint)
+        return tags.span(inner, class_="swatch", aria_hidden="true")
+    dashes = "" if mark.dashes is None else f' stroke-dasharray="{mark.dashes[0]} {mark.dashes[1]}"'
+    return tags.span(
+        HTML(
+            f'<svg width="30" height="8" aria-hidden="true"><line class="{mark.kind}" x1="0" '
+            f'y1="4" x2="30" y2="4" stroke="{mark.colour}" stroke-width="3"{dashes}/></svg>'
+        )
+    )
+
+
+# -- the explorer's own --------------------------------------------------------------------------
+
+
+def choose(label: TagChild, source: Input[Any] | str, value: object, **attributes: Any) -> Tag:
+    """A button that sets an input to a value.
+
+    Parameters
+    ----------
+    label : what it says
+    source : the input, or its key
+    value : any JSON value
+    attributes : of the button
+    """
     return tags.button(
-        label, type="button", class_="btn btn-link btn-sm p-0", data_input=input, data_value=value
+        label,
+        {"class": "btn btn-link btn-sm p-0 text-start"} if "class_" not in attributes else None,
+        type="button",
+        data_input=source if isinstance(source, str) else source.key,
+        data_value=json.dumps(value),
+        **attributes,
     )
 
 
-def legend(kinds: Iterable[Agreement]) -> Tag:
-    """What lines mean."""
-    return tags.div(*map(_sample, kinds), class_="legend")
+def choose_pair(label: TagChild, first: str, second: str) -> Tag:
+    """A button that turns to a pair."""
+    return choose(label, CHOSEN_PAIR, {"first": first, "second": second})
 
 
-def _sample(kind: Agreement) -> Tag:
-    dashes = DASHES[kind]
-    dashed = "" if dashes is None else f' stroke-dasharray="{dashes[0]} {dashes[1]}"'
-    line = (
-        f'<svg width="30" height="8" aria-hidden="true"><line class="{kind}" x1="0" y1="4" x2="30" '
-        f'y2="4" stroke="{COLOURS[kind]}" stroke-width="3"{dashed}/></svg>'
+def options(values: Iterable[str], *, selected: str | None = None) -> HTML:
+    """The options of a selector or of a search: a text at once, as there may be thousands."""
+    marks = (
+        f'<option value="{escape(value)}"{" selected" if value == selected else ""}>'
+        f"{escape(printable(value))}</option>"
+        for value in values
     )
-    return tags.span(HTML(line), WORDS[kind])
+    return HTML("".join(marks))
+
+
+def search(
+    source: Input[str], values: Iterable[str], *, label: str, placeholder: str, clears: bool = False
+) -> Tag:
+    """A field that finds a text among many, and sets an input to it.
+
+    Parameters
+    ----------
+    source : the input
+    values : what can be found
+    label : the name of the field
+    placeholder : what stands in it while it is empty
+    clears : whether it is empty again once something was found
+    """
+    return tags.div(
+        tags.label(label, for_=source.key),
+        tags.input(
+            UNBOUND,
+            id=source.key,
+            type="search",
+            list=f"{source.key}_values",
+            class_="form-control search",
+            placeholder=placeholder,
+            autocomplete="off",
+            data_clears="" if clears else None,
+        ),
+        tags.datalist(options(values), id=f"{source.key}_values"),
+        class_="form-group",
+    )
 
 
 def downloads(*offers: tuple[str, str]) -> Tag:
-    """Links to what `offer` makes, each by its identifier and its name."""
+    """Links to what `contextwise.explorer.wiring.offer` makes: identifiers and names."""
     links = (ui.download_link(key, label) for key, label in offers)
-    return tags.div("Download:", *links, class_="downloads")
-
-
-def offer(key: str, content: Content) -> None:
-    """Let the session download a text; the last part of the key is the suffix of the file."""
-
-    async def text() -> AsyncIterator[str]:
-        made = content()
-        yield await made if isawaitable(made) else made
-
-    stem, suffix = key.rsplit("_", 1)
-    text.__name__ = key
-    render.download_button(filename=f"{stem.replace('_', '-')}.{suffix}")(text)
+    return tags.div(tags.span("Download:"), *links, class_="downloads")
 
 
 def notice(text: TagChild, kind: str = "warning") -> Tag:
     """A message that a screen reader says at once."""
     return tags.div(text, class_=f"alert alert-{kind} py-2", role="alert")
+
+
+def under_way(working: Working) -> Tag:
+    """What work does, and how far it is; a bar without a number where nobody knows.
+
+    >>> str(under_way(Working("Comparing", 25, 100))).count("25 %")
+    1
+    """
+    share = 100 * working.done // working.total if working.total else None
+    count = f": {working.done:,} of {working.total:,} ({share} %)" if working.total else " …"
+    moving = " progress-bar-striped progress-bar-animated" if share is None else ""
+    return tags.div(
+        tags.div(f"{working.words}{count}", class_="progress-words"),
+        tags.div(
+            tags.div(
+                class_=f"progress-bar{moving}",
+                style=f"width: {100 if share is None else max(share, 1)}%",
+            ),
+            class_="progress",
+            role="progressbar",
+            aria_label=working.words,
+            aria_valuenow=None if share is None else str(share),
+            aria_valuemin="0",
+            aria_valuemax="100",
+        ),
+        class_="under-way",
+    )
+
+
+def not_done(outcome: Working | Failed | None, *, nothing: str = "") -> TagChild:
+    """What stands in place of a result while there is none.
+
+    Parameters
+    ----------
+    outcome : what is known of the work
+    nothing : what is said if nobody has asked for it
+    """
+    if isinstance(outcome, Working):
+        return under_way(outcome)
+    if isinstance(outcome, Failed):
+        return notice(outcome.why, "danger")
+    return tags.p(nothing, class_="note") if nothing else None

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 
-from htmltools import Tag, TagList, tags
-from shiny import reactive, render, req, ui
-from shiny.session import Inputs
+from htmltools import TagChild, TagList, tags
+from shiny import reactive, ui
 
+from contextwise.errors import ContextwiseError
 from contextwise.execution.records import as_csv, as_json
-from contextwise.explorer import elements, jobs
-from contextwise.explorer.scatter import Point, Series, scatter_svg
-from contextwise.explorer.work import Worker
+from contextwise.explorer import elements
+from contextwise.explorer.background import Background
+from contextwise.explorer.computations import effects_of, results_in
+from contextwise.explorer.job import Done, Outcome
+from contextwise.explorer.results import Row, sizes
+from contextwise.explorer.scatter import Bar, Point, Series, scatter_svg
+from contextwise.explorer.wiring import Input, Upload, offer, on, show, text, texts, uploads
 from contextwise.models.numbers import number
 from contextwise.report.colours import Agreement
+from contextwise.report.elements import Column, Table
 from contextwise.studies.summary import NAMES, Effect, means
 
 READING = 60.0  # seconds for a file of results
@@ -24,7 +29,22 @@ BARS = {
     "deviation": "standard deviation",
     "range": "smallest to largest",
 }
-Rows = Sequence[Mapping[str, Any]]
+COLUMNS = (
+    Column("errors", "words"),
+    Column("rows", "count"),
+    Column("structures", "count"),
+    Column("rank correlation (95 %)", "words"),
+    Column("KL per 1 % of errors (95 %)", "words"),
+    Column("growth / spread", "words"),
+)
+
+RESULTS = Input("results", uploads)
+SIDES = Input("sides", texts)
+SIZE = Input("size", int)
+BAR = Input("bars", text)
+
+
+# -- what is shown -------------------------------------------------------------------------------
 
 
 def panel() -> TagList:
@@ -36,139 +56,139 @@ def panel() -> TagList:
             tags.code("results.sqlite"),
             " of a run, or its rows as CSV.",
         ),
-        ui.input_file("results", "Results of a run", accept=[".sqlite", ".csv"]),
-        tags.div(ui.output_ui("results_problem"), aria_live="polite"),
+        ui.input_file(RESULTS.key, "Results of a run", accept=[".sqlite", ".csv"]),
+        tags.div(ui.output_ui("results_state"), aria_live="polite"),
         tags.div(
-            ui.input_checkbox_group("sides", "Errors", dict(NAMES), selected=list(NAMES)),
-            ui.input_select("size", "Rows of data", []),
-            ui.input_radio_buttons("bars", "Error bars", BARS, selected="deviation"),
-            class_="selectors",
+            tags.div(
+                ui.input_checkbox_group(SIDES.key, "Errors", dict(NAMES), selected=list(NAMES)),
+                ui.input_select(SIZE.key, "Rows of data", []),
+                ui.input_radio_buttons(BAR.key, "Error bars", BARS, selected="deviation"),
+                class_="selectors",
+            ),
+            ui.output_ui("scatter"),
+            elements.downloads(
+                ("scatter_svg", "plot (SVG)"),
+                ("rows_csv", "rows (CSV)"),
+                ("rows_json", "rows (JSON)"),
+            ),
+            ui.output_ui("effects"),
+            class_="needs-results",
         ),
-        ui.output_ui("scatter"),
-        elements.downloads(
-            ("scatter_svg", "plot (SVG)"),
-            ("rows_csv", "rows (CSV)"),
-            ("rows_json", "rows (JSON)"),
-        ),
-        ui.output_ui("effects"),
     )
 
 
-def serve(input: Inputs, run: Path | None) -> list[Worker]:
-    """Register what the view shows; ``run`` is a folder that is opened at once."""
-    reading = Worker(jobs.results_in, seconds=READING)
-    summing = Worker(jobs.effects_of, seconds=READING)
-
-    @reactive.effect
-    def open_run() -> None:
-        if run is not None:
-            reading.start(str(run), run.name)
-
-    @reactive.effect
-    @reactive.event(input.results)
-    def open_upload() -> None:
-        for file in input.results() or ():
-            reading.start(file["datapath"], file["name"])
-
-    @render.ui
-    def results_problem() -> Tag | None:
-        failure = reading.failure()
-        return elements.notice(failure, "danger") if failure else None
-
-    def rows() -> Rows:
-        found: Rows = reading.result()
-        return found
-
-    @reactive.effect
-    def offer_sizes() -> None:
-        if not reading.succeeded():
-            return
-        sizes = sorted({row["size"] for row in rows()})
-        choices = {str(size): f"{number(size)} rows" for size in sizes}
-        ui.update_select("size", choices=choices, selected=str(sizes[-1]) if sizes else None)
-        summing.start(rows())
-
-    def picture() -> str:
-        req(input.size(), input.sides())
-        size, bars = int(input.size()), input.bars()
-        there = {(row["side"], row["size"]) for row in rows()}
-        series = [
-            _series(rows(), side, size, bars) for side in input.sides() if (side, size) in there
-        ]
-        return scatter_svg(
-            series,
-            x_label="errors, % of those there can be",
-            y_label="mean KL-divergence (nats)",
-            title=f"KL-divergence against errors, fitted to {number(size)} rows",
-            bars=bars != "none",
-        )
-
-    @render.ui
-    def scatter() -> Tag:
-        return elements.svg(picture())
-
-    @render.ui
-    def effects() -> TagList:
-        return _effects(summing.result())
-
-    def rows_as_csv() -> str:
-        return as_csv(rows())
-
-    def rows_as_json() -> str:
-        return as_json(list(rows()))
-
-    elements.offer("scatter_svg", picture)
-    elements.offer("rows_csv", rows_as_csv)
-    elements.offer("rows_json", rows_as_json)
-    return [reading, summing]
+def results_state(outcome: Outcome[list[Row]]) -> TagChild:
+    """How far the reading is, or why there is nothing to see."""
+    if isinstance(outcome, Done):
+        return None
+    return elements.not_done(outcome, nothing="No results are open.")
 
 
-def _series(rows: Rows, side: Agreement, size: int, bars: str) -> Series:
+def scatter(rows: Sequence[Row], sides: Sequence[str], size: int, bars: str) -> str:
+    """The plot as SVG.
+
+    Parameters
+    ----------
+    rows : of the experiment
+    sides : which errors are shown
+    size : of which number of rows of data
+    bars : what error bars show; a key of `BARS`
+    """
+    there = {(row["side"], row["size"]) for row in rows}
+    return scatter_svg(
+        [_series(rows, side, size, bars) for side in sides if (side, size) in there],
+        x_label="errors, % of those there can be",
+        y_label="mean KL-divergence (nats)",
+        title=f"KL-divergence against errors, fitted to {number(size)} rows",
+    )
+
+
+def _series(rows: Sequence[Row], side: str, size: int, bars: str) -> Series:
     found = means(rows, side, size)
+    low, high = found.mean - found.deviation, found.mean + found.deviation
     if bars == "range":
         low, high = found.single.min(axis=0), found.single.max(axis=0)
-    else:
-        low, high = found.mean - found.deviation, found.mean + found.deviation
+    places = zip(*(a.tolist() for a in (found.percentage, found.mean, low, high)), strict=True)
     return Series(
-        side,
-        [
-            Point(
-                float(x),
-                float(y),
-                float(least),
-                float(most),
-                f"{x:.3g} % {NAMES[side]}: KL {y:.4g} (from {least:.4g} to {most:.4g})",
-            )
-            for x, y, least, most in zip(found.percentage, found.mean, low, high, strict=True)
-        ],
+        cast("Agreement", side),
+        [_point(x, y, None if bars == "none" else (a, b), side) for x, y, a, b in places],
     )
 
 
-def _effects(found: Sequence[Effect]) -> TagList:
-    rows = [
+def _point(x: float, y: float, bar: Bar | None, side: str) -> Point:
+    tip = f"{x:.3g} % {NAMES[side]}: KL {y:.4g}"
+    tip += f" (from {bar[0]:.4g} to {bar[1]:.4g})" if bar else ""
+    return Point(x, y, tip, y_bar=bar)
+
+
+def effects_table(outcome: Outcome[list[Effect]]) -> TagChild:
+    """What the experiment shows, with intervals."""
+    if not isinstance(outcome, Done):
+        return elements.not_done(outcome)
+    rows = tuple(
         (
             NAMES[one.side],
-            number(one.size),
-            number(one.structures),
+            one.size,
+            one.structures,
             f"{one.rank:.2f} ({one.rank_interval[0]:.2f} to {one.rank_interval[1]:.2f})",
             f"{one.slope:.2g} ({one.slope_interval[0]:.2g} to {one.slope_interval[1]:.2g})",
             f"{one.slope_over_spread:.2g}",
         )
-        for one in found
-    ]
+        for one in outcome.value
+    )
     return TagList(
         tags.h2("In numbers", class_="h5 mt-3"),
-        elements.table(
-            (
-                "errors",
-                "rows",
-                "structures",
-                "rank correlation (95 %)",
-                "KL per 1 % of errors (95 %)",
-                "growth / spread",
-            ),
-            rows,
-            caption="How KL-divergence follows errors",
-            numeric=range(1, 6),
-        ),
+        elements.table(Table("How KL-divergence follows errors", COLUMNS, rows)),
     )
+
+
+# -- what happens --------------------------------------------------------------------------------
+
+
+def serve(run: Path | None) -> list[Background[list[Row]] | Background[list[Effect]]]:
+    """Tie the view to the session; ``run`` is a folder that is opened at once."""
+    reading, summing = Background(results_in), Background(effects_of)
+
+    def outcome() -> Outcome[list[Row]]:
+        return reading.outcome(reading.asked())
+
+    def rows() -> list[Row]:
+        found = outcome()
+        if not isinstance(found, Done):
+            raise ContextwiseError("no results have been opened yet")
+        return found.value
+
+    def open_files(files: Sequence[Upload]) -> None:
+        for file in files[-1:]:
+            reading.start(file.path, file.path, file.name, seconds=READING)
+
+    @reactive.effect
+    def open_run() -> None:
+        if run is not None:
+            open_files([Upload(str(run), run.name)])
+
+    @reactive.effect
+    async def offer_sizes() -> None:
+        found = outcome()
+        if not isinstance(found, Done):
+            return
+        offered = sizes(found.value)
+        choices = {str(size): f"{number(size)} rows" for size in offered}
+        ui.update_select(SIZE.key, choices=choices, selected=str(offered[-1]))
+        summing.start(reading.asked(), found.value, seconds=READING)
+
+    def picture() -> str:
+        return scatter(rows(), SIDES(), SIZE(), BAR())
+
+    def plot() -> TagChild:
+        there = isinstance(outcome(), Done)
+        return elements.svg(picture()) if there and SIZE() in sizes(rows()) else None
+
+    on(RESULTS, open_files)
+    show("results_state", lambda: results_state(outcome()))
+    show("scatter", plot, eager=True)
+    show("effects", lambda: effects_table(summing.outcome(reading.asked())))
+    offer("scatter_svg", picture, name=lambda: "experiment kl")
+    offer("rows_csv", lambda: as_csv(rows()), name=lambda: "experiment rows")
+    offer("rows_json", lambda: as_json(rows()), name=lambda: "experiment rows")
+    return [reading, summing]

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from htmltools import Tag, TagList, tags
-from shiny import reactive, render, req, ui
+from htmltools import Tag, TagChild, TagList, tags
+from shiny import reactive, ui
 
-from contextwise.explorer import elements, jobs
+from contextwise.explorer import elements
+from contextwise.explorer.background import Background
+from contextwise.explorer.computations import answers
+from contextwise.explorer.job import Done, Outcome
 from contextwise.explorer.state import State
-from contextwise.explorer.work import Worker
+from contextwise.explorer.wiring import Input, clicks, follow, on, show, text
 from contextwise.independence import Answer
+from contextwise.models.domain import Domain
 from contextwise.models.notation import quoted
 
-LIMIT = 30.0  # seconds a model
+LIMIT = 30.0  # seconds for each model
+GRACE = 10.0  # seconds that it may take beyond that
+
+QUESTION = Input("question", text)
+ASK = Input("ask", clicks)
+EXAMPLE = Input("example_question", text)
+
+
+# -- what is shown -------------------------------------------------------------------------------
 
 
 def panel(question: str) -> TagList:
@@ -28,66 +41,40 @@ def panel(question: str) -> TagList:
         ),
         ui.output_ui("example"),
         tags.form(
-            ui.input_text("question", "Question", question, width="100%"),
-            ui.input_action_button("ask", "Ask", class_="btn-primary"),
+            ui.input_text(QUESTION.key, "Question", question, width="100%"),
+            ui.input_action_button(ASK.key, "Ask", class_="btn-primary"),
             onsubmit="return false",
+            class_="ask",
         ),
         tags.div(ui.output_ui("replies"), aria_live="polite", class_="mt-3"),
     )
 
 
-def serve(state: State, wanted: str) -> Worker:
-    """Register what the view shows; a question that came with the link is asked at once."""
-    worker = Worker(jobs.answers, seconds=2 * LIMIT + 10)
-    first = reactive.value(bool(wanted))
+def example(domain: Domain) -> TagChild:
+    """A question that makes sense here, to begin with."""
+    if len(domain) < 3:
+        return None
+    words = "{} _||_ {} | {}".format(*map(quoted, domain.names[:3]))
+    return tags.p("For example: ", elements.choose(tags.code(words), EXAMPLE, words))
 
-    def start() -> None:
-        models = [state.true().model, state.guess().model]
-        worker.start(models, state.input.question(), LIMIT)
 
-    @reactive.effect
-    @reactive.event(state.input.ask)
-    def ask() -> None:
-        req(state.input.question().strip())
-        start()
+def replies(outcome: Outcome[list[Answer]], models: Sequence[str]) -> TagChild:
+    """What each model says, and why.
 
-    @reactive.effect
-    def ask_first() -> None:
-        if first():
-            start()
-            first.set(False)
-
-    @render.ui
-    def example() -> TagList:
-        names = state.domain().names
-        req(len(names) > 2)
-        text = "{} _||_ {} | {}".format(*map(quoted, names[:3]))
-        return TagList(
-            tags.p("For example: ", elements.choose(text, input="example_question", value=text))
-        )
-
-    @reactive.effect
-    @reactive.event(state.input.example_question)
-    def take_example() -> None:
-        ui.update_text("question", value=state.input.example_question())
-
-    @render.ui
-    def replies() -> TagList:
-        if worker.running():
-            return TagList(tags.p("Asking both models …"))
-        answers: Sequence[Answer] = worker.result()
-        return TagList(
-            tags.p("Asked: ", tags.strong(str(answers[0].statement).replace("⫫", "_||_"))),
-            tags.div(
-                *(
-                    _reply(role, answer)
-                    for role, answer in zip(("true model", "guess"), answers, strict=True)
-                ),
-                class_="graphs",
-            ),
-        )
-
-    return worker
+    Parameters
+    ----------
+    outcome : what is known of the answers
+    models : the names of the models that were asked
+    """
+    if not isinstance(outcome, Done):
+        return elements.not_done(outcome)
+    found = outcome.value
+    asked = str(found[0].statement).replace("⫫", "_||_")
+    roles = (f"the true model, {models[0]}", f"the guess, {models[1]}")
+    return TagList(
+        tags.p("Asked: ", tags.code(asked)),
+        tags.div(*map(_reply, roles, found), class_="graphs"),
+    )
 
 
 def _reply(role: str, answer: Answer) -> Tag:
@@ -95,8 +82,47 @@ def _reply(role: str, answer: Answer) -> Tag:
         tags.li(f"{quoted(here)} – {quoted(there)}: ", tags.code(feature))
         for (here, there), feature in zip(pairwise(answer.path), answer.features, strict=True)
     ]
-    return ui.card(
-        ui.card_header(tags.h3(f"In the {role}: {answer.word}", class_="h6 m-0")),
-        tags.p(f"{answer.reason[:1].upper()}{answer.reason[1:]}."),
-        tags.ul(*steps) if steps else None,
+    return tags.section(
+        tags.h2(f"In {role}: {answer.word}", class_="h6 when"),
+        tags.p(f"{answer.reason[:1].upper()}{answer.reason[1:]}.", class_="when"),
+        tags.ul(*steps, class_="when") if steps else None,
+        class_="card card-body",
     )
+
+
+# -- what happens --------------------------------------------------------------------------------
+
+
+def serve(state: State) -> Background[list[Answer]]:
+    """Tie the view to the session; the question of the view is asked at once."""
+    asking = Background(answers)
+
+    def key() -> Hashable:
+        return state.true(), state.guess(), state.question()
+
+    @reactive.effect
+    def ask() -> None:
+        true, guess, question = state.true(), state.guess(), state.question()
+        if guess is None or not question:
+            asking.drop()
+            return
+        models = [true.model, guess.model]
+        asking.start(key(), models, question, LIMIT, seconds=len(models) * LIMIT + GRACE)
+
+    def content() -> TagChild:
+        guess = state.guess()
+        if guess is None:
+            return None
+        return replies(asking.outcome(key()), [state.true().label, guess.label])
+
+    show("example", lambda: example(state.domain()))
+    show("replies", content)
+    on(ASK, lambda _: state.go(replace(state.now(), question=QUESTION.now("").strip())))
+    on(EXAMPLE, lambda words: ui.update_text(QUESTION.key, value=words))
+
+    def write(question: str) -> None:
+        if question and QUESTION.now("") != question:
+            ui.update_text(QUESTION.key, value=question)
+
+    follow(state.question, write)
+    return asking

@@ -33,7 +33,11 @@ def serve(
     shown = "127.0.0.1" if host in ("", "0.0.0.0") else host
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
     config = uvicorn.Config(
-        guarded(app, host), log_level="error", timeout_graceful_shutdown=1, ws_max_size=2**20
+        guarded(app, host),
+        log_level="error",
+        timeout_graceful_shutdown=1,
+        ws_max_size=2**20,
+        ws_per_message_deflate=False,  # on one machine, packing costs more than it saves
     )
     server = _Server(config, lambda: _announce(address, open_browser, tell))
     with suppress(KeyboardInterrupt):

@@ -3,198 +3,342 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from operator import eq
 
-from htmltools import Tag, TagList, tags
-from shiny import reactive, render, ui
+from htmltools import Tag, TagChild, TagList, tags
+from shiny import reactive, ui
 
-from contextwise.comparison.pairs import FULLY
-from contextwise.explorer import elements, jobs
-from contextwise.explorer.link import Link
+from contextwise.comparison.pairs import FULLY, Contexts
+from contextwise.explorer import elements, view
+from contextwise.explorer.background import Background
+from contextwise.explorer.computations import read_uploads
+from contextwise.explorer.job import Done, Outcome, Working
 from contextwise.explorer.server import LARGEST_UPLOAD
-from contextwise.explorer.state import Entry, State, fitting, likely
-from contextwise.explorer.work import Worker
+from contextwise.explorer.state import Settled, State
+from contextwise.explorer.view import Entries, Entry, View
+from contextwise.explorer.wiring import (
+    Input,
+    Upload,
+    clicks,
+    follow,
+    on,
+    show,
+    text,
+    texts,
+    uploads,
+)
 from contextwise.formats import FORMATS
+from contextwise.models.structure import Model
 
 READING = 120.0  # seconds for the files of one upload
 LIMITS = {"10": "10 seconds", "60": "1 minute", "600": "10 minutes"}
-CONTEXTS: dict[str, str] = {
+CONTEXTS: dict[Contexts, str] = {
     FULLY: "of the other variables",
     "canonical": "full assignments",
 }
 
 
-def panel(library: Iterable[Entry], link: Link) -> ui.Sidebar:
-    """The choices, set as the link says."""
-    entries = list(library)
-    true, guesses = _first_choice(entries, link)
-    wanted = [entry.key for entry in guesses if entry.key in link.guesses]
+def _contexts(sent: object) -> Contexts:
+    return next(one for one in CONTEXTS if one == sent)
+
+
+ReadFiles = list[tuple[str, Model | str]]
+"""The models of files, by their names; of a broken one, what is wrong with it."""
+
+TRUE = Input("true", text)
+GUESSES = Input("guesses", texts)
+SHOWN = Input("shown", text)
+UPLOAD = Input("upload", uploads)
+CONTEXT_KIND = Input("contexts", _contexts)
+TIME_LIMIT = Input("limit", float)
+STOP = Input("stop", clicks)
+AGAIN = Input("again", clicks)
+NEW_TRUE = Input("new_true", text)
+
+
+# -- what is shown -------------------------------------------------------------------------------
+
+
+def panel(entries: Entries, start: View) -> ui.Sidebar:
+    """The choices, set as the view says."""
+    true = view.true_model(start, entries)
+    guesses = view.chosen_guesses(start, entries)
+    shown = view.shown_guess(start, entries)
     suffixes = [suffix for one in FORMATS for suffix in one.suffixes]
     return ui.sidebar(
-        ui.input_select("true", "True model", _labels(entries), selected=true.key),
+        ui.input_select(TRUE.key, "True model", _labels(entries.values()), selected=true.key),
         ui.input_checkbox_group(
-            "guesses", "Guesses", _labels(guesses), selected=wanted or likely(true, guesses)
+            GUESSES.key,
+            "Guesses",
+            _labels(view.offered_guesses(true, entries)),
+            selected=[entry.key for entry in guesses],
+        ),
+        ui.input_select(
+            SHOWN.key, "Shown guess", _labels(guesses), selected=shown.key if shown else None
         ),
         ui.input_file(
-            "upload",
+            UPLOAD.key,
             f"Add model files ({LARGEST_UPLOAD >> 20} MiB at most)",
             multiple=True,
             accept=[*suffixes, ".gz"],
         ),
-        tags.div(ui.output_ui("uploaded"), ui.output_ui("status"), aria_live="polite"),
-        ui.input_select("shown", "Shown guess", []),
+        tags.div(ui.output_ui("uploaded"), aria_live="polite"),
         ui.accordion(
             ui.accordion_panel(
                 "Options",
-                ui.input_radio_buttons("contexts", "Contexts", CONTEXTS, selected=link.contexts),
-                ui.input_select("limit", "Time limit for each guess", LIMITS, selected="60"),
+                ui.input_radio_buttons(
+                    CONTEXT_KIND.key,
+                    "Contexts",
+                    dict(CONTEXTS.items()),
+                    selected=start.contexts,
+                ),
+                ui.input_select(TIME_LIMIT.key, "Time limit for each guess", LIMITS, selected="60"),
             ),
             open=False,
         ),
         tags.div(
-            tags.button(
-                "Copy link",
-                type="button",
-                id="copy-link",
-                class_="btn btn-outline-primary btn-sm",
-            ),
+            tags.button("Copy link", type="button", id="copy-link", class_="btn btn-sm btn-link"),
             tags.p(
                 "The page's address brings this view back; uploaded files are not kept.",
-                class_="small text-body-secondary mt-1 mb-0",
+                class_="note",
             ),
         ),
-        width=310,
+        width=290,
         title="Models",
-        open={"desktop": "open", "mobile": "always-above"},
+        resizable=False,
+        open={"desktop": "open", "mobile": "closed"},
     )
 
 
-def serve(state: State, link: Link) -> list[Worker]:
-    """Register what the choices do."""
-    input = state.input
-    reading = Worker(jobs.read_uploads, seconds=READING)
-    fresh: list[str] = []
-    with reactive.isolate():
-        offered = _first_choice(list(state.entries().values()), link)[1]
+def status_panel() -> Tag:
+    """What is under way, above every view."""
+    return tags.div(
+        tags.div(elements.under_way(Working("Connecting")), class_="connecting"),
+        ui.output_ui("status"),
+        ui.output_ui("status_buttons"),
+        aria_live="polite",
+        class_="status",
+    )
 
-    @reactive.effect
-    def offer_guesses() -> None:
-        nonlocal offered
-        true, guesses = state.true(), state.fitting()
-        if guesses == offered:
-            return  # what somebody is clicking at this moment must not be undone
-        offered = guesses
-        with reactive.isolate():
-            before = {*input.guesses(), *fresh}
-        kept = [entry.key for entry in guesses if entry.key in before]
-        ui.update_checkbox_group(
-            "guesses", choices=_labels(guesses), selected=kept or likely(true, guesses)
+
+def status(
+    working: Working | None, *, any_guess: bool, failure: str | None, open_pairs: bool
+) -> TagChild:
+    """What is under way, what is missing, or what went wrong.
+
+    Parameters
+    ----------
+    working : what is under way, if anything is
+    any_guess : whether a guess is chosen
+    failure : why there is no result
+    open_pairs : whether some pairs were not decided
+    """
+    if working is not None:
+        return elements.under_way(working)
+    if not any_guess:
+        return elements.notice(
+            "No guess is chosen. Choose one under Models, or add a model file of the same "
+            "variables.",
+            "info",
         )
+    if failure:
+        return elements.notice(failure, "danger")
+    return (
+        elements.notice("Some pairs are open: what is shown of them is proven.")
+        if open_pairs
+        else None
+    )
 
-    @reactive.effect
-    def compare() -> None:
-        state.compare()
 
-    @reactive.effect
-    def keep() -> None:
-        if state.comparing.succeeded():
-            state.keep_results()
+def uploaded(outcome: Outcome[ReadFiles], strangers: Sequence[Entry]) -> TagList:
+    """What became of an upload.
 
-    @reactive.effect
-    @reactive.event(input.again)
-    def again() -> None:
-        state.compare(again=True)
+    Parameters
+    ----------
+    outcome : what is known of the reading
+    strangers : the models that have other variables than the true one
+    """
+    if not isinstance(outcome, Done):
+        return TagList(elements.not_done(outcome))
+    broken = [words for _, words in outcome.value if isinstance(words, str)]
+    return TagList(*(elements.notice(words, "danger") for words in broken), _strangers(strangers))
 
-    @reactive.effect
-    @reactive.event(input.stop)
-    def stop() -> None:
-        state.comparing.interrupt()
 
-    @reactive.effect
-    def offer_shown() -> None:
-        guesses = state.guesses()
-        with reactive.isolate():
-            chosen = input.shown() or link.shown
-        keys = [entry.key for entry in guesses]
-        ui.update_select(
-            "shown",
-            choices=_labels(guesses),
-            selected=chosen if chosen in keys else keys[0] if keys else None,
-        )
-
-    @render.ui
-    def status() -> TagList | Tag | None:
-        if state.comparing.running():
-            stop = ui.input_action_button("stop", "Cancel", class_="btn-sm btn-warning mb-3")
-            return TagList(ui.output_ui("progress"), stop)
-        if not state.guesses():
-            return elements.notice("Choose at least one guess.", "info")
-        if failure := state.comparing.failure():
-            return TagList(elements.notice(failure), _again())
-        if any(len(one.comparison.unions.open) for one in state.results()):
-            return TagList(elements.notice("Some pairs are open."), _again())
+def _strangers(entries: Sequence[Entry]) -> Tag | None:
+    if not entries:
         return None
-
-    @render.ui
-    def progress() -> Tag:
-        reactive.invalidate_later(0.25)
-        return _progress(*state.comparing.done)
-
-    @reactive.effect
-    @reactive.event(input.upload)
-    def read() -> None:
-        files = input.upload() or ()
-        reading.start([(file["datapath"], file["name"]) for file in files])
-
-    @reactive.effect
-    def take() -> None:
-        if not reading.succeeded():
-            return
-        with reactive.isolate():
-            new = [
-                state.add(name, model)
-                for name, model in reading.result()
-                if not isinstance(model, str)
-            ]
-            fresh[:] = [entry.key for entry in new]
-            others = new and (len(new) > 1 or new[0] not in state.fitting())
-            ui.update_select(
-                "true",
-                choices=_labels(state.entries().values()),
-                selected=new[0].key if others else input.true(),
-            )
-
-    @render.ui
-    def uploaded() -> TagList | Tag:
-        if failure := reading.failure():
-            return elements.notice(failure, "danger")
-        broken = [text for _, text in reading.result() if isinstance(text, str)]
-        return TagList(*(elements.notice(text, "danger") for text in broken))
-
-    return [reading, state.comparing]
-
-
-def _first_choice(entries: Sequence[Entry], link: Link) -> tuple[Entry, list[Entry]]:
-    """The true model with which the page begins, and the guesses that it offers."""
-    true = next((entry for entry in entries if entry.key == link.true), entries[0])
-    return true, fitting(true, entries)
+    names = " and ".join(entry.label for entry in entries)
+    have = "has" if len(entries) == 1 else "have"
+    buttons = (
+        elements.choose(
+            f"Make {entry.label} the true model",
+            NEW_TRUE,
+            entry.key,
+            class_="btn btn-sm btn-outline-secondary d-block mt-1 when",
+        )
+        for entry in entries
+    )
+    words = f"{names} {have} other variables than the true model, and cannot be guesses at it."
+    return tags.div(words, *buttons, class_="alert alert-info py-2 when", role="alert")
 
 
 def _labels(entries: Iterable[Entry]) -> dict[str, str]:
     return {entry.key: entry.label for entry in entries}
 
 
-def _again() -> Tag:
-    return ui.input_action_button("again", "Compare again", class_="btn-sm mb-3")
+# -- what happens --------------------------------------------------------------------------------
 
 
-def _progress(done: int, total: int) -> Tag:
-    share = 100 * done // max(total, 1)
-    return tags.div(
-        tags.div(f"{share} %", class_="progress-bar", style=f"width: {max(share, 8)}%"),
-        class_="progress mb-2",
-        role="progressbar",
-        aria_label="Comparing",
-        aria_valuenow=str(share),
-        aria_valuemin="0",
-        aria_valuemax="100",
-    )
+def serve(state: State) -> list[Background[ReadFiles]]:
+    """Tie the choices to the session."""
+    _follow(state)
+    _compare(state)
+    on(TRUE, lambda key: _choose_true(state, key))
+    on(NEW_TRUE, lambda key: _choose_true(state, key))
+    on(CONTEXT_KIND, lambda kind: state.go(replace(state.now(), contexts=kind)))
+    on(SHOWN, lambda key: _choose_shown(state, key))
+
+    @reactive.effect
+    @reactive.event(GUESSES, ignore_none=False)
+    def choose_guesses() -> None:
+        keys = GUESSES()
+        with reactive.isolate():
+            same = set(keys) == {entry.key for entry in state.guesses()}
+        if not same:
+            state.go(replace(state.now(), guesses=keys))
+
+    return [_uploads(state)]
+
+
+def _choose_true(state: State, key: str) -> None:
+    with reactive.isolate():
+        if key == state.true().key or key not in state.entries():
+            return
+    now = state.now()
+    state.go(View(true=key, tab=now.tab, contexts=now.contexts, all_edges=now.all_edges))
+
+
+def _choose_shown(state: State, key: str) -> None:
+    with reactive.isolate():
+        guess = state.guess()
+    if guess is not None and key != guess.key:
+        state.go(replace(state.now(), shown=key))
+
+
+def _follow(state: State) -> None:
+    """Let the choices follow the view; what a person has just set is never set again."""
+
+    def true() -> tuple[dict[str, str], str]:
+        return _labels(state.entries().values()), state.true().key
+
+    def set_true(wanted: tuple[dict[str, str], str]) -> None:
+        ui.update_select(TRUE.key, choices=wanted[0], selected=wanted[1])
+
+    def chosen() -> list[str]:
+        return [entry.key for entry in state.guesses()]
+
+    def offer_guesses(offered: list[Entry]) -> None:
+        with reactive.isolate():
+            ui.update_checkbox_group(GUESSES.key, choices=_labels(offered), selected=chosen())
+
+    def check_guesses(keys: list[str]) -> None:
+        if set(GUESSES.now(())) != set(keys):
+            ui.update_checkbox_group(GUESSES.key, selected=keys)
+
+    def shown() -> tuple[dict[str, str], str | None]:
+        guess = state.guess()
+        return _labels(state.guesses()), guess.key if guess else None
+
+    def set_shown(wanted: tuple[dict[str, str], str | None]) -> None:
+        ui.update_select(SHOWN.key, choices=wanted[0], selected=wanted[1])
+
+    def set_contexts(kind: Contexts) -> None:
+        if CONTEXT_KIND.now(FULLY) != kind:
+            ui.update_radio_buttons(CONTEXT_KIND.key, selected=kind)
+
+    follow(true, set_true)
+    follow(state.offered, offer_guesses)
+    follow(chosen, check_guesses)
+    follow(shown, set_shown)
+    follow(state.contexts, set_contexts)
+
+
+def _compare(state: State) -> None:
+    """Compare what is chosen, say how far it is, and let it be stopped."""
+
+    @reactive.effect
+    def compare() -> None:
+        state.compare(time_limit=TIME_LIMIT.now(60.0))
+
+    @reactive.effect
+    def keep() -> None:
+        state.keep_results()
+
+    def working() -> Working | None:
+        outcome = state.comparing.outcome(state.comparing.asked())
+        return outcome if isinstance(outcome, Working) else None
+
+    busy = Settled(lambda: working() is not None, eq)
+
+    def now() -> TagChild:
+        shown = state.current()
+        return status(
+            working(),
+            any_guess=bool(state.guesses()),
+            failure=state.failure(),
+            open_pairs=shown is not None and shown.compared.is_open,
+        )
+
+    def buttons() -> TagChild:
+        if busy():
+            return ui.input_action_button(STOP.key, "Stop", class_="btn-sm btn-warning mb-3")
+        shown = state.current()
+        if state.failure() or (shown is not None and shown.compared.is_open):
+            return ui.input_action_button(AGAIN.key, "Compare again", class_="btn-sm mb-3")
+        return None
+
+    show("status", now)
+    show("status_buttons", buttons)
+    on(STOP, lambda _: state.comparing.interrupt())
+    on(AGAIN, lambda _: state.compare(time_limit=TIME_LIMIT.now(60.0), again=True))
+
+
+def _uploads(state: State) -> Background[ReadFiles]:
+    """Read uploaded files: those that fit become guesses, of the others somebody is asked."""
+    reading = Background(read_uploads)
+    new: reactive.Value[tuple[str, ...]] = reactive.value((), name="new")
+
+    def read(files: Sequence[Upload]) -> None:
+        if files:
+            pairs = [(file.path, file.name) for file in files]
+            reading.start(tuple(files), pairs, seconds=READING)
+
+    @reactive.effect
+    def take() -> None:
+        outcome = reading.outcome(reading.asked())
+        if not isinstance(outcome, Done):
+            return
+        good = [(name, model) for name, model in outcome.value if not isinstance(model, str)]
+        with reactive.isolate():
+            before = state.entries()
+            entries = view.with_uploads(before, good)
+            keys = tuple(key for key in entries if key not in before)
+            chosen = (*(entry.key for entry in state.guesses()), *keys)
+            fitting = {entry.key for entry in view.offered_guesses(state.true(), entries)}
+            state.entries.set(entries)
+            new.set(keys)
+        if fitting.intersection(keys):
+            guesses = tuple(key for key in chosen if key in fitting)
+            shown = next(key for key in keys if key in fitting)
+            state.go(replace(state.now(), guesses=guesses, shown=shown))
+
+    def content() -> TagList:
+        outcome = reading.outcome(reading.asked())
+        entries, true = state.entries(), state.true()
+        fitting = {true.key, *(entry.key for entry in state.offered())}
+        return uploaded(outcome, [entries[key] for key in new() if key not in fitting])
+
+    on(UPLOAD, read)
+    show("uploaded", content)
+    return reading

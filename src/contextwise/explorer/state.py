@@ -1,80 +1,34 @@
-"""What one session knows: its models, what was compared, and what is looked at."""
+"""What one session knows: its view, its models, and what was compared.
+
+The parts of the view are values of their own, so that a change of one part is told only to those
+who look at it: a click on a pair does not draw the heat map again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Generic, TypeVar
 
-from shiny import reactive, req, ui
-from shiny.session import Inputs
+from shiny import reactive, req
 
-from contextwise import examples
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.pairs import Contexts, Pair
-from contextwise.errors import DomainError
-from contextwise.explorer import jobs
-from contextwise.explorer.work import Worker
-from contextwise.models.alignment import alignment
+from contextwise.explorer import view as views
+from contextwise.explorer.background import Background
+from contextwise.explorer.computations import Compared, compare_all
+from contextwise.explorer.job import Done, Failed
+from contextwise.explorer.shares import Shares
+from contextwise.explorer.view import Entries, Entry, View
 from contextwise.models.domain import Domain
-from contextwise.models.structure import Model
 
 GRACE = 20.0  # seconds that a comparison may take beyond its own time limit
+KEPT = 8
+"""So many comparisons of lasting models are kept for the next session, or for a reload."""
 
-
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """A model that can be chosen.
-
-    Attributes
-    ----------
-    key : what links and inputs call it
-    label : what people call it
-    lasting : whether it is still there after the session, so that a link may name it
-    """
-
-    key: str
-    label: str
-    model: Model
-    lasting: bool = True
-
-
-def bundled() -> list[Entry]:
-    """The examples that come with the package."""
-    return [
-        Entry(f"example:{name}", f"{name} (example)", examples.load(name))
-        for name in examples.names()
-    ]
-
-
-def given(models: Sequence[tuple[str, Model]]) -> list[Entry]:
-    """Models from the command line, by name, known by their place there."""
-    return [Entry(f"given:{k}", name, model) for k, (name, model) in enumerate(models)]
-
-
-def fits(domain: Domain, other: Domain) -> bool:
-    """Whether two domains have the same variables and states.
-
-    >>> fits(Domain({"A": 2, "B": 3}), Domain({"B": 3, "A": 2}))
-    True
-    """
-    try:
-        alignment(other, domain)
-    except DomainError:
-        return False
-    return True
-
-
-def fitting(true: Entry, entries: Iterable[Entry]) -> list[Entry]:
-    """The models that can be guesses at a true one."""
-    domain = true.model.domain
-    return [entry for entry in entries if entry is not true and fits(domain, entry.model.domain)]
-
-
-def likely(true: Entry, guesses: Sequence[Entry]) -> list[str]:
-    """The keys of the guesses that are meant where none was chosen: those of the same origin."""
-    origin = true.key.partition(":")[0]
-    same = [entry.key for entry in guesses if entry.key.partition(":")[0] == origin]
-    return same or [entry.key for entry in guesses[:1]]
+Key = tuple[str, str, Contexts]
+"""What a comparison is known by: true model, guess, contexts."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -83,136 +37,231 @@ class Shown:
 
     true: Entry
     guess: Entry
-    comparison: Comparison
+    compared: Compared
+
+    @property
+    def comparison(self) -> Comparison:
+        """The comparison itself."""
+        return self.compared.comparison
+
+    @property
+    def shares(self) -> Shares:
+        """Its shares as floats."""
+        return self.compared.shares
+
+    @property
+    def name(self) -> str:
+        """What a file about it is called."""
+        return f"{self.true.label} vs {self.guess.label}"
 
 
-_Key = tuple[str, str, Contexts]
-"""What a comparison is known by: true model, guess, contexts."""
+class Settled(Generic[T]):
+    """A value that is told of only when it really changes.
+
+    Parameters
+    ----------
+    made : the value, of other reactive values
+    same : whether two values are the same
+    """
+
+    def __init__(self, made: Callable[[], T], same: Callable[[T, T], bool]) -> None:
+        with reactive.isolate():
+            self._value: reactive.Value[T] = reactive.value(made(), name=made.__name__)
+
+        @reactive.effect(priority=10)
+        def settle() -> None:
+            found = made()
+            with reactive.isolate():
+                if not same(found, self._value()):
+                    self._value.set(found)
+
+    def __call__(self) -> T:
+        """The value; whoever asks is told when it changes."""
+        return self._value()
 
 
 class State:
-    """The reactive state of a session; views read it and change it."""
+    """The reactive state of a session; views read it, and `go` changes it.
 
-    def __init__(self, input: Inputs, library: Sequence[Entry]) -> None:
-        self.input = input
-        self.entries = reactive.value({entry.key: entry for entry in library})
-        self.comparing = Worker(jobs.compare_all, seconds=GRACE)
-        self._found: reactive.Value[Mapping[_Key, Comparison]] = reactive.value({})
-        self._asked: tuple[str, Contexts] = ("", "fully-contextualized")
+    Parameters
+    ----------
+    entries : the models that can be chosen from the start
+    kept : comparisons that other sessions have made; new ones of lasting models are added
+    view : what the page shows at first
+    """
+
+    def __init__(self, entries: Entries, kept: dict[Key, Compared], view: View) -> None:
+        self.entries: reactive.Value[Entries] = reactive.value(dict(entries), name="entries")
+        self.comparing = Background(compare_all)
+        self._parts: dict[str, reactive.Value[Any]] = {
+            part.name: reactive.value(getattr(view, part.name), name=part.name)
+            for part in fields(View)
+        }
+        self._kept = kept
+        self._found: reactive.Value[Mapping[Key, Compared]] = reactive.value(
+            dict(kept), name="found"
+        )
+        self.stepped = False  # whether the last change of the view was a step of a person
+        self.true = Settled(self._true, _is)
+        self.guesses = Settled(self._guesses, _are)
+        self.guess = Settled(self._guess, _is)
+        self.current = Settled(self._current, _same_shown)
+
+    # -- the view --------------------------------------------------------------------------------
+
+    def view(self) -> View:
+        """The view; whoever asks is told of every change."""
+        return View(**{name: part() for name, part in self._parts.items()})
+
+    def now(self) -> View:
+        """The view, for somebody who does something with it at this moment."""
+        with reactive.isolate():
+            return self.view()
+
+    def go(self, view: View, *, step: bool = True) -> None:
+        """Turn to a view; a step is one that Back undoes."""
+        for name, part in self._parts.items():
+            with reactive.isolate():
+                before = part()
+            if getattr(view, name) != before:
+                part.set(getattr(view, name))
+                self.stepped = step
+
+    def tab(self) -> str:
+        """The view in front."""
+        return str(self._parts["tab"]())
+
+    def contexts(self) -> Contexts:
+        """What a context is."""
+        chosen: Contexts = self._parts["contexts"]()
+        return chosen
+
+    def question(self) -> str:
+        """The independence question that was asked."""
+        return str(self._parts["question"]())
+
+    def all_edges(self) -> bool:
+        """Whether graphs show every edge."""
+        return bool(self._parts["all_edges"]())
+
+    def context(self) -> dict[str, str]:
+        """The context of the graphs."""
+        return views.context_in(self.domain(), str(self._parts["context"]()))
+
+    def pair(self) -> Pair:
+        """The pair that is looked at: the chosen one, or the worst; whoever asks waits for it."""
+        shown = self.shown()
+        chosen: Pair | None = self._parts["pair"]()
+        names = shown.comparison.domain.names
+        if chosen and chosen[0] != chosen[1] and set(chosen) <= set(names):
+            return chosen
+        req(len(names) > 1)
+        return shown.compared.worst or (names[0], names[1])
+
+    def variable(self) -> str | None:
+        """The variable whose neighbours stand beside the heat map, if they do."""
+        chosen: str | None = self._parts["variable"]()
+        return chosen if chosen in self.domain().positions else None
 
     # -- the models ------------------------------------------------------------------------------
 
-    def true(self) -> Entry:
-        """The chosen true model."""
-        return self.entry(self.input.true())
+    def _true(self) -> Entry:
+        return views.true_model(View(true=self._parts["true"]()), self.entries())
 
-    def entry(self, key: str) -> Entry:
-        """The model of a key; whoever asks waits while there is none."""
-        entry = self.entries().get(key)
-        req(entry is not None)
-        assert entry is not None
-        return entry
+    def _guesses(self) -> list[Entry]:
+        chosen = View(true=self._true().key, guesses=self._parts["guesses"]())
+        return views.chosen_guesses(chosen, self.entries())
 
-    def fitting(self) -> list[Entry]:
+    def _guess(self) -> Entry | None:
+        guesses, shown = self._guesses(), self._parts["shown"]()
+        return next((entry for entry in guesses if entry.key == shown), next(iter(guesses), None))
+
+    def offered(self) -> list[Entry]:
         """The models that can be guesses at the true one."""
-        return fitting(self.true(), self.entries().values())
+        return views.offered_guesses(self.true(), self.entries())
 
-    def guesses(self) -> list[Entry]:
-        """The chosen guesses."""
-        chosen = set(self.input.guesses())
-        return [entry for entry in self.fitting() if entry.key in chosen]
-
-    def add(self, label: str, model: Model) -> Entry:
-        """Take in an uploaded model."""
-        entries = self.entries()
-        uploads = sum(not entry.lasting for entry in entries.values())
-        taken = {entry.label for entry in entries.values()}
-        unique, copy = label, 1
-        while unique in taken:
-            copy += 1
-            unique = f"{label} ({copy})"
-        entry = Entry(f"upload:{uploads}", unique, model, lasting=False)
-        self.entries.set({**entries, entry.key: entry})
-        return entry
+    def domain(self) -> Domain:
+        """The variables of the models."""
+        return self.true().model.domain
 
     # -- the comparisons -------------------------------------------------------------------------
 
-    def compare(self, *, again: bool = False) -> None:
+    def compare(self, *, time_limit: float, again: bool = False) -> None:
         """Begin what has not been compared yet; ``again`` includes what was left open."""
-        true, contexts = self.true(), self.input.contexts()
-        chosen = {entry.key: entry.model for entry in self.guesses()}
+        true, contexts, guesses = self.true(), self.contexts(), self.guesses()
         with reactive.isolate():
-            found, limit = self._found(), float(self.input.limit())
-        missing = {
-            key: model
-            for key, model in chosen.items()
-            if (known := found.get((true.key, key, contexts))) is None
-            or (again and len(known.unions.open))
-        }
-        self.comparing.drop()
-        if missing:
-            self._asked = (true.key, contexts)
-            longest = limit * len(missing) + GRACE
-            self.comparing.start(true.model, missing, contexts, limit, seconds=longest)
+            found = self._found()
+        missing = {}
+        for entry in guesses:
+            known = found.get((true.key, entry.key, contexts))
+            if known is None or (again and known.is_open):
+                missing[entry.key] = (entry.label, entry.model)
+        if not missing:
+            self.comparing.drop()
+            return
+        self.comparing.start(
+            (true.key, tuple(missing), contexts),
+            true.model,
+            missing,
+            contexts,
+            time_limit,
+            seconds=time_limit * len(missing) + GRACE,
+        )
 
     def keep_results(self) -> None:
-        """Take in what the worker found."""
-        found = self.comparing.result()
-        true, contexts = self._asked
-        new = {(true, key, contexts): comparison for key, comparison in found.items()}
+        """Take in what was compared."""
+        asked = self.comparing.asked()
+        outcome = self.comparing.outcome(asked)
+        if not isinstance(outcome, Done):
+            return
+        assert isinstance(asked, tuple)
+        true, _, contexts = asked
+        new = {(true, key, contexts): compared for key, compared in outcome.value.items()}
         with reactive.isolate():
             self._found.set({**self._found(), **new})
+            entries = self.entries()
+        for key in new:
+            if entries[key[0]].lasting and entries[key[1]].lasting:
+                self._kept[key] = new[key]
+        while len(self._kept) > KEPT:
+            del self._kept[next(iter(self._kept))]
+
+    def failure(self) -> str | None:
+        """Why there is no result, if comparing failed."""
+        outcome = self.comparing.outcome(self.comparing.asked())
+        return outcome.why if isinstance(outcome, Failed) else None
 
     def results(self) -> list[Shown]:
         """The comparisons of the chosen guesses that are there."""
-        true, contexts = self.true(), self.input.contexts()
-        found = self._found()
+        true, contexts, found = self.true(), self.contexts(), self._found()
         return [
             Shown(true, entry, found[true.key, entry.key, contexts])
             for entry in self.guesses()
             if (true.key, entry.key, contexts) in found
         ]
 
-    def guess(self) -> Entry:
-        """The guess that the views show; whoever asks waits while there is none."""
-        guesses, chosen = self.guesses(), self.input.shown()
-        req(guesses)
-        return next((entry for entry in guesses if entry.key == chosen), guesses[0])
+    def _current(self) -> Shown | None:
+        true, guess = self._true(), self._guess()
+        found = guess and self._found().get((true.key, guess.key, self.contexts()))
+        return Shown(true, guess, found) if guess and found else None
 
     def shown(self) -> Shown:
         """The comparison that the views show; whoever asks waits while there is none."""
-        guess = self.guess()
-        found = next((one for one in self.results() if one.guess is guess), None)
-        req(found is not None)
-        assert found is not None
-        return found
+        current = self.current()
+        req(current is not None)
+        assert current is not None
+        return current
 
-    def domain(self) -> Domain:
-        """The variables of the models."""
-        return self.true().model.domain
 
-    # -- the pair --------------------------------------------------------------------------------
+def _is(one: object, other: object) -> bool:
+    return one is other
 
-    def pair(self) -> Pair:
-        """The pair that is looked at; whoever asks waits while there is none."""
-        first, second = self.input.first(), self.input.second()
-        known = self.domain().positions
-        req(first in known and second in known and first != second)
-        return first, second
 
-    def look_at(self, pair: Pair) -> None:
-        """Turn to a pair."""
-        for key, name in zip(("first", "second"), pair, strict=True):
-            ui.update_select(key, selected=name)
+def _are(some: list[Entry], others: list[Entry]) -> bool:
+    return len(some) == len(others) and all(map(_is, some, others))
 
-    def offer_pairs(self, wanted: Pair | None) -> None:
-        """Offer the variables of the models, with the pair of before, the wanted or the worst."""
-        comparison = self.shown().comparison
-        names = comparison.domain.names
-        with reactive.isolate():
-            before = self.input.first(), self.input.second()
-        worst = [pair for pair, _ in comparison.worst_pairs(1)]
-        offers = [before, *([wanted] if wanted else []), *worst, (*names, "", "")[:2]]
-        chosen = next(pair for pair in offers if set(pair) <= set(names) or pair is offers[-1])
-        for key, name in zip(("first", "second"), chosen, strict=True):
-            ui.update_select(key, choices=list(names), selected=name)
+
+def _same_shown(one: Shown | None, other: Shown | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.compared is other.compared and one.true is other.true and one.guess is other.guess

@@ -1,9 +1,11 @@
-"""Work in processes of their own: the page stays alive, and whatever takes too long is ended.
+"""One call in a process of its own, so that the page stays alive and can stop it.
 
-A job is a function of this package that is called in a new process with its arguments and a
-function that reports progress. It can be *interrupted*, which is Ctrl-C to it: a comparison then
-ends at once with the bounds it has proven. It is *killed* when nobody wants its result any more,
-and when it does not end in time.
+A `Job` calls a function in a new process, with its arguments and a function that tells how far it
+is. It can be *interrupted*, which is Ctrl-C to it: a comparison then ends at once with the bounds
+it has proven. It is *killed* when nobody wants its result any more, and when it does not end in
+time.
+
+This module knows nothing of the page: what runs in a job need not load what draws it.
 """
 
 from __future__ import annotations
@@ -15,16 +17,22 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from contextwise.errors import ContextwiseError
 
+T = TypeVar("T")
+Tell = Callable[[str, int, int], None]
+"""What a job calls to say what it does, and how much of it is done: (words, done, in all)."""
+
 POLL = 0.03  # seconds between two looks at a job
 GRACE = 3.0  # seconds that an interrupted job has to end by itself
-TELL = 0.1  # seconds between two reports of progress
+PAUSE = 0.1  # seconds between two reports of progress
 
 # A server that forks has the package loaded already: a job starts in a few milliseconds.
 _FORKS = "forkserver" in multiprocessing.get_all_start_methods()
@@ -36,29 +44,70 @@ def prepare() -> None:
     if _FORKS:
         from multiprocessing import forkserver
 
-        _PROCESSES.set_forkserver_preload(["__main__", __name__, "contextwise.explorer.jobs"])
+        preloaded = ["__main__", __name__, "contextwise.explorer.computations"]
+        _PROCESSES.set_forkserver_preload(preloaded)
         forkserver.ensure_running()
+
+
+# -- what is known of a piece of work ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Working:
+    """Work that is under way: what it does, and how much of it is done (of 0: nobody knows)."""
+
+    words: str
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Work that ended without a result, and why."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Done(Generic[T]):
+    """Work that is done, and what it gave."""
+
+    value: T
+
+
+Outcome = Working | Failed | Done[T] | None
+"""None is work that nobody has asked for."""
 
 
 class WorkError(ContextwiseError):
     """Why there is no result, in words for the page."""
 
 
+# -- one call in a process of its own ------------------------------------------------------------
+
+
 class Job:
     """One call of a function in a process of its own.
 
+    Parameters
+    ----------
+    function : of the arguments and of a `Tell`
+    arguments : what it is called with
+    seconds : after so many it is killed
+
     Attributes
     ----------
-    done : (done, in all), as last reported
+    told : what it does and how far it is, as last reported
     """
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> None:
-        self.done = (0, 0)
+        self.told = Working("starting")
         self._seconds = seconds
         self._receiving, sending = _PROCESSES.Pipe(duplex=False)
         self._process = _PROCESSES.Process(target=_work, args=(sending, function, arguments))
         self._sending = sending
         self._starting = threading.Lock()
+        self._interrupted = False
 
     async def result(self) -> Any:
         """What the function returns, or a `WorkError`; if nobody waits any more, it is killed."""
@@ -72,9 +121,12 @@ class Job:
         with self._starting:
             self._process.start()
             self._sending.close()  # only the job writes: if it dies, reading ends
+        if self._interrupted:
+            self.interrupt()
 
     def interrupt(self) -> None:
         """Ask the job to end with what it has, as Ctrl-C does."""
+        self._interrupted = True  # one that has not started yet is interrupted then
         if self._process.pid is None:
             return
         with suppress(ProcessLookupError):
@@ -92,17 +144,16 @@ class Job:
                 await asyncio.sleep(POLL)
                 continue
             try:
-                kind, value = await asyncio.to_thread(self._receiving.recv)
+                answer = await asyncio.to_thread(self._receiving.recv)
             except EOFError:
                 raise WorkError(
                     "the computation ended without a result; perhaps memory ran out"
                 ) from None
-            if kind == "progress":
-                self.done = value
-            elif kind == "done":
-                return value
-            else:
-                raise WorkError(value)
+            if isinstance(answer, Done):
+                return answer.value
+            if isinstance(answer, Failed):
+                raise WorkError(answer.why)
+            self.told = answer
 
     def _end(self) -> None:
         """Make sure that the process is gone; its own helpers end with an interrupt."""
@@ -120,28 +171,31 @@ class Job:
 
 def _work(sending: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     """What runs in the new process."""
-    told = 0.0
+    last, words_before = 0.0, ""
 
-    def progress(done: int, total: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > TELL:
-            told = time.monotonic()
-            sending.send(("progress", (done, total)))
+    def tell(words: str, done: int, total: int) -> None:
+        nonlocal last, words_before
+        if words != words_before or time.monotonic() - last > PAUSE:
+            last, words_before = time.monotonic(), words
+            sending.send(Working(words, done, total))
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.set_int_max_str_digits(0)  # counts are exact, whatever their size
     with suppress(KeyboardInterrupt, BrokenPipeError):
-        sending.send(_outcome(function, arguments, progress))
+        sending.send(_outcome(function, arguments, tell))
 
 
 def _outcome(
-    function: Callable[..., Any], arguments: tuple[Any, ...], progress: Callable[[int, int], None]
-) -> tuple[str, Any]:
+    function: Callable[..., Any], arguments: tuple[Any, ...], tell: Tell
+) -> Done[Any] | Failed:
     try:
-        return "done", function(*arguments, progress)
+        return Done(function(*arguments, tell))
     except ContextwiseError as error:
-        return "failed", str(error)
+        return Failed(str(error))
     except KeyboardInterrupt:
-        return "failed", "stopped"
+        return Failed("stopped before anything was known")
     except MemoryError:
-        return "failed", "there is not enough memory for this"
+        return Failed("there is not enough memory for this")
+    except Exception as error:
+        traceback.print_exc()  # a mistake of ours: the terminal says where, the page says that
+        return Failed(f"this went wrong, which it should not: {type(error).__name__}: {error}")

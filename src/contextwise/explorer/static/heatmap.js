@@ -1,0 +1,546 @@
+// The heat map of pairs: drawn from the shares of all pairs, zoomed and panned without the server.
+//
+// Cells are codes: nothing, no error of this kind, one code for each step of each kind, open. Where
+// several cells share a few pixels, the worst of them is drawn, so that a lone error is seen at any
+// zoom. Rows and columns are places in the order of drawing; variables are positions in the domain.
+"use strict";
+
+const HeatCodes = { BLANK: 0, AGREED: 1, FIRST: 2 };
+const SMALLEST_CELL = 2; // pixels; smaller cells are drawn together
+const LARGEST_CELL = 72;
+const REACH = 6; // pixels around a click in which the worst small cell is meant
+const LABEL = 11; // pixels that a label needs along its side
+
+class HeatMap {
+  constructor(host) {
+    this.host = host;
+    this.canvas = host.querySelector("canvas");
+    this.context = this.canvas.getContext("2d");
+    this.readout = document.getElementById(this.canvas.getAttribute("aria-describedby"));
+    this.data = null;
+    this.chosen = null;
+    this.cursor = null;
+    this.pointers = new Map();
+    this.listen();
+  }
+
+  // -- data ---------------------------------------------------------------------------------------
+
+  setData(sent) {
+    const before = this.data;
+    const floats = (text) => new Float32Array(bytesOf(text).buffer);
+    const whole = (text) => new Uint32Array(bytesOf(text).buffer);
+    const data = {
+      ...sent,
+      order: whole(sent.order),
+      pairs: whole(sent.pairs),
+      tp: floats(sent.tp),
+      fp: floats(sent.fp),
+      fn: floats(sent.fn),
+    };
+    data.n = data.names.length;
+    data.place = new Uint32Array(data.n);
+    data.order.forEach((variable, place) => { data.place[variable] = place; });
+    data.keys = Float64Array.from(data.tp, (_, k) => data.pairs[2 * k] * data.n + data.pairs[2 * k + 1]);
+    data.levels = pyramid(codesOf(data), data.n);
+    this.data = data;
+    this.ranked = null;
+    this.cursor = null;
+    const same = before && before.n === data.n && before.order.every((v, k) => v === data.order[k])
+      && before.names.every((name, k) => name === data.names[k]);
+    if (!same) this.view = { zoom: 1, left: 0, top: 0 };
+    this.resize();
+  }
+
+  // The index of a pair of variables among the pairs that depend somewhere, or -1.
+  pairIndex(a, b) {
+    const { keys, n } = this.data;
+    const key = Math.min(a, b) * n + Math.max(a, b);
+    let low = 0;
+    let high = keys.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      if (keys[middle] === key) return middle;
+      if (keys[middle] < key) low = middle + 1;
+      else high = middle - 1;
+    }
+    return -1;
+  }
+
+  words({ row, column }) {
+    const { order, names, tp, fp, fn } = this.data;
+    const [a, b] = [order[row], order[column]];
+    if (row === column) return names[a];
+    const both = `${names[a]} – ${names[b]}: `;
+    const k = this.pairIndex(a, b);
+    if (k < 0) return `${both}never dependent`;
+    if (Number.isNaN(tp[k])) return `${both}not decided in time`;
+    return `${both}only in guess in ${percent(fp[k])}, only in true in ${percent(fn[k])}, `
+      + `in both in ${percent(tp[k])} of contexts`;
+  }
+
+  // -- geometry -----------------------------------------------------------------------------------
+
+  resize() {
+    if (!this.data) return;
+    const width = Math.min(this.host.clientWidth, 620);
+    if (!width) return; // not on screen
+    const ratio = window.devicePixelRatio || 1;
+    this.context.font = "11px sans-serif";
+    const longest = Math.max(...this.data.names.slice(0, 2000).map((name) => short(name).length), 1);
+    this.margin = Math.min(Math.max(14, 6.2 * longest + 10), 0.25 * width);
+    this.side = Math.min(width - this.margin - 2, LARGEST_CELL * this.data.n);
+    const full = this.margin + this.side + 2;
+    Object.assign(this.canvas.style, { width: `${full}px`, height: `${full}px` });
+    this.canvas.width = this.canvas.height = Math.round(full * ratio);
+    this.ratio = ratio;
+    this.clamp();
+    this.draw();
+  }
+
+  get cell() { return (this.side / this.data.n) * this.view.zoom; }
+
+  get largestZoom() {
+    return Math.max(1, Math.min(LARGEST_CELL / (this.side / this.data.n), this.data.n / 4));
+  }
+
+  clamp() {
+    this.view.zoom = Math.min(Math.max(this.view.zoom, 1), this.largestZoom);
+    const seen = this.data.n / this.view.zoom;
+    this.view.left = Math.min(Math.max(this.view.left, 0), this.data.n - seen);
+    this.view.top = Math.min(Math.max(this.view.top, 0), this.data.n - seen);
+    this.canvas.classList.toggle("zoomed", this.view.zoom > 1.001);
+  }
+
+  // Where the middle of a cell is, in the coordinates of the window; tests click there.
+  cellCentre(first, second) {
+    const [row, column] = [first, second].map((name) => this.data.place[this.data.names.indexOf(name)]);
+    const box = this.canvas.getBoundingClientRect();
+    return {
+      x: box.left + this.margin + (column + 0.5 - this.view.left) * this.cell,
+      y: box.top + this.margin + (row + 0.5 - this.view.top) * this.cell,
+      cell: this.cell,
+    };
+  }
+
+  // The cell at a place of the window; of small cells, the worst near it.
+  cellAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const x = event.clientX - box.left - this.margin;
+    const y = event.clientY - box.top - this.margin;
+    if (x < 0 || y < 0 || x >= this.side || y >= this.side) return null;
+    const column = Math.min(Math.floor(this.view.left + x / this.cell), this.data.n - 1);
+    const row = Math.min(Math.floor(this.view.top + y / this.cell), this.data.n - 1);
+    return this.cell >= REACH ? { row, column } : this.worstNear(row, column);
+  }
+
+  worstNear(row, column) {
+    const { n, levels } = this.data;
+    const reach = Math.ceil(REACH / this.cell);
+    let best = { row, column };
+    let worst = HeatCodes.AGREED;
+    let nearest = Infinity;
+    for (let r = Math.max(0, row - reach); r <= Math.min(n - 1, row + reach); r++) {
+      for (let c = Math.max(0, column - reach); c <= Math.min(n - 1, column + reach); c++) {
+        const code = levels[0].codes[r * n + c];
+        const apart = Math.hypot(r - row, c - column);
+        if (code > worst || (code === worst && code > HeatCodes.AGREED && apart < nearest)) {
+          [best, worst, nearest] = [{ row: r, column: c }, code, apart];
+        }
+      }
+    }
+    return best;
+  }
+
+  // -- moving -------------------------------------------------------------------------------------
+
+  // Zoom by a factor; the cell under a place of the plot (in pixels) stays under it.
+  zoomBy(factor, x = this.side / 2, y = this.side / 2) {
+    const across = this.view.left + x / this.cell;
+    const down = this.view.top + y / this.cell;
+    this.view.zoom *= factor;
+    this.view.zoom = Math.min(Math.max(this.view.zoom, 1), this.largestZoom);
+    this.view.left = across - x / this.cell;
+    this.view.top = down - y / this.cell;
+    this.clamp();
+    this.draw();
+  }
+
+  panBy(dx, dy) {
+    this.view.left -= dx / this.cell;
+    this.view.top -= dy / this.cell;
+    this.clamp();
+    this.draw();
+  }
+
+  fit() {
+    this.view = { zoom: 1, left: 0, top: 0 };
+    this.clamp();
+    this.draw();
+  }
+
+  reveal({ row, column }) {
+    const seen = this.data.n / this.view.zoom;
+    const shift = (at, from) => (at < from ? at : at + 1 > from + seen ? at + 1 - seen : from);
+    this.view.left = shift(column, this.view.left);
+    this.view.top = shift(row, this.view.top);
+    this.clamp();
+  }
+
+  setCursor(cell) {
+    const last = this.data.n - 1;
+    this.cursor = {
+      row: Math.min(Math.max(cell.row, 0), last),
+      column: Math.min(Math.max(cell.column, 0), last),
+    };
+    this.reveal(this.cursor);
+    this.say(this.words(this.cursor));
+    this.draw();
+  }
+
+  // The next or previous pair with errors, the largest first.
+  nextError(step) {
+    const { fp, fn, pairs, place } = this.data;
+    this.ranked ??= [...fp.keys()].filter((k) => fp[k] + fn[k] > 0)
+      .sort((a, b) => fp[b] + fn[b] - fp[a] - fn[a]);
+    if (!this.ranked.length) return;
+    const { length } = this.ranked;
+    this.rank = this.rank === undefined ? 0 : (this.rank + step + length) % length;
+    const k = this.ranked[this.rank];
+    const [one, other] = [place[pairs[2 * k]], place[pairs[2 * k + 1]]].sort((a, b) => a - b);
+    this.setCursor(fp[k] >= fn[k] ? { row: one, column: other } : { row: other, column: one });
+  }
+
+  choose(cell) {
+    if (!cell || cell.row === cell.column) return;
+    const { names, order } = this.data;
+    Shiny.setInputValue(
+      "chosen_pair",
+      { first: names[order[cell.row]], second: names[order[cell.column]] },
+      { priority: "event" },
+    );
+  }
+
+  mark(pair) {
+    this.chosen = pair;
+    if (this.data) this.draw();
+  }
+
+  say(words) {
+    if (this.readout.textContent !== words) this.readout.textContent = words;
+  }
+
+  // -- listening ----------------------------------------------------------------------------------
+
+  listen() {
+    const { canvas } = this;
+    new ResizeObserver(() => this.resize()).observe(this.host);
+    new MutationObserver(() => this.data && this.draw())
+      .observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
+    canvas.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
+    canvas.addEventListener("pointerdown", (event) => this.onDown(event));
+    canvas.addEventListener("pointermove", (event) => this.onMove(event));
+    canvas.addEventListener("pointerup", (event) => this.onUp(event));
+    canvas.addEventListener("pointercancel", (event) => this.pointers.delete(event.pointerId));
+    canvas.addEventListener("keydown", (event) => this.onKey(event));
+    canvas.addEventListener("focus", () => this.data && this.draw());
+    canvas.addEventListener("blur", () => this.data && this.draw());
+    window.addEventListener("scroll", () => { this.scrolled = performance.now(); }, true);
+    this.host.closest(".map").addEventListener("click", (event) => {
+      const button = event.target.closest("[data-heat]");
+      if (!button || !this.data) return;
+      ({ in: () => this.zoomBy(2), out: () => this.zoomBy(0.5), fit: () => this.fit() })[button.dataset.heat]();
+    });
+  }
+
+  onWheel(event) {
+    if (!this.data) return;
+    const out = event.deltaY > 0;
+    if (out && this.view.zoom <= 1.001 && !event.ctrlKey) return; // the page scrolls
+    if (performance.now() - (this.scrolled ?? -1000) < 250) return; // the page is scrolling
+    event.preventDefault();
+    const box = this.canvas.getBoundingClientRect();
+    const factor = Math.exp(-Math.max(-100, Math.min(100, event.deltaY)) / 200);
+    this.zoomBy(factor, event.clientX - box.left - this.margin, event.clientY - box.top - this.margin);
+  }
+
+  onDown(event) {
+    if (!this.data || event.button > 0) return;
+    this.canvas.setPointerCapture(event.pointerId);
+    this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    this.moved = this.pointers.size > 1 ? 100 : 0;
+  }
+
+  onMove(event) {
+    if (!this.data) return;
+    const before = this.pointers.get(event.pointerId);
+    if (!before) {
+      const cell = this.cellAt(event);
+      if (cell) this.say(this.words(cell));
+      return;
+    }
+    const now = { x: event.clientX, y: event.clientY };
+    const apart = this.spread();
+    this.pointers.set(event.pointerId, now);
+    this.moved += Math.hypot(now.x - before.x, now.y - before.y);
+    if (this.pointers.size === 2) this.pinch(apart);
+    else if (this.moved > 4 && this.view.zoom > 1) this.panBy(now.x - before.x, now.y - before.y);
+  }
+
+  onUp(event) {
+    if (!this.pointers.delete(event.pointerId) || this.moved > 4) return;
+    const cell = this.cellAt(event);
+    if (!cell) return;
+    this.cursor = null;
+    this.say(this.words(cell));
+    this.choose(cell);
+  }
+
+  spread() {
+    const [one, other] = [...this.pointers.values()];
+    return other ? Math.hypot(one.x - other.x, one.y - other.y) : 0;
+  }
+
+  pinch(before) {
+    const [one, other] = [...this.pointers.values()];
+    const box = this.canvas.getBoundingClientRect();
+    this.zoomBy(
+      this.spread() / Math.max(before, 1),
+      (one.x + other.x) / 2 - box.left - this.margin,
+      (one.y + other.y) / 2 - box.top - this.margin,
+    );
+  }
+
+  onKey(event) {
+    if (!this.data || event.ctrlKey || event.metaKey || event.altKey) return;
+    const start = this.cursor ?? this.chosenCell() ?? { row: 0, column: Math.min(1, this.data.n - 1) };
+    const step = event.shiftKey ? 10 : 1;
+    const middle = () => [
+      this.margin && (start.column + 0.5 - this.view.left) * this.cell,
+      (start.row + 0.5 - this.view.top) * this.cell,
+    ];
+    const moves = {
+      ArrowUp: () => this.setCursor({ ...start, row: start.row - step }),
+      ArrowDown: () => this.setCursor({ ...start, row: start.row + step }),
+      ArrowLeft: () => this.setCursor({ ...start, column: start.column - step }),
+      ArrowRight: () => this.setCursor({ ...start, column: start.column + step }),
+      Enter: () => this.choose(start),
+      " ": () => this.choose(start),
+      "+": () => this.zoomBy(2, ...middle()),
+      "=": () => this.zoomBy(2, ...middle()),
+      "-": () => this.zoomBy(0.5, ...middle()),
+      0: () => this.fit(),
+      n: () => this.nextError(1),
+      p: () => this.nextError(-1),
+    };
+    const move = moves[event.key] ?? moves[event.key.toLowerCase()];
+    if (!move) return;
+    event.preventDefault();
+    move();
+  }
+
+  chosenCell() {
+    if (!this.chosen) return null;
+    const [row, column] = this.chosen.map((name) => this.data.place[this.data.names.indexOf(name)]);
+    return row === undefined || column === undefined ? null : { row, column };
+  }
+
+  // -- drawing ------------------------------------------------------------------------------------
+
+  draw() {
+    const { context: pen, side, margin, ratio } = this;
+    if (!side) return;
+    const ink = getComputedStyle(this.host).color;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, margin + side + 2, margin + side + 2);
+    this.drawLabels(pen, ink);
+    pen.save();
+    pen.translate(margin, margin);
+    pen.beginPath();
+    pen.rect(0, 0, side, side);
+    pen.clip();
+    this.drawCells(pen);
+    this.drawLines(pen);
+    this.drawMarks(pen, ink);
+    pen.restore();
+    pen.strokeStyle = "#7f7f7f";
+    pen.lineWidth = 1;
+    pen.strokeRect(margin - 0.5, margin - 0.5, side + 1, side + 1);
+  }
+
+  drawCells(pen) {
+    const { levels } = this.data;
+    let k = 0;
+    while (k < levels.length - 1 && this.cell * 2 ** k < SMALLEST_CELL) k++;
+    const { codes, n } = levels[k];
+    const block = 2 ** k;
+    const size = this.cell * block;
+    const first = (from) => Math.max(0, Math.floor(from / block));
+    const last = (from) => Math.min(n - 1, Math.floor((from + this.data.n / this.view.zoom) / block));
+    const [c0, r0] = [first(this.view.left), first(this.view.top)];
+    const [width, height] = [last(this.view.left) - c0 + 1, last(this.view.top) - r0 + 1];
+    const picture = new ImageData(width, height);
+    const pixels = new Uint32Array(picture.data.buffer);
+    const palette = this.palette();
+    for (let r = 0; r < height; r++) {
+      const row = (r + r0) * n + c0;
+      for (let c = 0; c < width; c++) pixels[r * width + c] = palette[codes[row + c]];
+    }
+    this.sheet ??= document.createElement("canvas");
+    Object.assign(this.sheet, { width, height });
+    this.sheet.getContext("2d").putImageData(picture, 0, 0);
+    pen.imageSmoothingEnabled = false;
+    pen.drawImage(
+      this.sheet,
+      c0 * size - this.view.left * this.cell,
+      r0 * size - this.view.top * this.cell,
+      width * size,
+      height * size,
+    );
+    this.level = k;
+  }
+
+  palette() {
+    const { opacities, covered, unknown, light, dark } = this.data;
+    const isDark = document.documentElement.dataset.bsTheme === "dark";
+    const colours = isDark ? dark : light;
+    return Uint32Array.from([
+      0,
+      rgba(covered[0], covered[1] * (isDark ? 1.6 : 1)),
+      ...opacities.map((opacity) => rgba(colours.fp, opacity)),
+      ...opacities.map((opacity) => rgba(colours.fn, opacity)),
+      rgba(unknown, 1),
+    ]);
+  }
+
+  drawLines(pen) {
+    const { cell, side, view } = this;
+    const at = (place, from) => (place - from) * cell;
+    pen.strokeStyle = "rgba(127, 127, 127, 0.45)";
+    pen.lineWidth = 1;
+    pen.beginPath();
+    pen.moveTo(at(0, view.left), at(0, view.top));
+    pen.lineTo(at(this.data.n, view.left), at(this.data.n, view.top));
+    if (cell >= 10) {
+      for (let k = Math.ceil(view.left); at(k, view.left) < side; k++) {
+        pen.moveTo(at(k, view.left), 0);
+        pen.lineTo(at(k, view.left), side);
+      }
+      for (let k = Math.ceil(view.top); at(k, view.top) < side; k++) {
+        pen.moveTo(0, at(k, view.top));
+        pen.lineTo(side, at(k, view.top));
+      }
+    }
+    pen.stroke();
+  }
+
+  drawMarks(pen, ink) {
+    const outline = ({ row, column }, dashes, width) => {
+      const size = Math.max(this.cell, 9);
+      const x = (column + 0.5 - this.view.left) * this.cell - size / 2;
+      const y = (row + 0.5 - this.view.top) * this.cell - size / 2;
+      pen.setLineDash(dashes);
+      pen.lineWidth = width;
+      pen.strokeStyle = ink;
+      pen.strokeRect(x, y, size, size);
+      pen.setLineDash([]);
+    };
+    const chosen = this.chosenCell();
+    if (chosen) {
+      outline(chosen, [], 2);
+      outline({ row: chosen.column, column: chosen.row }, [], 2);
+    }
+    if (this.cursor && document.activeElement === this.canvas) outline(this.cursor, [3, 2], 2);
+  }
+
+  drawLabels(pen, ink) {
+    const { margin, side, view, cell, data } = this;
+    const every = Math.max(1, Math.ceil(LABEL / cell));
+    const chosen = this.chosenCell();
+    const strong = new Set(chosen ? [chosen.row, chosen.column] : []);
+    const size = Math.max(8, Math.min(11, cell * every));
+    pen.fillStyle = ink;
+    pen.textBaseline = "middle";
+    const write = (place, from, turn) => {
+      const at = margin + (place + 0.5 - from) * cell;
+      if (at < margin || at > margin + side) return;
+      pen.save();
+      pen.font = `${strong.has(place) ? "bold " : ""}${size}px sans-serif`;
+      pen.translate(turn ? at : margin - 5, turn ? margin - 5 : at);
+      if (turn) pen.rotate(-Math.PI / 2);
+      pen.textAlign = turn ? "left" : "right";
+      pen.fillText(short(data.names[data.order[place]]), 0, 0, margin - 8);
+      pen.restore();
+    };
+    const crowded = (place) => every > 1
+      && [...strong].some((other) => other !== place && Math.abs(other - place) < every);
+    for (const [from, turn] of [[view.left, true], [view.top, false]]) {
+      const begin = Math.ceil(Math.max(0, from - 0.5) / every) * every;
+      for (let place = begin; place < Math.min(data.n, from + data.n / view.zoom + 1); place += every) {
+        if (!strong.has(place) && !crowded(place)) write(place, from, turn);
+      }
+      strong.forEach((place) => write(place, from, turn));
+    }
+  }
+}
+
+// -- what needs no map ------------------------------------------------------------------------------
+
+function bytesOf(text) {
+  return Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+}
+
+function short(name, most = 18) {
+  const half = (most - 1) >> 1;
+  return name.length <= most ? name : `${name.slice(0, half)}…${name.slice(-half)}`;
+}
+
+// The same words as in Python: never 0 or 100 unless it is.
+function percent(share) {
+  if (share > 0 && share < 0.0001) return "<0.01 %";
+  if (share > 0.9999 && share < 1) return ">99.99 %";
+  return `${Number((100 * share).toPrecision(3))} %`;
+}
+
+function rgba(colour, opacity) {
+  const [red, green, blue] = [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16));
+  return ((Math.round(255 * Math.min(opacity, 1)) << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+}
+
+// The code of each cell: false positives above the diagonal, false negatives below it.
+function codesOf({ n, pairs, place, tp, fp, fn, steps }) {
+  const codes = new Uint8Array(n * n);
+  const step = (share) => steps.findIndex((most) => share <= most);
+  const open = HeatCodes.FIRST + 2 * steps.length;
+  for (let k = 0; k < tp.length; k++) {
+    const one = place[pairs[2 * k]];
+    const other = place[pairs[2 * k + 1]];
+    const above = Math.min(one, other) * n + Math.max(one, other);
+    const below = Math.max(one, other) * n + Math.min(one, other);
+    if (Number.isNaN(tp[k])) {
+      codes[above] = codes[below] = open;
+      continue;
+    }
+    codes[above] = fp[k] ? HeatCodes.FIRST + step(fp[k]) : HeatCodes.AGREED;
+    codes[below] = fn[k] ? HeatCodes.FIRST + steps.length + step(fn[k]) : HeatCodes.AGREED;
+  }
+  return codes;
+}
+
+// The cells, then the worst of each 2 × 2 of them, and so on.
+function pyramid(codes, n) {
+  const levels = [{ codes, n }];
+  while (levels.at(-1).n > 64) {
+    const { codes: fine, n: many } = levels.at(-1);
+    const few = (many + 1) >> 1;
+    const coarse = new Uint8Array(few * few);
+    for (let r = 0; r < many; r++) {
+      for (let c = 0; c < many; c++) {
+        const at = (r >> 1) * few + (c >> 1);
+        if (fine[r * many + c] > coarse[at]) coarse[at] = fine[r * many + c];
+      }
+    }
+    levels.push({ codes: coarse, n: few });
+  }
+  return levels;
+}
