@@ -1,0 +1,165 @@
+"""Pictures of the explorer's views, made by driving the real page in a browser.
+
+Run it from the root of the repository::
+
+    python docs/screenshots.py                        # of bundled examples, into docs/
+    python docs/screenshots.py --models FOLDER --out OTHER true.mn guess.mn other.mn
+
+It needs ``pip install -e '.[explorer]' playwright`` and a Chromium; nothing is asked of a network.
+The pictures have few colours, so they are kept small: a palette of 256 loses nothing that is seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SIZES: Mapping[str, tuple[int, int]] = {"desktop": (1400, 900), "phone": (390, 844)}
+THEMES = ("light", "dark")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
+PATIENCE = 120_000  # milliseconds until a view is there
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A view that is pictured.
+
+    Attributes
+    ----------
+    name : of the file
+    query : the address of the view
+    there : a selector of what has to be seen before the picture is taken
+    """
+
+    name: str
+    query: str
+    there: str
+
+
+SHOTS = (
+    Shot("overview", "", "#worst table, #worst p"),
+    Shot("around", "around={first}", "#neighbours table, #neighbours p"),
+    Shot("context", "tab=context", "#context_graphs svg.graph"),
+    Shot("question", "tab=question&question={question}", "#replies h2"),
+    Shot("guesses", "tab=guesses", "#guess_table table"),
+)
+
+
+@contextmanager
+def running(models: Sequence[str]) -> Iterator[str]:
+    """The address of an explorer with these models."""
+    command = [sys.executable, "-m", "contextwise", "explore", "--no-browser", *models]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        found = re.search(r"http://\S+", server.stdout.readline())
+        try:
+            if found is None:
+                raise SystemExit("the explorer did not start")
+            yield found[0]
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.wait()
+
+
+def take(browser: Any, address: str, shot: Shot, *, size: str, theme: str) -> bytes:
+    """A picture of one view as PNG.
+
+    Parameters
+    ----------
+    browser : of Playwright
+    address : of the view
+    shot : what it shows
+    size : of the window, a key of `SIZES`
+    theme : "light" or "dark"
+    """
+    width, height = SIZES[size]
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.goto(address)
+    page.locator(shot.there).first.wait_for()
+    page.wait_for_function("!document.querySelector('.under-way:not(.connecting *)')")
+    page.wait_for_timeout(500)  # the last pictures of a view come with the next frame
+    picture: bytes = page.screenshot()
+    context.close()
+    return picture
+
+
+def small(picture: bytes) -> bytes:
+    """The same picture with a palette, if Pillow is there to make one."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return picture
+    made = io.BytesIO()
+    Image.open(io.BytesIO(picture)).convert("RGB").quantize(256, dither=0).save(
+        made, "PNG", optimize=True
+    )
+    return made.getvalue()
+
+
+def views(models: Sequence[str]) -> list[Shot]:
+    """The shots with the names of the models' own variables in their addresses."""
+    from urllib.parse import quote
+
+    import contextwise
+
+    names = contextwise.compare(models[0], models[1]).domain.names
+    question = quote("{} _||_ {} | {}".format(*(f'"{name}"' for name in names[:3])))
+    filled = {"first": quote(names[0]), "question": question}
+    return [Shot(shot.name, shot.query.format(**filled), shot.there) for shot in SHOTS]
+
+
+def main() -> None:
+    """Take the pictures that the command line asks for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("model", nargs="*", default=["survey", "survey-learned"])
+    parser.add_argument("--models", type=Path, metavar="FOLDER", help="where the models are")
+    parser.add_argument("--out", type=Path, default=Path("docs"), help="where the pictures go")
+    parser.add_argument("--prefix", default="explorer", help="how the names of the files begin")
+    parser.add_argument("--size", choices=SIZES, action="append", help="default: desktop")
+    parser.add_argument("--theme", choices=THEMES, action="append", help="default: light")
+    parser.add_argument("--view", action="append", help="default: all of them")
+    parser.add_argument("--browser", default=shutil.which("chromium"), help="path of a Chromium")
+    wanted = parser.parse_args()
+    models = [str(wanted.models / name) if wanted.models else name for name in wanted.model]
+    from playwright.sync_api import sync_playwright
+
+    wanted.out.mkdir(parents=True, exist_ok=True)
+    with running(models) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=wanted.browser, args=list(FLAGS))
+        for shot in views(models):
+            if wanted.view and shot.name not in wanted.view:
+                continue
+            for size in wanted.size or ["desktop"]:
+                for theme in wanted.theme or ["light"]:
+                    picture = take(browser, f"{address}?{shot.query}", shot, size=size, theme=theme)
+                    marks = [wanted.prefix, shot.name]
+                    marks += [size] if size != "desktop" else []
+                    marks += [theme] if theme != "light" else []
+                    path = wanted.out / f"{'-'.join(marks)}.png"
+                    path.write_bytes(small(picture))
+                    print(f"{path}: {path.stat().st_size // 1024} KiB", flush=True)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
