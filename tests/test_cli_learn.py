@@ -83,6 +83,20 @@ def test_the_domain_of_a_model_and_rows_from_standard_input(train: str, tmp_path
     assert cw.read(out).domain == domain
 
 
+def test_variables_with_one_state_are_pointed_out(train: str, tmp_path: Path) -> None:
+    rows, out = tmp_path / "rows.data", str(tmp_path / "learned.json")
+    rows.write_text("0,1,0\n0,0,0\n")
+    said = run("trees", str(rows), "--out", out).stderr
+    assert "2 variables with one state in these rows: v0, v2; a known truth" in said
+    assert "with one state" not in run("trees", train, "--out", out).stderr
+    assert "with one state" not in run("trees", str(rows), "--out", out, *_truth(tmp_path)).stderr
+
+
+def _truth(folder: Path) -> list[str]:
+    cw.write(cw.Structure(cw.Domain.of_cardinalities([2, 2, 2])), folder / "truth.json")
+    return ["--domain-from", str(folder / "truth.json")]
+
+
 def test_other_rows_are_scored(train: str, tmp_path: Path) -> None:
     out = str(tmp_path / "learned.json")
     said = run("trees", train, "--out", out, "--valid", train).stderr

@@ -187,6 +187,23 @@ def _learn(
         made.fit(rows)
     formats.write(made.model_, out)
     _tell(made, rows, others)
+    if domain is None:
+        _warn_of_constants(rows)
+
+
+def _warn_of_constants(rows: Data) -> None:
+    """Say which variables show one state only: compared with a truth that has more, they fail."""
+    from contextwise.models.domain import listed
+    from contextwise.models.numbers import plural
+
+    sizes = zip(rows.domain.names, rows.domain.cardinalities, strict=True)
+    constant = [name for name, size in sizes if size == 1]
+    if constant:
+        click.echo(
+            f"{plural(len(constant), 'variable')} with one state in these rows: "
+            f"{listed(constant)}; a known truth gives more with --domain-from MODEL",
+            err=True,
+        )
 
 
 def load_data(path: str, domain: Any) -> Data:
