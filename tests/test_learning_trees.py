@@ -130,6 +130,20 @@ def test_twins_agree_on_more_variables_and_words(rows: int) -> None:
         assert (sum(len(tree.counts) for tree in found) > 15) == (rows > 60)
 
 
+@pytest.mark.skipif(bool(compiled.missing()), reason=str(compiled.missing()))
+def test_twins_agree_on_many_values_in_many_rows() -> None:
+    # Here the compiled twin counts row by row and not by sets.
+    rng = np.random.default_rng(2)
+    hidden = rng.integers(0, 65, 1300)
+    noisy = [np.where(rng.random(1300) < 0.5, hidden, rng.integers(0, 65, 1300)) for _ in range(2)]
+    rows = np.stack([*noisy, hidden % 2], axis=1)
+    for name in ("grow_trees", "grow_acyclic"):
+        arguments = (rows, [65, 65, 2], Rules(15.0, 5, 1.0))
+        found = getattr(compiled, name)(*arguments)
+        assert found == getattr(readable, name)(*arguments)
+        assert sum(len(tree.counts) for tree in found) > 10
+
+
 # -- acyclic growth --------------------------------------------------------------------------------
 
 

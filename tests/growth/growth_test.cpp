@@ -42,7 +42,7 @@ void check(const std::vector<Tree>& trees, const Columns& columns) {
 
 void check_random_rows() {
   const std::size_t cards[] = {1, 2, 2, 2, 3, 65, 200};
-  const std::size_t rows = below(300), variables = 1 + below(8);
+  const std::size_t rows = below(1500), variables = 1 + below(8);
   std::vector<u32> cardinalities;
   std::vector<std::int32_t> codes;
   for (std::size_t v = 0; v < variables; ++v) {

@@ -2,11 +2,12 @@
 
 The C++ in ``grow/`` keeps the rows as one set of bits per value; the counts of a candidate are an
 AND and a population count, and all candidates of a node cost (values of all variables) × (values of
-the target) × rows / 64 such steps. Memory: one bit per row and value, and four bytes per row and
-thread (acyclic growth: per row and variable).
+the target) × rows / 64 such steps, or one step per row and variable where that is less. Memory: the
+codes as 32-bit ints, one bit per row and value, and four bytes per row and thread (acyclic growth:
+per row and variable).
 
-It is optional. Where it was not built, `missing` says so, and the readable twin
-grows the same trees.
+It is optional. Where it was not built, `missing` says so, and the readable twin grows the same
+trees.
 """
 
 from __future__ import annotations

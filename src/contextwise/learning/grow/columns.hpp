@@ -37,9 +37,9 @@ struct Columns {
   std::vector<std::size_t> first;  // of each variable: the place of its first value's set
   std::vector<u64> bits;
 
-  // `codes` holds the value of each row, variable after variable.
+  // `codes` holds the value of each row, variable after variable; they stay where they are.
   Columns(const std::int32_t* codes, std::size_t row_count, std::vector<u32> cards, unsigned threads)
-      : rows(row_count), words((row_count + 63) / 64), cardinalities(std::move(cards)) {
+      : rows(row_count), words((row_count + 63) / 64), cardinalities(std::move(cards)), codes_(codes) {
     std::size_t values = 0;
     for (const u32 card : cardinalities) {
       first.push_back(values);
@@ -60,11 +60,15 @@ struct Columns {
   const u64* set(std::size_t variable, std::size_t value) const {
     return bits.data() + (first[variable] + value) * words;
   }
+  const std::int32_t* code(std::size_t variable) const { return codes_ + variable * rows; }
   // How many values are asked for: one of two, each of more, none of one.
   std::size_t tests(std::size_t variable) const {
     const u32 card = cardinalities[variable];
     return card == 1 ? 0 : card == 2 ? 1 : card;
   }
+
+ private:
+  const std::int32_t* codes_;
 };
 
 }  // namespace contextwise::grow

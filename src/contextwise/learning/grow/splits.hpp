@@ -1,7 +1,8 @@
 // The best test of a node: the rules of growth.py, on sets of rows.
 //
 // A node's rows become one set per value of the target, squeezed to the words that are not empty; a
-// candidate's counts are then the sizes of its meets with these sets. A table of c ln(c + α/K) gives
+// candidate's counts are then the sizes of its meets with these sets. (Between variables of many
+// values, counting row by row is less work, and is done instead.) A table of c ln(c + α/K) gives
 // its score but for rounding; only a candidate that comes within the rounding of the best one so far
 // is scored by the rule itself, log by log, so that the choice is exactly that of the readable twin.
 #pragma once
@@ -77,8 +78,9 @@ class Splitter {
     const double roughly = rough(counts_, rows.size());
     for (std::size_t v = 0; v < columns_.variables(); ++v) {
       if (v == target || (barred && (*barred)[v])) continue;
+      const bool tallied = tally(v, rows, target);
       for (std::size_t k = 0; k < columns_.tests(v); ++k) {
-        const u64 total = meet(columns_.set(v, k));
+        const u64 total = tallied ? read(k) : meet(columns_.set(v, k));
         if (total < least || rows.size() - total < least) continue;
         const double about = rough(holds_, total) + rough(fails_, rows.size() - total) - roughly;
         if (about + problem_.rounding < best.score) continue;
@@ -106,13 +108,9 @@ class Splitter {
     for (std::size_t value = 0; value < card; ++value) {
       const u64* set = columns_.set(target, value);
       const std::size_t begin = masks_.size();
-      u64 count = 0;
-      for (const u32 k : active_) {
-        masks_.push_back(node_[k] & set[k]);
-        count += static_cast<u64>(std::popcount(masks_.back()));
-      }
-      counts_[value] = count;
-      if (count)
+      for (const u32 k : active_) masks_.push_back(node_[k] & set[k]);
+      counts_[value] = common(masks_.data() + begin, masks_.data() + begin, active_.size());
+      if (counts_[value])
         present_.push_back(static_cast<u32>(value));
       else
         masks_.resize(begin);
@@ -121,7 +119,30 @@ class Splitter {
     fails_.assign(card, 0);
   }
 
-  // How the rows of the node divide; returns how many are in the set.
+  // Counts all values of a variable row by row, where that is less work than a meet for each value:
+  // with many values of both variables. Returns whether it did.
+  bool tally(std::size_t v, std::span<const u32> rows, std::size_t target) {
+    const std::size_t cells = std::size_t{columns_.cardinalities[v]} * counts_.size();
+    if (columns_.tests(v) * present_.size() * active_.size() <= ROW * rows.size() + cells) return false;
+    table_.assign(cells, 0);
+    const std::int32_t *own = columns_.code(v), *wanted = columns_.code(target);
+    for (const u32 r : rows)
+      ++table_[static_cast<std::size_t>(own[r]) * counts_.size() + static_cast<std::size_t>(wanted[r])];
+    return true;
+  }
+
+  // How the rows divide by a value that was tallied; returns how many have it.
+  u64 read(std::size_t k) {
+    u64 total = 0;
+    for (const u32 value : present_) {
+      holds_[value] = table_[k * counts_.size() + value];
+      fails_[value] = counts_[value] - holds_[value];
+      total += holds_[value];
+    }
+    return total;
+  }
+
+  // How the rows of the node divide by a set; returns how many are in it.
   u64 meet(const u64* set) {
     const std::size_t words = active_.size();
     if (words < columns_.words) {
@@ -158,8 +179,10 @@ class Splitter {
     return found;
   }
 
+  static constexpr std::size_t ROW = 3;  // to tally a row takes as long as to meet so many words
   const Problem& problem_;
   const Columns& columns_;
+  std::vector<u32> table_;
   std::vector<u64> node_, gathered_, masks_, counts_, holds_, fails_;
   std::vector<u32> active_, present_;
   const double* logs_ = nullptr;
