@@ -125,7 +125,7 @@ def test_a_grid_is_tried_and_the_best_is_written(train: str, tmp_path: Path) -> 
         (["--select-by", "bic"], "--select-by needs a --grid"),
         (["--grid", "penalty=1", "--select-by", "pseudo-likelihood"], "with --valid"),
         (["--grid", "colour=1"], "the parameters are penalty, min_count"),
-        (["--grid", "penalty"], "--grid takes a parameter and values"),
+        (["--grid", "penalty"], "--grid takes a parameter and its value, as in penalty=1,5,25"),
         (["--grid", "penalty=many"], "'many' is not a valid float"),
         (["--refit", "l7"], "'l7' is not 'l1'"),
     ],
