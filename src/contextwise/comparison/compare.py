@@ -25,7 +25,7 @@ from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray
 
-__all__ = ["COUNTS", "Comparison", "Interrupted", "compare", "distance"]
+__all__ = ["COUNTS", "Comparison", "Interrupted", "answer", "compare", "distance"]
 
 
 def compare(
@@ -111,9 +111,14 @@ def compare(
     """
     deadline = deadline_of(time_limit)
     question = pose([true, guess], **restriction)
-    pairs = question.active_pairs()
-    unions = _count(question, pairs, engine, deadline, threads, show_progress)
-    comparison = Comparison(question, pairs, unions, engine, zero_division)
+    comparison = answer(
+        question,
+        engine=engine,
+        deadline=deadline,
+        threads=threads,
+        zero_division=zero_division,
+        show_progress=show_progress,
+    )
     if comparison.interrupted:
         raise Interrupted(comparison)
     if estimate and comparison.open_pairs:
@@ -124,6 +129,36 @@ def compare(
 def distance(true: ModelLike, guess: ModelLike, **options: Any) -> Number:
     """The distance alone: ``compare(true, guess, **options).distance``."""
     return compare(true, guess, **options).distance
+
+
+def answer(
+    question: Question,
+    *,
+    engine: str = DEFAULT,
+    deadline: float | None = None,
+    threads: int | None = None,
+    zero_division: ZeroDivision = "warn",
+    show_progress: bool | Progress = False,
+) -> Comparison:
+    """Compare the two models of a question that has been posed.
+
+    Parameters
+    ----------
+    question : Question
+        About two models, the true one first.
+    deadline : instant of `time.monotonic`, optional
+        When to stop.
+    engine, threads, zero_division, show_progress
+        As in `compare`.
+
+    Returns
+    -------
+    Comparison
+        It may have open pairs, or be interrupted.
+    """
+    pairs = question.active_pairs()
+    unions = _count(question, pairs, engine, deadline, threads, show_progress)
+    return Comparison(question, pairs, unions, engine, zero_division)
 
 
 def _count(

@@ -138,7 +138,7 @@ class Effort(TypedDict, total=False):
     show_progress: bool | Progress
 
 
-class _Options(Restriction, Effort, total=False):
+class ManyOptions(Restriction, Effort, total=False):
     """All keywords that comparisons of many models share."""
 
 
@@ -146,7 +146,7 @@ def distance_matrix(
     models: Iterable[ModelLike],
     *,
     names: Iterable[str] | None = None,
-    **options: Unpack[_Options],
+    **options: Unpack[ManyOptions],
 ) -> DistanceMatrix:
     """The distance of each two of some models, exactly.
 
@@ -213,7 +213,7 @@ def compare_many(
     guesses: Iterable[ModelLike],
     *,
     zero_division: ZeroDivision = "warn",
-    **options: Unpack[_Options],
+    **options: Unpack[ManyOptions],
 ) -> list[Comparison]:
     """Compare several guesses with one true model: the same as `compare` for each, counted at once.
 
