@@ -52,7 +52,7 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
         lambda a, b: compare(a, b).confusion.normalized,
         METRIC,
     ),
-    "contextwise.comparison.many.DistanceMatrix.normalized": (
+    "contextwise.comparison.matrix.DistanceMatrix.normalized": (
         lambda a, b: float(distance_matrix([a, b]).normalized[0, 1]),
         METRIC,
     ),

@@ -62,7 +62,18 @@ def depends(structure: Structure, pair: Pair, context: Mapping[str, str]) -> boo
 
 
 def contexts_of(domain: Domain, pair: Pair, *, canonical: bool = False) -> Iterator[dict[str, str]]:
-    """Every context of a pair: every assignment of the other variables, or of all of them."""
+    """Every context of a pair: every assignment of the other variables, or of all of them.
+
+    Parameters
+    ----------
+    domain : Domain
+    pair : two names
+    canonical : whether a context assigns the pair's variables too
+
+    Yields
+    ------
+    dict from names to states
+    """
     states = dict(zip(domain.names, domain.states, strict=True))
     names = [name for name in domain.names if canonical or name not in pair]
     for chosen in product(*(states[name] for name in names)):
@@ -74,7 +85,16 @@ def brute_force_pairs(
 ) -> dict[Pair, Confusion]:
     """The confusion matrix of every pair of variables, by visiting every context.
 
-    Both models are over one domain. Cost: pairs times contexts times features.
+    Cost: pairs times contexts times features.
+
+    Parameters
+    ----------
+    true, guess : structures over one domain
+    contexts : "fully-contextualized" or "canonical"
+
+    Returns
+    -------
+    dict from pairs of names to Confusion
     """
     matrices = {}
     for pair in combinations(true.domain.names, 2):
@@ -95,6 +115,17 @@ def brute_force(
 ) -> Confusion:
     """The confusion matrix over all pairs, by visiting every context.
 
+    Parameters
+    ----------
+    true, guess : structures over one domain
+    contexts : "fully-contextualized" or "canonical"
+
+    Returns
+    -------
+    Confusion
+
+    Examples
+    --------
     >>> domain = {"X0": 2, "X1": 2, "X2": 2}
     >>> true = Structure(domain, ["X0=0 & X1=1 & X2=1"])
     >>> guess = Structure(domain, ["X0=0 & X1=1", "X0=0 & X2=1"])
@@ -168,7 +199,13 @@ def states(max_states: int = 4) -> st.SearchStrategy[list[str] | int]:
 def domains(
     draw: st.DrawFn, *, min_variables: int = 0, max_variables: int = 4, max_states: int = 4
 ) -> Domain:
-    """Domains of mixed cardinalities, cardinality 1 and no variable at all included."""
+    """Domains of mixed cardinalities, cardinality 1 and no variable at all included.
+
+    Parameters
+    ----------
+    min_variables, max_variables : how many variables
+    max_states : how many states a variable has at most
+    """
     chosen = draw(st.lists(names(), min_size=min_variables, max_size=max_variables, unique=True))
     return Domain({name: draw(states(max_states)) for name in chosen})
 
@@ -218,7 +255,14 @@ def families(
     *,
     max_features: int = 6,
 ) -> tuple[Structure, ...]:
-    """So many structures over one domain."""
+    """So many structures over one domain.
+
+    Parameters
+    ----------
+    count : how many structures
+    domain : one that is given, a strategy for one, or None for any
+    max_features : how many features each has at most
+    """
     over = domain if isinstance(domain, Domain) else draw(domains() if domain is None else domain)
     return tuple(draw(structures(over, max_features=max_features)) for _ in range(count))
 
@@ -231,7 +275,14 @@ def log_linear_models(
     max_features: int = 6,
     largest_weight: float = 3.0,
 ) -> LogLinear:
-    """Structures with weights, 0 among them."""
+    """Structures with weights, 0 among them.
+
+    Parameters
+    ----------
+    domain : one that is given, a strategy for one, or None for any
+    max_features : how many features the structure has at most
+    largest_weight : in either direction
+    """
     structure = draw(structures(domain, max_features=max_features))
     weight = st.floats(-largest_weight, largest_weight)
     return LogLinear(structure, [draw(weight) for _ in range(len(structure))])
@@ -269,6 +320,12 @@ def covers(
     """Covers of few cubes, each of which tests few variables.
 
     ``covers(max_variables=70, max_states=70)`` draws wide ones: their bits fill several words.
+
+    Parameters
+    ----------
+    max_variables, max_states : how large the space is
+    max_cubes : how many cubes there are
+    max_tests : how many variables a cube tests
     """
     cardinalities = draw(st.lists(st.integers(1, max_states), max_size=max_variables))
     cubes = []

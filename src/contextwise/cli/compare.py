@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from contextwise.cli.compared import Drawn, Given, Result, as_records, as_text, print_rows
+from contextwise.cli.compare_output import Drawn, Given, Result, as_records, as_text, print_rows
 from contextwise.cli.distributions import seed_option
 from contextwise.cli.groups import group_option, show_groups, show_truths
 from contextwise.cli.models import load, model_argument, only_one_from_stdin, short_names

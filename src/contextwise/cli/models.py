@@ -27,7 +27,17 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def complete_model(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """What a shell offers for a model: files, and the bundled examples."""
+    """What a shell offers for a model: files, and the bundled examples.
+
+    Parameters
+    ----------
+    ctx, param : of click
+    incomplete : what was typed so far
+
+    Returns
+    -------
+    list of CompletionItem
+    """
     from contextwise import examples
 
     files = CompletionItem(incomplete, type="file")
@@ -77,7 +87,18 @@ def reading_options(command: Command) -> Command:
 
 
 def load(name: str, *, format: str | None = None, zero_weights: ZeroWeights = "keep") -> Model:
-    """The model of that name: a bundled example, a file, or ``-`` for standard input."""
+    """The model of that name: a bundled example, a file, or ``-`` for standard input.
+
+    Parameters
+    ----------
+    name : as it was given
+    format : of the file, optional
+    zero_weights : "keep" or "drop"
+
+    Returns
+    -------
+    Structure or LogLinear
+    """
     from contextwise.formats import as_model, read_stream
 
     if name == "-":
@@ -88,7 +109,18 @@ def load(name: str, *, format: str | None = None, zero_weights: ZeroWeights = "k
 def load_all(
     names: Sequence[str], *, format: str | None = None, zero_weights: ZeroWeights = "keep"
 ) -> list[Model]:
-    """The models of these names; one that is named twice is read once."""
+    """The models of these names; one that is named twice is read once.
+
+    Parameters
+    ----------
+    names : as they were given
+    format : of the files, optional
+    zero_weights : "keep" or "drop"
+
+    Returns
+    -------
+    list of Structure or LogLinear
+    """
     only_one_from_stdin(names)
     loaded = {name: load(name, format=format, zero_weights=zero_weights) for name in names}
     return [loaded[name] for name in names]

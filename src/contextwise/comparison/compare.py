@@ -127,7 +127,23 @@ def compare(
 
 
 def distance(true: ModelLike, guess: ModelLike, **options: Any) -> Number:
-    """The distance alone: ``compare(true, guess, **options).distance``."""
+    """The distance alone: ``compare(true, guess, **options).distance``.
+
+    Parameters
+    ----------
+    true, guess : models, paths of model files, or names of bundled examples
+    **options
+        Those of `compare`.
+
+    Returns
+    -------
+    int, or Fraction if contexts have weights
+
+    Examples
+    --------
+    >>> distance("lung", "lung-learned")
+    2
+    """
     return compare(true, guess, **options).distance
 
 

@@ -86,6 +86,13 @@ class Comparison(Rates):
     engine : which engine was asked for; `counted` says which ones counted
     zero_division : what a rate that would divide by zero is
     estimates : what is estimated of open pairs, if that was asked for and there are any
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> comparison = compare("lung", "lung-learned")
+    >>> comparison.distance, comparison.pair("smoker", "asbestos"), comparison.recall
+    (2, Confusion(tp=0, fn=1, fp=0, tn=1), 0.75)
     """
 
     question: Question

@@ -218,7 +218,18 @@ class ConfusionBounds:
 
 
 def confusion_bounds(a: Interval, b: Interval, u: Interval, contexts: Number) -> ConfusionBounds:
-    """The intervals that follow from those of the three unions of a pair."""
+    """The intervals that follow from those of the three unions of a pair.
+
+    Parameters
+    ----------
+    a, b : intervals of the unions of the true model and of the guess
+    u : interval of the union of both
+    contexts : what the contexts of the pair count together
+
+    Returns
+    -------
+    ConfusionBounds
+    """
     low, high = max(u[0], a[0], b[0]), min(u[1], a[1] + b[1], contexts)
     a_high, b_high = min(a[1], high), min(b[1], high)
     return ConfusionBounds(

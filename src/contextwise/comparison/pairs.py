@@ -56,6 +56,18 @@ def active_pairs(*models: Model) -> IntArray:
 def cover(model: Model, pair: Pair, *, contexts: Contexts = FULLY) -> Cover:
     """The cover of a pair: its features without the pair's literals.
 
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    pair : two names
+    contexts : "fully-contextualized" or "canonical"
+
+    Returns
+    -------
+    Cover
+
+    Examples
+    --------
     >>> from contextwise.models.structure import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 3}, ["A=1 & B=1 & C=0", "A=0 & B=0 & C!=1"])
     >>> cover(model, ("A", "B"))

@@ -41,8 +41,9 @@ from contextwise.learning.base import Learner, fresh
 from contextwise.learning.data import Data, DataLike, DomainLike, as_data
 from contextwise.learning.trees import threads_of
 from contextwise.models.domain import Domain
+from contextwise.models.factors import weighted
 from contextwise.models.features import IntArray, single_values, words_of
-from contextwise.models.structure import LogLinear, weighted
+from contextwise.models.structure import LogLinear
 
 FloatArray = npt.NDArray[np.float64]
 Rule = Literal["or", "and"]

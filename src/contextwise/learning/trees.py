@@ -30,8 +30,9 @@ from contextwise.learning.growth import Rules, Tree
 from contextwise.learning.marginals import check_prior
 from contextwise.learning.refitting import refit_l1
 from contextwise.models.domain import Domain
+from contextwise.models.factors import weighted
 from contextwise.models.features import IntArray, all_values
-from contextwise.models.structure import LogLinear, weighted
+from contextwise.models.structure import LogLinear
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -163,7 +163,18 @@ class Domain:
             ) from None
 
     def value_set(self, variable: int, states: Iterable[object], negated: bool = False) -> int:
-        """The states as a bit set (state ``k`` is bit ``k``), or all the others."""
+        """The states as a bit set (state ``k`` is bit ``k``), or all the others.
+
+        Parameters
+        ----------
+        variable : position
+        states : labels
+        negated : whether the other states are meant
+
+        Returns
+        -------
+        int
+        """
         chosen = 0
         for state in states:
             chosen |= 1 << self.state_position(variable, state)

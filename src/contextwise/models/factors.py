@@ -20,7 +20,7 @@ import numpy.typing as npt
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.models.domain import Domain, listed
 from contextwise.models.features import IntArray, WordArray, members, words_of
-from contextwise.models.structure import LogLinear, Model, Structure, weighted
+from contextwise.models.structure import LogLinear, Model, Structure
 
 FloatArray = npt.NDArray[np.float64]
 Scope = TypeVar("Scope", bound=Sequence[int])
@@ -44,6 +44,20 @@ def checked(domain: Domain, scopes: Iterable[Scope], advice: str = "") -> list[S
     """The scopes, if tables over them can be held; too large a table, or too many, are an error.
 
     They are taken one by one, so a long list ends with the first that is too much.
+
+    Parameters
+    ----------
+    domain : Domain
+    scopes : positions of the variables of each table
+    advice : what to do instead, for the message
+
+    Returns
+    -------
+    list of the scopes
+
+    Raises
+    ------
+    TooLargeError
     """
     taken: list[Scope] = []
     total = 0
@@ -76,6 +90,18 @@ def tables(
 ) -> Structure:
     """The structure with one feature for each cell of a table over each scope.
 
+    Parameters
+    ----------
+    domain : Domain
+    scopes : positions of the variables of each table
+    info : where the structure comes from, optional
+
+    Returns
+    -------
+    Structure
+
+    Examples
+    --------
     >>> tables(Domain({"A": 2, "B": 2, "C": 2}), [(0, 1)])
     Structure(3 variables, 4 features: A=0 & B=0; A=0 & B=1; A=1 & B=0; A=1 & B=1)
     """
@@ -87,12 +113,58 @@ def log_linear(
 ) -> LogLinear:
     """The product of factors as a log-linear model: each cell a feature, its log the weight.
 
+    Parameters
+    ----------
+    domain : Domain
+    factors : tables of logs
+    info : where the model comes from, optional
+
+    Returns
+    -------
+    LogLinear
+
+    Examples
+    --------
     >>> log_linear(Domain({"A": 2, "B": 2}), [Factor((0, 1), np.array([[0.0, 0.5], [1.0, 0.0]]))])
     LogLinear(2 variables, 4 features: 0 A=0 & B=0; 0.5 A=0 & B=1; 1 A=1 & B=0; 0 A=1 & B=1)
     """
     owners, variables, values, _ = cells_of(domain, [factor.scope for factor in factors])
     weights = np.concatenate([np.zeros(0), *(factor.logs.ravel() for factor in factors)])
     return weighted(domain, owners, variables, values, weights, info=info)
+
+
+def weighted(
+    domain: Domain,
+    owners: npt.ArrayLike,
+    variables: npt.ArrayLike,
+    values: WordArray,
+    weights: npt.ArrayLike,
+    *,
+    info: Mapping[str, Any] | None = None,
+) -> LogLinear:
+    """A log-linear model from arrays of literals; the weights of equal features add up.
+
+    Parameters
+    ----------
+    domain : Domain
+    owners, variables, values
+        As in `contextwise.models.features.normalized`.
+    weights : one for each raw feature
+    info : where the model comes from, optional
+
+    Returns
+    -------
+    LogLinear
+    """
+    given = np.asarray(weights, dtype=np.float64)
+    structure, places = Structure.from_literals(
+        domain, owners, variables, values, len(given), info=info
+    )
+    total = np.zeros(len(structure))
+    alive = places >= 0
+    with np.errstate(invalid="ignore"):
+        np.add.at(total, places[alive], given[alive])
+    return LogLinear(structure, total)
 
 
 def factors_of(model: LogLinear, advice: str = "") -> list[Factor]:

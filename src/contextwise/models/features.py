@@ -17,6 +17,7 @@ a feature, and no two features are equal. `normalized` establishes it from any l
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -183,7 +184,8 @@ def normalized(
 
     Parameters
     ----------
-    owners, variables, values : a literal each
+    cardinalities : of the variables
+    owners, variables, values : one of each for every literal
         The raw feature, the variable, and the value set (shape (literals, words)).
     count : int
         The number of raw features; one without literals is the empty conjunction.
@@ -245,6 +247,34 @@ def _hashes(features: Features) -> WordArray:
     before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(literal, dtype=np.uint64)])
     hashes: WordArray = before[features.starts[1:]] - before[features.starts[:-1]]
     return hashes
+
+
+def restrict(features: Features, fixed: Mapping[int, int]) -> Features:
+    """The features that agree with fixed states, over the variables that are not fixed.
+
+    Features that become equal are one.
+
+    >>> both = Features(
+    ...     np.array([2, 2]), np.array([0, 2]), np.array([0, 1]), np.array([[2], [1]], np.uint64)
+    ... )
+    >>> restrict(both, {0: 1}).literals(), restrict(both, {0: 0}).literals()
+    ([[(0, 1)]], [])
+    """
+    left = np.ones(len(features), dtype=bool)
+    for variable, state in fixed.items():
+        left &= features.allowing(variable, state)
+    stays = left[features.owners] & ~np.isin(features.variables, list(fixed))
+    kept = np.array([v not in fixed for v in range(len(features.cardinalities))], dtype=bool)
+    place = np.concatenate([np.cumsum(kept) - 1, [0]])
+    cardinalities = features.cardinalities[kept]
+    result, _ = normalized(
+        cardinalities,
+        (np.cumsum(left) - 1)[features.owners[stays]],
+        place[features.variables[stays]],
+        features.values[stays][:, : words_of(cardinalities)],
+        int(left.sum()),
+    )
+    return result
 
 
 def concatenated(*parts: Features) -> tuple[Features, IntArray]:

@@ -100,6 +100,18 @@ def plural(count: Number, noun: str) -> str:
 def columns(rows: Iterable[Sequence[str]], alignment: str, gap: str = "  ") -> str:
     """Rows of cells as straight columns, each to the left (``<``) or to the right (``>``).
 
+    Parameters
+    ----------
+    rows : cells of each row
+    alignment : one sign for each column
+    gap : what stands between columns
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> print(columns([("pair", "errors"), ("A – B", "7")], "<>"))
     pair   errors
     A – B       7

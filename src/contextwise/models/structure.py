@@ -36,7 +36,7 @@ from contextwise.models.features import (
     as_int,
     concatenated,
     normalized,
-    words_of,
+    restrict,
 )
 from contextwise.models.literals import (
     Feature,
@@ -108,9 +108,20 @@ class Structure:
         *,
         info: Mapping[str, Any] | None = None,
     ) -> tuple[Structure, IntArray]:
-        """A structure from arrays of literals, and the place of each raw feature (-1: dropped).
+        """A structure from arrays of literals, and the place of each raw feature.
 
-        See `contextwise.models.features.normalized` for the arrays.
+        Parameters
+        ----------
+        domain : Domain
+        owners, variables, values, count
+            As in `contextwise.models.features.normalized`.
+        info : where the structure comes from, optional
+
+        Returns
+        -------
+        structure : Structure
+        places : array of int
+            For each raw feature its index, or -1 if it was dropped.
         """
         features, places = normalized(domain.cardinalities, owners, variables, values, count)
         warn_of_contradictions(int((places < 0).sum()))
@@ -213,22 +224,7 @@ class Structure:
         The result is over the other variables. Features that become equal are one.
         """
         fixed = self.domain.assignment(context)
-        features = self.features
-        left = np.ones(len(self), dtype=bool)
-        for variable, state in fixed.items():
-            left &= features.allowing(variable, state)
-        stays = left[features.owners] & ~np.isin(features.variables, list(fixed))
-        number = np.cumsum(left) - 1
-        domain = self.domain.without(fixed)
-        place = np.cumsum([v not in fixed for v in range(len(self.domain))]) - 1
-        result, _ = Structure.from_literals(
-            domain,
-            number[features.owners[stays]],
-            place[features.variables[stays]] if len(self.domain) else features.variables,
-            features.values[stays][:, : words_of(domain.cardinalities)],
-            int(left.sum()),
-        )
-        return result
+        return Structure(self.domain.without(fixed), restrict(self.features, fixed))
 
     def union(self, other: Structure | LogLinear) -> Structure:
         """The features of both; the other one is laid over this domain by name.
@@ -374,10 +370,8 @@ class LogLinear:
     def without_zero_weights(self) -> LogLinear:
         """The model without the features whose weight is exactly 0."""
         keep = self.weights != 0
-        structure = Structure(
-            self.domain, self.structure.features.take(keep), info=self.structure.info
-        )
-        return LogLinear(structure, self.weights[keep])
+        kept = self.structure.features.take(keep)
+        return LogLinear(Structure(self.domain, kept, info=self.info), self.weights[keep])
 
 
 Model = Structure | LogLinear
@@ -393,27 +387,6 @@ def structure_of(model: Model) -> Structure:
         f"{type(model).__name__!r} is not a model; give a Structure or a LogLinear, or the path of "
         "a file (contextwise.convert makes structures of much else)"
     )
-
-
-def weighted(
-    domain: Domain,
-    owners: npt.ArrayLike,
-    variables: npt.ArrayLike,
-    values: WordArray,
-    weights: npt.ArrayLike,
-    *,
-    info: Mapping[str, Any] | None = None,
-) -> LogLinear:
-    """A log-linear model from arrays of literals; the weights of equal features add up."""
-    given = np.asarray(weights, dtype=np.float64)
-    structure, places = Structure.from_literals(
-        domain, owners, variables, values, len(given), info=info
-    )
-    total = np.zeros(len(structure))
-    alive = places >= 0
-    with np.errstate(invalid="ignore"):
-        np.add.at(total, places[alive], given[alive])
-    return LogLinear(structure, total)
 
 
 def _repr(kind: str, model: Model, shown: list[str]) -> str:

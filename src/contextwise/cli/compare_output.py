@@ -95,7 +95,19 @@ class Drawn:
 def as_records(
     true: Given, results: Sequence[Result], *, top: int, per_pair: bool
 ) -> list[dict[str, object]]:
-    """One object per guess: what a row of CSV has, and the pairs."""
+    """One object per guess: what a row of CSV has, and the pairs.
+
+    Parameters
+    ----------
+    true : the true model
+    results : of the guesses
+    top : how many of the worst pairs
+    per_pair : whether the counts of every pair are wanted
+
+    Returns
+    -------
+    list of records
+    """
     from contextwise.report.records import open_pair_records, pair_records, worst_pair_records
 
     records = []
@@ -112,7 +124,14 @@ def as_records(
 
 
 def print_rows(true: Given, results: Sequence[Result], *, per_pair: bool) -> None:
-    """CSV: one row per guess, or one row per pair of each guess."""
+    """CSV: one row per guess, or one row per pair of each guess.
+
+    Parameters
+    ----------
+    true : the true model
+    results : of the guesses
+    per_pair : whether the counts of every pair are wanted
+    """
     from contextwise.report.records import PAIR_KEYS, pair_records
 
     if per_pair:
@@ -134,7 +153,19 @@ def as_text(
     zero_weights: ZeroWeights,
     top: int,
 ) -> str:
-    """What was compared, and the table: of one guess in full, or of several, one row each."""
+    """What was compared, and the table: of one guess in full, or of several, one row each.
+
+    Parameters
+    ----------
+    true : the true model
+    results : of the guesses
+    zero_weights : whether features of weight 0 were kept
+    top : how many of the worst pairs
+
+    Returns
+    -------
+    str
+    """
     from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
     from contextwise.report.text import as_text as text_of
 
