@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise.cli import contextwise
-from contextwise.distributions.sampling import labelled
+from contextwise.distributions.sampling import labels_of
 from contextwise.errors import ParseError
 from contextwise.formats.data import format_rows, infer_domain, parse_rows, read_rows
 from contextwise.models.domain import Domain
@@ -79,7 +79,7 @@ def test_rows_survive_a_round_trip(domain: Domain, seed: int) -> None:
         return  # blanks around a cell do not count, so such labels cannot be told apart
     if any(name != name.strip() or not name for name in domain.names):
         return
-    text = format_rows(labelled(domain, positions), domain)
+    text = format_rows(labels_of(domain, positions), domain)
     assert np.array_equal(domain.encode(parse_rows(text.encode(), "x", domain)), positions)
 
 

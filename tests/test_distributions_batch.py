@@ -16,8 +16,8 @@ from contextwise.distributions import (
     probabilities,
     states,
 )
-from contextwise.distributions.batch import Method
-from contextwise.distributions.firing import firing
+from contextwise.distributions.batch_fitting import Method
+from contextwise.distributions.potentials import failures
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
@@ -47,7 +47,7 @@ def test_likelihood_fits_match_expectations(structures: tuple[Structure, ...], s
     fits = fit_many(structures, target, sizes=30, l2=0.5)
     assert fits.converged.all()
     for k, structure in enumerate(structures):
-        design = firing(structure.features, states(domain)).failing == 0
+        design = failures(structure.features, states(domain)).counts == 0
         fitted = np.exp(fits.log_probabilities[k, 0])
         assert fitted.sum() == pytest.approx(1)
         pull = design @ (target - fitted) - 0.5 / 30 * fits.weights[k][0]

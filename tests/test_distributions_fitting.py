@@ -21,9 +21,9 @@ from contextwise.distributions import (
     sample,
     states,
 )
-from contextwise.distributions.batch import Method
+from contextwise.distributions.batch_fitting import Method
 from contextwise.distributions.conditionals import Conditionals
-from contextwise.distributions.firing import FloatArray, distinct_rows
+from contextwise.distributions.potentials import FloatArray, distinct_rows
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
@@ -50,7 +50,7 @@ def test_conditionals_are_ratios_of_joint_probabilities(model: LogLinear, seed: 
     for row, logs in zip(rows, found, strict=True):
         for v, name in enumerate(domain.names):
             rest = {n: s for n, s in zip(domain.names, row, strict=True) if n != name}
-            own = marginal(model, name, given=rest)[domain.state_position(v, row[v])]
+            own = marginal(model, name, context=rest)[domain.state_position(v, row[v])]
             assert np.exp(logs[v]) == pytest.approx(own)
 
 

@@ -17,7 +17,7 @@ from contextwise.distributions import (
     probabilities,
     tables,
 )
-from contextwise.distributions.elimination import calibrated, elimination_order, plan
+from contextwise.distributions.elimination import elimination_order, exact_inference, plan
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
@@ -69,8 +69,8 @@ def test_marginals_and_conditionals(model: LogLinear, data: st.DataObject) -> No
         if all(state[model.domain.position(v)] == s for v, s in evidence.items())
     }
     total = sum(table.values())
-    assert abs(log_partition(model, given=evidence) - log(total)) < 1e-9
-    found = marginal(model, names, given=evidence)
+    assert abs(log_partition(model, context=evidence) - log(total)) < 1e-9
+    found = marginal(model, names, context=evidence)
     positions = [model.domain.position(name) for name in names]
     for state in product(*(range(model.domain.cardinalities[v]) for v in positions)):
         labels = [model.domain.states[v][k] for v, k in zip(positions, state, strict=True)]
@@ -111,7 +111,7 @@ def test_what_is_too_large_is_refused_with_its_cost() -> None:
     with pytest.raises(TooLargeError, match=r"10\^12\.\d cells, and 10\^7\.2 is the limit"):
         log_partition(model)
     pinned = " & ".join(f"v{i}=1" for i in range(2, n))
-    assert marginal(model, "v0", given=pinned).tolist() == pytest.approx([0.5, 0.5])
+    assert marginal(model, "v0", context=pinned).tolist() == pytest.approx([0.5, 0.5])
 
 
 def test_the_cost_is_the_number_of_cells() -> None:
@@ -132,11 +132,11 @@ def test_infinite_weights_are_constraints() -> None:
     assert np.allclose(marginal(model, ["A", "B"]), expected)
     assert log_partition(model) == pytest.approx(log(2 * exp(0.5) + 1))
     assert log_potential(model, [[1, 1], [0, 2], [0, 0]]).tolist() == [-np.inf, -np.inf, 0.5]
-    assert marginal(model, "A", given="B=1").tolist() == pytest.approx([1, 0])
+    assert marginal(model, "A", context="B=1").tolist() == pytest.approx([1, 0])
     with pytest.raises(DomainError, match="no state is possible"):
-        log_partition(model, given="B=2")
+        log_partition(model, context="B=2")
     with pytest.raises(DomainError, match="no state is possible"):
-        log_partition(model, given="A=1 & B=1")
+        log_partition(model, context="A=1 & B=1")
     impossible = LogLinear(structure, [0.0, np.inf, np.inf])
     assert marginal(impossible, "A").tolist() == [1, 0]
     nothing = LogLinear(Structure({"A": 2}, ["A=0", "A=1"]), [np.inf, np.inf])
@@ -147,8 +147,8 @@ def test_infinite_weights_are_constraints() -> None:
 
 def test_questions_that_make_no_sense() -> None:
     model = chain(3, 1.0)
-    with pytest.raises(DomainError, match="asked for and given"):
-        marginal(model, "v0", given="v0=1")
+    with pytest.raises(DomainError, match="asked for and in the context"):
+        marginal(model, "v0", context="v0=1")
     with pytest.raises(DomainError, match="asked for twice"):
         marginal(model, ["v0", "v0"])
     with pytest.raises(DomainError, match="unknown variable"):
@@ -162,7 +162,7 @@ def test_questions_that_make_no_sense() -> None:
 
 @given(log_linear_models(domains(max_variables=4)))
 def test_every_belief_is_a_distribution(model: LogLinear) -> None:
-    found = calibrated(model)
+    found = exact_inference(model)
     for table, belief in zip(found.plan.tables, found.beliefs, strict=True):
         assert belief.shape == table.shape
         assert belief.sum() == pytest.approx(1)

@@ -12,7 +12,7 @@ from contextwise.distributions import (
     sample,
 )
 from contextwise.distributions.gibbs import colouring
-from contextwise.distributions.sampling import Way
+from contextwise.distributions.sampling import SampleMethod
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
@@ -40,7 +40,7 @@ def chi_square(rows: IntArray, model: LogLinear) -> float:
 
 
 @pytest.mark.parametrize("method", ["exact", "gibbs"])
-def test_samples_have_the_distribution_of_the_model(method: Way) -> None:
+def test_samples_have_the_distribution_of_the_model(method: SampleMethod) -> None:
     rows = sample(mixed(), 20_000, rng=3, method=method)
     assert rows.shape == (20_000, 5)
     assert 0.001 < chi_square(rows, mixed()) < 0.999
@@ -48,21 +48,21 @@ def test_samples_have_the_distribution_of_the_model(method: Way) -> None:
 
 
 @pytest.mark.parametrize("method", ["exact", "gibbs"])
-def test_evidence(method: Way) -> None:
-    rows = sample(mixed(), 20_000, rng=8, method=method, given="B=2 & D=1")
+def test_evidence(method: SampleMethod) -> None:
+    rows = sample(mixed(), 20_000, rng=8, method=method, context="B=2 & D=1")
     assert (rows[:, 1] == 2).all()
     assert (rows[:, 3] == 1).all()
-    exact = marginal(mixed(), ["A", "C", "lonely"], given="B=2 & D=1").ravel()
+    exact = marginal(mixed(), ["A", "C", "lonely"], context="B=2 & D=1").ravel()
     places = np.ravel_multi_index((rows[:, 0], rows[:, 2], rows[:, 4]), (2, 2, 3))
     seen = np.bincount(places, minlength=12)
     statistic = ((seen - exact * 20_000) ** 2 / (exact * 20_000)).sum()
     assert 0.001 < chi2.sf(statistic, 11) < 0.999
-    everything = sample(mixed(), 3, rng=1, method=method, given="A=1,B=2,C=0,D=1,lonely=2")
+    everything = sample(mixed(), 3, rng=1, method=method, context="A=1,B=2,C=0,D=1,lonely=2")
     assert everything.tolist() == [[1, 2, 0, 1, 2]] * 3
 
 
 @pytest.mark.parametrize("method", ["exact", "gibbs"])
-def test_equal_seeds_give_equal_rows(method: Way) -> None:
+def test_equal_seeds_give_equal_rows(method: SampleMethod) -> None:
     first = sample(mixed(), 50, rng=4, method=method)
     assert np.array_equal(first, sample(mixed(), 50, rng=4, method=method))
     assert np.array_equal(first, sample(mixed(), 50, rng=np.random.default_rng(4), method=method))
@@ -108,7 +108,7 @@ def test_colours_share_no_feature() -> None:
 
 def test_diagnosis() -> None:
     pytest.importorskip("arviz_stats", reason="needs contextwise[diagnostics]")
-    mixing = gibbs_chains(mixed(), chains=8, draws=200, rng=1, given="A=1")
+    mixing = gibbs_chains(mixed(), chains=8, draws=200, rng=1, context="A=1")
     found = diagnose(MIXED, mixing)
     assert np.isnan(found.r_hat[0])  # given: it never moves
     assert (found.r_hat[1:] < 1.05).all()

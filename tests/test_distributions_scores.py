@@ -21,7 +21,7 @@ from contextwise.distributions import (
     probabilities,
     sample,
 )
-from contextwise.distributions.bridge import bennett, bridged
+from contextwise.distributions.bridge_sampling import bennett, bridge
 from contextwise.distributions.likelihood import _by_gibbs
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.models.domain import Domain
@@ -61,8 +61,8 @@ def test_the_chain_rule(models: tuple[LogLinear, LogLinear]) -> None:
     total = float((own * np.log(own / other)).sum())
     for k, state in enumerate(p.domain.states[0]):
         rest = list(p.domain.names[1:])
-        a = marginal(p, rest, given={name: state}).ravel()
-        b = marginal(q, rest, given={name: state}).ravel()
+        a = marginal(p, rest, context={name: state}).ravel()
+        b = marginal(q, rest, context={name: state}).ravel()
         total += own[k] * (a * np.log(a / b)).sum()
     assert kl_divergence(p, q).value == pytest.approx(total, abs=1e-9)
 
@@ -108,7 +108,7 @@ def test_elimination_and_enumeration_agree_to_the_ninth_place() -> None:
 def test_bridges_find_partition_functions() -> None:
     rng = np.random.default_rng(5)
     p, q = grid(3, 3, rng), grid(3, 3, rng)
-    found = bridged(p, q, samples=1000, rng=1)
+    found = bridge(p, q, samples=1000, rng=1)
     truth = log_partition(q) - log_partition(p)
     error = found.log_ratio.std(ddof=1) / np.sqrt(len(found.log_ratio))
     assert 0 < error < 0.05
@@ -156,7 +156,7 @@ def by_definition(model: LogLinear, rows: list[list[str]], groups: list[list[str
             evidence = {name: s for name, s in named.items() if name not in group}
             for name in group:
                 v = model.domain.position(name)
-                own = marginal(model, name, given=evidence)
+                own = marginal(model, name, context=evidence)
                 total += np.log(own[model.domain.state_position(v, named[name])])
     return total / len(rows)
 

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
-from contextwise.distributions import descent, fit, proximal
+from contextwise.distributions import descent, fit, proximal_newton
 from contextwise.distributions.conditionals import Conditionals
 from contextwise.distributions.descent import descend, descend_in_python, gram
-from contextwise.distributions.firing import FloatArray
 from contextwise.distributions.logistic import LogisticLoss
-from contextwise.distributions.proximal import Penalty, minimise
+from contextwise.distributions.potentials import FloatArray
+from contextwise.distributions.proximal_newton import Penalty, minimise
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
@@ -267,7 +267,7 @@ def test_a_start_near_the_optimum_saves_steps() -> None:
 def test_many_features_come_in_by_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     loss, _ = group_problem(5)
     whole = minimise(loss, Penalty.l1(1.0, 15), tolerance=1e-9)
-    monkeypatch.setattr(proximal, "FEWEST", 1)
+    monkeypatch.setattr(proximal_newton, "FEWEST", 1)
     few = minimise(loss, Penalty.l1(1.0, 15), tolerance=1e-9)
     assert np.allclose(whole.weights, few.weights, atol=1e-4)
 

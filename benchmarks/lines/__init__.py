@@ -16,6 +16,7 @@ from benchmarks.lines import (
     solvers,
     threads,
     variables,
+    weights,
 )
 from benchmarks.measure import Line
 
@@ -31,4 +32,5 @@ LINES: Mapping[str, Callable[[Models], Line]] = {
     "distributions": distributions.run,
     "learned": learning.run_agreement,
     "learners": learning.run_speed,
+    "weights": weights.run,
 }

@@ -18,7 +18,7 @@ from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, tim
 from contextwise import Domain, LogLinear, Structure, read
 from contextwise.convert import to_pgmpy, to_pyagrum
 from contextwise.distributions import conditional_log_probabilities, fit, marginal, sample
-from contextwise.distributions.elimination import calibrated
+from contextwise.distributions.elimination import exact_inference
 from contextwise.errors import require
 
 CHAIN = 12
@@ -80,7 +80,7 @@ def _marginals() -> Job:
     network, other = to_pyagrum(model), to_pgmpy(model)
 
     def ours() -> None:
-        found = calibrated(model)
+        found = exact_inference(model)
         for k, table in enumerate(expected.values()):
             assert np.allclose(found.marginal([k]), table)
 

@@ -153,7 +153,7 @@ def _same_cmll(models: Models) -> list[Figure]:
 
 def _twins() -> tuple[list[Measurement], list[Figure]]:
     """Made rows: the compiled growth against the readable one."""
-    data = _made_rows(12, 400)
+    data = made_rows(12, 400)
     learner = Trees(penalty=1.0, min_count=5)
     seconds, _ = timed(lambda: learner.fit(data))
     rules = Rules(1.0, 5, 1.0)
@@ -166,7 +166,7 @@ def _twins() -> tuple[list[Measurement], list[Figure]]:
     return measurements, [at_most("trees of the twins that differ", unlike, 0)]
 
 
-def _made_rows(variables: int, rows: int) -> Data:
+def made_rows(variables: int, rows: int) -> Data:
     rng = np.random.default_rng([SEED, variables])
     structure = structure_of(forest(variables, 3, rng))
     model = LogLinear(structure, rng.normal(0, 1, len(structure)))
@@ -187,14 +187,14 @@ def _run_speed(models: Models) -> Line:
     measurements: list[Measurement] = []
     figures: list[Figure] = []
     tables = {name: models.rows(name) for name in TIMED} if models.data else {}
-    for name, data in (tables or {"made rows": _made_rows(40, 2000)}).items():
+    for name, data in (tables or {"made rows": made_rows(40, 2000)}).items():
         case = f"{name}, {len(data.domain)} × {len(data):,}"
         ours = _add(measurements, case, "trees", lambda data=data: Trees(penalty=PENALTY).fit(data))  # type: ignore[misc]
-        theirs = _add(measurements, case, "scikit-learn", lambda data=data: _scikit_learn(data))  # type: ignore[misc]
+        theirs = _add(measurements, case, "scikit-learn", lambda data=data: scikit_trees(data))  # type: ignore[misc]
         _add(measurements, case, "acyclic trees", lambda data=data: AcyclicTrees().fit(data))  # type: ignore[misc]
         _add(measurements, case, "Chow-Liu", lambda data=data: ChowLiu().fit(data))  # type: ignore[misc]
         figures.append(at_least(f"{case}: trees, scikit-learn", theirs / ours, 10))
-    figures.append(_threads(measurements, tables.get("plants") or _made_rows(40, 2000)))
+    figures.append(_threads(measurements, tables.get("plants") or made_rows(40, 2000)))
     wide = as_data(np.random.default_rng(SEED).integers(0, 2, (2000, 1000)))
     seconds = _add(measurements, "1,000 × 2,000", "Chow-Liu", lambda: ChowLiu().fit(wide))
     figures.append(at_most("Chow-Liu, 1,000 variables × 2,000 rows", seconds, 2, "seconds"))
@@ -211,7 +211,7 @@ def _add(
     return seconds
 
 
-def _scikit_learn(data: Data) -> None:
+def scikit_trees(data: Data) -> None:
     """One tree per variable; min_impurity_decrease is in bits per row."""
     from sklearn.tree import DecisionTreeClassifier
 

@@ -10,7 +10,7 @@ from contextwise.cli.models import load
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
-    from contextwise.distributions.estimate import Estimate
+    from contextwise.distributions.sampling import Estimate
     from contextwise.models.structure import LogLinear
 
 seed_option = click.option(

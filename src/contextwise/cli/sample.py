@@ -64,7 +64,7 @@ def sample(
       contextwise sample truth.bif -n 10000 --seed 1 --out train.data
       contextwise sample fitted.mn -n 100 --context "v0=1" --method gibbs
     """
-    from contextwise.distributions.sampling import draw, labelled
+    from contextwise.distributions.sampling import draw, labels_of
     from contextwise.execution import files
     from contextwise.formats.data import format_codes, format_rows
 
@@ -74,7 +74,7 @@ def sample(
         loaded,
         count,
         rng=seed,
-        given=context,
+        context=context,
         method=method,  # type: ignore[arg-type]
         burn_in=burn_in,
         thin=thin,
@@ -83,7 +83,7 @@ def sample(
     if suffix == ".data":
         text = format_codes(drawn.positions)
     else:
-        text = format_rows(labelled(loaded.domain, drawn.positions), loaded.domain)
+        text = format_rows(labels_of(loaded.domain, drawn.positions), loaded.domain)
     if out == "-":
         click.echo(text, nl=False)
     else:

@@ -3,22 +3,24 @@
 A log-linear model gives every state x the probability exp(Σ w_f f(x)) / Z, the sum over the
 features f that hold in x.
 
+- `potentials`: which features hold in which rows;
 - `inference`: probabilities, marginals, conditionals, expectations, exactly: by visiting all states
   (`tables`), or by summing variables out one by one (`elimination`);
-- `sampling`: exact, or by Gibbs chains (`gibbs`);
-- `fitting`: weights from data; `batch`: thousands of structures over a small domain; `pseudo`: the
-  pseudo-likelihood;
-- `divergence`: how far apart two distributions are; `bridge`: partition functions from samples;
+- `sampling`: exact, or by Gibbs chains (`gibbs`), and estimates from samples;
+- `fitting`: weights from data, by likelihood or by pseudo-likelihood (`conditionals`), which is a
+  sum of logistic losses (`logistic`) and is fitted to a stated gap (`proximal_newton`, with the
+  inner loop `descent`); `batch_fitting`: thousands of structures over a small domain;
+- `divergence`: how far apart two distributions are; `bridge_sampling`: partition functions from
+  samples;
 - `likelihood`: how well rows are predicted.
 
 Nothing here touches counting: the metric cannot come to depend on weights.
 """
 
-from contextwise.distributions.batch import BatchFit, empirical, fit_many
-from contextwise.distributions.bridge import estimated_log_partition
+from contextwise.distributions.batch_fitting import BatchFit, empirical, fit_many
+from contextwise.distributions.bridge_sampling import estimated_log_partition
 from contextwise.distributions.conditionals import conditional_log_probabilities
 from contextwise.distributions.divergence import Divergences, divergences, kl_divergence
-from contextwise.distributions.estimate import Estimate
 from contextwise.distributions.fitting import ConvergenceWarning, Fit, fit
 from contextwise.distributions.inference import (
     expectations,
@@ -33,19 +35,30 @@ from contextwise.distributions.likelihood import (
     mean_log_likelihood,
     mean_pseudo_log_likelihood,
 )
-from contextwise.distributions.sampling import diagnose, gibbs_chains, sample
+from contextwise.distributions.sampling import (
+    Diagnosis,
+    Drawn,
+    Estimate,
+    diagnose,
+    draw,
+    gibbs_chains,
+    sample,
+)
 from contextwise.distributions.tables import states
 
 __all__ = [
     "BatchFit",
     "ConvergenceWarning",
+    "Diagnosis",
     "Divergences",
+    "Drawn",
     "Estimate",
     "Fit",
     "cmll",
     "conditional_log_probabilities",
     "diagnose",
     "divergences",
+    "draw",
     "empirical",
     "estimated_log_partition",
     "expectations",

@@ -17,17 +17,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.distributions.firing import (
+from contextwise.distributions.logistic import LogisticLoss, Options
+from contextwise.distributions.potentials import (
     BoolArray,
     Bytes,
     FloatArray,
     allowed_values,
+    encode_rows,
     literal_bits,
 )
-from contextwise.distributions.logistic import LogisticLoss, Options
 from contextwise.errors import DomainError, require
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.features import Features, IntArray
+from contextwise.models.structure import LogLinear
 
 CELLS = 2**24
 """How many (literal, row) cells are held at once."""
@@ -152,20 +154,36 @@ def _matrix(speaks: BoolArray, effects: npt.NDArray[np.int8], owners: IntArray, 
 
 
 def conditional_log_probabilities(model: ModelLike, rows: Any) -> FloatArray:
-    """log p(x_i | all the others) of every variable in every row: shape (rows, variables).
+    """log p(x_i | all the others) of every variable in every row.
 
     The sum over variables is the pseudo-log-likelihood of a row.
 
-    >>> from contextwise.models.structure import LogLinear, Structure
+    Parameters
+    ----------
+    model : LogLinear, path of a file, or name of an example
+        Its weights must be finite.
+    rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
+
+    Returns
+    -------
+    array of float of shape (rows, variables)
+
+    Examples
+    --------
+    >>> from contextwise import Structure
     >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(3)])
     >>> np.exp(conditional_log_probabilities(model, [[1, 1], [1, 0]])).round(3).tolist()
     [[0.75, 0.75], [0.5, 0.25]]
     """
-    model = as_log_linear(model)
+    own = as_log_linear(model)
+    return log_conditionals_of(own, encode_rows(own.domain, rows))
+
+
+def log_conditionals_of(model: LogLinear, rows: IntArray) -> FloatArray:
+    """The same for rows of positions."""
     if not np.isfinite(model.weights).all():
         raise DomainError("conditionals of every variable need finite weights")
-    encoded = model.domain.encode(rows)
-    distinct, back = np.unique(encoded, axis=0, return_inverse=True)
+    distinct, back = np.unique(rows, axis=0, return_inverse=True)
     prepared = Conditionals.of(model.structure.features, distinct)
     own = prepared.log_conditionals(model.weights)
     return np.ascontiguousarray(own.T)[back.reshape(-1)]

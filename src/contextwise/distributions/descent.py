@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.distributions.firing import FloatArray
+from contextwise.distributions.potentials import FloatArray
 from contextwise.errors import require
 from contextwise.models.features import IntArray
 

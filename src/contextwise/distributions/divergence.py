@@ -20,11 +20,10 @@ from typing import Literal
 
 import numpy as np
 
-from contextwise.distributions.bridge import GROUPS, Differences, bridged
-from contextwise.distributions.elimination import calibrated, log_sum_exp
-from contextwise.distributions.estimate import Estimate, mean_of
-from contextwise.distributions.firing import FloatArray, log_potential_of
-from contextwise.distributions.sampling import Seed
+from contextwise.distributions.bridge_sampling import GROUPS, Differences, bridge
+from contextwise.distributions.elimination import exact_inference, log_sum_exp
+from contextwise.distributions.potentials import FloatArray, log_potential_of
+from contextwise.distributions.sampling import Estimate, Seed, mean_of
 from contextwise.distributions.tables import STATES, log_potential_blocks
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.execution.progress import Progress
@@ -38,7 +37,19 @@ SAMPLES = 10_000
 
 @dataclass(frozen=True)
 class Divergences:
-    """All of them at once; p is the first model, q the second."""
+    """All of them at once; p is the first model, q the second.
+
+    Attributes
+    ----------
+    kl_p_q, kl_q_p : Estimate
+    jensen_shannon : Estimate
+    total_variation : Estimate
+
+    Examples
+    --------
+    >>> divergences("lung", "lung").total_variation
+    Estimate(0, exact)
+    """
 
     kl_p_q: Estimate
     kl_q_p: Estimate
@@ -59,21 +70,29 @@ def divergences(
 
     Parameters
     ----------
-    p, q : models; q is laid over p's domain by names
+    p, q : LogLinear, path of a file, or name of an example
+        q is laid over p's domain by names.
     how : "exact" refuses what is too large, "sampled" never tries, "auto" falls back to samples
     samples, rng : for estimates; equal seeds give equal estimates
+    show_progress : bool or function of (done, total)
+
+    Returns
+    -------
+    Divergences
+
+    Raises
+    ------
+    TooLargeError
+        If the answer must be exact and there are too many states.
 
     Examples
     --------
-    >>> from contextwise.models.structure import Structure
     >>> structure = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
     >>> p, q = LogLinear(structure, [1.0]), LogLinear(structure, [0.0])
     >>> divergences(p, q).kl_p_q
     Estimate(0.117993, exact)
     """
-    p = as_log_linear(p)
-    q = as_log_linear(q)
-    q = q.aligned_to(p.domain)
+    p, q = _aligned(p, q)
     if how != "sampled" and prod(p.domain.cardinalities) <= STATES:
         return _enumerated(p, q)
     if how == "exact":
@@ -91,6 +110,11 @@ def divergences(
     )
 
 
+def _aligned(p: ModelLike, q: ModelLike) -> tuple[LogLinear, LogLinear]:
+    first = as_log_linear(p)
+    return first, as_log_linear(q).aligned_to(first.domain)
+
+
 def kl_divergence(
     p: ModelLike,
     q: ModelLike,
@@ -100,17 +124,30 @@ def kl_divergence(
     rng: Seed = 0,
     show_progress: bool | Progress = False,
 ) -> Estimate:
-    """KL(p ‖ q): what is lost when q stands for p, in nats. See `divergences`.
+    """KL(p ‖ q): what is lost when q stands for p, in nats.
 
-    >>> from contextwise.models.structure import Structure
+    Parameters
+    ----------
+    p, q, how, samples, rng, show_progress
+        As in `divergences`.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    TooLargeError
+        If the answer must be exact and the treewidth is too large.
+
+    Examples
+    --------
     >>> structure = Structure({"A": 2}, ["A=1"])
     >>> p, q = LogLinear(structure, [0.0]), LogLinear(structure, [np.log(3)])
     >>> round(float(kl_divergence(p, q)), 6), round(float(kl_divergence(q, p)), 6)
     (0.143841, 0.130812)
     """
-    p = as_log_linear(p)
-    q = as_log_linear(q)
-    q = q.aligned_to(p.domain)
+    p, q = _aligned(p, q)
     if how == "sampled" or prod(p.domain.cardinalities) <= STATES:
         return divergences(
             p, q, how=how, samples=samples, rng=rng, show_progress=show_progress
@@ -167,8 +204,8 @@ def _exact_kl(p: LogLinear, q: LogLinear) -> Estimate | None:
     weights = np.zeros(len(features))  # p with the features of q, at weight 0
     weights[places[: len(p)]] = p.weights
     try:
-        both = calibrated(LogLinear(Structure(p.domain, features), weights))
-        log_z = calibrated(q).log_partition
+        both = exact_inference(LogLinear(Structure(p.domain, features), weights))
+        log_z = exact_inference(q).log_partition
     except TooLargeError:
         return None
     expected = both.expectations()[places]
@@ -183,7 +220,7 @@ def _sampled(
     """Means over samples of both models."""
     found = _exact_samples(p, q, samples, np.random.default_rng(rng))
     if found is None:
-        found = bridged(p, q, samples=samples, rng=rng, show_progress=show_progress)
+        found = bridge(p, q, samples=samples, rng=rng, show_progress=show_progress)
     with np.errstate(over="ignore"):
         r_p, r_q = found.log_ratio[:, None] - found.in_p, found.log_ratio[:, None] - found.in_q
         terms = [
@@ -201,7 +238,7 @@ def _exact_samples(
 ) -> Differences | None:
     """Independent samples of both; None where exact inference is too large for one of them."""
     try:
-        first, second = calibrated(p), calibrated(q)
+        first, second = exact_inference(p), exact_inference(q)
     except TooLargeError:
         return None
     each = max(2, -(-samples // GROUPS))

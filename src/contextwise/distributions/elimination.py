@@ -26,7 +26,7 @@ from math import log10, prod
 
 import numpy as np
 
-from contextwise.distributions.firing import FloatArray
+from contextwise.distributions.potentials import FloatArray
 from contextwise.distributions.tables import Pattern, Pinned, Table
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.models.features import IntArray
@@ -42,7 +42,7 @@ class Plan:
 
     Attributes
     ----------
-    tables : one a free variable, in the order of elimination; a scope begins with that variable
+    tables : one per free variable, in the order of elimination; a scope begins with that variable
     parents : for each table the one that takes what remains of it, or -1
     constants : the features that the pinned variables already satisfy
     refused : the features that the pinned variables refuse
@@ -72,9 +72,19 @@ def plan(
 
     Parameters
     ----------
+    structure : Structure
     pinned : variables that are fixed, by position
     together : sets of variables that must share a table, because their marginal is wanted
-    limit : the largest number of cells; more is a `TooLargeError` that says how many
+    limit : the largest number of cells
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    TooLargeError
+        If more cells are needed; the message says how many.
     """
     pinned = {} if pinned is None else pinned
     cardinalities = structure.domain.cardinalities
@@ -114,7 +124,15 @@ def elimination_order(
     *,
     limit: int = CELLS,
 ) -> list[tuple[int, ...]]:
-    """The scopes of the tables, in order: a variable and its separator, smallest table first."""
+    """The scopes of the tables, in order: a variable and its separator, smallest table first.
+
+    Parameters
+    ----------
+    variables : those to sum out
+    cardinalities : of all variables
+    scopes : sets of variables that share a table
+    limit : the largest number of cells of all tables
+    """
     neighbours: dict[int, set[int]] = {v: set() for v in variables}
     for scope in scopes:
         for variable in scope:
@@ -240,26 +258,51 @@ def log_sum_exp(table: FloatArray) -> FloatArray:
 
 
 def spread(table: FloatArray, scope: Sequence[int], onto: Sequence[int]) -> FloatArray:
-    """A table laid over the axes of a larger scope, ready to broadcast."""
+    """A table laid over the axes of a larger scope, ready to broadcast.
+
+    Parameters
+    ----------
+    table : one axis per variable of its scope
+    scope : the variables of its axes
+    onto : the variables of the larger scope
+    """
     order = sorted(range(len(scope)), key=lambda k: onto.index(scope[k]))
     sizes: Mapping[int, int] = dict(zip(scope, table.shape, strict=True))
     return table.transpose(order).reshape([sizes.get(v, 1) for v in onto])
 
 
 def project(table: FloatArray, scope: Sequence[int], onto: Sequence[int]) -> FloatArray:
-    """The sum over the axes that are not asked for, the others in the order asked for."""
+    """The sum over the axes that are not asked for, the others in the order asked for.
+
+    Parameters
+    ----------
+    table : one axis per variable of its scope
+    scope : the variables of its axes
+    onto : the variables asked for
+    """
     kept = [v for v in scope if v in set(onto)]
     summed: FloatArray = table.sum(axis=tuple(k for k, v in enumerate(scope) if v not in kept))
     return summed.transpose([kept.index(v) for v in onto])
 
 
-def calibrated(
+def exact_inference(
     model: LogLinear,
     *,
     pinned: Pinned | None = None,
     together: Iterable[Iterable[int]] = (),
     limit: int = CELLS,
 ) -> Calibrated:
-    """Exact inference in a model; see `plan`."""
+    """All conditionals of a model, each variable given its separator.
+
+    Parameters
+    ----------
+    model : LogLinear
+    pinned, together, limit
+        As in `plan`.
+
+    Returns
+    -------
+    Calibrated
+    """
     made = plan(model.structure, pinned=pinned, together=together, limit=limit)
     return calibrate(made, model.weights)

@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.distributions.firing import BoolArray, FloatArray, allowed_values, firing
+from contextwise.distributions.potentials import BoolArray, FloatArray, allowed_values, failures
 from contextwise.errors import DomainError
 from contextwise.models.features import Features, IntArray
 from contextwise.models.structure import LogLinear
@@ -85,7 +85,7 @@ class Gibbs:
         )
 
     def begin(self, rows: IntArray, rng: np.random.Generator) -> Chains:
-        """One chain a row; the free variables begin at random."""
+        """One chain per row; the free variables begin at random."""
         values = np.ascontiguousarray(rows.T)
         cards = self.features.cardinalities
         for variables in (self.unrelated, *(colour.variables for colour in self.colours)):
@@ -93,9 +93,9 @@ class Gibbs:
         return self.resume(values.T)
 
     def resume(self, rows: IntArray) -> Chains:
-        """One chain a row, where the row is."""
-        found = firing(self.features, rows)
-        return Chains(np.ascontiguousarray(rows.T), found.fails, found.failing)
+        """One chain per row, where the row is."""
+        found = failures(self.features, rows)
+        return Chains(np.ascontiguousarray(rows.T), found.literals, found.counts)
 
     def sweep(self, chains: Chains, rng: np.random.Generator) -> None:
         """Redraw every free variable once, in every chain."""
@@ -121,7 +121,15 @@ class Gibbs:
         return potentials
 
     def move(self, chains: Chains, colour: Colour, p: FloatArray, rng: np.random.Generator) -> None:
-        """Draw the variables of a colour from these conditionals."""
+        """Draw the variables of a colour from these conditionals.
+
+        Parameters
+        ----------
+        chains : which move
+        colour : the variables that are drawn
+        p : their conditionals
+        rng : Generator
+        """
         draws = rng.random(p.shape[1:])
         up_to = np.cumsum(p[:-1], axis=0)
         values = (draws >= up_to).sum(axis=0)
@@ -145,7 +153,21 @@ def run(
     thin: int,
     rng: np.random.Generator,
 ) -> Iterator[IntArray]:
-    """Rows of positions, one a chain, after the burn-in and at every ``thin``-th sweep."""
+    """Rows of positions, one per chain, after the burn-in and at every ``thin``-th sweep.
+
+    Parameters
+    ----------
+    model : LogLinear
+    start : one row per chain; where the variables that are not free stay
+    free : positions of the variables that are drawn; None means all
+    draws : how many rows of each chain
+    burn_in, thin : sweeps before the first row, and from one row to the next
+    rng : Generator
+
+    Yields
+    ------
+    array of int of shape (chains, variables)
+    """
     sampler = Gibbs.of(model, free)
     chains = sampler.begin(start, rng)
     for _ in range(burn_in):

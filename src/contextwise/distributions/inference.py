@@ -1,7 +1,8 @@
 """What a model says: probabilities, marginals, conditionals and expectations, exactly.
 
-Rows and evidence are given by names and labels, as everywhere; what comes back are arrays. Where
-exact inference is too large, the error says how large (see `distributions.elimination`).
+Models are objects, paths of files or names of examples; rows and contexts are given by names and
+labels; what comes back are arrays. Where exact inference is too large, the error says how large
+(see `contextwise.distributions.elimination`).
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.distributions.elimination import calibrated
-from contextwise.distributions.firing import FloatArray, log_potential_of
+from contextwise.distributions.elimination import exact_inference
+from contextwise.distributions.potentials import FloatArray, encode_rows, log_potential_of
 from contextwise.distributions.tables import log_potential_blocks
 from contextwise.errors import DomainError
 from contextwise.formats import ModelLike, as_log_linear
@@ -27,93 +28,175 @@ def log_potential(model: ModelLike, rows: Any) -> FloatArray:
 
     Parameters
     ----------
-    rows : array, DataFrame or list of rows; see `Domain.encode`
+    model : LogLinear, path of a file, or name of an example
+    rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
+
+    Returns
+    -------
+    array of float, one per row
 
     Examples
     --------
-    >>> from contextwise.models.structure import LogLinear, Structure
+    >>> from contextwise import LogLinear, Structure
     >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1", "A=1 & B=1"]), [0.5, 2.0])
     >>> log_potential(model, [[0, 1], [1, 0], [1, 1]]).tolist()
     [0.0, 0.5, 2.5]
     """
-    model = as_log_linear(model)
-    return log_potential_of(model, model.domain.encode(rows))
+    own = as_log_linear(model)
+    return log_potential_of(own, encode_rows(own.domain, rows))
 
 
-def log_partition(model: ModelLike, *, given: Assignment | None = None) -> float:
-    """log Z: the log of the sum of exp(log-potential) over all states that agree with ``given``.
+def log_partition(model: ModelLike, *, context: Assignment | None = None) -> float:
+    """log Z: the log of the sum of exp(log-potential) over all states, or those in a context.
 
-    >>> from contextwise.models.structure import LogLinear, Structure
+    Parameters
+    ----------
+    model : LogLinear, path of a file, or name of an example
+    context : partial assignment, optional
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TooLargeError
+        If the treewidth is too large.
+
+    Examples
+    --------
+    >>> from contextwise import LogLinear, Structure
     >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(5)])
     >>> round(float(np.exp(log_partition(model))), 12)
     8.0
     """
-    model = as_log_linear(model)
-    return calibrated(model, pinned=model.domain.assignment(given)).log_partition
+    own = as_log_linear(model)
+    return exact_inference(own, pinned=own.domain.assignment(context)).log_partition
 
 
 def log_probability(model: ModelLike, rows: Any) -> FloatArray:
-    """log p(x) of each row."""
-    model = as_log_linear(model)
+    """log p(x) of each row.
+
+    Parameters
+    ----------
+    model : LogLinear, path of a file, or name of an example
+    rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
+
+    Returns
+    -------
+    array of float, one per row
+
+    Raises
+    ------
+    TooLargeError
+        If the treewidth is too large.
+
+    Examples
+    --------
+    >>> from contextwise import LogLinear, Structure
+    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(5)])
+    >>> np.exp(log_probability(model, [[0, 1], [1, 1]])).round(3).tolist()
+    [0.125, 0.625]
+    """
     return log_potential(model, rows) - log_partition(model)
 
 
 def probabilities(model: ModelLike) -> FloatArray:
-    """The probability of every state: an array with an axis a variable.
+    """The probability of every state, of at most 2**24.
 
-    For up to 2**24 states.
+    Parameters
+    ----------
+    model : LogLinear, path of a file, or name of an example
 
-    >>> from contextwise.models.structure import LogLinear, Structure
+    Returns
+    -------
+    array of float with one axis per variable
+
+    Raises
+    ------
+    TooLargeError
+        If there are more states.
+
+    Examples
+    --------
+    >>> from contextwise import LogLinear, Structure
     >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(5)])
     >>> probabilities(model).round(3).tolist()
     [[0.125, 0.125], [0.125, 0.625]]
     """
-    model = as_log_linear(model)
-    table = np.concatenate([block for (block,) in log_potential_blocks(model)])
+    own = as_log_linear(model)
+    table = np.concatenate([block for (block,) in log_potential_blocks(own)])
     top = table.max()
     if top == -np.inf:
         raise DomainError("no state is possible: the infinite weights exclude every one")
     np.exp(table - top, out=table)
     table /= table.sum()
-    return table.reshape(model.domain.cardinalities)
+    return table.reshape(own.domain.cardinalities)
 
 
 def marginal(
-    model: ModelLike, variables: str | Sequence[str], *, given: Assignment | None = None
+    model: ModelLike, variables: str | Sequence[str], *, context: Assignment | None = None
 ) -> FloatArray:
-    """The distribution of some variables, given the states of others.
+    """The distribution of some variables, in a context if one is given.
 
     Parameters
     ----------
-    variables : a name, or several; the result has an axis for each, in this order
-    given : partial assignment, optional
-        The evidence; the marginal is conditional on it.
+    model : LogLinear, path of a file, or name of an example
+    variables : a name, or several
+    context : partial assignment, optional
+        The states of other variables; the marginal is conditional on them.
+
+    Returns
+    -------
+    array of float with one axis per variable asked for, in this order
+
+    Raises
+    ------
+    TooLargeError
+        If the treewidth is too large.
 
     Examples
     --------
-    >>> from contextwise.models.structure import LogLinear, Structure
+    >>> from contextwise import LogLinear, Structure
     >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(5)])
-    >>> marginal(model, "A").round(3).tolist(), marginal(model, "A", given="B=1").round(3).tolist()
-    ([0.25, 0.75], [0.167, 0.833])
+    >>> marginal(model, "A").round(3).tolist()
+    [0.25, 0.75]
+    >>> marginal(model, "A", context="B=1").round(3).tolist()
+    [0.167, 0.833]
     """
-    model = as_log_linear(model)
-    domain = model.domain
+    own = as_log_linear(model)
     names = [variables] if isinstance(variables, str) else list(variables)
-    positions = [domain.position(name) for name in names]
-    pinned = domain.assignment(given)
+    positions = [own.domain.position(name) for name in names]
+    pinned = own.domain.assignment(context)
     for name, position in zip(names, positions, strict=True):
         if position in pinned or names.count(name) > 1:
-            raise DomainError(f"{name!r} is asked for twice, or asked for and given")
-    return calibrated(model, pinned=pinned, together=[positions]).marginal(positions)
+            raise DomainError(f"{name!r} is asked for twice, or asked for and in the context")
+    return exact_inference(own, pinned=pinned, together=[positions]).marginal(positions)
 
 
-def expectations(model: ModelLike, *, given: Assignment | None = None) -> FloatArray:
+def expectations(model: ModelLike, *, context: Assignment | None = None) -> FloatArray:
     """The probability of each feature, in the order of the structure's features.
 
-    >>> from contextwise.models.structure import LogLinear, Structure
+    Parameters
+    ----------
+    model : LogLinear, path of a file, or name of an example
+    context : partial assignment, optional
+
+    Returns
+    -------
+    array of float, one per feature
+
+    Raises
+    ------
+    TooLargeError
+        If the treewidth is too large.
+
+    Examples
+    --------
+    >>> from contextwise import LogLinear, Structure
     >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1", "A=1 & B=1"]), [0.0, np.log(5)])
     >>> expectations(model).round(3).tolist()
     [0.75, 0.625]
     """
-    model = as_log_linear(model)
-    return calibrated(model, pinned=model.domain.assignment(given)).expectations()
+    own = as_log_linear(model)
+    return exact_inference(own, pinned=own.domain.assignment(context)).expectations()

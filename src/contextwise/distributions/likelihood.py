@@ -9,7 +9,7 @@ given the evidence of its group ::
 
     CMLL(x) = Σ_groups Σ_{i in the group} log p(x_i | x outside the group)
 
-With one variable a group it is the pseudo-likelihood. It needs no partition function, only sums
+With one variable per group it is the pseudo-likelihood. It needs no partition function, only sums
 over the states of a group: exact while a group has at most `GROUP_STATES` of them, by Gibbs
 sampling of the group beyond.
 """
@@ -22,19 +22,20 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.distributions.conditionals import conditional_log_probabilities
-from contextwise.distributions.estimate import Estimate
-from contextwise.distributions.firing import (
+from contextwise.distributions.conditionals import log_conditionals_of
+from contextwise.distributions.gibbs import Gibbs
+from contextwise.distributions.inference import log_partition
+from contextwise.distributions.potentials import (
     BoolArray,
     CountArray,
     FloatArray,
     counts_of,
     distinct_rows,
-    firing,
+    encode_rows,
+    failures,
+    log_potential_of,
 )
-from contextwise.distributions.gibbs import Gibbs
-from contextwise.distributions.inference import log_probability
-from contextwise.distributions.sampling import Seed
+from contextwise.distributions.sampling import Estimate, Seed
 from contextwise.distributions.tables import states
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.execution.progress import Progress, progress_of
@@ -52,23 +53,71 @@ SAMPLED_ROWS = 500
 
 
 def mean_log_likelihood(model: ModelLike, rows: Any) -> float:
-    """The mean of log p(x) over the rows; exact, and refused where that is too large."""
-    model = as_log_linear(model)
-    return float(log_probability(model, some_rows(model.domain, rows)).mean())
+    """The mean of log p(x) over the rows; exact, and refused where that is too large.
+
+    Parameters
+    ----------
+    model : LogLinear, path of a file, or name of an example
+    rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
+
+    Returns
+    -------
+    float, in nats
+
+    Raises
+    ------
+    DomainError
+        If there are no rows.
+    TooLargeError
+        If the treewidth is too large.
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(3)])
+    >>> round(mean_log_likelihood(model, [[1, 1], [1, 0]]), 4)  # 3/6 and 1/6
+    -1.2425
+    """
+    own = as_log_linear(model)
+    potentials = log_potential_of(own, scored_rows(own.domain, rows))
+    return float(potentials.mean()) - log_partition(own)
 
 
 def mean_pseudo_log_likelihood(model: ModelLike, rows: Any) -> float:
-    """The mean over the rows of Σ_i log p(x_i | the others)."""
-    model = as_log_linear(model)
-    logs = conditional_log_probabilities(model, some_rows(model.domain, rows))
+    """The mean over the rows of Σ_i log p(x_i | the others).
+
+    Parameters
+    ----------
+    model : LogLinear, path of a file, or name of an example
+    rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
+
+    Returns
+    -------
+    float, in nats
+
+    Raises
+    ------
+    DomainError
+        If there are no rows.
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(3)])
+    >>> round(mean_pseudo_log_likelihood(model, [[1, 1]]), 4)  # log 3/4, twice
+    -0.5754
+    """
+    own = as_log_linear(model)
+    logs = log_conditionals_of(own, scored_rows(own.domain, rows))
     return float(logs.sum(axis=1).mean())
 
 
-def some_rows(domain: Domain, rows: Any) -> Any:
-    """The rows, unless there are none."""
-    if not len(domain.encode(rows)):
+def scored_rows(domain: Domain, rows: Any) -> IntArray:
+    """Rows of positions, of which there must be some."""
+    positions = encode_rows(domain, rows)
+    if not len(positions):
         raise DomainError("there are no rows to score")
-    return rows
+    return positions
 
 
 def cmll(
@@ -80,10 +129,12 @@ def cmll(
     rng: Seed = 0,
     show_progress: bool | Progress = False,
 ) -> Estimate:
-    """The conditional marginal log-likelihood, a row; see the head of this module.
+    """The conditional marginal log-likelihood per row; see the head of this module.
 
     Parameters
     ----------
+    model : LogLinear, path of a file, or name of an example
+    rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
     groups : int or lists of names
         So many groups of neighbours in the order of the domain, as even as can be, or the groups
         themselves, which must hold every variable once.
@@ -92,10 +143,22 @@ def cmll(
     rng : for Gibbs sampling of groups that are too large
         At most 500 of the rows are then used, drawn by this generator, and the standard error
         covers that.
+    show_progress : bool or function of (groups done, groups in all)
+
+    Returns
+    -------
+    Estimate, in nats
+
+    Raises
+    ------
+    DomainError
+        If there are no rows, or the groups do not hold every variable once.
+    TooLargeError
+        If a group is too large and must not be sampled.
 
     Examples
     --------
-    >>> from contextwise.models.structure import Structure
+    >>> from contextwise import Structure
     >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(3)])
     >>> cmll(model, [[1, 1], [1, 0]], groups=1)  # the marginals: log 4/6 + log 4/6, …
     Estimate(-1.1575, exact)
@@ -103,7 +166,7 @@ def cmll(
     model = as_log_linear(model)
     if not np.isfinite(model.weights).all():
         raise DomainError("CMLL needs finite weights")
-    encoded = model.domain.encode(some_rows(model.domain, rows))
+    encoded = scored_rows(model.domain, rows)
     divided = _groups(model.domain, groups)
     large = [g for g in divided if _group_states(model.domain, g) > GROUP_STATES]
     if large and not sampling:
@@ -173,7 +236,7 @@ def _exactly(model: LogLinear, rows: IntArray, group: list[int]) -> FloatArray:
 
 def _failing(features: Features, counted: BoolArray, rows: IntArray) -> CountArray:
     """How many of the counted literals of each feature fail in each row."""
-    return counts_of(features, firing(features, rows).fails & counted[:, None])
+    return counts_of(features, failures(features, rows).literals & counted[:, None])
 
 
 def _by_gibbs(
@@ -181,8 +244,8 @@ def _by_gibbs(
 ) -> FloatArray:
     """Σ log p(x_i | outside) of each row as each of the replicates sees it.
 
-    A replicate is one chain a row. The marginal of the row's value is the mean, along the chain, of
-    its probability given all the others, which varies less than the value itself. The replicates
+    A replicate is one chain per row. The marginal of the row's value is the mean, along the chain,
+    of its probability given all the others, which varies less than the value itself. The replicates
     that come back are pseudo-values: the spread over them is that of the mean of all.
     """
     sampler = Gibbs.of(model, group)
@@ -224,7 +287,7 @@ def _with_error(totals: FloatArray, weights: IntArray, rows: int) -> Estimate:
     used = int(weights.sum())
     by_replicate = totals @ weights / used
     variance = float(by_replicate.var(ddof=1)) / len(by_replicate)
-    how = f"by Gibbs sampling, {REPLICATES} chains a row"
+    how = f"by Gibbs sampling, {REPLICATES} chains per row"
     if used < rows:
         by_row = totals.mean(axis=0)
         variance += float(by_row.var(ddof=1)) / used * (1 - used / rows)

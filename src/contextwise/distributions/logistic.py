@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from contextwise.distributions.descent import gram
-from contextwise.distributions.firing import FloatArray
+from contextwise.distributions.potentials import FloatArray
 from contextwise.models.features import IntArray
 
 

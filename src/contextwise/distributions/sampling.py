@@ -1,29 +1,78 @@
-"""Samples of a model: exact where the treewidth allows, by Gibbs chains elsewhere."""
+"""Samples of a model, exact where the treewidth allows, else by Gibbs chains; and estimates.
+
+`draw` says where its rows come from: they are independent and exact, or they come from chains, and
+then `Drawn.diagnosis` says how well the chains mixed. What is computed from samples is an
+`Estimate`, a number with its standard error.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.distributions.elimination import calibrated
-from contextwise.distributions.firing import FloatArray
+from contextwise.distributions.elimination import exact_inference
 from contextwise.distributions.gibbs import run
+from contextwise.distributions.potentials import FloatArray
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import IntArray
 
-Way = Literal["auto", "exact", "gibbs"]
+SampleMethod = Literal["auto", "exact", "gibbs"]
 Rows = npt.NDArray[Any]
 Seed = np.random.Generator | int
 
-FEWEST_CHAINS, MOST_CHAINS, ROWS_A_CHAIN = 100, 1000, 10
+FEWEST_CHAINS, MOST_CHAINS, ROWS_PER_CHAIN = 100, 1000, 10
 BURN_IN = 100
 THIN = 10
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and how it was found; its standard error is 0 where it is exact.
+
+    Attributes
+    ----------
+    value : float
+    standard_error : float
+    how : str
+
+    Examples
+    --------
+    >>> Estimate(0.5)
+    Estimate(0.5, exact)
+    >>> float(Estimate(0.25, 0.01, "from 400 samples"))
+    0.25
+    """
+
+    value: float
+    standard_error: float = 0.0
+    how: str = "exact"
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        error = f" ± {self.standard_error:.2g}" if self.standard_error else ""
+        return f"Estimate({self.value:.6g}{error}, {self.how})"
+
+    @property
+    def exact(self) -> bool:
+        """Whether there is no sampling in it."""
+        return self.how.startswith("exact")
+
+
+def mean_of(values: FloatArray, how: str) -> Estimate:
+    """The mean of independent values, with its standard error."""
+    if np.isinf(values).any():
+        return Estimate(float("inf"), 0.0, how)
+    spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+    return Estimate(float(values.mean()), spread / np.sqrt(len(values)), how)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +81,41 @@ class Drawn:
 
     Attributes
     ----------
+    domain : Domain
     positions : array of shape (rows, variables)
         The position of each state.
     chains : array of shape (chains, draws, variables), or None
         The Gibbs chains that the rows come from; None if they are exact and independent.
+
+    Examples
+    --------
+    >>> drawn = draw("lung", 1000, rng=1)
+    >>> drawn.how, drawn.positions.shape, drawn.diagnosis
+    ('exact', (1000, 3), None)
+    >>> draw("lung", 1000, rng=1, method="gibbs").how
+    'from 100 Gibbs chains'
     """
 
+    domain: Domain
     positions: IntArray
     chains: IntArray | None = None
+
+    @property
+    def how(self) -> str:
+        """Where the rows come from, in words."""
+        return "exact" if self.chains is None else f"from {len(self.chains)} Gibbs chains"
+
+    @property
+    def rows(self) -> Rows:
+        """The rows as labels, as all functions take them."""
+        return labels_of(self.domain, self.positions)
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """How well the chains mixed; None without chains, or where they are too few to say."""
+        if self.chains is None or self.chains.shape[0] < 2 or self.chains.shape[1] < 4:
+            return None
+        return diagnose(self.domain, self.chains)
 
 
 def sample(
@@ -47,24 +123,24 @@ def sample(
     count: int,
     *,
     rng: Seed,
-    given: Assignment | None = None,
-    method: Way = "auto",
+    context: Assignment | None = None,
+    method: SampleMethod = "auto",
     burn_in: int = BURN_IN,
     thin: int = THIN,
     show_progress: bool | Progress = False,
 ) -> Rows:
-    """Rows drawn from a model.
+    """Rows drawn from a model; `draw` says as well where they come from.
 
     Parameters
     ----------
-    model : LogLinear
+    model : LogLinear, path of a file, or name of an example
     count : how many rows
     rng : generator or seed; equal seeds give equal rows
-    given : partial assignment, optional
-        The evidence: rows are drawn from the distribution given these states.
+    context : partial assignment, optional
+        Rows are drawn from the distribution given these states.
     method : "exact", "gibbs", or "auto": exact where that is possible
-        By Gibbs sampling the rows come from 100 chains, in turn; for more than 1,000 rows from
-        one for ten of them, up to 1,000 chains. `draw` gives the chains as well.
+        By Gibbs sampling the rows come from 100 chains, in turn; for more than 1,000 rows there is
+        one chain for ten of them, up to 1,000 chains.
     burn_in, thin : for Gibbs sampling
         Sweeps before the first row of a chain, and from one row to the next.
     show_progress : bool or function of (done, total)
@@ -74,25 +150,28 @@ def sample(
     array of shape (count, variables)
         Labels of states, as all functions take them: ints if all labels are ``0``, ``1``, …
 
+    Raises
+    ------
+    TooLargeError
+        If the rows must be exact and the treewidth is too large.
+
     Examples
     --------
-    >>> from contextwise.models.structure import LogLinear, Structure
+    >>> from contextwise import LogLinear, Structure
     >>> model = LogLinear(Structure({"A": 2, "B": ["no", "yes"]}, ["A=1 & B=yes"]), [9.0])
     >>> sample(model, 3, rng=1).tolist()
     [['1', 'yes'], ['1', 'yes'], ['1', 'yes']]
     """
-    model = as_log_linear(model)
-    drawn = draw(
+    return draw(
         model,
         count,
         rng=rng,
-        given=given,
+        context=context,
         method=method,
         burn_in=burn_in,
         thin=thin,
         show_progress=show_progress,
-    )
-    return labelled(model.domain, drawn.positions)
+    ).rows
 
 
 def draw(
@@ -100,8 +179,8 @@ def draw(
     count: int,
     *,
     rng: Seed,
-    given: Assignment | None = None,
-    method: Way = "auto",
+    context: Assignment | None = None,
+    method: SampleMethod = "auto",
     burn_in: int = BURN_IN,
     thin: int = THIN,
     show_progress: bool | Progress = False,
@@ -110,21 +189,26 @@ def draw(
 
     Parameters
     ----------
-    model, count, rng, given, method, burn_in, thin, show_progress
+    model, count, rng, context, method, burn_in, thin, show_progress
         As in `sample`.
 
     Returns
     -------
     Drawn
 
+    Raises
+    ------
+    TooLargeError
+        If the rows must be exact and the treewidth is too large.
+
     Examples
     --------
-    >>> from contextwise.models.structure import LogLinear, Structure
+    >>> from contextwise import LogLinear, Structure
     >>> model = LogLinear(Structure({"A": 2, "B": ["no", "yes"]}, ["A=1 & B=yes"]), [9.0])
     >>> draw(model, 2, rng=1).positions.tolist(), draw(model, 2, rng=1).chains
     ([[1, 1], [1, 1]], None)
     """
-    model = as_log_linear(model)
+    own = as_log_linear(model)
     if count < 0:
         raise DomainError(f"the number of rows cannot be {count}")
     if method not in ("auto", "exact", "gibbs"):
@@ -132,25 +216,26 @@ def draw(
     generator = np.random.default_rng(rng)
     if method != "gibbs":
         try:
-            found = calibrated(model, pinned=model.domain.assignment(given))
+            found = exact_inference(own, pinned=own.domain.assignment(context))
         except TooLargeError:
             if method == "exact":
                 raise
         else:
-            return Drawn(found.sample(count, generator))
-    many = min(MOST_CHAINS, max(FEWEST_CHAINS, count // ROWS_A_CHAIN))
+            return Drawn(own.domain, found.sample(count, generator))
+    many = min(MOST_CHAINS, max(FEWEST_CHAINS, count // ROWS_PER_CHAIN))
     chains = max(1, min(count, many))
     drawn = gibbs_chains(
-        model,
+        own,
         chains=chains,
         draws=-(-count // chains),
         rng=generator,
-        given=given,
+        context=context,
         burn_in=burn_in,
         thin=thin,
         show_progress=show_progress,
     )
-    return Drawn(drawn.transpose(1, 0, 2).reshape(-1, len(model.domain))[:count], drawn)
+    in_turn = drawn.transpose(1, 0, 2).reshape(-1, len(own.domain))
+    return Drawn(own.domain, in_turn[:count], drawn)
 
 
 def gibbs_chains(
@@ -159,7 +244,7 @@ def gibbs_chains(
     chains: int,
     draws: int,
     rng: Seed,
-    given: Assignment | None = None,
+    context: Assignment | None = None,
     burn_in: int = BURN_IN,
     thin: int = THIN,
     show_progress: bool | Progress = False,
@@ -170,27 +255,31 @@ def gibbs_chains(
 
     Parameters
     ----------
-    model : LogLinear
+    model : LogLinear, path of a file, or name of an example
     chains, draws : how many chains, and how many rows of each
-    rng, given, burn_in, thin, show_progress
+    rng, context, burn_in, thin, show_progress
         As in `sample`.
 
     Returns
     -------
     array of shape (chains, draws, variables)
+
+    Examples
+    --------
+    >>> gibbs_chains("lung", chains=4, draws=50, rng=1).shape
+    (4, 50, 3)
     """
-    model = as_log_linear(model)
+    own = as_log_linear(model)
     if chains < 1 or draws < 0 or burn_in < 0 or thin < 1:
         raise DomainError("chains and thin are at least 1, draws and burn_in not negative")
-    pinned = model.domain.assignment(given)
-    start = np.zeros((chains, len(model.domain)), dtype=np.int64)
+    pinned = own.domain.assignment(context)
+    start = np.zeros((chains, len(own.domain)), dtype=np.int64)
     for variable, state in pinned.items():
         start[:, variable] = state
-    free = [v for v in range(len(model.domain)) if v not in pinned]
     rows = run(
-        model,
+        own,
         start,
-        free=free,
+        free=[v for v in range(len(own.domain)) if v not in pinned],
         draws=draws,
         burn_in=burn_in,
         thin=thin,
@@ -212,6 +301,18 @@ class Diagnosis:
     R-hat near 1 (below 1.01 is the usual demand) says that the chains agree; the effective sample
     size says how many independent rows they are worth. Both are NaN for a variable that never
     changes.
+
+    Attributes
+    ----------
+    names : of the variables
+    r_hat : array of float, one per variable
+    effective_size : array of float, one per variable
+
+    Examples
+    --------
+    >>> found = draw("lung", 1000, rng=1, method="gibbs").diagnosis
+    >>> found.names, bool((found.r_hat < 1.1).all())
+    (('smoker', 'asbestos', 'cancer'), True)
     """
 
     names: tuple[str, ...]
@@ -225,11 +326,34 @@ class Diagnosis:
         place = int(np.argmax(known))
         return self.names[place], float(self.r_hat[place])
 
+    @property
+    def fewest(self) -> float:
+        """The smallest effective sample size; NaN if no variable ever changes."""
+        known = self.effective_size[~np.isnan(self.effective_size)]
+        return float(known.min()) if len(known) else float("nan")
+
 
 def diagnose(domain: Domain, chains: IntArray) -> Diagnosis:
     """R-hat and effective sample size of Gibbs chains, by ArviZ.
 
-    Needs ``pip install contextwise[diagnostics]``, at least two chains with four draws each.
+    Needs ``pip install contextwise[diagnostics]``.
+
+    Parameters
+    ----------
+    domain : Domain
+    chains : array of shape (chains, draws, variables)
+        At least two chains with four draws each.
+
+    Returns
+    -------
+    Diagnosis
+
+    Examples
+    --------
+    >>> from contextwise import examples
+    >>> chains = gibbs_chains("lung", chains=4, draws=200, rng=1)
+    >>> bool(diagnose(examples.load("lung").domain, chains).worst[1] < 1.1)
+    True
     """
     stats = require("arviz_stats.base", "diagnostics").array_stats
     if chains.shape[0] < 2 or chains.shape[1] < 4:
@@ -244,10 +368,10 @@ def diagnose(domain: Domain, chains: IntArray) -> Diagnosis:
     return Diagnosis(domain.names, r_hat, size)
 
 
-def labelled(domain: Domain, positions: IntArray) -> Rows:
+def labels_of(domain: Domain, positions: IntArray) -> Rows:
     """Rows of positions as rows of labels; ints if all labels are ``0``, ``1`` and so on.
 
-    >>> labelled(Domain({"A": ["no", "yes"]}), np.array([[1], [0]])).tolist()
+    >>> labels_of(Domain({"A": ["no", "yes"]}), np.array([[1], [0]])).tolist()
     [['yes'], ['no']]
     """
     if all(own == tuple(map(str, range(len(own)))) for own in domain.states):

@@ -1,9 +1,9 @@
 """Tables of log-potentials: a feature is a box of cells to which its weight is added.
 
-A table has an axis a variable. The cells where a feature holds are a box (a choice of values on
-each of its axes), so filling a table takes one sliced addition a feature, and the probability of a
-feature is one sliced sum: no loop over states. The whole state space is one such table, or, beyond
-`BLOCK` cells, several that fix the first variables.
+A table has one axis per variable. The cells where a feature holds are a box (a choice of values on
+each of its axes), so filling a table takes one sliced addition per feature, and the probability of
+a feature is one sliced sum: no loop over states. The whole state space is one such table, or,
+beyond `BLOCK` cells, several that fix the first variables.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from math import prod
 
 import numpy as np
 
-from contextwise.distributions.firing import FloatArray
+from contextwise.distributions.potentials import FloatArray
 from contextwise.errors import TooLargeError
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features, IntArray, members
@@ -70,7 +70,15 @@ class Table:
         pattern: Pattern,
         features: Sequence[int],
     ) -> Table:
-        """The table over ``scope`` that takes these features, all inside the scope."""
+        """The table over ``scope`` that takes these features, all inside the scope.
+
+        Parameters
+        ----------
+        scope : the variables of the axes
+        cardinalities : of all variables
+        pattern : what is left of the features
+        features : those that the table takes
+        """
         shape = tuple(cardinalities[v] for v in scope)
         boxes = tuple(_box(pattern.literals[f] or {}, scope, shape) for f in features)
         return cls(tuple(scope), shape, np.array(features, dtype=np.int64), boxes)
@@ -107,6 +115,21 @@ def _box(literals: Mapping[int, int], scope: Sequence[int], shape: Sequence[int]
 def states(domain: Domain) -> IntArray:
     """All states as rows of positions, the last variable fastest.
 
+    Parameters
+    ----------
+    domain : Domain
+
+    Returns
+    -------
+    array of int of shape (states, variables)
+
+    Raises
+    ------
+    TooLargeError
+        If there are more than 2**24 states.
+
+    Examples
+    --------
     >>> states(Domain({"A": 2, "B": 2})).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
@@ -129,7 +152,7 @@ def state_count(domain: Domain, limit: int = STATES) -> int:
 def log_potential_blocks(*models: LogLinear) -> Iterator[tuple[FloatArray, ...]]:
     """The log-potentials of all states, block by block in the order of `states`.
 
-    The models are over one domain; each block has one flat array a model.
+    The models are over one domain; each block has one flat array per model.
     """
     domain = models[0].domain
     state_count(domain)

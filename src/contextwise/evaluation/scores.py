@@ -16,14 +16,13 @@ import numpy as np
 
 from contextwise.comparison.compare import COUNTS, Comparison, compare
 from contextwise.comparison.question import Restriction
-from contextwise.distributions.bridge import estimated_log_partition
+from contextwise.distributions.bridge_sampling import estimated_log_partition
 from contextwise.distributions.divergence import How, divergences, kl_divergence
-from contextwise.distributions.estimate import Estimate
-from contextwise.distributions.firing import log_potential_of
 from contextwise.distributions.fitting import fit
 from contextwise.distributions.inference import log_partition
-from contextwise.distributions.likelihood import cmll, mean_pseudo_log_likelihood, some_rows
-from contextwise.distributions.sampling import Seed
+from contextwise.distributions.likelihood import cmll, mean_pseudo_log_likelihood, scored_rows
+from contextwise.distributions.potentials import log_potential_of
+from contextwise.distributions.sampling import Estimate, Seed
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.execution.progress import Progress
 from contextwise.formats import ModelLike, as_model
@@ -219,20 +218,20 @@ def _predict(
     if not isinstance(guess, LogLinear):
         found.refuse(PREDICTIONS, "the guess has no weights")
         return
-    rows = some_rows(guess.domain, test)
-    count = len(guess.domain.encode(rows))
+    positions = scored_rows(guess.domain, test)
+    count = len(positions)
 
     def likelihood() -> Estimate:
         log_z = _log_partition(guess, sampling, rng, show_progress)
-        mean = float(log_potential_of(guess, guess.domain.encode(rows)).mean())
+        mean = float(log_potential_of(guess, positions).mean())
         return Estimate(mean - log_z.value, log_z.standard_error, log_z.how)
 
     found.add("log_likelihood", likelihood)
-    found.add("pseudo_log_likelihood", lambda: Estimate(mean_pseudo_log_likelihood(guess, rows)))
+    found.add("pseudo_log_likelihood", lambda: Estimate(mean_pseudo_log_likelihood(guess, test)))
     found.add(
         "cmll",
         lambda: cmll(
-            guess, rows, groups=groups, sampling=sampling, rng=rng, show_progress=show_progress
+            guess, test, groups=groups, sampling=sampling, rng=rng, show_progress=show_progress
         ),
     )
     for name, price in (("aic", 2.0), ("bic", log(count))):

@@ -16,8 +16,8 @@ weight, and the penalty is the L1 penalty on logistic regression with x in {0, 1
 has no price, unless that is asked for. A pair stays if the table of either regression is not 0
 (rule "or") or both are ("and"); the weights of its features are the means of the two.
 
-Each regression is solved to a stated gap (see `contextwise.distributions.proximal`), so what is 0
-is 0 at the optimum and not because a search ended early.
+Each regression is solved to a stated gap (see `contextwise.distributions.proximal_newton`), so what
+is 0 is 0 at the optimum and not because a search ended early.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.distributions.firing import distinct_rows
 from contextwise.distributions.logistic import LogisticLoss, Options
-from contextwise.distributions.proximal import Optimum, Penalty, minimise
+from contextwise.distributions.potentials import distinct_rows
+from contextwise.distributions.proximal_newton import Optimum, Penalty, minimise
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.learning.base import Learner, fresh
@@ -129,7 +129,14 @@ class Columns:
         return LogisticLoss(Options(matrix, starts), self.counts, chosen.ravel())
 
     def penalty(self, target: int, l1: float, l2: float, *, penalise_intercept: bool) -> Penalty:
-        """The prices of the intercept and of each other variable's table."""
+        """The prices of the intercept and of each other variable's table.
+
+        Parameters
+        ----------
+        target : the variable that is regressed on the others
+        l1, l2, penalise_intercept
+            As in `SparsePairs`.
+        """
         options = self.cardinalities[target] - 1
         sizes = options * np.delete(np.diff(self.starts), target)
         sizes = np.concatenate([[options], sizes[sizes > 0]])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from contextwise.distributions.estimate import Estimate
+from contextwise.distributions.sampling import Estimate
 from contextwise.models.numbers import READABLE, is_readable, name, number, percent, rate
 from contextwise.report.colours import Agreement
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from contextwise.comparison.compare import compare
 from contextwise.distributions import empirical, fit_many, probabilities
-from contextwise.distributions.batch import STATES
+from contextwise.distributions.batch_fitting import STATES
 from contextwise.distributions.sampling import gibbs_chains
 from contextwise.distributions.tables import state_count
 from contextwise.execution.files import write_bytes

@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from contextwise.distributions.descent import descend
-from contextwise.distributions.firing import BoolArray, FloatArray
 from contextwise.distributions.logistic import LogisticLoss, LossAt
+from contextwise.distributions.potentials import BoolArray, FloatArray
 from contextwise.errors import require
 from contextwise.execution.progress import Progress
 from contextwise.models.features import IntArray
@@ -73,7 +73,14 @@ class Penalty:
 
     @classmethod
     def l1(cls, price: float, size: int, ridge: float = 0.0) -> Penalty:
-        """The same price on each weight."""
+        """The same price on each weight.
+
+        Parameters
+        ----------
+        price : of a weight of 1
+        size : how many weights
+        ridge : as in `Penalty`
+        """
         return cls(np.full(size, float(price)), np.arange(size + 1), ridge)
 
     @property

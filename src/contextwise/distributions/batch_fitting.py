@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.distributions.elimination import log_sum_exp
-from contextwise.distributions.firing import BoolArray, FloatArray, firing
+from contextwise.distributions.potentials import BoolArray, FloatArray, encode_rows, failures
 from contextwise.distributions.tables import state_count, states
 from contextwise.errors import DomainError
 from contextwise.execution.progress import Progress, progress_of
@@ -45,9 +45,17 @@ class BatchFit:
 
     Attributes
     ----------
-    weights : a structure each: shape (targets, features of the structure)
+    structures : what was fitted
+    weights : one array per structure, of shape (targets, features of the structure)
     log_probabilities : shape (structures, targets, states), states in the order of `states`
     converged : shape (structures, targets)
+
+    Examples
+    --------
+    >>> structure = Structure({"A": 2}, ["A=1"])
+    >>> fits = fit_many([structure], [[0.25, 0.75]])
+    >>> fits.model(0, 0), bool(fits.converged.all())
+    (LogLinear(1 variable, 1 feature: 1.09861 A=1), True)
     """
 
     structures: tuple[Structure, ...]
@@ -62,7 +70,7 @@ class BatchFit:
     def kl_from(self, target: int | slice, truth: FloatArray) -> FloatArray:
         """KL(truth ‖ fitted) of each structure, for one target or several.
 
-        ``truth`` is a distribution over all states, or one a target.
+        ``truth`` is a distribution over all states, or one per target.
         """
         fitted = self.log_probabilities[:, target]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -74,10 +82,21 @@ class BatchFit:
 def empirical(domain: Domain, rows: Any) -> FloatArray:
     """The share of each state among the rows: a target for `fit_many`.
 
+    Parameters
+    ----------
+    domain : Domain
+    rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
+
+    Returns
+    -------
+    array of float, one per state, in the order of `states`
+
+    Examples
+    --------
     >>> empirical(Domain({"A": 2, "B": 2}), [[0, 1], [1, 1], [1, 1], [1, 0]]).tolist()
     [0.0, 0.25, 0.25, 0.5]
     """
-    encoded = domain.encode(rows)
+    encoded = encode_rows(domain, rows)
     if not len(encoded):
         raise DomainError("there are no rows to fit to")
     count = state_count(domain)
@@ -111,7 +130,18 @@ def fit_many(
     l2 : float
         ``l2 / 2`` times the sum of squared weights is taken from the total log-likelihood.
     tolerance : float
-        Converged means that a further Newton step would gain less than this, a row.
+        Converged means that a further Newton step would gain less than this per row.
+    max_iterations : Newton steps, at most
+    show_progress : bool or function of (structures fitted, structures in all)
+
+    Returns
+    -------
+    BatchFit
+
+    Raises
+    ------
+    TooLargeError
+        If there are more states.
 
     Examples
     --------
@@ -136,7 +166,7 @@ def fit_many(
     weights, tables, converged = [], [], []
     with progress_of(show_progress, "fitting structures") as progress:
         for done, structure in enumerate(structures):
-            design = (firing(structure.features, cells).failing == 0).T.astype(np.float64)
+            design = (failures(structure.features, cells).counts == 0).T.astype(np.float64)
             basis, back = _basis(design)
             found = [
                 _newton(basis, target, own_ridge, objective, tolerance, max_iterations)

@@ -1,4 +1,4 @@
-"""From one model to another in small steps: the ratio of partition functions that are too large.
+"""Bridge sampling: the ratio of two partition functions that are too large, from Gibbs chains.
 
 Between p and q lie the models whose weights are a mixture of both, (1 - t) · p + t · q. Neighbours
 on this ladder overlap, and Bennett's acceptance ratio finds the ratio of their partition functions
@@ -12,7 +12,9 @@ step below. Chains are independent of each other, so groups of chains are replic
 estimate, and the spread over groups is an honest standard error (of the sampling; that the chains
 have mixed has to be believed, or tried with more sweeps).
 
-S. H. Meng and W. H. Wong (1996) and C. H. Bennett (1976) are the sources of the estimator.
+The sources of the estimator are C. H. Bennett (1976), "Efficient estimation of free energy
+differences from Monte Carlo data", and X.-L. Meng and W. H. Wong (1996), "Simulating ratios of
+normalizing constants via a simple identity".
 """
 
 from __future__ import annotations
@@ -23,10 +25,9 @@ from math import log
 
 import numpy as np
 
-from contextwise.distributions.estimate import Estimate, mean_of
-from contextwise.distributions.firing import FloatArray, log_potential_of
 from contextwise.distributions.gibbs import Chains, Gibbs
-from contextwise.distributions.sampling import Seed
+from contextwise.distributions.potentials import FloatArray, log_potential_of
+from contextwise.distributions.sampling import Estimate, Seed, mean_of
 from contextwise.errors import DomainError
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike, as_log_linear
@@ -57,7 +58,7 @@ class Differences:
     how: str
 
 
-def bridged(
+def bridge(
     p: LogLinear,
     q: LogLinear,
     *,
@@ -65,7 +66,19 @@ def bridged(
     rng: Seed,
     show_progress: bool | Progress = False,
 ) -> Differences:
-    """Climb from p to q; both are over one domain, with finite weights."""
+    """Climb from p to q.
+
+    Parameters
+    ----------
+    p, q : over one domain, with finite weights
+    samples : how many of each
+    rng : generator or seed
+    show_progress : bool or function of (steps done, steps in all)
+
+    Returns
+    -------
+    Differences
+    """
     if not (np.isfinite(p.weights).all() and np.isfinite(q.weights).all()):
         raise DomainError("an estimate from Gibbs chains needs finite weights")
     generator = np.random.default_rng(rng)
@@ -102,15 +115,27 @@ def estimated_log_partition(
 ) -> Estimate:
     """log Z from Gibbs chains that climb from the uniform distribution; with its standard error.
 
-    >>> from contextwise.models.structure import Structure
+    Parameters
+    ----------
+    model : LogLinear, path of a file, or name of an example
+    samples : how many at either end
+    rng : generator or seed; equal seeds give equal estimates
+    show_progress : bool or function of (steps done, steps in all)
+
+    Returns
+    -------
+    Estimate
+
+    Examples
+    --------
     >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(5)])
     >>> estimated_log_partition(model)
     Estimate(2.07... ± 0.0..., from 200 Gibbs chains over 20 steps)
     """
-    model = as_log_linear(model)
-    nothing = LogLinear(Structure(model.domain), np.zeros(0))
-    found = bridged(nothing, model, samples=samples, rng=rng, show_progress=show_progress)
-    base = sum(map(log, model.domain.cardinalities))
+    own = as_log_linear(model)
+    nothing = LogLinear(Structure(own.domain), np.zeros(0))
+    found = bridge(nothing, own, samples=samples, rng=rng, show_progress=show_progress)
+    base = sum(map(log, own.domain.cardinalities))
     return mean_of(base + found.log_ratio, found.how)
 
 

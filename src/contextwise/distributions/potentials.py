@@ -1,19 +1,24 @@
-"""Which features hold in which rows, for many rows at once.
+"""Which features hold in which rows, and the log-potentials that follow.
 
 A feature holds in a row when none of its literals fails there. One pass over the literals gives the
 number of failing literals of every feature in every row, and that number is all the rest needs: at
-0 the feature holds; at 1 it hangs on the one variable whose literal fails, which is what a
-conditional distribution of that variable has to know.
+0 the feature holds; at 1 it depends on the one variable whose literal fails, which is what a
+conditional distribution of that variable has to know. The log-potential of a row is the sum of the
+weights of the features that hold in it.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.formats.data import read_rows
+from contextwise.models.domain import Domain
 from contextwise.models.features import Features, IntArray
 from contextwise.models.structure import LogLinear
 
@@ -27,6 +32,17 @@ CELLS = 2**23
 """How many (literal, row) cells are held at once."""
 
 
+def encode_rows(domain: Domain, rows: Any) -> IntArray:
+    """Rows of positions, from whatever `Domain.encode` takes, or the path of a data file.
+
+    >>> encode_rows(Domain({"A": ["no", "yes"]}), [["yes"], ["no"]]).tolist()
+    [[1], [0]]
+    """
+    if isinstance(rows, str | os.PathLike):
+        rows = read_rows(rows, domain)
+    return domain.encode(rows)
+
+
 def allowed_values(features: Features) -> BoolArray:
     """Whether each literal allows each value: shape (literals, largest cardinality)."""
     largest = int(features.cardinalities.max(initial=1))
@@ -36,27 +52,27 @@ def allowed_values(features: Features) -> BoolArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Firing:
+class Failures:
     """Features over some rows: which literals fail, and how many of each feature's do.
 
     Attributes
     ----------
-    fails : bool array of shape (literals, rows)
-    failing : int array of shape (features, rows)
+    literals : bool array of shape (literals, rows)
+    counts : int array of shape (features, rows)
     """
 
-    fails: BoolArray
-    failing: CountArray
+    literals: BoolArray
+    counts: CountArray
 
 
-def firing(features: Features, rows: IntArray) -> Firing:
+def failures(features: Features, rows: IntArray) -> Failures:
     """What fails where; ``rows`` holds positions of states, shape (rows, variables)."""
     refused = ~allowed_values(features)
     fails = np.empty((len(features.variables), len(rows)), dtype=bool)
     for variable in np.unique(features.variables).tolist():
         mine = np.flatnonzero(features.variables == variable)
         fails[mine] = refused[mine][:, rows[:, variable]]
-    return Firing(fails, counts_of(features, fails))
+    return Failures(fails, counts_of(features, fails))
 
 
 def counts_of(features: Features, marked: BoolArray) -> CountArray:
@@ -70,7 +86,7 @@ def counts_of(features: Features, marked: BoolArray) -> CountArray:
 
 
 def blocks_of(features: Features, rows: IntArray) -> Iterator[IntArray]:
-    """The rows in blocks that keep `firing` small."""
+    """The rows in blocks that keep `failures` small."""
     step = max(1, CELLS // max(1, len(features.variables) + len(features)))
     for first in range(0, len(rows), step):
         yield rows[first : first + step]
@@ -86,7 +102,7 @@ def log_potential_of(model: LogLinear, rows: IntArray) -> FloatArray:
     soft = np.where(np.isfinite(weights), weights, 0.0)
     parts = [np.zeros(0)]
     for block in blocks_of(features, rows):
-        holds = firing(features, block).failing == 0
+        holds = failures(features, block).counts == 0
         total = soft @ holds
         violated = holds[weights == -np.inf].any(axis=0) | ~holds[weights == np.inf].all(axis=0)
         parts.append(np.where(violated, -np.inf, total))
@@ -110,7 +126,18 @@ def literal_bits(features: Features, rows: IntArray) -> tuple[IntArray, Bytes]:
 
 
 def frequencies(features: Features, rows: IntArray, share: FloatArray) -> FloatArray:
-    """How often each feature holds in rows of the given shares: its empirical expectation."""
+    """How often each feature holds in rows that count so much: its empirical expectation.
+
+    Parameters
+    ----------
+    features : Features
+    rows : positions of states, shape (rows, variables)
+    share : what each row counts
+
+    Returns
+    -------
+    array of float, one per feature
+    """
     kinds, bits = literal_bits(features, rows)
     total = np.zeros(len(features))
     step = max(1, CELLS // max(1, len(rows)))
