@@ -14,6 +14,7 @@ from benchmarks.lines import (
     hard,
     learning,
     solvers,
+    statistics,
     threads,
     variables,
     weights,
@@ -32,5 +33,7 @@ LINES: Mapping[str, Callable[[Models], Line]] = {
     "distributions": distributions.run,
     "learned": learning.run_agreement,
     "learners": learning.run_speed,
+    "chance": statistics.run_chance,
+    "checks": statistics.run_checks,
     "weights": weights.run,
 }

@@ -126,6 +126,15 @@ class Chance:
     pairs : positions of the pairs that `pair_chances` goes through: shape (p, 2)
     pair_distances, pair_expected : their distances, and what to expect
     below, equal : for each of them, how many draws are nearer, and how many are as near
+
+    Examples
+    --------
+    >>> from contextwise.evaluation import chance
+    >>> found = chance("lung", "lung-learned", draws=99)
+    >>> found
+    Chance(null='states', expected=2, skill=0, p_value=1)
+    >>> print(found.verdict)
+    No pairs to get right or wrong, no contexts to get right or wrong.
     """
 
     comparison: Comparison
@@ -222,7 +231,19 @@ class Chance:
 
 
 class ChanceInterrupted(KeyboardInterrupt):
-    """Ctrl-C in the middle of the draws; ``chance`` has those that were finished by then."""
+    """Ctrl-C in the middle of the draws; ``chance`` has those that were finished by then.
+
+    Examples
+    --------
+    >>> from contextwise.evaluation import chance
+    >>> def stop(done, total):
+    ...     raise KeyboardInterrupt
+    >>> try:
+    ...     chance("six", "six-guess", show_progress=stop)
+    ... except ChanceInterrupted as stopped:
+    ...     print(stopped.chance.draws)
+    20
+    """
 
     def __init__(self, chance: Chance) -> None:
         super().__init__("the draws were interrupted")

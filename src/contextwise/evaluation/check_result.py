@@ -36,6 +36,15 @@ class CheckedClaim:
     test : the test within these groups
     both : the test within groups by the blankets of both variables
     adjusted : the p-value after Benjamini and Yekutieli, among all claims of its kind
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> from contextwise.evaluation import check
+    >>> rows = [[0, 0], [1, 1]] * 20
+    >>> [claim] = check(Structure({"A": 2, "B": 2}), rows).claims
+    >>> claim.pair, claim.dependent, claim.rows, round(claim.test.bits, 1)
+    (('A', 'B'), False, 40, 1.0)
     """
 
     pair: Pair
@@ -85,6 +94,17 @@ class Check:
     pairs : how many pairs were looked at
     left_out : how many regions with fewer rows were not tested
     alpha : the false discovery rate
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> from contextwise.evaluation import check
+    >>> rows = [[0, 0], [1, 1]] * 20
+    >>> found = check(Structure({"A": 2, "B": 2}), rows)
+    >>> found
+    Check(1 claims, 1 contradicted, 0 shown, 0 silent)
+    >>> found.records()[0]["speaking_rows"]
+    40
     """
 
     domain: Domain

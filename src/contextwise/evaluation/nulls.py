@@ -135,6 +135,18 @@ def _value_densities(features: Features, canonical: bool) -> dict[tuple[int, int
 def draw_features(features: Features, null: Null, generator: np.random.Generator) -> Features:
     """The features of one guess by chance.
 
+    Parameters
+    ----------
+    features : those of the guess
+    null : what is drawn at random
+    generator : where randomness comes from
+
+    Returns
+    -------
+    Features
+
+    Examples
+    --------
     >>> from contextwise import Structure
     >>> model = Structure({"A": 2, "B": 3, "C": 2}, ["A=1 & B!=2", "B=0 & C=1"])
     >>> drawn = draw_features(model.features, "states", np.random.default_rng(1))

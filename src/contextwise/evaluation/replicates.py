@@ -119,6 +119,13 @@ class Summary:
     paired : whether differences are between results on the same rows
     confidence : of the intervals
     training_share : of the rows that each replicate learned from, where they overlap
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> found = summarize({"guesses": [compare("six", "six-guess"), compare("six", "six-graph")]})
+    >>> found.mean("guesses", "distance").mean, found.records()[0]["interval"]
+    (0.2, 't')
     """
 
     groups: tuple[str, ...]

@@ -44,6 +44,12 @@ class Score:
     features : of the guess: how many, their mean and largest length
     values : the other scores by name, each exact or with its standard error
     missing : the scores that could not be computed, by name, and why
+
+    Examples
+    --------
+    >>> found = score("lung", "lung-learned")
+    >>> found.comparison.distance, "kl_true_guess" in found.values, "aic" in found.missing
+    (2, True, True)
     """
 
     comparison: Comparison

@@ -101,6 +101,17 @@ class Stability:
     rows : how many rows there are
     how, share : how they were resampled
     failed : the resamples that gave no structure, and why
+
+    Examples
+    --------
+    >>> from contextwise.evaluation import stability
+    >>> from contextwise.learning import Trees
+    >>> rows = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 30
+    >>> found = stability(rows, Trees(penalty=5), resamples=6)
+    >>> found
+    Stability(6 resamples, instability=0)
+    >>> print(found.regions("v0", "v1")[0])
+    v0–v1 depend in every context: in 6 of 6 resamples
     """
 
     structures: tuple[Structure, ...]
