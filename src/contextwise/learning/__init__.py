@@ -12,6 +12,8 @@ from contextwise.learning.registry import LEARNERS, learner_named
 if TYPE_CHECKING:
     from contextwise.learning.adapters import CausalLearn, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, as_learner
+    from contextwise.learning.blankets import CSGS, GSMN
+    from contextwise.learning.context_graphs import CSPC
     from contextwise.learning.data import Data, as_data
     from contextwise.learning.gssl import GSSL
     from contextwise.learning.marginals import ChowLiu, Independent
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from contextwise.learning.trees_and_pairs import TreesAndPairs
 
 __all__ = [
+    "CSGS",
+    "CSPC",
+    "GSMN",
     "GSSL",
     "LEARNERS",
     "AcyclicTrees",

@@ -33,6 +33,9 @@ LEARNERS: dict[str, Entry] = {
     "sparse-pairs": Entry("sparse_pairs", "SparsePairs", "Pairs by sparse regressions."),
     "trees-and-pairs": Entry("trees_and_pairs", "TreesAndPairs", "Both, their weights refitted."),
     "gssl": Entry("gssl", "GSSL", "Rows, generalised at random (Van Haaren and Davis)."),
+    "gsmn": Entry("blankets", "GSMN", "A graph by Markov blankets, grown and shrunk."),
+    "cspc": Entry("context_graphs", "CSPC", "A graph per row, by tests in contexts."),
+    "csgs": Entry("blankets", "CSGS", "A graph per row, by blankets in contexts."),
     "pgmpy": Entry("adapters", "Pgmpy", "Graphs by pgmpy: hill climbing, GES, PC.", "pgmpy"),
     "pyagrum": Entry("adapters", "PyAgrum", "Graphs by pyAgrum: greedy, tabu, MIIC.", "pyagrum"),
     "causal-learn": Entry(
