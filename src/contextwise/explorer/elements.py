@@ -214,7 +214,13 @@ def choose(label: TagChild, source: Input[Any] | str, value: object, **attribute
 
 
 def choose_pair(label: TagChild, first: str, second: str) -> Tag:
-    """A button that turns to a pair."""
+    """A button that turns to a pair.
+
+    Parameters
+    ----------
+    label : what it says
+    first, second : the variables of the pair
+    """
     return choose(label, CHOSEN_PAIR, {"first": first, "second": second})
 
 

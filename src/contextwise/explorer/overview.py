@@ -152,12 +152,12 @@ def _with_title(part: Table | Note) -> TagChild:
 def heat_legend(heat: HeatMap) -> Tag:
     """What the colours mean, and which half is which."""
     return tags.div(
+        elements.legends(heat_legends(heat)),
         tags.p(
             "Above the diagonal only the guess has the dependence, below it only the true model. "
             "Where cells are smaller than what can be seen, the worst of several is drawn.",
             class_="note m-0",
         ),
-        elements.legends(heat_legends(heat)),
     )
 
 

@@ -25,9 +25,15 @@ HERE = ("127.0.0.1", "localhost", "::1")
 def serve(
     app: ASGIApp, *, host: str, port: int, open_browser: bool, tell: Callable[[str], None]
 ) -> None:
-    """Run the page until Ctrl-C; ``tell`` is told its address once it answers.
+    """Run the page until Ctrl-C.
 
-    Port 0 is any free one.
+    Parameters
+    ----------
+    app : the application
+    host : the name or number under which it listens
+    port : where it listens; 0 is any free one
+    open_browser : whether to show it at once
+    tell : is told its address once it answers
     """
     listening = _listen(host, port)
     shown = "127.0.0.1" if host in ("", "0.0.0.0") else host

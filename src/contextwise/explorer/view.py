@@ -251,6 +251,15 @@ def at_pair(view: View, pair: Pair) -> View:
 def with_one_of_pair(view: View, pair: Pair, *, place: int, name: str) -> View:
     """The view with another variable at a place of the pair; a pair never holds one twice.
 
+    Parameters
+    ----------
+    view : the view before
+    pair : the pair that is looked at
+    place : which of the two is chosen
+    name : the variable that is chosen
+
+    Examples
+    --------
     >>> with_one_of_pair(View(), ("A", "B"), place=0, name="B").pair
     ('B', 'A')
     """
@@ -283,8 +292,17 @@ def context_text(context: Mapping[str, str]) -> str:
 
 
 def with_state(view: View, domain: Domain, variable: str, state: str | None) -> View:
-    """The view in a context that also says this; None takes the variable out of it.
+    """The view in a context that also says this.
 
+    Parameters
+    ----------
+    view : the view before
+    domain : of the models
+    variable : whose state is chosen
+    state : the state; None takes the variable out of the context
+
+    Examples
+    --------
     >>> domain = Domain({"A": 2, "B": 2})
     >>> with_state(View(context="A=1"), domain, "B", "0").context
     'A=1 & B=0'

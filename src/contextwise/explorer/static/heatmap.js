@@ -83,7 +83,8 @@ class HeatMap {
 
   resize() {
     if (!this.data) return;
-    const width = Math.min(this.host.clientWidth, 620);
+    const room = Math.max(360, window.innerHeight - 430); // what is above and below it is seen, too
+    const width = Math.min(this.host.clientWidth, 620, room);
     if (!width) return; // not on screen
     const ratio = window.devicePixelRatio || 1;
     this.context.font = "11px sans-serif";
@@ -479,7 +480,9 @@ class HeatMap {
       for (let place = begin; place < Math.min(data.n, from + data.n / view.zoom + 1); place += every) {
         if (!strong.has(place) && !crowded(place)) write(place, from, turn);
       }
-      strong.forEach((place) => write(place, from, turn));
+      const [one, other] = [...strong].sort((a, b) => a - b);
+      if (one !== undefined) write(one, from, turn);
+      if (other !== undefined && other - one >= every) write(other, from, turn);
     }
   }
 }
