@@ -71,7 +71,7 @@ def _found(models: Models) -> Iterator[dict[str, Any]]:
         case = models.case(true, guess)
         for k, union, cover in _all_covers(case if some is None else case.sample(some, SEED)):
             if cover not in nodes and uncovered_formula(cover).obvious is None:
-                cost = native.solve(cover, node_budget=NODES).nodes
+                cost = native.bound_union(cover, node_budget=NODES).nodes
                 nodes[cover] = {
                     "true": true,
                     "guess": guess,

@@ -1,5 +1,6 @@
 // The kernel's own tests, for the sanitizers: integers against a reference of single bits, covers
-// against brute force, and whole comparisons on several threads. Seeded; an argument is another seed.
+// against brute force, and whole comparisons on several threads. Seeded; an argument is another
+// seed.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -20,7 +21,8 @@ void expect(bool holds, const char* what) {
   std::exit(1);
 }
 
-// --- integers: the reference is a list of bits, the lowest first -----------------------------------
+// --- integers: the reference is a list of bits, the lowest first
+// -----------------------------------
 
 using BitList = std::vector<int>;
 
@@ -62,27 +64,27 @@ BitList product(const BitList& a, const BitList& b) {
 Natural random_natural(std::size_t most_words) {
   std::vector<u64> words(below(most_words + 1));
   for (u64& word : words) word = below(3) ? rng() : below(2) ? ~u64{0} : 0;
-  return Natural(words.data(), words.size());
+  return Natural(words);
 }
 
 template <int W>
 void test_wide() {
   const Natural a = random_natural(W / 2), b = random_natural(W / 2);
-  Wide<W> x = number_from<Wide<W>>(a), y = number_from<Wide<W>>(b);
+  Wide<W> x(a.words()), y(b.words());
   expect((x < y) == (a < b) && (x == y) == (a == b), "wide comparison");
   Wide<W> total = x;
   total += y;
-  expect(bits_of(Natural(total)) == sum(bits_of(a), bits_of(b)), "wide sum");
+  expect(bits_of(Natural(total.words())) == sum(bits_of(a), bits_of(b)), "wide sum");
   total -= y;
   expect(total == x, "wide difference");
   Wide<W> times = x;
   times *= y;
-  expect(bits_of(Natural(times)) == product(bits_of(a), bits_of(b)), "wide product");
+  expect(bits_of(Natural(times.words())) == product(bits_of(a), bits_of(b)), "wide product");
   const auto shift = static_cast<unsigned>(below(32 * W));
   Natural power(1);
   power <<= shift;
   x <<= shift;
-  expect(bits_of(Natural(x)) == product(bits_of(a), bits_of(power)), "wide shift");
+  expect(bits_of(Natural(x.words())) == product(bits_of(a), bits_of(power)), "wide shift");
 }
 
 void test_integers() {
@@ -107,7 +109,8 @@ void test_integers() {
   }
 }
 
-// --- covers ------------------------------------------------------------------------------------------
+// --- covers
+// ------------------------------------------------------------------------------------------
 
 Cover random_cover() {
   Cover cover;
@@ -123,7 +126,7 @@ Cover random_cover() {
   if (weighted)
     for (std::size_t bit = 0; bit < cover.bits(); ++bit) cover.weights.push_back(Natural(below(5)));
   const std::size_t count = below(30), density = 1 + below(9);
-  cover.cubes.assign(count * cover.words(), 0);
+  cover.forbidden.assign(count * cover.words(), 0);
   for (std::size_t c = 0; c < count; ++c)
     for (std::size_t v = 0; v < cover.variables(); ++v) {
       if (below(10) >= density) continue;
@@ -143,11 +146,12 @@ Natural brute_force(const Cover& cover) {
     for (std::size_t c = 0; c < cover.size() && !covered; ++c) {
       covered = true;
       for (std::size_t v = 0; v < cell.size(); ++v)
-        covered &= !cover.has(c, cover.start[v] + cell[v]);
+        covered &= !cover.forbids(c, cover.start[v] + cell[v]);
     }
     if (!covered) {
       Natural weight(1);
-      for (std::size_t v = 0; v < cell.size(); ++v) weight *= cover.weight(cover.start[v] + cell[v]);
+      for (std::size_t v = 0; v < cell.size(); ++v)
+        weight *= cover.weight(cover.start[v] + cell[v]);
       uncovered += weight;
     }
     std::size_t v = 0;
@@ -156,46 +160,47 @@ Natural brute_force(const Cover& cover) {
   }
 }
 
-Bounds<Natural> solved(const Cover& cover, u64 nodes, std::size_t memory) {
+Interval<Natural> counted(const Cover& cover, u64 nodes, std::size_t memory) {
   Budget budget;
   budget.nodes = nodes;
-  const Cover small = reduced(cover);
-  Bounds<Natural> result = solve(small, budget, memory);
-  for (u32 v = 0; v < cover.variables(); ++v)
-    if (!std::binary_search(small.names.begin(), small.names.end(), v)) result *= cover.total(v);
-  return result;
+  return uncovered_by_any(cover, budget, memory);
 }
 
 // Also without truth tables, and in the widest types, which small covers do not reach.
 template <class N, int W>
-Bounds<Natural> solved_as(const Cover& cover, u64 nodes) {
+Interval<Natural> counted_as(const Cover& cover, u64 nodes) {
   Budget budget;
   budget.nodes = nodes;
-  return solve_as<N, W>(cover, budget, 1 << 12);
+  return uncovered_by_recursion<N, W>(cover, budget, 1 << 12);
+}
+
+bool contains(const Interval<Natural>& interval, const Natural& number) {
+  return !(number < interval.low) && !(interval.high() < number);
 }
 
 void test_covers() {
   for (int k = 0; k < 1500; ++k) {
     const Cover cover = random_cover();
     const Natural truth = brute_force(cover);
-    const Bounds<Natural> exact = solved(cover, Budget::UNLIMITED, below(2) ? 1 << 20 : 600);
+    const Interval<Natural> exact = counted(cover, Budget::UNLIMITED, below(2) ? 1 << 20 : 600);
     expect(exact.closed() && exact.low == truth, "a cover counted");
-    const Bounds<Natural> some = solved(cover, below(6), 1 << 12);
-    expect(!(truth < some.low) && !(some.high < truth), "bounds that miss the truth");
+    const Interval<Natural> some = counted(cover, below(6), 1 << 12);
+    expect(contains(some, truth), "bounds that miss the truth");
     Cover heavy = cover;  // with weights there are no truth tables
     heavy.weights.clear();
     for (std::size_t bit = 0; bit < cover.bits(); ++bit) heavy.weights.push_back(Natural(2));
     const Natural heavy_truth = brute_force(heavy);
-    const Bounds<Natural> wide = solved_as<Natural, 0>(heavy, Budget::UNLIMITED);
+    const Interval<Natural> wide = counted_as<Natural, 0>(heavy, Budget::UNLIMITED);
     expect(wide.closed() && wide.low == heavy_truth, "a cover counted with any width");
     if (heavy.words() <= 8) {
-      const Bounds<Natural> few = solved_as<Wide<4>, 8>(heavy, below(10));
-      expect(!(heavy_truth < few.low) && !(few.high < heavy_truth), "wide bounds miss the truth");
+      const Interval<Natural> few = counted_as<Wide<4>, 8>(heavy, below(10));
+      expect(contains(few, heavy_truth), "wide bounds miss the truth");
     }
   }
 }
 
-// --- comparisons -------------------------------------------------------------------------------------
+// --- comparisons
+// -------------------------------------------------------------------------------------
 
 struct Model {
   std::vector<std::int64_t> starts{0};
@@ -222,7 +227,8 @@ Model random_model(const std::vector<std::int64_t>& cardinalities) {
 }
 
 // Whether some feature with both variables of the pair holds in a context.
-bool depends(const Model& model, const Pair& pair, const std::vector<u64>& context, bool canonical) {
+bool depends(const Model& model, const Pair& pair, const std::vector<u64>& context,
+             bool canonical) {
   for (std::size_t f = 0; f + 1 < model.starts.size(); ++f) {
     int of_pair = 0;
     bool holds = true;
@@ -259,6 +265,15 @@ u64 union_size(const std::vector<std::int64_t>& cardinalities, const Model& a, c
   return size;
 }
 
+using Found = std::vector<PairSizes>;
+
+Found compared(const std::vector<std::int64_t>& cardinalities, const Model& a, const Model& b,
+               const std::vector<Pair>& pairs, const PairOptions& options) {
+  PairCounter counter({cardinalities, {}, a.arrays(), b.arrays()}, pairs, options);
+  counter.run([](std::size_t) { return true; });
+  return counter.found();
+}
+
 void test_comparisons() {
   for (int k = 0; k < 300; ++k) {
     std::vector<std::int64_t> cardinalities(2 + below(5));
@@ -267,22 +282,125 @@ void test_comparisons() {
     std::vector<Pair> pairs;
     for (u32 i = 0; i < cardinalities.size(); ++i)
       for (u32 j = i + 1; j < cardinalities.size(); ++j) pairs.push_back({i, j});
-    const FeatureArrays first = a.arrays(), second = b.arrays();
-    const Coding coding(cardinalities, {}, first, second);
-    Options options;
+    PairOptions options;
     options.canonical = below(2);
-    Comparison one(coding, first, second, pairs, options);
-    one.run([](std::size_t) { return true; });
+    const Found one = compared(cardinalities, a, b, pairs, options);
     options.threads = 3;
-    Comparison three(coding, first, second, pairs, options);
-    three.run([](std::size_t) { return true; });
-    for (std::size_t p = 0; p < pairs.size(); ++p)
+    const Found three = compared(cardinalities, a, b, pairs, options);
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      const Found alone = compared(cardinalities, a, b, {pairs[p]}, options);
+      expect(one[p].closed() && three[p].closed() && alone[0].closed(), "a pair that is left open");
       for (std::size_t u = 0; u < 3; ++u) {
-        const Size &x = one.outcomes()[p].sizes[u], &y = three.outcomes()[p].sizes[u];
-        expect(x.closed && y.closed && x.low == y.low, "threads that disagree");
-        expect(x.low == Natural(union_size(cardinalities, a, b, pairs[p], u, options.canonical)),
+        const Natural& size = one[p].sizes[u].low;
+        expect(size == three[p].sizes[u].low, "threads that disagree");
+        expect(size == alone[0].sizes[u].low, "a pair that counts otherwise when it is alone");
+        expect(size == Natural(union_size(cardinalities, a, b, pairs[p], u, options.canonical)),
                "a comparison that visiting every context contradicts");
       }
+    }
+  }
+}
+
+// --- space and time
+// ----------------------------------------------------------------------------------
+
+// The table keeps what the library's keeps, however it grows.
+void test_table() {
+  HashTable table;
+  std::unordered_map<u64, u32> reference;
+  std::vector<u64> keys;
+  for (u32 number = 0; number < 2000; ++number) {
+    const u64 key = below(3) ? rng() : below(50);  // some come again
+    const auto same = [&](u32 other) { return keys[other] == key; };
+    const auto [at, fresh] = reference.try_emplace(key, number);
+    expect(table.find_or_insert(mix(0, key % 97), number, same) ==
+               (fresh ? HashTable::NONE : at->second),
+           "the table");
+    keys.push_back(key);
+    expect(table.find(mix(0, key % 97), same) == at->second, "what the table has");
+  }
+}
+
+// A memory stays within its bytes and never answers wrongly, whatever it forgets.
+template <class N>
+void test_memory() {
+  for (std::size_t limit : {std::size_t{0}, std::size_t{3000}, std::size_t{200'000}}) {
+    Memory<N> memory(limit);
+    int found = 0;
+    for (int k = 0; k < 20'000; ++k) {
+      std::vector<u64> key(1 + below(6), below(60));
+      key.back() = below(60);
+      N value(1);
+      for (u64 word : key) value += N(word * 1000);
+      const u64 hash = hash_of(std::span<const u64>(key));
+      if (const std::optional<N> known = memory.find(key, hash)) {
+        ++found;
+        expect(*known == value, "a memory that is wrong");
+      } else {
+        memory.store(key, hash, value);
+      }
+      expect(memory.bytes() <= limit, "a memory beyond its bytes");
+    }
+    expect((found > 0) == (limit > 0), "a memory that remembers nothing");
+  }
+}
+
+// Long cubes, each linked to the next: every cube is set aside in turn, so that the recursion is as
+// deep as there are cubes, far beyond what fits on one stack. A level takes 4 bytes per cube for
+// the list and 2 for the key, and vectors may have room for twice that.
+void test_depth() {
+  const u32 cubes = 3000, length = 8, variables = 200;
+  Cover cover;
+  for (u32 v = 0; v < variables; ++v) {
+    cover.start.push_back(2 * v + 2);
+    cover.names.push_back(v);
+  }
+  cover.forbidden.assign(cubes * cover.words(), 0);
+  for (u32 c = 0; c < cubes; ++c)
+    for (u32 k = 0; k < length; ++k) {
+      const std::size_t bit = 2 * ((c * 7 + k * 23) % variables) + below(2);
+      cover.cube(c)[bit / 64] |= u64{1} << bit % 64;
+    }
+  Budget budget;
+  budget.nodes = cubes;
+  const std::size_t memory = 1 << 20;
+  Recursion<Wide<4>, 8> recursion(cover, budget, memory);
+  recursion.run(0);
+  expect(budget.used == cubes, "a recursion that ends before it is deep");
+  const std::size_t depth = variables + cubes, level = 2 * (6 * cubes + 2 * sizeof(Bits<8>) + 50);
+  expect(recursion.bytes() <= memory + depth * level, "a recursion that takes too much space");
+}
+
+// After the time is over no node is entered, and what is known holds.
+void test_deadline() {
+  for (int k = 0; k < 200; ++k) {
+    const Cover cover = random_cover();
+    Budget budget;
+    budget.deadline = Clock::now();
+    const Interval<Natural> found = uncovered_by_any(cover, budget, 1 << 12);
+    expect(budget.used <= Budget::BETWEEN_LOOKS, "nodes after the time was over");
+    expect(contains(found, brute_force(cover)), "bounds without time");
+  }
+}
+
+// What a thread throws, and what the watching thread throws, reaches the caller; all threads end.
+void test_threads() {
+  for (const bool inside : {false, true}) {
+    std::atomic<bool> stop{false};
+    std::atomic<int> running{0};
+    const WatchedThreads::Work work = [&] {
+      ++running;
+      if (inside) throw std::runtime_error("inside");
+      while (!stop) std::this_thread::yield();
+    };
+    const WatchedThreads::Watch watch = [&]() -> bool { throw std::runtime_error("outside"); };
+    bool thrown = false;
+    try {
+      WatchedThreads(stop, work, watch).run(3, false);
+    } catch (const std::runtime_error&) {
+      thrown = true;
+    }
+    expect(thrown && stop && running == 3, "threads that lose an exception");
   }
 }
 
@@ -293,5 +411,11 @@ int main(int argc, char** argv) {
   test_integers();
   test_covers();
   test_comparisons();
+  test_table();
+  test_memory<Wide<1>>();
+  test_memory<Natural>();
+  test_depth();
+  test_deadline();
+  test_threads();
   std::puts("kernel_test: all well");
 }

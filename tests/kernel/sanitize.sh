@@ -1,10 +1,21 @@
 #!/bin/sh
-# Builds the kernel's own tests with the address and undefined-behaviour sanitizers, and runs them.
+# Compiles each header of the kernel by itself, then builds the kernel's own tests with the address
+# and undefined-behaviour sanitizers, and with the thread sanitizer, and runs them.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+kernel=$here/../../src/contextwise/counting/kernel
 built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT
-"${CXX:-g++}" -std=c++20 -O1 -g -Wall -Wextra -Werror -pthread \
-  -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS \
-  -I "$here/../../src/contextwise/counting/kernel" "$here/kernel_test.cpp" -o "$built/kernel_test"
-"$built/kernel_test" "$@"
+compile="${CXX:-g++} -std=c++20 -Wall -Wextra -Werror -pthread -I $kernel"
+
+for header in "$kernel"/*.hpp; do
+  echo "#include \"$(basename "$header")\"" | $compile -fsyntax-only -x c++ - \
+    || { echo "$(basename "$header") does not compile alone"; exit 1; }
+done
+
+for sanitizers in address,undefined thread; do
+  $compile -O1 -g -fsanitize=$sanitizers -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS \
+    "$here/kernel_test.cpp" -o "$built/kernel_test"
+  echo "with -fsanitize=$sanitizers:"
+  "$built/kernel_test" "$@"
+done

@@ -10,13 +10,14 @@ Words = npt.NDArray[np.uint64]
 Model = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Words]
 
 class Found(TypedDict):
-    lower: npt.NDArray[np.object_]  # exact ints, three unions a pair
+    lower: npt.NDArray[np.object_]  # exact ints, three unions per pair
     open: npt.NDArray[np.int64]  # the pairs that are not finished
     upper: npt.NDArray[np.object_]  # of these
     interrupted: bool
+    nodes: int
     extracting: float
 
-def solve(
+def count_uncovered(
     start: list[int],
     weights: Words,
     forbidden: Words,

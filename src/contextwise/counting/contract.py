@@ -49,6 +49,7 @@ class PairCounts:
     counted : how many of these unions each engine counted
     seconds : where the time went
     interrupted : whether Ctrl-C ended the counting
+    nodes : how many nodes the recursion of the kernel visited
     """
 
     lower: ObjectArray
@@ -56,6 +57,7 @@ class PairCounts:
     counted: Mapping[str, int] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     interrupted: bool = False
+    nodes: int = 0
 
     @cached_property
     def open(self) -> IntArray:
@@ -82,6 +84,7 @@ class PairCounts:
             _added(self.counted, fresh),
             _added(self.seconds, later.seconds),
             self.interrupted or later.interrupted,
+            self.nodes + later.nodes,
         )
 
 

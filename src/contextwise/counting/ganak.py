@@ -108,7 +108,7 @@ def close_pairs(
     except KeyboardInterrupt:
         interrupted = True
     counts = {**known.counted, "ganak": known.counted.get("ganak", 0) + counted}
-    return PairCounts(lower, upper, counts, seconds, interrupted)
+    return PairCounts(lower, upper, counts, seconds, interrupted, known.nodes)
 
 
 def _open_covers(

@@ -1,8 +1,9 @@
 """The fast method, compiled: what `branch` explains, on all pairs and all cores at once.
 
 The C++ in ``kernel/`` does the whole of `count_pairs`: it takes the arrays of two `Features`,
-extracts the covers of every pair, reduces them, and counts three unions a pair, with the GIL
-released. `solve` is the same recursion on one cover, with its budget and its bounds.
+extracts the covers of the pairs, reduces them, and counts three unions per pair, with the GIL
+released. Features that speak of none of the pairs are only looked at, so few pairs cost little.
+`bound_union` is the same recursion on one cover, with its budget and its bounds.
 
 The kernel is optional. Where it was not built, `missing` says so and `branch` gives the same
 answers.
@@ -42,7 +43,7 @@ def missing() -> str | None:
     return _reason
 
 
-class Solved(NamedTuple):
+class UnionBounds(NamedTuple):
     """What is proven of the size of a union, and how many nodes of the recursion it took."""
 
     lower: int
@@ -59,31 +60,45 @@ def count_union(
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20
     """
-    found = solve(cover, deadline=deadline, node_budget=node_budget)
+    found = bound_union(cover, deadline=deadline, node_budget=node_budget)
     if found.lower == found.upper:
         return found.lower
     raise OutOfTime if node_budget is None or found.nodes < node_budget else OverBudget
 
 
-def solve(
+def bound_union(
     cover: Cover,
     *,
     node_budget: int | None = None,
     deadline: float | None = None,
     memory: int | None = None,
-) -> Solved:
+) -> UnionBounds:
     """Bounds of the size of the union, equal unless the budget or the time ran out.
 
     Parameters
     ----------
+    cover : the cubes whose union is counted
     node_budget : how many nodes the recursion may visit
     deadline : when to stop, on the clock of `time.monotonic`
     memory : how many bytes may be used to remember subproblems
+
+    Returns
+    -------
+    UnionBounds
+        The lower and the upper bound, and the nodes that were visited.
+
+    Examples
+    --------
+    >>> from contextwise.counting.cover import cover_of
+    >>> cover = cover_of([2] * 40, [[(k, 1), (k + 1, 1)] for k in range(39)])
+    >>> found = bound_union(cover, node_budget=1)
+    >>> 0 < found.lower < found.upper, found.nodes
+    (True, 1)
     """
     words = max(1, -(-len(cover.bit_weights) // WORD))
     everything = (1 << len(cover.bit_weights)) - 1
     start = np.cumsum([0, *map(len, cover.weights)]).tolist()
-    low, high, nodes = _kernel.solve(
+    low, high, nodes = _kernel.count_uncovered(
         start,
         _rows(cover.bit_weights),
         _rows([everything ^ cube for cube in cover.cubes], words),
@@ -91,7 +106,7 @@ def solve(
         _seconds_until(deadline),
         MEMORY if memory is None else memory,
     )
-    return Solved(cover.total - cover.scale * high, cover.total - cover.scale * low, nodes)
+    return UnionBounds(cover.total - cover.scale * high, cover.total - cover.scale * low, nodes)
 
 
 def count_pairs(
@@ -111,12 +126,20 @@ def count_pairs(
 
     Parameters
     ----------
+    a, b : the features of the two models
+    pairs : the pairs of variables, in any order, shape (pairs, 2)
+    canonical : whether contexts are full assignments, the pair's own literals included
+    progress : called now and then with the pairs that are done and their number
     threads : how many to use; as many as there are cores if None
     node_budget : how many nodes of the recursion one union may cost; bounds are kept beyond it
     deadline : when to stop, on the clock of `time.monotonic`; what is open then keeps its bounds
     memory : bytes for remembered subproblems, over all threads
     value_weights : a weight for each value of each variable; contexts are counted by the product
         of the weights of their values
+
+    Returns
+    -------
+    PairCounts
     """
     began = time.perf_counter()
     total = len(pairs)
@@ -148,7 +171,7 @@ def count_pairs(
     extracting = found["extracting"]
     seconds = {"extracting": extracting, "native": time.perf_counter() - began - extracting}
     counted = {"native": lower.size - unfinished}
-    return PairCounts(lower, upper, counted, seconds, found["interrupted"])
+    return PairCounts(lower, upper, counted, seconds, found["interrupted"], found["nodes"])
 
 
 def ask(

@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "coding.hpp"
+#include "bigint.hpp"
+#include "features.hpp"
 #include "truth.hpp"
 
 namespace contextwise {
@@ -38,7 +40,8 @@ class Answers {
               static_cast<std::size_t>(sample.pairs[2 * k + 1])] = static_cast<u32>(k);
   }
 
-  // Sets the bit of every assertion that a feature makes a dependence, and notes the first that does.
+  // Sets the bit of every assertion that a feature makes a dependence, and notes the first that
+  // does.
   void run(const FeatureArrays& model, u64* said, std::int64_t* first) {
     for (std::size_t f = 0; f < model.count; ++f) {
       const auto begin = static_cast<std::size_t>(model.starts[f]);
@@ -94,9 +97,11 @@ class Answers {
   std::vector<u32> number_;  // of each pair of variables, or NONE
 };
 
-// In how many bits each row differs from each row of another table, in blocks that stay in the cache.
-CONTEXTWISE_CLONES inline void count_differing(const u64* first, std::size_t first_rows, const u64* second,
-                            std::size_t second_rows, std::size_t words, std::int64_t* counts) {
+// In how many bits each row differs from each row of another table, in blocks that stay in the
+// cache.
+CONTEXTWISE_CLONES inline void count_differing(const u64* first, std::size_t first_rows,
+                                               const u64* second, std::size_t second_rows,
+                                               std::size_t words, std::int64_t* counts) {
   constexpr std::size_t BLOCK = 512;  // words
   std::fill_n(counts, first_rows * second_rows, 0);
   for (std::size_t at = 0; at < words; at += BLOCK) {

@@ -8,6 +8,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace contextwise {
@@ -51,25 +53,26 @@ inline u64 subtract_borrow(u64 a, u64 b, u64& borrow) {
 // An integer of at most 64 * W bits. The caller knows a bound on every value (the number of all
 // contexts) and chooses W by it, so nothing overflows.
 template <int W>
-struct Wide {
-  std::array<u64, W> words{};
-
+class Wide {
+ public:
   Wide() = default;
-  explicit Wide(u64 value) { words[0] = value; }
+  explicit Wide(u64 value) { words_[0] = value; }
+  explicit Wide(std::span<const u64> words) { std::ranges::copy(words, words_.begin()); }
 
+  std::span<const u64> words() const { return words_; }
   bool is_zero() const {
     u64 any = 0;
-    for (u64 word : words) any |= word;
+    for (u64 word : words_) any |= word;
     return any == 0;
   }
   Wide& operator+=(const Wide& other) {
     u64 carry = 0;
-    for (int k = 0; k < W; ++k) words[k] = add_carry(words[k], other.words[k], carry);
+    for (int k = 0; k < W; ++k) words_[k] = add_carry(words_[k], other.words_[k], carry);
     return *this;
   }
   Wide& operator-=(const Wide& other) {
     u64 borrow = 0;
-    for (int k = 0; k < W; ++k) words[k] = subtract_borrow(words[k], other.words[k], borrow);
+    for (int k = 0; k < W; ++k) words_[k] = subtract_borrow(words_[k], other.words_[k], borrow);
     return *this;
   }
   Wide& operator*=(const Wide& other) {
@@ -78,31 +81,34 @@ struct Wide {
       u64 carry = 0;
       for (int j = 0; i + j < W; ++j) {
         u64 high = 0;
-        const u64 low = multiply_add(words[i], other.words[j], result[i + j], high);
+        const u64 low = multiply_add(words_[i], other.words_[j], result[i + j], high);
         u64 extra = 0;
         result[i + j] = add_carry(low, carry, extra);
         carry = high + extra;
       }
     }
-    words = result;
+    words_ = result;
     return *this;
   }
   Wide& operator<<=(unsigned shift) {
     const int whole = static_cast<int>(shift / 64);
     const unsigned part = shift % 64;
     for (int k = W - 1; k >= 0; --k) {
-      u64 word = k >= whole ? words[k - whole] << part : 0;
-      if (part && k > whole) word |= words[k - whole - 1] >> (64 - part);
-      words[k] = word;
+      u64 word = k >= whole ? words_[k - whole] << part : 0;
+      if (part && k > whole) word |= words_[k - whole - 1] >> (64 - part);
+      words_[k] = word;
     }
     return *this;
   }
   friend bool operator==(const Wide&, const Wide&) = default;
   friend bool operator<(const Wide& a, const Wide& b) {
     for (int k = W - 1; k >= 0; --k)
-      if (a.words[k] != b.words[k]) return a.words[k] < b.words[k];
+      if (a.words_[k] != b.words_[k]) return a.words_[k] < b.words_[k];
     return false;
   }
+
+ private:
+  std::array<u64, W> words_{};
 };
 
 // An integer of any size; no leading zero words.
@@ -112,11 +118,10 @@ class Natural {
   explicit Natural(u64 value) {
     if (value) words_.push_back(value);
   }
-  explicit Natural(const u64* words, std::size_t count) : words_(words, words + count) { trim(); }
-  template <int W>
-  explicit Natural(const Wide<W>& wide) : Natural(wide.words.data(), W) {}
+  explicit Natural(std::span<const u64> words) : words_(words.begin(), words.end()) { trim(); }
 
-  const std::vector<u64>& words() const { return words_; }
+  // The lowest first.
+  std::span<const u64> words() const { return words_; }
   bool is_zero() const { return words_.empty(); }
   bool is_one() const { return words_.size() == 1 && words_[0] == 1; }
   bool is_power_of_two() const {
@@ -197,61 +202,6 @@ class Natural {
     while (!words_.empty() && !words_.back()) words_.pop_back();
   }
   std::vector<u64> words_;
-};
-
-template <class N>
-N number_from(const Natural& value);
-template <>
-inline Natural number_from<Natural>(const Natural& value) {
-  return value;
-}
-template <class N>
-N number_from(const Natural& value) {
-  N result;
-  std::copy(value.words().begin(), value.words().end(), result.words.begin());
-  return result;
-}
-
-// What is proven of a number so far; closed when both ends meet.
-template <class N>
-struct Bounds {
-  N low{};
-  N high{};
-
-  Bounds() = default;
-  explicit Bounds(const N& exact) : low(exact), high(exact) {}
-  Bounds(const N& from, const N& to) : low(from), high(to) {}
-  bool closed() const { return low == high; }
-  bool is_zero() const { return high.is_zero(); }
-  // Both are true, so the better ends are.
-  void meet(const Bounds& other) {
-    if (low < other.low) low = other.low;
-    if (other.high < high) high = other.high;
-  }
-  Bounds& operator+=(const Bounds& other) {
-    low += other.low;
-    high += other.high;
-    return *this;
-  }
-  // The other number must not be larger, whatever its bounds say.
-  Bounds& operator-=(const Bounds& other) {
-    if (low < other.high)
-      low = N(0);
-    else
-      low -= other.high;
-    high -= other.low;
-    return *this;
-  }
-  Bounds& operator*=(const Bounds& other) {
-    low *= other.low;
-    high *= other.high;
-    return *this;
-  }
-  Bounds& operator*=(const N& factor) {
-    low *= factor;
-    high *= factor;
-    return *this;
-  }
 };
 
 }  // namespace contextwise

@@ -1,10 +1,12 @@
 // Sets of bits: a fixed number of words where the compiler may know it, any number otherwise.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "bigint.hpp"
@@ -33,13 +35,6 @@ void for_each_bit(std::span<const u64> words, Action action) {
   for (std::size_t k = 0; k < words.size(); ++k)
     for (u64 word = words[k]; word; word &= word - 1)
       action(64 * k + static_cast<std::size_t>(std::countr_zero(word)));
-}
-
-// A word that looks random, the same for the same word.
-inline u64 mixed(u64 word) {
-  word = (word + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
-  word = (word ^ word >> 27) * 0x94d049bb133111ebu;
-  return word ^ word >> 31;
 }
 
 // W words; W = 0 means as many as are asked for.

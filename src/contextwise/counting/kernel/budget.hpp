@@ -14,6 +14,7 @@ using Clock = std::chrono::steady_clock;
 // After so many nodes, at a time, or when someone says so.
 struct Budget {
   static constexpr u64 UNLIMITED = std::numeric_limits<u64>::max();
+  static constexpr u64 BETWEEN_LOOKS = 16;  // nodes, after which the clock is looked at
 
   u64 nodes = UNLIMITED;
   Clock::time_point deadline = Clock::time_point::max();
@@ -24,7 +25,7 @@ struct Budget {
   // One more node; false if there is no budget for it.
   bool enter() {
     if (late || used >= nodes) return false;
-    if ((++used & 15) == 0)
+    if (++used % BETWEEN_LOOKS == 0)
       late = (stop && stop->load(std::memory_order_relaxed)) || Clock::now() >= deadline;
     return true;
   }

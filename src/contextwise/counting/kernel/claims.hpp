@@ -6,14 +6,23 @@
 // split of a decision tree, become few claims before any pair is looked at.
 #pragma once
 
-#include "coding.hpp"
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "classes.hpp"
+#include "features.hpp"
+#include "hashing.hpp"
 
 namespace contextwise {
 
 struct Claims {
   std::vector<u32> scope_start{0}, scopes;
   std::vector<u32> start{0}, variables;  // the tests of a cube
-  std::vector<u64> forbidden;            // `stride` words a test: the classes it forbids
+  std::vector<u64> forbidden;            // `stride` words per test: the classes it forbids
   std::size_t stride = 1;
 
   std::size_t size() const { return start.size() - 1; }
@@ -28,8 +37,8 @@ struct Claims {
 // Makes the claims of a model: scope by scope, and within a scope variable by variable.
 class ClaimMerger {
  public:
-  ClaimMerger(const FeatureArrays& model, const Coding& coding)
-      : model_(model), coding_(coding), stride_(coding.stride()) {}
+  ClaimMerger(const SpeakingFeatures& model, const ValueClasses& classes)
+      : model_(model), classes_(classes), stride_(classes.stride()) {}
 
   Claims run() {
     group_by_scope();
@@ -43,31 +52,28 @@ class ClaimMerger {
   }
 
  private:
-  static constexpr u32 NONE = ~u32{0};
+  static constexpr u32 NONE = HashTable::NONE;
 
-  std::span<const std::int32_t> scope_of(u32 f) const {
-    return {model_.variables + model_.starts[f],
-            static_cast<std::size_t>(model_.starts[f + 1] - model_.starts[f])};
+  // Features here are numbered by their places among those that speak.
+  std::span<const std::int32_t> scope_of(u32 place) const {
+    return model_.arrays.scope(model_.features[place]);
   }
 
   // Features of equal scopes as chains: firsts_ begins them, next_ goes on.
   void group_by_scope() {
-    const std::size_t mask = std::bit_ceil(2 * model_.count + 2) - 1;
-    std::vector<u32> table(mask + 1, NONE), last(model_.count);
-    next_.assign(model_.count, NONE);
-    for (u32 f = 0; f < model_.count; ++f) {
+    const auto count = static_cast<u32>(model_.features.size());
+    table_.reset(count);
+    std::vector<u32> last(count);
+    next_.assign(count, NONE);
+    for (u32 f = 0; f < count; ++f) {
       const auto scope = scope_of(f);
-      u64 hash = scope.size();
-      for (std::int32_t v : scope) hash = mixed(hash ^ static_cast<u64>(v));
-      std::size_t at = hash & mask;
-      while (table[at] != NONE && !std::ranges::equal(scope_of(table[at]), scope)) at = (at + 1) & mask;
-      if (table[at] == NONE) {
-        table[at] = f;
+      const u32 first = table_.find_or_insert(
+          hash_of(scope), f, [&](u32 g) { return std::ranges::equal(scope_of(g), scope); });
+      if (first == NONE)
         firsts_.push_back(f);
-      } else {
-        next_[last[table[at]]] = f;
-      }
-      last[table[at]] = f;
+      else
+        next_[last[first]] = f;
+      last[first == NONE ? f : first] = f;
     }
   }
 
@@ -78,12 +84,11 @@ class ClaimMerger {
     cells_.clear();
     hashes_.clear();
     for (u32 f = first; f != NONE; f = next_[f]) {
-      const auto begin = static_cast<std::size_t>(model_.starts[f]);
-      const std::size_t base = rows_.size();
+      const std::size_t begin = model_.arrays.begin(model_.features[f]), base = rows_.size();
       rows_.resize(base + width_ * stride_, 0);
       for (std::size_t x = 0; x < width_; ++x)
-        coding_.forbid(static_cast<u32>(model_.variables[begin + x]),
-                       model_.values + (begin + x) * model_.words, rows_.data() + base + x * stride_);
+        classes_.forbid(static_cast<u32>(scope_of(f)[x]), model_.arrays.value_set(begin + x),
+                        rows_.data() + base + x * stride_);
       hashes_.push_back(0);
     }
     alive_.assign(hashes_.size(), 1);
@@ -91,15 +96,15 @@ class ClaimMerger {
     if (left_ == 1) return;
     for (u32 r = 0; r < hashes_.size(); ++r)
       for (std::size_t x = 0; x < width_; ++x) {
-        cells_.push_back(hash_of(r, x));
+        cells_.push_back(hash_of_cell(r, x));
         hashes_[r] ^= cells_.back();
       }
   }
 
   u64* cell(u32 row, std::size_t x) { return rows_.data() + (row * width_ + x) * stride_; }
-  u64 hash_of(u32 row, std::size_t x) {
+  u64 hash_of_cell(u32 row, std::size_t x) {
     u64 hash = x + 1;
-    for (std::size_t k = 0; k < stride_; ++k) hash = mixed(hash ^ cell(row, x)[k]);
+    for (std::size_t k = 0; k < stride_; ++k) hash = mix(hash, cell(row, x)[k]);
     return hash;
   }
 
@@ -110,18 +115,17 @@ class ClaimMerger {
       quiet = merge_on(x) ? 0 : quiet + 1;
   }
 
+  // Unites rows that are equal but for variable x. The hash of a row is the exclusive or of those
+  // of its cells, so that the hash of the other cells is at hand.
   bool merge_on(std::size_t x) {
-    const std::size_t mask = std::bit_ceil(2 * left_) - 1, before = left_;
-    table_.assign(mask + 1, NONE);
+    const std::size_t before = left_;
+    table_.reset(left_);
     for (u32 r = 0; r < alive_.size(); ++r) {
       if (!alive_[r]) continue;
       const u64 others = hashes_[r] ^ cells_[r * width_ + x];
-      std::size_t at = others & mask;
-      while (table_[at] != NONE && !alike(table_[at], r, x, others)) at = (at + 1) & mask;
-      if (table_[at] == NONE)
-        table_[at] = r;
-      else
-        unite(table_[at], r, x);
+      const u32 found =
+          table_.find_or_insert(others, r, [&](u32 other) { return alike(other, r, x, others); });
+      if (found != NONE) unite(found, r, x);
     }
     return left_ < before;
   }
@@ -130,7 +134,7 @@ class ClaimMerger {
     for (std::size_t k = 0; k < stride_; ++k) cell(into, x)[k] &= cell(gone, x)[k];
     u64& hash = cells_[into * width_ + x];
     hashes_[into] ^= hash;
-    hash = hash_of(into, x);
+    hash = hash_of_cell(into, x);
     hashes_[into] ^= hash;
     alive_[gone] = 0;
     --left_;
@@ -159,8 +163,8 @@ class ClaimMerger {
     }
   }
 
-  const FeatureArrays& model_;
-  const Coding& coding_;
+  const SpeakingFeatures& model_;
+  const ValueClasses& classes_;
   std::size_t stride_;
   std::vector<u32> firsts_, next_;
   Claims claims_;
@@ -168,7 +172,7 @@ class ClaimMerger {
   std::size_t width_ = 0, left_ = 0;
   std::vector<u64> rows_, cells_, hashes_;  // cells: the hash of each cell; hashes: of each row
   std::vector<char> alive_;
-  std::vector<u32> table_;
+  HashTable table_;
 };
 
 }  // namespace contextwise

@@ -2,6 +2,11 @@
 // the cubes before it leave uncovered inside it.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "bigint.hpp"
 #include "bits.hpp"
 
 namespace contextwise {
@@ -19,8 +24,8 @@ class FewCubes {
 
   void clear() { count_ = 0; }
 
-  // A cube by what it forbids, two bits a variable. Short ones go first: inside a long one most is
-  // decided.
+  // A cube by what it forbids, two bits per variable. Short ones go first: inside a long one most
+  // is decided.
   void add(const Set& forbids) {
     const int length = forbids.count();
     std::size_t at = count_++;
@@ -36,7 +41,8 @@ class FewCubes {
   N uncovered(int variables) { return outside(cubes_.data(), count_, variables); }
 
  private:
-  // Behind the cubes there is room for what is left of them inside one another.
+  // The array goes on behind these cubes: there each level of the recursion writes what is left of
+  // the earlier cubes inside one of them.
   static N outside(Set* cubes, std::size_t count, int variables) {
     N result = power_of_two(variables);
     Set* const inside = cubes + count;

@@ -6,91 +6,94 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "bigint.hpp"
+#include "hashing.hpp"
 
 namespace contextwise {
-
-inline u64 hash_words(const u64* words, std::size_t count) {
-  u64 hash = 0x9e3779b97f4a7c15u ^ count;
-  for (std::size_t k = 0; k < count; ++k) {
-    hash = (hash ^ words[k]) * 0xff51afd7ed558ccdu;
-    hash ^= hash >> 32;
-  }
-  return hash * 0xc4ceb9fe1a85ec53u ^ hash >> 29;
-}
 
 template <class N>
 class Memory {
  public:
-  explicit Memory(std::size_t bytes) : limit_(bytes / 2) {}
+  using Key = std::span<const u64>;
 
-  // The hash is hash_words of the key.
-  const N* find(const u64* key, std::size_t length, u64 hash) {
-    if (const N* found = young_.find(key, length, hash)) return found;
-    const N* found = old_.find(key, length, hash);
-    if (!found) return nullptr;
-    const N copy = *found;
-    return store(key, length, hash, copy);
+  // All that is allocated stays within so many bytes. (While a generation moves to a larger place
+  // both places are held for a moment, which is at most a quarter more.)
+  explicit Memory(std::size_t bytes) : young_(bytes / 2), old_(bytes / 2) {}
+
+  // The hash is hash_of the key.
+  std::optional<N> find(Key key, u64 hash) {
+    if (std::optional<N> found = young_.find(key, hash)) return found;
+    std::optional<N> found = old_.find(key, hash);
+    if (found) store(key, hash, *found);
+    return found;
   }
-  const N* store(const u64* key, std::size_t length, u64 hash, const N& value) {
-    if (young_.bytes() + length * sizeof(u64) > limit_) {
-      std::swap(young_, old_);
-      young_ = Generation{};
-    }
-    return young_.insert(key, length, hash, value);
+  void store(Key key, u64 hash, const N& value) {
+    if (young_.insert(key, hash, value)) return;
+    std::swap(young_, old_);
+    young_.clear();
+    young_.insert(key, hash, value);
   }
+  std::size_t bytes() const { return young_.bytes() + old_.bytes(); }
+
  private:
-  struct Entry {
-    u64 hash;
-    std::size_t at;
-    u32 length;
-  };
-  struct Generation {
-    std::vector<u32> table;  // entry + 1, or 0; a power of two of them
-    std::vector<Entry> entries;
-    std::vector<u64> keys;
-    std::vector<N> values;
+  // Records one after the other: the lengths of key and value, then the words of both. The table
+  // has the place of each.
+  class Generation {
+   public:
+    explicit Generation(std::size_t limit) : limit_(limit) {}
 
-    std::size_t bytes() const {
-      return table.size() * sizeof(u32) + entries.size() * (sizeof(Entry) + sizeof(N)) +
-             keys.size() * sizeof(u64);
+    std::size_t bytes() const { return table_.bytes() + words_.capacity() * sizeof(u64); }
+
+    std::optional<N> find(Key key, u64 hash) const {
+      const u32 at = table_.find(hash, [&](u32 place) { return has(place, key); });
+      if (at == HashTable::NONE) return std::nullopt;
+      const u64* const value = words_.data() + at + 1 + key.size();
+      return N(std::span<const u64>(value, words_[at] >> 32));
     }
-    const N* find(const u64* key, std::size_t length, u64 hash) const {
-      if (table.empty()) return nullptr;
-      const std::size_t mask = table.size() - 1;
-      for (std::size_t at = hash & mask; table[at]; at = (at + 1) & mask) {
-        const Entry& entry = entries[table[at] - 1];
-        if (entry.hash == hash && entry.length == length &&
-            std::equal(key, key + length, keys.data() + entry.at))
-          return &values[table[at] - 1];
-      }
-      return nullptr;
+
+    // False if there is no room.
+    bool insert(Key key, u64 hash, const N& value) {
+      const std::span<const u64> number = value.words();
+      if (!make_room(1 + key.size() + number.size())) return false;
+      table_.insert(hash, static_cast<u32>(words_.size()));
+      words_.push_back(u64{number.size()} << 32 | key.size());
+      words_.insert(words_.end(), key.begin(), key.end());
+      words_.insert(words_.end(), number.begin(), number.end());
+      return true;
     }
-    const N* insert(const u64* key, std::size_t length, u64 hash, const N& value) {
-      if (2 * (entries.size() + 1) > table.size()) grow();
-      entries.push_back({hash, keys.size(), static_cast<u32>(length)});
-      keys.insert(keys.end(), key, key + length);
-      values.push_back(value);
-      place(hash, static_cast<u32>(entries.size()));
-      return &values.back();
+
+    void clear() { *this = Generation(limit_); }
+
+   private:
+    bool has(u32 place, Key key) const {
+      const u64* const record = words_.data() + place;
+      return static_cast<u32>(*record) == key.size() &&
+             std::equal(key.begin(), key.end(), record + 1);
     }
-    void grow() {
-      table.assign(std::max<std::size_t>(64, 2 * table.size()), 0);
-      for (u32 k = 0; k < entries.size(); ++k) place(entries[k].hash, k + 1);
+
+    // Takes twice the place when it is used up, or what the limit leaves.
+    bool make_room(std::size_t more) {
+      const std::size_t table = table_.bytes_after_insertion(), needed = words_.size() + more;
+      if (table + words_.capacity() * sizeof(u64) > limit_ || needed >= HashTable::NONE)
+        return false;
+      if (needed <= words_.capacity()) return true;
+      const std::size_t most = (limit_ - table) / sizeof(u64);
+      if (needed > most) return false;
+      words_.reserve(std::min(most, std::max<std::size_t>(needed, 2 * words_.capacity())));
+      return true;
     }
-    void place(u64 hash, u32 entry) {
-      const std::size_t mask = table.size() - 1;
-      std::size_t at = hash & mask;
-      while (table[at]) at = (at + 1) & mask;
-      table[at] = entry;
-    }
+
+    std::size_t limit_;
+    HashTable table_;
+    std::vector<u64> words_;
   };
 
-  std::size_t limit_;
   Generation young_, old_;
 };
 

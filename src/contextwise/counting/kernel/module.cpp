@@ -1,5 +1,18 @@
-// The skin: NumPy arrays in, words of exact integers out. Nothing is decided here.
+// The skin between Python and the kernel: arrays in, exact ints out, Ctrl-C and progress passed on.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <numeric>
 #include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
@@ -7,7 +20,16 @@
 #include <pybind11/stl.h>
 
 #include "assertions.hpp"
+#include "bigint.hpp"
+#include "budget.hpp"
+#include "cover.hpp"
+#include "features.hpp"
+#include "index.hpp"
+#include "interval.hpp"
 #include "pairs.hpp"
+#include "threads.hpp"
+#include "uncovered.hpp"
+#include "unions.hpp"
 
 namespace py = pybind11;
 using namespace contextwise;
@@ -20,8 +42,8 @@ using Model = std::tuple<Array<std::int64_t>, Array<std::int32_t>, Array<u64>>;
 
 FeatureArrays arrays_of(const Model& model) {
   const auto& [starts, variables, values] = model;
-  return {starts.data(), variables.data(), values.data(), static_cast<std::size_t>(starts.size() - 1),
-          static_cast<std::size_t>(values.shape(1))};
+  return {starts.data(), variables.data(), values.data(),
+          static_cast<std::size_t>(starts.size() - 1), static_cast<std::size_t>(values.shape(1))};
 }
 
 // Integers as rows of words, the lowest first.
@@ -29,11 +51,13 @@ std::vector<Natural> naturals_of(const Array<u64>& rows) {
   std::vector<Natural> result;
   if (rows.ndim() != 2) return result;
   const auto width = static_cast<std::size_t>(rows.shape(1));
-  for (py::ssize_t k = 0; k < rows.shape(0); ++k) result.emplace_back(rows.data(k, 0), width);
+  for (py::ssize_t k = 0; k < rows.shape(0); ++k)
+    result.emplace_back(std::span<const u64>(rows.data(k, 0), width));
   return result;
 }
 
-// Exact numbers as ints. Numbers recur from pair to pair (all contexts, none): the last few are kept.
+// Exact numbers as ints. Numbers recur from pair to pair (all contexts, none): the last few are
+// kept.
 class Integers {
  public:
   PyObject* of(const Natural& value) {
@@ -50,7 +74,8 @@ class Integers {
     if (value.words().size() <= 1)
       return checked(PyLong_FromUnsignedLongLong(value.is_zero() ? 0 : value.words()[0]));
     if constexpr (std::endian::native == std::endian::little)
-      return from_bytes(reinterpret_cast<const unsigned char*>(value.words().data()), 8 * value.words().size());
+      return from_bytes(reinterpret_cast<const unsigned char*>(value.words().data()),
+                        8 * value.words().size());
     std::vector<unsigned char> bytes;
     for (u64 word : value.words())
       for (int k = 0; k < 8; ++k) bytes.push_back(static_cast<unsigned char>(word >> 8 * k));
@@ -76,16 +101,17 @@ py::object integer(const Natural& value) {
   return py::reinterpret_steal<py::object>(Integers().of(value));
 }
 
-// One end of the bounds of these pairs: an array of ints, a row for each.
-template <class End>
-py::array integers(const std::vector<Outcome>& outcomes, const std::vector<std::int64_t>& rows, End end) {
-  py::array table(py::dtype("O"), std::vector<py::ssize_t>{static_cast<py::ssize_t>(rows.size()), 3});
+// A row of three ints for each of these pairs; `make` gives the new reference of one.
+template <class Make>
+py::array integers(const std::vector<PairSizes>& found, const std::vector<std::int64_t>& rows,
+                   Make make) {
+  py::array table(py::dtype("O"),
+                  std::vector<py::ssize_t>{static_cast<py::ssize_t>(rows.size()), 3});
   auto** cell = static_cast<PyObject**>(table.mutable_data());
-  Integers made;
   for (std::int64_t k : rows)
-    for (const Size& size : outcomes[static_cast<std::size_t>(k)].sizes) {
+    for (const Interval<Natural>& size : found[static_cast<std::size_t>(k)].sizes) {
       Py_XDECREF(*cell);
-      *cell++ = made.of(end(size));
+      *cell++ = make(size);
     }
   return table;
 }
@@ -101,125 +127,98 @@ Clock::time_point deadline_in(std::optional<double> seconds) {
                             std::chrono::duration<double>(std::clamp(*seconds, 0.0, 1e9)));
 }
 
-// Runs work on a thread of its own while this one looks for Ctrl-C.
-py::tuple solve_cover(const std::vector<u32>& start, const Array<u64>& weights,
-                      const Array<u64>& forbidden, std::optional<u64> node_budget,
-                      std::optional<double> seconds, std::size_t memory) {
+// Whether a signal handler, such as that of Ctrl-C, has raised; then its exception is thrown.
+void check_signals() {
+  const py::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+// The weight that a cover leaves uncovered: lower and upper bound, and the nodes it took.
+py::tuple count_uncovered(const std::vector<u32>& start, const Array<u64>& weights,
+                          const Array<u64>& forbidden, std::optional<u64> node_budget,
+                          std::optional<double> seconds, std::size_t memory) {
   Cover cover;
   cover.start = start;
   cover.weights = naturals_of(weights);
   if (std::ranges::all_of(cover.weights, &Natural::is_one)) cover.weights.clear();
-  cover.cubes.assign(forbidden.data(), forbidden.data() + forbidden.size());
+  cover.forbidden.assign(forbidden.data(), forbidden.data() + forbidden.size());
   cover.names.resize(cover.variables());
-  Bounds<Natural> result;
+  std::iota(cover.names.begin(), cover.names.end(), u32{0});
   std::atomic<bool> stop{false};
   Budget budget{node_budget.value_or(Budget::UNLIMITED), deadline_in(seconds), &stop};
-  std::vector<char> kept(cover.variables(), 0);
-  std::iota(cover.names.begin(), cover.names.end(), u32{0});
-  bool interrupted = false;
+  Interval<Natural> result;
   {
-    py::gil_scoped_release release;
-    std::mutex mutex;
-    std::condition_variable finished;
-    bool done = false;
-    std::exception_ptr failure;
-    std::thread worker([&] {
-      try {
-        const Cover small = reduced(cover);
-        result = solve(small, budget, memory);
-        for (u32 v : small.names) kept[v] = 1;
-        for (u32 v = 0; v < cover.variables(); ++v)
-          if (!kept[v]) result *= cover.total(v);
-      } catch (...) {
-        failure = std::current_exception();
-      }
-      std::lock_guard lock(mutex);
-      done = true;
-      finished.notify_all();
-    });
-    std::unique_lock lock(mutex);
-    while (!finished.wait_for(lock, std::chrono::milliseconds(50), [&] { return done; })) {
-      py::gil_scoped_acquire acquire;
-      if (!interrupted && PyErr_CheckSignals() != 0) {
-        interrupted = true;
-        stop = true;
-      }
-    }
-    lock.unlock();
-    worker.join();
-    if (failure) std::rethrow_exception(failure);
+    const py::gil_scoped_release release;
+    const WatchedThreads::Work work = [&] { result = uncovered_by_any(cover, budget, memory); };
+    const WatchedThreads::Watch watch = [] { return check_signals(), true; };
+    WatchedThreads(stop, work, watch).run(1, false);
   }
-  if (interrupted) throw py::error_already_set();
-  return py::make_tuple(integer(result.low), integer(result.high), budget.used);
+  return py::make_tuple(integer(result.low), integer(result.high()), budget.used);
 }
 
-py::dict count_pairs(const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights,
-                     const Model& a, const Model& b, const Array<std::int64_t>& pairs, bool canonical,
-                     unsigned threads, std::optional<u64> node_budget, std::optional<double> seconds,
-                     std::size_t memory, const std::function<void(std::size_t)>& progress) {
-  Options options;
-  options.canonical = canonical;
-  options.threads = threads;
-  options.node_budget = node_budget.value_or(options.node_budget);
-  options.deadline = deadline_in(seconds);
-  options.memory = memory;
-  const FeatureArrays first = arrays_of(a), second = arrays_of(b);
-  std::vector<Natural> weights = naturals_of(value_weights);
-  std::vector<Pair> wanted;
-  wanted.reserve(static_cast<std::size_t>(pairs.shape(0)));
-  const std::int64_t* const flat = pairs.data();
-  for (py::ssize_t k = 0; k < pairs.shape(0); ++k)
-    wanted.push_back({static_cast<u32>(flat[2 * k]), static_cast<u32>(flat[2 * k + 1])});
-  std::unique_ptr<Comparison> comparison;
-  double extracting = 0;
-  bool interrupted = false;
-  std::exception_ptr failure;
-  {
-    py::gil_scoped_release release;
-    const auto began = Clock::now();
-    const Coding coding(cardinalities, std::move(weights), first, second);
-    comparison = std::make_unique<Comparison>(coding, first, second, wanted, options);
-    const auto between = Clock::now();
-    comparison->run([&](std::size_t done) {
-      py::gil_scoped_acquire acquire;
-      if (PyErr_CheckSignals() != 0) {
-        PyErr_Clear();
-        interrupted = true;
-        return false;
-      }
-      try {
-        if (progress) progress(done);
-      } catch (...) {
-        failure = std::current_exception();
-        return false;
-      }
-      return true;
-    });
-    extracting = std::chrono::duration<double>(between - began).count();
-  }
-  if (failure) std::rethrow_exception(failure);
-  const std::vector<Outcome>& outcomes = comparison->outcomes();
-  std::vector<std::int64_t> all(outcomes.size()), open;
+py::dict result_of(const PairCounter& counter, bool interrupted) {
+  const std::vector<PairSizes>& found = counter.found();
+  std::vector<std::int64_t> all(found.size()), open;
   std::iota(all.begin(), all.end(), std::int64_t{0});
   std::ranges::copy_if(all, std::back_inserter(open),
-                       [&](auto k) { return !outcomes[static_cast<std::size_t>(k)].closed(); });
+                       [&](auto k) { return !found[static_cast<std::size_t>(k)].closed(); });
   py::dict result;
-  result["lower"] = integers(outcomes, all, [](const Size& size) -> const Natural& { return size.low; });
+  Integers made;
+  result["lower"] = integers(found, all, [&](const auto& size) { return made.of(size.low); });
   result["open"] = array_of(open);
-  result["upper"] = integers(outcomes, open, [](const Size& size) -> const Natural& {
-    return size.closed ? size.low : size.high;
-  });
+  result["upper"] =
+      integers(found, open, [](const auto& size) { return integer(size.high()).release().ptr(); });
   result["interrupted"] = interrupted;
-  result["extracting"] = extracting;
+  result["nodes"] = counter.nodes();
+  result["extracting"] = counter.seconds_of_indexing();
   return result;
+}
+
+std::vector<Pair> pairs_of(const Array<std::int64_t>& pairs) {
+  std::vector<Pair> result;
+  result.reserve(static_cast<std::size_t>(pairs.shape(0)));
+  const std::int64_t* const flat = pairs.data();
+  for (py::ssize_t k = 0; k < pairs.shape(0); ++k)
+    result.push_back({static_cast<u32>(flat[2 * k]), static_cast<u32>(flat[2 * k + 1])});
+  return result;
+}
+
+// Three unions for each pair. Ctrl-C ends the work early and is told in the result; an exception of
+// `progress` ends it and is thrown.
+py::dict count_pairs(const std::vector<std::int64_t>& cardinalities,
+                     const Array<u64>& value_weights, const Model& a, const Model& b,
+                     const Array<std::int64_t>& pairs, bool canonical, unsigned threads,
+                     std::optional<u64> node_budget, std::optional<double> seconds,
+                     std::size_t memory, const std::function<void(std::size_t)>& progress) {
+  const PairOptions options{canonical, threads, node_budget.value_or(Budget::UNLIMITED),
+                            deadline_in(seconds), memory};
+  TwoModels models{cardinalities, naturals_of(value_weights), arrays_of(a), arrays_of(b)};
+  std::vector<Pair> wanted = pairs_of(pairs);
+  std::optional<PairCounter> counter;
+  bool interrupted = false;
+  {
+    const py::gil_scoped_release release;
+    counter.emplace(std::move(models), std::move(wanted), options);
+    counter->run([&](std::size_t done) {
+      const py::gil_scoped_acquire acquire;
+      interrupted = PyErr_CheckSignals() != 0;
+      if (interrupted)
+        PyErr_Clear();
+      else if (progress)
+        progress(done);
+      return !interrupted;
+    });
+  }
+  return result_of(*counter, interrupted);
 }
 
 py::tuple ask(const std::vector<std::int64_t>& cardinalities, const Array<std::int64_t>& pairs,
               const Array<std::int64_t>& starts, const Array<u64>& holds, bool canonical,
               const Model& model) {
   const auto words = static_cast<std::size_t>(holds.shape(1));
-  const Sample sample{cardinalities, pairs.data(), starts.data(), static_cast<std::size_t>(pairs.shape(0)),
-                      holds.data(), words, canonical};
+  const Sample sample{
+      cardinalities, pairs.data(), starts.data(), static_cast<std::size_t>(pairs.shape(0)),
+      holds.data(),  words,        canonical};
   py::array_t<u64> said(static_cast<py::ssize_t>(words));
   py::array_t<std::int64_t> first(starts.data()[starts.size() - 1]);
   std::fill_n(said.mutable_data(), words, 0);
@@ -237,7 +236,8 @@ py::tuple ask(const std::vector<std::int64_t>& cardinalities, const Array<std::i
 py::array_t<std::int64_t> differing(const Array<u64>& first, const Array<u64>& second) {
   py::array_t<std::int64_t> counts(std::vector<py::ssize_t>{first.shape(0), second.shape(0)});
   const u64 *a = first.data(), *b = second.data();
-  const auto rows = static_cast<std::size_t>(first.shape(0)), others = static_cast<std::size_t>(second.shape(0));
+  const auto rows = static_cast<std::size_t>(first.shape(0)),
+             others = static_cast<std::size_t>(second.shape(0));
   const auto words = static_cast<std::size_t>(first.shape(1));
   std::int64_t* const cells = counts.mutable_data();
   py::gil_scoped_release release;
@@ -248,8 +248,8 @@ py::array_t<std::int64_t> differing(const Array<u64>& first, const Array<u64>& s
 }  // namespace
 
 PYBIND11_MODULE(_kernel, module) {
-  module.doc() = "The compiled twin of contextwise.counting.branch.";
-  module.def("solve", &solve_cover);
+  module.doc() = "What contextwise.counting.branch explains, compiled, for all pairs at once.";
+  module.def("count_uncovered", &count_uncovered);
   module.def("count_pairs", &count_pairs);
   module.def("ask", &ask);
   module.def("differing", &differing);

@@ -6,9 +6,23 @@
 // both sides alike loses the split here. Comparing each cube with each finds all of that; before,
 // twins that differ in the value of one binary variable are found by hashing and become one cube,
 // which on learned trees leaves few to compare.
+//
+// Everything is done on what cubes forbid: C is at least as wide as D when C forbids no bit that D
+// allows, and "D lies in C on every variable but x" means that the bits which C forbids and D
+// allows all belong to x.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include "bigint.hpp"
+#include "bits.hpp"
 #include "cover.hpp"
+#include "hashing.hpp"
 
 namespace contextwise {
 
@@ -23,15 +37,17 @@ class Simplifier {
   // the first, and of the second.
   std::array<bool, 2> join(const std::array<Cover, 2>& covers, Cover& both) {
     both = covers[0];
-    both.cubes.insert(both.cubes.end(), covers[1].cubes.begin(), covers[1].cubes.end());
+    both.forbidden.insert(both.forbidden.end(), covers[1].forbidden.begin(),
+                          covers[1].forbidden.end());
     begin(both);
     std::fill_n(origins_.begin(), covers[0].size(), 1);
     std::fill(origins_.begin() + static_cast<std::ptrdiff_t>(covers[0].size()), origins_.end(), 2);
     finish(both);
     std::array<bool, 2> same{};
     for (u32 m = 0; m < 2; ++m)
-      same[m] = both.size() == covers[m].size() &&
-                std::all_of(origins_.begin(), origins_.end(), [&](char from) { return from >> m & 1; });
+      same[m] =
+          both.size() == covers[m].size() &&
+          std::all_of(origins_.begin(), origins_.end(), [&](char from) { return from >> m & 1; });
     return same;
   }
 
@@ -50,14 +66,19 @@ class Simplifier {
     keep_alive(cover);
   }
 
-  // --- twins, by hashing: binary variables only ----------------------------------------------------
+  // --- twins, by hashing: binary variables only
+  // ----------------------------------------------------
 
-  // A cube's hash is the exclusive or of its bits' keys, so that the hash of a twin is at hand.
-  // A slot of the table may speak of a cube that has changed since; then its hash differs.
+  // The bits 2v and 2v + 1 belong to variable v. Two cubes are twins if one forbids the first where
+  // the other forbids the second, and they are equal otherwise; together they do not test v.
+  //
+  // The hash of a cube is the exclusive or of a key for each of its bits, so that the hash of a
+  // twin is at hand: one key out, its partner's in. The table may speak of a cube that has changed
+  // since; then its hash differs.
   void merge_twins(Cover& cover) {
     const auto count = static_cast<u32>(cover.size());
-    for (u64 bit = keys_.size(); bit < cover.bits(); ++bit) keys_.push_back(mixed(bit));
-    table_.assign(std::bit_ceil(std::size_t{4} * count), FREE);
+    for (u64 bit = keys_.size(); bit < cover.bits(); ++bit) keys_.push_back(mix(mix(1, bit), bit));
+    table_.reset(std::size_t{2} * count);
     hashes_.assign(count, 0);
     for (u32 c = 0; c < count; ++c) {
       for_each_bit({cover.cube(c), words_}, [&](std::size_t bit) { hashes_[c] ^= keys_[bit]; });
@@ -67,15 +88,18 @@ class Simplifier {
       while (alive_[c] && merge_twin(cover, c)) enter(cover, c);
   }
 
-  // Looks for a cube that differs in the value of one variable; if there is one, both become one.
+  // Looks for a twin of a cube; if there is one, it goes, and the cube no longer tests the
+  // variable.
   bool merge_twin(Cover& cover, u32 c) {
     for (std::size_t word = 0; word < words_; ++word)
       for (u64 bits = cover.cube(c)[word]; bits; bits &= bits - 1) {
         const std::size_t bit = 64 * word + static_cast<std::size_t>(std::countr_zero(bits));
-        const u64 mine = u64{1} << bit % 64, both = mine | u64{1} << (bit ^ 1) % 64;
-        const u64 hash = hashes_[c] ^ keys_[bit] ^ keys_[bit ^ 1];
-        const u32 twin = find(cover, c, hash, word, both);
-        if (twin == FREE) continue;
+        const std::size_t partner = bit ^ 1;
+        const u64 mine = u64{1} << bit % 64, both = mine | u64{1} << partner % 64;
+        const u64 hash = hashes_[c] ^ keys_[bit] ^ keys_[partner];
+        const u32 twin =
+            table_.find(hash, [&](u32 d) { return is_twin(cover, c, d, hash, word, both); });
+        if (twin == HashTable::NONE) continue;
         alive_[twin] = 0;
         origins_[c] = 0;
         cover.cube(c)[word] &= ~mine;
@@ -86,33 +110,25 @@ class Simplifier {
   }
 
   // Puts a cube into the table, unless an equal one is there.
-  void enter(Cover& cover, u32 c) {
-    const u32 same = find(cover, c, hashes_[c], 0, 0);
-    if (same != FREE) {
-      alive_[c] = 0;
-      origins_[same] |= origins_[c];
-      return;
-    }
-    std::size_t at = hashes_[c] & (table_.size() - 1);
-    while (table_[at] != FREE) at = (at + 1) & (table_.size() - 1);
-    table_[at] = c;
+  void enter(const Cover& cover, u32 c) {
+    const u32 same = table_.find_or_insert(
+        hashes_[c], c, [&](u32 d) { return is_twin(cover, c, d, hashes_[c], 0, 0); });
+    if (same == HashTable::NONE) return;
+    alive_[c] = 0;
+    origins_[same] |= origins_[c];
   }
 
-  // Another cube with this hash that is cube c but for some flipped bits of one word.
-  u32 find(const Cover& cover, u32 c, u64 hash, std::size_t word, u64 flipped) const {
-    for (std::size_t at = hash & (table_.size() - 1); table_[at] != FREE;
-         at = (at + 1) & (table_.size() - 1)) {
-      const u32 d = table_[at];
-      if (d == c || hashes_[d] != hash || !alive_[d]) continue;
-      u64 differs = 0;
-      for (std::size_t k = 0; k < words_; ++k)
-        differs |= cover.cube(c)[k] ^ cover.cube(d)[k] ^ (k == word ? flipped : 0);
-      if (!differs) return d;
-    }
-    return FREE;
+  // Whether another cube has this hash and is cube c but for some flipped bits of one word.
+  bool is_twin(const Cover& cover, u32 c, u32 d, u64 hash, std::size_t word, u64 flipped) const {
+    if (d == c || hashes_[d] != hash || !alive_[d]) return false;
+    u64 differs = 0;
+    for (std::size_t k = 0; k < words_; ++k)
+      differs |= cover.cube(c)[k] ^ cover.cube(d)[k] ^ (k == word ? flipped : 0);
+    return !differs;
   }
 
-  // --- each cube with each --------------------------------------------------------------------------
+  // --- each cube with each
+  // --------------------------------------------------------------------------
 
   void compare_all(Cover& cover) {
     sort_by_size(cover);
@@ -127,24 +143,26 @@ class Simplifier {
     }
   }
 
-  // Short cubes first: they absorb the most.
+  // Short cubes first: they absorb the most. (A counting sort: cubes of s bits begin behind all
+  // shorter ones.)
   void sort_by_size(Cover& cover) {
     sizes_.resize(cover.size());
     counts_.assign(cover.bits() + 2, 0);
     for (std::size_t c = 0; c < cover.size(); ++c) {
       sizes_[c] = 0;
-      for (std::size_t k = 0; k < words_; ++k) sizes_[c] += static_cast<u32>(ones(cover.cube(c)[k]));
+      for (std::size_t k = 0; k < words_; ++k)
+        sizes_[c] += static_cast<u32>(ones(cover.cube(c)[k]));
       ++counts_[sizes_[c] + 1];
     }
     std::partial_sum(counts_.begin(), counts_.end(), counts_.begin());
-    sorted_.resize(cover.cubes.size());
+    sorted_.resize(cover.forbidden.size());
     moved_.resize(cover.size());
     for (std::size_t c = 0; c < cover.size(); ++c) {
       const u32 to = counts_[sizes_[c]]++;
       std::copy_n(cover.cube(c), words_, sorted_.data() + to * words_);
       moved_[to] = origins_[c];
     }
-    cover.cubes.swap(sorted_);
+    cover.forbidden.swap(sorted_);
     origins_.swap(moved_);
   }
 
@@ -169,12 +187,18 @@ class Simplifier {
     }
   }
 
-  // What C forbids and D does not: nothing, or one value of one variable?
+  // For each D, what C forbids beyond D. If it is nothing, D lies in C and goes. If it is one bit,
+  // a value of one variable, D loses its test of that variable, if it has one: where D forbids the
+  // other value, C covers D's side and the side beyond. With two bits or more C says nothing of D.
+  //
+  // All words are looked at without a branch: `any` is what C forbids beyond D, as long as it lies
+  // in one word, and `more` tells whether there are two bits, in one word (x & (x - 1) drops the
+  // lowest bit) or in two words.
   template <std::size_t W>
   void compare_binary(Cover& cover, u32 c) {
     const std::size_t words = W ? W : words_;
     const u64* const mine = cover.cube(c);
-    u64* other = cover.cubes.data();
+    u64* other = cover.forbidden.data();
     used_.clear();  // of many words, those that C forbids something in
     for (std::size_t k = 0; W == 0 && k < words; ++k)
       if (mine[k]) used_.push_back(k);
@@ -201,7 +225,8 @@ class Simplifier {
     }
   }
 
-  // The same with bits of one variable of any number of classes.
+  // The same for variables of any number of classes. What C forbids beyond D must lie in the field
+  // of one variable, found by its lowest bit; then D forbids of that variable only what C does too.
   void compare_any(Cover& cover, u32 c) {
     const u64* const mine = cover.cube(c);
     for (u32 d = 0; d < alive_.size(); ++d) {
@@ -230,7 +255,8 @@ class Simplifier {
 
   void absorb(const Cover& cover, u32 c, u32 d) {
     alive_[d] = 0;
-    if (std::equal(cover.cube(c), cover.cube(c) + words_, cover.cube(d))) origins_[c] |= origins_[d];
+    if (std::equal(cover.cube(c), cover.cube(c) + words_, cover.cube(d)))
+      origins_[c] |= origins_[d];
   }
 
   void changed(u32 d) {
@@ -244,33 +270,27 @@ class Simplifier {
     std::size_t kept = 0;
     for (std::size_t c = 0; c < alive_.size(); ++c) {
       if (!alive_[c]) continue;
-      std::copy_n(cover.cube(c), words_, cover.cubes.data() + kept * words_);
+      std::copy_n(cover.cube(c), words_, cover.forbidden.data() + kept * words_);
       origins_[kept++] = origins_[c];
     }
-    cover.cubes.resize(kept * words_);
+    cover.forbidden.resize(kept * words_);
     origins_.resize(kept);
     alive_.assign(kept, 1);
   }
 
   static constexpr std::size_t MANY = 12;  // cubes for which hashing pays
-  static constexpr u32 FREE = ~u32{0};
 
   std::size_t words_ = 1;
   bool binary_ = false;
   std::vector<char> alive_, origins_;  // origins: which of two covers had the cube, as two bits
   // Of the hashing.
   std::vector<u64> keys_, hashes_;
-  std::vector<u32> table_;
+  HashTable table_;
   // Of the comparing.
   std::vector<char> queued_, moved_;
   std::vector<u32> queue_, sizes_, counts_, variable_of_;
   std::vector<std::size_t> used_;
   std::vector<u64> sorted_, fields_;  // fields: the bits of each variable
 };
-
-inline Cover reduced(Cover cover) {
-  Simplifier().run(cover);
-  return compacted(cover);
-}
 
 }  // namespace contextwise

@@ -1,14 +1,21 @@
 // Small subproblems by truth table: every assignment of a few binary variables is one bit, a cube
-// is a pattern of bits, and the union is an `or`. Sixty-four contexts a step leave the recursion
-// far behind when few variables are left.
+// is a pattern of bits, and the union is an `or`. Sixty-four contexts per step
+// leave the recursion far behind when few variables are left.
 #pragma once
 
+#include <bit>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "bigint.hpp"
 #include "bits.hpp"
 
 // Wheels must run on any machine of their kind; where the compiler can, the hot loops are compiled
-// twice and the loader takes the version the processor has.
+// several times and the loader takes the version the processor has. The loader chooses before a
+// sanitizer's runtime is ready, so there it is compiled once.
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CONTEXTWISE_CLONES __attribute__((target_clones("default", "popcnt", "avx2")))
 #else
 #define CONTEXTWISE_CLONES
@@ -27,7 +34,7 @@ struct SmallCube {
   }
 };
 
-// A cube from what it forbids, two bits a variable; `place` is where the table has a variable.
+// A cube from what it forbids, two bits per variable; `place` is where the table has a variable.
 template <class Place>
 SmallCube small_cube(std::span<const u64> forbids, Place place) {
   SmallCube cube;

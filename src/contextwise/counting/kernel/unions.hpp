@@ -5,40 +5,36 @@
 // where one swallows the other, or both are equal, one count serves.
 #pragma once
 
-#include "extract.hpp"
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "bigint.hpp"
+#include "bits.hpp"
+#include "budget.hpp"
+#include "classes.hpp"
+#include "cover.hpp"
+#include "cover_source.hpp"
+#include "interval.hpp"
 #include "simplify.hpp"
-#include "solve.hpp"
+#include "truth.hpp"
+#include "uncovered.hpp"
 
 namespace contextwise {
 
-// What is proven of the size of one union.
-struct Size {
-  Natural low;
-  Natural high;  // where it is open
-  bool closed = false;
+// What is proven of the sizes of the three unions of a pair.
+struct PairSizes {
+  std::array<Interval<Natural>, 3> sizes;
+  bool visited = false;  // before that the sizes say nothing
 
-  void close(Natural exact) {
-    low = std::move(exact);
-    closed = true;
-  }
-  void meet(const Bounds<Natural>& found) {
-    if (low < found.low) low = found.low;
-    if (found.high < high) high = found.high;
-    closed = low == high;
-  }
-};
-
-struct Outcome {
-  std::array<Size, 3> sizes;
-  bool visited = false;  // without a visit there are no bounds of what is open
-
-  bool closed() const {
-    return std::all_of(sizes.begin(), sizes.end(), [](const Size& size) { return size.closed; });
-  }
+  bool closed() const { return visited && std::ranges::all_of(sizes, &Interval<Natural>::closed); }
   // Begins with the bounds that hold without a look.
   void visit(const Natural& contexts) {
     if (visited) return;
-    for (Size& size : sizes) size.high = contexts;
+    for (Interval<Natural>& size : sizes) size.gap = contexts;
     visited = true;
   }
 };
@@ -46,22 +42,30 @@ struct Outcome {
 // Counts pairs one after the other; each thread has one, with scratch space that stays.
 class UnionCounter {
  public:
-  UnionCounter(const Coding& coding, const IndexedClaims& a, const IndexedClaims& b, bool canonical,
-               std::size_t memory)
-      : coding_(coding), extractor_(coding, a, b, canonical), canonical_(canonical), memory_(memory) {}
+  UnionCounter(const ValueClasses& classes, const IndexedClaims& a, const IndexedClaims& b,
+               bool canonical, std::size_t memory)
+      : classes_(classes),
+        source_(classes, a, b, canonical),
+        canonical_(canonical),
+        memory_(memory) {}
 
-  // What is open of an outcome is closed, or better known.
-  void run(u32 number, const Pair& pair, const Budget& budget, Outcome& outcome) {
+  // What is open of a pair is closed, or better known. The budget holds for each union.
+  void run(u32 number, const Pair& pair, const Budget& budget, PairSizes& found) {
     own_.clear();
     if (!canonical_) own_.assign({pair.first, pair.second});
-    extractor_.run(number, pair, covers_);
-    if (by_tables(outcome)) return;
+    source_.run(number, pair, covers_);
+    if (by_tables(found)) return;
     for (Cover& cover : covers_) simplifier_.run(cover);
-    if (!by_tables(outcome)) by_recursion(budget, outcome);
+    if (!by_tables(found)) by_recursion(budget, found);
   }
 
+  // The nodes of the recursion that were visited so far.
+  u64 nodes() const { return nodes_; }
+
  private:
-  bool by_tables(Outcome& outcome) {
+  // Each table has a bit for every assignment of the tested variables, set where some cube allows
+  // it; so the table of both models together is the `or` of the two, word by word.
+  bool by_tables(PairSizes& found) {
     if (!covers_[0].is_binary() || !find_tested()) return false;
     const int variables = static_cast<int>(names_.size());
     std::array<u64, 3> covered{};
@@ -75,17 +79,21 @@ class UnionCounter {
     }
     for (std::size_t k = 0; k < tables_[0].size(); ++k) tables_[0][k] |= tables_[1][k];
     covered[2] = covered_in(tables_[0], variables);
-    for (int k = 0; k < 3; ++k) outcome.sizes[k].close(with_others(Natural(covered[k])));
+    for (int k = 0; k < 3; ++k)
+      found.sizes[k] = Interval<Natural>(with_others(Natural(covered[k])));
+    found.visited = true;
     return true;
   }
 
-  // The variables that some cube tests, if they are few.
+  // The variables that some cube tests, if they are few: their names, and where the table has them.
+  // A bit of `tested_` is a class that some cube forbids; the bits 2v and 2v + 1 stand side by
+  // side, so a variable of which both are set comes twice in a row and counts once.
   bool find_tested() {
     const std::size_t words = covers_[0].words();
     tested_.assign(words, 0);
     for (const Cover& cover : covers_)
-      for (std::size_t at = 0; at < cover.cubes.size();)
-        for (std::size_t k = 0; k < words; ++k) tested_[k] |= cover.cubes[at++];
+      for (std::size_t at = 0; at < cover.forbidden.size();)
+        for (std::size_t k = 0; k < words; ++k) tested_[k] |= cover.forbidden[at++];
     names_.clear();
     places_.resize(covers_[0].variables());
     for (std::size_t k = 0; k < words; ++k)
@@ -99,32 +107,36 @@ class UnionCounter {
     return true;
   }
 
-  void by_recursion(const Budget& budget, Outcome& outcome) {
+  void by_recursion(const Budget& budget, PairSizes& found) {
     const Natural contexts = all_contexts();
-    outcome.visit(contexts);
+    found.visit(contexts);
     const auto [same_a, same_b] = simplifier_.join(covers_, both_);
-    measure(covers_[0], contexts, budget, outcome, 0);
+    auto& [a, b, either] = found.sizes;
+    measure(covers_[0], contexts, budget, a);
     if (same_a && same_b)
-      outcome.sizes[1] = outcome.sizes[0];
+      b = a;
     else
-      measure(covers_[1], contexts, budget, outcome, 1);
+      measure(covers_[1], contexts, budget, b);
     if (same_a || same_b)
-      outcome.sizes[2] = outcome.sizes[same_a ? 0 : 1];
+      either = same_a ? a : b;
     else
-      measure(both_, contexts, budget, outcome, 2);
+      measure(both_, contexts, budget, either);
   }
 
-  void measure(const Cover& cover, const Natural& contexts, Budget budget, Outcome& outcome,
-               int which) {
-    Size& size = outcome.sizes[which];
-    if (size.closed) return;
+  void measure(const Cover& cover, const Natural& contexts, Budget budget,
+               Interval<Natural>& size) {
+    if (size.closed()) return;
     const Cover small = compacted(cover);
-    const Bounds<Natural> uncovered = solve(small, budget, memory_);
+    const Interval<Natural> left = uncovered(small, budget, memory_);
+    nodes_ += budget.used;
     names_ = small.names;
-    Bounds<Natural> found{contexts, contexts};
-    found.low -= with_others(uncovered.high);
-    found.high -= with_others(uncovered.low);
-    size.meet(found);
+    Interval<Natural> found(contexts), scaled(with_others(left.low));
+    if (!left.closed()) scaled.gap = with_others(left.gap);
+    found -= scaled;
+    if (found.closed())
+      size = std::move(found);
+    else
+      size.meet(found);
   }
 
   Natural all_contexts() {
@@ -136,15 +148,16 @@ class UnionCounter {
   Natural with_others(Natural number) {
     counted_.assign(names_.begin(), names_.end());
     counted_.insert(counted_.end(), own_.begin(), own_.end());
-    coding_.multiply_by_others(number, counted_);
+    classes_.multiply_by_others(number, counted_);
     return number;
   }
 
-  const Coding& coding_;
-  Extractor extractor_;
+  const ValueClasses& classes_;
+  CoverSource source_;
   Simplifier simplifier_;
   bool canonical_;
   std::size_t memory_;
+  u64 nodes_ = 0;
   std::vector<u32> own_;  // the variables of the pair, where they are no part of a context
   std::array<Cover, 2> covers_;
   Cover both_;

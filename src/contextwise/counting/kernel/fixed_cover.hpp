@@ -2,21 +2,28 @@
 // set of bits without recursion.
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
+#include "bigint.hpp"
+#include "bits.hpp"
 #include "cover.hpp"
+#include "interval.hpp"
 
 namespace contextwise {
 
+// Numbers of type N, sets of bits of W words.
 template <class N, int W>
-struct Problem {
+struct FixedCover {
   using Set = Bits<W>;
 
-  explicit Problem(const Cover& cover) : words(cover.words()) {
+  explicit FixedCover(const Cover& cover) : words(cover.words()) {
     for (u32 v = 0; v < cover.variables(); ++v) {
       Set field(words);
       for (u32 bit = cover.start[v]; bit < cover.start[v + 1]; ++bit) {
         field.set(bit);
         variable_of.push_back(v);
-        weights.push_back(number_from<N>(cover.weight(bit)));
+        weights.push_back(N(cover.weight(bit).words()));
       }
       fields.push_back(field);
     }
@@ -47,7 +54,9 @@ struct Problem {
   }
 
   // How many variables a cube tests, given what it forbids.
-  int tests_of(const Set& forbids) const { return binary ? forbids.count() : variables_in(forbids); }
+  int tests_of(const Set& forbids) const {
+    return binary ? forbids.count() : variables_in(forbids);
+  }
 
   N weight(const Set& bits) const {
     N sum;
@@ -81,10 +90,10 @@ struct Problem {
     return size;
   }
 
-  // Bounds on what some cubes leave uncovered, without looking further. At most all of them are
-  // apart; and cubes that share no variable are independent, so what they leave multiplies.
+  // Bounds on what some cubes leave uncovered, without looking further. They cover no more than the
+  // sum of their sizes; and of cubes that share no variable, what they leave uncovered multiplies.
   template <class Cubes>
-  Bounds<N> proven(const Cubes& chosen, const Set& open) const {
+  Interval<N> proven(const Cubes& chosen, const Set& open) const {
     N low = assignments(open), high(1);
     Set used(words);
     for (u32 c : chosen) {

@@ -1,0 +1,123 @@
+// From the claims on a pair to its covers in both models: the cubes without the pair, over the
+// variables they test. The compiled twin of CoverSource in counting/extraction.py.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "classes.hpp"
+#include "cover.hpp"
+#include "index.hpp"
+
+namespace contextwise {
+
+class CoverSource {
+ public:
+  CoverSource(const ValueClasses& classes, const IndexedClaims& a, const IndexedClaims& b,
+              bool canonical)
+      : classes_(classes), models_{&a, &b}, canonical_(canonical), places_(classes.variables()) {}
+
+  // Both covers are over the same bits. What they held before is gone; their space is used again.
+  void run(std::size_t number, const Pair& pair, std::array<Cover, 2>& covers) {
+    ++round_;
+    if (!canonical_)
+      for (u32 v : {pair.first, pair.second}) places_[v] = {round_, 0, 0};
+    std::vector<u32>& names = covers[0].names;
+    names.clear();
+    std::array<std::span<const u32>, 2> chosen;
+    for (int m = 0; m < 2; ++m) {
+      chosen[m] = claims(*models_[m], number, pair);
+      for (u32 c : chosen[m])
+        for (u32 v : models_[m]->claims.tests(c)) {
+          if (places_[v].round == round_) continue;
+          places_[v].round = round_;
+          names.push_back(v);
+        }
+    }
+    frame(covers[0]);
+    covers[1].start = covers[0].start;
+    covers[1].weights = covers[0].weights;
+    covers[1].names = names;
+    for (int m = 0; m < 2; ++m) fill(covers[m], models_[m]->claims, chosen[m]);
+  }
+
+ private:
+  // Where the bits of a variable begin, and a mask for what is put there: nothing for the variables
+  // of the pair, which are no part of a context, and everything for the others. A place counts only
+  // if it was made for the present pair, whose number is its round; so nothing has to be cleared.
+  struct Place {
+    u32 round = 0;
+    u32 at;
+    u64 keep;
+  };
+
+  // The claims on a pair. One that tests nothing else holds everywhere, and stands for all.
+  std::span<const u32> claims(const IndexedClaims& model, std::size_t number,
+                              const Pair& pair) const {
+    const std::span<const u32> all = model.index.claims(number);
+    if (canonical_) return all;
+    for (const u32& claim : all) {
+      const std::span<const u32> tests = model.claims.tests(claim);
+      if (tests.size() <= 2 && std::ranges::all_of(tests, [&](u32 v) { return pair.has(v); }))
+        return {&claim, 1};
+    }
+    return all;
+  }
+
+  // Gives each tested variable its bits: one per class.
+  void frame(Cover& cover) {
+    cover.start.assign(1, 0);
+    cover.weights.clear();
+    bool unit = true;
+    for (u32 v : cover.names) {
+      places_[v] = {round_, cover.start.back(), ~u64{0}};
+      cover.start.push_back(cover.start.back() + classes_.count(v));
+      unit &= classes_.unit(v);
+    }
+    if (unit) return;
+    for (u32 v : cover.names)
+      for (u32 k = 0; k < classes_.count(v); ++k) cover.weights.push_back(classes_.weight(v, k));
+  }
+
+  // Writes the cubes: each claim's forbidden classes, moved to where the cover has the variable.
+  void fill(Cover& cover, const Claims& claims, std::span<const u32> chosen) const {
+    const std::size_t words = cover.words();
+    cover.forbidden.assign(chosen.size() * words, 0);
+    u64* cube = cover.forbidden.data();
+    for (u32 c : chosen) {
+      const u64* forbidden = claims.forbidden.data() + claims.start[c] * claims.stride;
+      for (u32 v : claims.tests(c)) {
+        put(forbidden, claims.stride, places_[v], cube);
+        forbidden += claims.stride;
+      }
+      cube += words;
+    }
+  }
+
+  // Writes the classes of one variable into a cube, from bit `at` on. A word of classes begins in
+  // the middle of a word of the cube, so its low bits are shifted up into that word, and those that
+  // are shifted out go to the next one. (They are shifted down in two steps, because a shift by 64,
+  // when `at` begins a word, would be undefined.) There may be fewer classes than `stride` words
+  // hold: words without a bit are left alone, as the cube may end before them.
+  static void put(const u64* classes, std::size_t stride, const Place& place, u64* cube) {
+    u64* target = cube + place.at / 64;
+    const u32 shift = place.at % 64;
+    for (std::size_t k = 0; k == 0 || k < stride; ++k) {
+      const u64 bits = classes[k] & place.keep;
+      if (k && !bits) continue;
+      target[k] |= bits << shift;
+      if (const u64 over = bits >> 1 >> (63 - shift)) target[k + 1] |= over;
+    }
+  }
+
+  const ValueClasses& classes_;
+  const IndexedClaims* models_[2];
+  bool canonical_;
+  u32 round_ = 0;
+  std::vector<Place> places_;
+};
+
+}  // namespace contextwise

@@ -1,0 +1,78 @@
+// From a reduced cover to the weight it leaves uncovered: the way that fits the cover.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "bigint.hpp"
+#include "budget.hpp"
+#include "cover.hpp"
+#include "interval.hpp"
+#include "recursion.hpp"
+#include "simplify.hpp"
+#include "truth.hpp"
+
+namespace contextwise {
+
+// Few binary variables, without setting up a recursion.
+inline bool fits_a_table(const Cover& cover) {
+  return cover.variables() <= TRUTH_VARIABLES && cover.is_binary();
+}
+
+inline u64 uncovered_in_table(const Cover& cover) {
+  std::vector<SmallCube> cubes;
+  std::vector<u64> table;
+  cubes.reserve(cover.size());
+  for (const u64& forbids : cover.forbidden)  // fewer than 32 variables: one word per cube
+    cubes.push_back(small_cube({&forbids, 1}, [](std::size_t v) { return static_cast<u32>(v); }));
+  return uncovered_by_table(cubes.data(), cubes.size(), static_cast<int>(cover.variables()), table);
+}
+
+// Depth first while half of the budget lasts. If that does not finish, the other half goes into
+// sweeps over the larger subproblems, each deeper than the one before, so that the bounds close in
+// evenly; what a sweep finishes is remembered for the next one.
+template <class N, int W>
+Interval<Natural> uncovered_by_recursion(const Cover& cover, Budget& budget, std::size_t memory) {
+  Recursion<N, W> recursion(cover, budget, memory);
+  const u64 whole = budget.nodes;
+  if (whole != Budget::UNLIMITED) budget.nodes = whole - whole / 2;
+  Interval<N> result = recursion.run(0);
+  for (double least = 1.0 / 16; !result.closed() && budget.extend(whole); least /= 16)
+    result.meet(recursion.run(least));
+  if (!result.closed()) result.meet(recursion.at_first_sight());
+  Interval<Natural> exact(Natural(result.low.words()));
+  exact.gap = Natural(result.gap.words());
+  return exact;
+}
+
+// The weight of the assignments of the cover's variables that no cube allows. The memory is that of
+// `Recursion`, in bytes.
+inline Interval<Natural> uncovered(const Cover& cover, Budget& budget, std::size_t memory) {
+  if (fits_a_table(cover)) return Interval<Natural>(Natural(uncovered_in_table(cover)));
+  Natural total(1);
+  for (std::size_t v = 0; v < cover.variables(); ++v) total *= cover.total(v);
+  const std::size_t bits = total.bits(), words = cover.words();
+  // Each width is compiled by itself; these few fit nearly all covers.
+  if (bits <= 64 && words <= 1) return uncovered_by_recursion<Wide<1>, 1>(cover, budget, memory);
+  if (bits <= 64 && words <= 2) return uncovered_by_recursion<Wide<1>, 2>(cover, budget, memory);
+  if (bits <= 128 && words <= 3) return uncovered_by_recursion<Wide<2>, 3>(cover, budget, memory);
+  if (bits <= 128 && words <= 4) return uncovered_by_recursion<Wide<2>, 4>(cover, budget, memory);
+  if (bits <= 256 && words <= 8) return uncovered_by_recursion<Wide<4>, 8>(cover, budget, memory);
+  return uncovered_by_recursion<Natural, 0>(cover, budget, memory);
+}
+
+// The same for a cover as it comes; its variables are named 0, 1, …
+inline Interval<Natural> uncovered_by_any(Cover cover, Budget& budget, std::size_t memory) {
+  std::vector<Natural> totals;
+  for (std::size_t v = 0; v < cover.variables(); ++v) totals.push_back(cover.total(v));
+  Simplifier().run(cover);
+  const Cover small = compacted(cover);
+  Interval<Natural> result = uncovered(small, budget, memory);
+  for (u32 v = 0; v < totals.size(); ++v)
+    if (!std::ranges::binary_search(small.names, v)) result *= totals[v];
+  return result;
+}
+
+}  // namespace contextwise
