@@ -22,9 +22,14 @@ def hard_cover() -> Cover:
     return cover_of([2] * 150, [[(v, 1 << value) for v, value in cube.items()] for cube in cubes])
 
 
-def hard_models(variables: int = 150, cubes: int = 375) -> tuple[Structure, Structure]:
-    """Two models: the pair A, B has a hard cover in each, and A, C an easy one."""
-    domain = {"A": 2, "B": 2, "C": 2, **{f"X{v}": 2 for v in range(variables)}}
+def hard_models(
+    variables: int = 150, cubes: int = 375, *, order: str = "ABC"
+) -> tuple[Structure, Structure]:
+    """Two models: the pair A, B has a hard cover in each, and A, C an easy one.
+
+    Pairs are counted in the order of their variables: with "CAB" the easy one comes first.
+    """
+    domain = {**dict.fromkeys(order, 2), **{f"X{v}": 2 for v in range(variables)}}
     models = []
     for seed in (1, 2):
         features = [

@@ -332,6 +332,17 @@ def test_ctrl_c_keeps_what_is_known() -> None:
     assert len(counts.open) == 1
 
 
+def test_ctrl_c_in_the_middle_of_a_report_keeps_what_is_known() -> None:
+    a, b = hard_models()
+
+    def progress(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    counts = native.count_pairs(a.features, b.features, active_pairs(a, b), progress=progress)
+    assert counts.interrupted
+    assert len(counts.open) == 1
+
+
 def test_ctrl_c_ends_the_count_of_one_cover() -> None:
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

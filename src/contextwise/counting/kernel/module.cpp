@@ -183,6 +183,19 @@ std::vector<Pair> pairs_of(const Array<std::int64_t>& pairs) {
   return result;
 }
 
+// Reports progress; false after Ctrl-C, even where it arrives in the middle of the report.
+bool go_on(const std::function<void(std::size_t)>& progress, std::size_t done) {
+  const py::gil_scoped_acquire acquire;
+  try {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (progress) progress(done);
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_KeyboardInterrupt)) throw;
+    return false;
+  }
+  return true;
+}
+
 // Three unions for each pair. Ctrl-C ends the work early and is told in the result; an exception of
 // `progress` ends it and is thrown.
 py::dict count_pairs(const std::vector<std::int64_t>& cardinalities,
@@ -200,12 +213,7 @@ py::dict count_pairs(const std::vector<std::int64_t>& cardinalities,
     const py::gil_scoped_release release;
     counter.emplace(std::move(models), std::move(wanted), options);
     counter->run([&](std::size_t done) {
-      const py::gil_scoped_acquire acquire;
-      interrupted = PyErr_CheckSignals() != 0;
-      if (interrupted)
-        PyErr_Clear();
-      else if (progress)
-        progress(done);
+      interrupted = !go_on(progress, done);
       return !interrupted;
     });
   }
