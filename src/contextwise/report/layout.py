@@ -13,6 +13,7 @@ Time and memory: O(n²) memory for n points, one inverse in O(n³), and O(n²) a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -31,14 +32,16 @@ EXACT = 1e-9
 """The share of the distances' squares that counts as no stress at all."""
 STRETCH = 1.5
 """How much more a layout may be stretched in one direction than in the other."""
-IN_A_ROW = 9
-"""How many nodes without edges stand side by side."""
+GAP = 0.8
+"""How far the parts of a graph are from each other; an edge is about 1 long."""
 
 
 def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
     """Places for the nodes of a graph; give it the edges of both models, and nodes stay still.
 
-    The nodes that have an edge minimise the stress, and those that have none stand in rows below.
+    The nodes of each connected part minimise the stress, and the parts stand side by side. The same
+    energy is what networkx's ``kamada_kawai_layout`` minimises; doing it here keeps pages and
+    pictures without another package, and the same from run to run.
 
     Parameters
     ----------
@@ -59,21 +62,29 @@ def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
     adjacent = np.zeros((len(names), len(names)), dtype=bool)
     for first, second in edges:
         adjacent[place[first], place[second]] = adjacent[place[second], place[first]] = True
-    fitted = in_unit_square(_above_the_isolated(adjacent))
+    fitted = in_unit_square(_side_by_side(adjacent))
     return {name: (float(x), float(y)) for name, (x, y) in zip(names, fitted, strict=True)}
 
 
-def _above_the_isolated(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
-    """The nodes with edges by stress, and the others in rows below them."""
-    linked = adjacent.any(axis=1)
+def _side_by_side(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
+    """Each connected part by stress; the largest first, the others in columns beside it."""
+    if not len(adjacent):
+        return np.zeros((0, 2))
+    hops = hop_distances(adjacent)
+    first = np.isfinite(hops).argmax(axis=1)  # of its part, the first node
+    parts = [np.flatnonzero(first == node) for node in np.unique(first)]
     points = np.zeros((len(adjacent), 2))
-    if linked.any():
-        hops = hop_distances(adjacent[np.ix_(linked, linked)])
+    left = top = width = tallest = 0.0
+    for part in sorted(parts, key=len, reverse=True):
+        own = hops[np.ix_(part, part)]
         with np.errstate(divide="ignore"):
-            points[linked] = in_unit_square(planar(hops, weights=1.0 / hops**2))
-    alone = np.arange(np.count_nonzero(~linked))
-    column, row = alone % IN_A_ROW, alone // IN_A_ROW
-    points[~linked] = np.stack([column / (IN_A_ROW - 1), -(row + 1) / IN_A_ROW], axis=1)
+            placed = planar(own, weights=1.0 / own**2)
+        across, along = (np.ptp(placed, axis=0) + GAP).tolist()
+        tallest = max(tallest, along, sqrt(len(adjacent)) / 2)
+        if top + along > tallest + EXACT:  # the column is full: begin the next one
+            left, top, width = left + width, 0.0, 0.0
+        points[part] = placed - placed.min(axis=0) + [left, -top - along]
+        top, width = top + along, max(width, across)
     return points
 
 
@@ -84,21 +95,20 @@ def circle(count: int) -> FloatArray:
 
 
 def hop_distances(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
-    """The lengths of the shortest paths; what no path connects is one farther than the farthest.
+    """The lengths of the shortest paths; infinite where there is none.
 
     >>> hop_distances(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=bool)).tolist()
-    [[0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [2.0, 2.0, 0.0]]
+    [[0.0, 1.0, inf], [1.0, 0.0, inf], [inf, inf, 0.0]]
     """
     edges = adjacent.astype(np.float32)
     reached = np.eye(len(adjacent), dtype=bool)
-    hops = np.zeros(adjacent.shape)
+    hops = np.full(adjacent.shape, np.inf)
     frontier, steps = reached, 0
     while frontier.any():
         hops[frontier] = steps
         frontier = (frontier.astype(np.float32) @ edges > 0) & ~reached
         reached = reached | frontier
         steps += 1
-    hops[~reached] = steps
     return hops
 
 

@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from contextwise.comparison.compare import Comparison
@@ -112,6 +113,29 @@ def new_figure(
 def new_axes(width: float = COLUMN, height: float = COLUMN) -> Axes:
     """The only Axes of a new figure."""
     return new_figure(width, height).add_subplot()
+
+
+def fitted_title(text: str, width: float, *, size: float = 8.0) -> str:
+    """A title in as many lines as a width needs, broken at commas first.
+
+    Parameters
+    ----------
+    text : the title
+    width : in inches
+    size : of the font, in points
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> fitted_title("true: a-long-name-of-a-model.mn, guess: another-such-name.mn", 3.4)
+    'true: a-long-name-of-a-model.mn,\\nguess: another-such-name.mn'
+    """
+    most = int(width * POINTS / (0.55 * size))
+    lines = [text] if len(text) <= most else text.replace(", ", ",\n").splitlines()
+    return "\n".join(fill(line, most, break_on_hyphens=False) for line in lines)
 
 
 def handles(legend: Legend) -> list[Artist]:

@@ -27,7 +27,15 @@ from contextwise.report.edges import (
     select_edges,
 )
 from contextwise.report.pictures import graph_legend
-from contextwise.report.plots.figures import COLUMN, POINTS, handles, new_axes, new_figure, styled
+from contextwise.report.plots.figures import (
+    COLUMN,
+    POINTS,
+    fitted_title,
+    handles,
+    new_axes,
+    new_figure,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +45,7 @@ FEW = 12
 """Up to this many variables a graph fits into one column; more need the width of a page."""
 FONTS = (7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0)
 """Sizes of labels, the first for which all of them find a place."""
-HEAD, FOOT = 0.36, 0.24
+HEAD, FOOT = 0.42, 0.24
 """Room for the title and for the legend, in inches."""
 
 
@@ -123,7 +131,9 @@ def plot_graphs(
     for axes, (words, shown_graph, assigned) in zip(row, panels, strict=True):
         plot_graph(shown_graph, axes=axes, fixed=assigned)
         axes.set_title(shown(words, 90), fontsize=7, pad=2)
-    figure.text(0.5, 1 - 0.04 / figure.get_figheight(), title, ha="center", va="top")
+    lines = fitted_title(title, figure.get_figwidth(), size=7)
+    top = 1 - 0.04 / figure.get_figheight()
+    figure.text(0.5, top, lines, ha="center", va="top", fontsize=7)
     edges = [edge for _, one, _ in panels for edge in one.edges]
     entries = handles(graph_legend(edges))
     if entries:

@@ -15,7 +15,7 @@ from contextwise.report.edges import Edge, Selection, edges_of, select_edges
 from contextwise.report.heatmap import HeatMap, heat_map, palette, pooled
 from contextwise.report.labels import apart, cut_names
 from contextwise.report.pictures import heat_legends
-from contextwise.report.plots.figures import COLUMN, handles, new_axes, styled
+from contextwise.report.plots.figures import COLUMN, fitted_title, handles, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ def plot_pairs(
     _label(axes, heat)
     _name_blocks(axes, heat)
     _legend(axes, heat)
-    axes.set_title(title)
+    axes.set_title(fitted_title(title, COLUMN))
     return axes
 
 
@@ -210,4 +210,5 @@ def _frame_neighbours(
             borderaxespad=0.2,
         )
     words = selection.words
-    axes.set_title("\n".join(filter(None, [title, words])), pad=16 if edges else 4)
+    lines = [fitted_title(line, COLUMN) for line in (title, words) if line]
+    axes.set_title("\n".join(lines), pad=16 if edges else 4)
