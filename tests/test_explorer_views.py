@@ -34,7 +34,6 @@ from contextwise.explorer import (
 from contextwise.explorer.computations import compared
 from contextwise.explorer.job import Done, Failed, Job, WorkError, Working
 from contextwise.explorer.scatter import Point, Series, scatter_svg
-from contextwise.explorer.shares import heat_map_of, neighbours, packed, shares_of
 from contextwise.explorer.state import Shown
 from contextwise.explorer.view import (
     Entry,
@@ -48,6 +47,7 @@ from contextwise.explorer.view import (
 )
 from contextwise.models.structure import structure_of
 from contextwise.report.heatmap import heat_map
+from contextwise.report.shares import neighbours, packed, shares_of
 from hard import hard_models
 
 HOSTILE = "<img src=x onerror=\"alert('run')\">"
@@ -153,7 +153,7 @@ def test_the_smallest_domains_can_be_shown(variables: int) -> None:
     domain = Domain(dict.fromkeys("AB"[:variables], 2))
     found = shown(Structure(domain, []), Structure(domain, ["A=1 & B=1"][: variables - 1]))
     assert str(overview.summary(found.compared))
-    assert str(overview.heat_legend(heat_map_of(found.shares)[0]))
+    assert str(overview.heat_legend(heat_map(found.shares)))
     assert str(context.graphs(found, found.shares, {}, all_edges=True))
 
 
@@ -283,9 +283,9 @@ def test_tips_of_a_scatter_are_escaped() -> None:
 def test_the_browser_gets_what_the_report_draws(cluster: bool) -> None:
     comparison = compare(examples.load("survey"), examples.load("survey-learned"))
     shares = shares_of(comparison)
-    heat, order = heat_map_of(shares, cluster=cluster)
+    heat = heat_map(shares, cluster=cluster)
     assert np.array_equal(heat.shares, heat_map(comparison, cluster=cluster).shares, equal_nan=True)
-    sent = packed(shares, order)
+    sent = packed(shares, heat.order)
     assert [shares.names[v] for v in _array(sent["order"], "<u4")] == list(heat.names)
     assert np.allclose(_array(sent["fp"], "<f4"), shares.fp)
     assert _array(sent["pairs"], "<u4").reshape(-1, 2).tolist() == comparison.pairs.tolist()

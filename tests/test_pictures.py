@@ -13,7 +13,7 @@ from PIL import Image
 
 from contextwise import Comparison, Domain, Structure, compare, examples
 from contextwise.learning.generate import perturb, random_structure
-from contextwise.report.edges import Edge, edges_between, edges_of, worst_variables
+from contextwise.report.edges import edges_between, worst_variables
 from contextwise.report.heatmap import (
     AGREED,
     BLANK,
@@ -25,6 +25,7 @@ from contextwise.report.heatmap import (
     pooled,
 )
 from contextwise.report.layout import graph_layout, hop_distances, planar
+from contextwise.report.shares import Edge, edges_of
 from contextwise.report.svg import graph_svg, heat_map_svg
 from contextwise.testing import families
 from hard import hard_models

@@ -26,7 +26,7 @@ from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.learning.generate import perturb, random_structure
 from contextwise.models.domain import Domain
 from contextwise.models.numbers import rate
-from contextwise.report.edges import Edge, edges_of, graph_of, select_edges
+from contextwise.report.edges import graph_of, select_edges
 from contextwise.report.layout import FloatArray
 from contextwise.report.plots import (
     plot_confusion,
@@ -48,6 +48,7 @@ from contextwise.report.plots import (
     save,
 )
 from contextwise.report.plots.figures import encoded
+from contextwise.report.shares import Edge, edges_of
 from contextwise.studies.summary import means
 
 SIX = compare(examples.load("six"), examples.load("six-guess"))

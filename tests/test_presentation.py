@@ -16,10 +16,9 @@ from contextwise.report.comparisons import (
     comparison_parts,
     guesses_parts,
     measures,
-    open_note,
     worst_pairs,
 )
-from contextwise.report.edges import Edge, select_edges
+from contextwise.report.edges import select_edges
 from contextwise.report.elements import (
     Column,
     Interval,
@@ -31,7 +30,9 @@ from contextwise.report.elements import (
     exact_digits,
     is_rounded,
 )
+from contextwise.report.notes import open_note
 from contextwise.report.pictures import graph_picture, heat_legends, pairs_picture
+from contextwise.report.shares import Edge
 from contextwise.report.text import as_text
 from contextwise.testing import families
 from hard import hard_models

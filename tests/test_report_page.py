@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import b64decode
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
+from zlib import decompress
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -18,6 +22,7 @@ from contextwise.learning.generate import perturb, random_structure
 from contextwise.models.structure import Model, structure_of
 from contextwise.report.comparisons import Guess
 from contextwise.report.page import report_page
+from contextwise.report.shares import shares_of
 from hard import hard_models
 
 NASTY = '</title><script>alert("1")</script><b onclick="x">&\x07'
@@ -140,6 +145,19 @@ def test_hundreds_of_variables_make_a_small_page(variables: int) -> None:
     shown = re.search(r"(?:The (\d+) largest of|All) ([\d,]+) differences", Reader(page).text)
     assert shown
     assert (shown[1] is None) == (int(shown[2].replace(",", "")) <= 40)
+
+
+def test_an_interactive_page_of_a_thousand_variables_is_small() -> None:
+    true, guess = random_pair(1001)
+    found = compare(true, guess)
+    page = report_page("true", [Guess("guess", found)], interactive=True)
+    assert len(page.encode()) < 2**21
+    packed = re.search(r'<script type="application/octet-stream">([^<]*)</script>', page)
+    assert packed
+    sent = json.loads(decompress(b64decode(packed[1])))
+    assert sent["names"] == list(found.domain.names)
+    missed = np.frombuffer(b64decode(sent["fn"]), "<f4")
+    assert np.allclose(missed, shares_of(found).fn)
 
 
 def test_what_is_open_is_said() -> None:

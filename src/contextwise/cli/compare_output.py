@@ -212,7 +212,7 @@ def _chance_record(chance: Chance | None) -> Record:
 def _head(true: Given, results: Sequence[Result], zero_weights: ZeroWeights) -> str:
     """What was compared."""
     from contextwise.models.numbers import columns, name
-    from contextwise.report.comparisons import alignment_notes, scope_words
+    from contextwise.report.notes import alignment_notes, scope_words
 
     guesses = [result.guess for result in results]
     rows = [("true", _size(true))]

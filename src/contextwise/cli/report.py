@@ -31,6 +31,7 @@ from contextwise.cli.restrictions import (
     show_default=True,
     help="How many of the worst pairs and features.",
 )
+@click.option("--interactive", is_flag=True, help="Heat maps that zoom, by a script in the page.")
 @restricting_options
 @time_limit_option(
     "For counting each guess, and again for explaining it; the page says what is missing.", 60
@@ -42,6 +43,7 @@ def report(
     guesses: tuple[str, ...],
     out: str,
     top: int,
+    interactive: bool,
     asked: Asked,
     time_limit: float,
 ) -> None:
@@ -54,6 +56,7 @@ def report(
     Examples:
       contextwise report true.mn learned.mn --out report.html
       contextwise report true.mn first.mn second.mn --out report.html
+      contextwise report true.mn learned.mn --interactive --out report.html
     """
     from contextwise.comparison.compare import compare
     from contextwise.comparison.explain import explain_comparison
@@ -79,7 +82,7 @@ def report(
                 explanation=explain_comparison(found, top=top, deadline=deadline),
             )
         )
-    page = report_page(label, reported, command=_command_line(ctx))
+    page = report_page(label, reported, command=_command_line(ctx), interactive=interactive)
     write_bytes(out, page.encode("utf-8"))
 
 
@@ -93,5 +96,7 @@ def _command_line(ctx: click.Context) -> str:
         value = ctx.params[key]
         if isinstance(parameter, click.Option):
             words.append(parameter.opts[0])
+            if parameter.is_flag:
+                continue
         words += map(str, value) if isinstance(value, tuple) else [str(value)]
     return shlex.join(words)

@@ -13,7 +13,7 @@ Thin: it reads what a person does, calls the package's public functions, and sho
   ties them to a session.
 - `app` puts the page together; `server` runs it on this machine, for this machine.
 
-The heat map is drawn in the browser (``static/heatmap.js``) from the shares of all pairs, so that
-zooming asks nothing of the server. All scripts and styles are served from here, and nothing is
+The heat map is drawn in the browser (``report/static/heatmap.js``) from the shares of all pairs, so
+that zooming asks nothing of the server. All scripts and styles are served from here, and nothing is
 asked of a network. A session's uploads are in a temporary folder that goes with it.
 """

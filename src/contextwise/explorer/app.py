@@ -11,6 +11,7 @@ from shiny import App, reactive, ui
 from shiny.session import Inputs, Outputs, Session
 from starlette.requests import Request
 
+from contextwise import report
 from contextwise.explorer import context, experiment, guesses, overview, pair, question, sidebar
 from contextwise.explorer.computations import Compared
 from contextwise.explorer.job import prepare
@@ -20,6 +21,7 @@ from contextwise.explorer.wiring import Input, follow, on, text
 from contextwise.models.structure import Model
 
 STATIC = Path(__file__).parent / "static"
+SCRIPTS = Path(report.__file__).parent / "static"
 TITLES = {
     "overview": "Overview",
     "context": "Context",
@@ -58,7 +60,7 @@ def explorer(models: Sequence[tuple[str, Model]] = (), *, run: Path | None = Non
             query = session.clientdata.url_search().removeprefix("?")
         _serve(session, State(entries, kept, start(query)), run)
 
-    return App(page, server, static_assets={"/explorer": STATIC})
+    return App(page, server, static_assets={"/explorer": STATIC, "/report": SCRIPTS})
 
 
 def _page(entries: Entries, view: View) -> Tag:
@@ -74,7 +76,7 @@ def _page(entries: Entries, view: View) -> Tag:
         ui.head_content(
             tags.link(rel="icon", type="image/svg+xml", href="explorer/icon.svg"),
             tags.link(rel="stylesheet", href="explorer/explorer.css"),
-            tags.script(src="explorer/heatmap.js"),
+            tags.script(src="report/heatmap.js"),
             tags.script(src="explorer/explorer.js"),
         ),
         tags.div(

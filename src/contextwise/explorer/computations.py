@@ -19,13 +19,13 @@ from contextwise.comparison.pairs import Contexts, Pair
 from contextwise.errors import ContextwiseError
 from contextwise.explorer.job import Tell
 from contextwise.explorer.results import Row, read_results
-from contextwise.explorer.shares import Shares, shares_of
 from contextwise.formats import format_of, read_stream
 from contextwise.independence import Answer, answer_to, parse_statement
 from contextwise.models.structure import Model
 from contextwise.report.comparisons import Guess, measures, open_pairs_table, worst_pairs
 from contextwise.report.elements import Measures, Note, PairName, Table
 from contextwise.report.page import report_page
+from contextwise.report.shares import Shares, shares_of
 from contextwise.studies.summary import Effect, effects
 
 WORST = 10

@@ -15,15 +15,15 @@ from contextwise.explorer import elements, view
 from contextwise.explorer.background import Background
 from contextwise.explorer.computations import shares_in
 from contextwise.explorer.job import Done, Outcome
-from contextwise.explorer.shares import Shares
 from contextwise.explorer.state import Shown, State
 from contextwise.explorer.view import View
 from contextwise.explorer.wiring import Input, follow, offer, on, show, text, texts_named
 from contextwise.models.domain import Domain
 from contextwise.models.notation import parse_literals
-from contextwise.report.edges import MOST_NODES, Edge, Selection, edge_words, graph_of, select_edges
+from contextwise.report.edges import MOST_NODES, Selection, edge_words, graph_of, select_edges
 from contextwise.report.layout import Positions, graph_layout
 from contextwise.report.pictures import graph_legend
+from contextwise.report.shares import Edge, Shares
 from contextwise.report.svg import graph_svg
 
 LIMIT = 20.0  # seconds for the shares in a context

@@ -12,21 +12,16 @@ from contextwise.comparison.compare import Comparison
 from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements
 from contextwise.explorer.computations import Compared
-from contextwise.explorer.shares import heat_map_of, packed
 from contextwise.explorer.state import State
 from contextwise.explorer.wiring import Input, offer, send, show
-from contextwise.models.features import IntArray
 from contextwise.models.numbers import number, percent
-from contextwise.report.comparisons import (
-    confusion_table,
-    ganak_notes,
-    open_note,
-    rounding_notes,
-)
+from contextwise.report.comparisons import confusion_table
 from contextwise.report.elements import Interval, Measure, Note, Part, Table
-from contextwise.report.heatmap import HeatMap
+from contextwise.report.heatmap import HeatMap, heat_map
+from contextwise.report.notes import ganak_notes, open_note, rounding_notes
 from contextwise.report.pictures import heat_legends
 from contextwise.report.records import PAIR_KEYS, comparison_record, pair_records
+from contextwise.report.shares import packed
 from contextwise.report.svg import heat_map_svg
 
 CLUSTER = Input("cluster", bool)
@@ -168,18 +163,18 @@ def serve(state: State) -> None:
     """Tie the view to the session."""
 
     @reactive.calc
-    async def drawn() -> tuple[HeatMap, IntArray]:
-        return await asyncio.to_thread(heat_map_of, state.shown().shares, cluster=CLUSTER())
+    async def drawn() -> HeatMap:
+        return await asyncio.to_thread(heat_map, state.shown().shares, cluster=CLUSTER())
 
     async def data() -> dict[str, Any] | None:
-        shares, (_, order) = state.shown().shares, await drawn()
-        return packed(shares, order)
+        shares, heat = state.shown().shares, await drawn()
+        return packed(shares, heat.order)
 
     async def legend() -> TagChild:
-        return heat_legend((await drawn())[0])
+        return heat_legend(await drawn())
 
     async def picture() -> str:
-        return heat_map_svg((await drawn())[0])
+        return heat_map_svg(await drawn())
 
     show("summary", lambda: summary(state.shown().compared))
     show("worst", lambda: worst(state.shown().compared))

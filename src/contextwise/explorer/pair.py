@@ -18,16 +18,15 @@ from contextwise.explorer import elements, view
 from contextwise.explorer.background import Background
 from contextwise.explorer.computations import explain_one
 from contextwise.explorer.job import Done, Outcome
-from contextwise.explorer.shares import Shares, neighbours
 from contextwise.explorer.state import Shown, State
 from contextwise.explorer.view import View
 from contextwise.explorer.wiring import Input, follow, offer, on, show, text, texts_named
 from contextwise.models.domain import Domain
 from contextwise.models.numbers import Number, number, percent
 from contextwise.models.numbers import name as short
-from contextwise.report.edges import Edge
 from contextwise.report.elements import Cell, Column, Marked, Table
 from contextwise.report.explanations import region_parts
+from contextwise.report.shares import Edge, Shares, neighbours
 
 TOP = 20
 LIMIT = 20.0  # seconds to find regions

@@ -18,9 +18,9 @@ from contextwise.explorer import view as views
 from contextwise.explorer.background import Background
 from contextwise.explorer.computations import Compared, compare_all
 from contextwise.explorer.job import Done, Failed
-from contextwise.explorer.shares import Shares
 from contextwise.explorer.view import Entries, Entry, View
 from contextwise.models.domain import Domain
+from contextwise.report.shares import Shares
 
 GRACE = 20.0  # seconds that a comparison may take beyond its own time limit
 KEPT = 8

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias
+from zlib import crc32
 
 from contextwise.distributions.sampling import Estimate
 from contextwise.models.numbers import READABLE, is_readable, name, number, percent, rate
@@ -203,12 +204,27 @@ class Legend:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture with its caption and legends; `content` is what is drawn."""
+    """A picture with its caption and legends.
+
+    Attributes
+    ----------
+    key : which picture it is
+    content : what is drawn
+    caption : what it shows, in sentences
+    legends : what its marks mean
+    packed : what a browser needs to let readers zoom, as text; empty for a still picture
+    """
 
     key: Literal["pairs", "graph"]
     content: HeatMap | Graph
     caption: str
     legends: tuple[Legend, ...]
+    packed: str = ""
+
+    @property
+    def id(self) -> str:
+        """A name for the picture inside one page: the same for the same data."""
+        return f"{self.key}-{crc32(self.packed.encode()):08x}"
 
 
 @dataclass(frozen=True)

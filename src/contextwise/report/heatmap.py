@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import Number, ratio
 from contextwise.errors import require
 from contextwise.models.features import IntArray
 from contextwise.report.colours import (
@@ -28,6 +27,7 @@ from contextwise.report.colours import (
     STEPS,
     UNKNOWN,
 )
+from contextwise.report.shares import Shares, shares_of
 
 BLANK, AGREED, FIRST_FP, FIRST_FN = 0, 1, 2, 2 + len(STEPS)
 OPEN = FIRST_FN + len(STEPS)
@@ -48,11 +48,13 @@ class HeatMap:
     shares : array of shape (n, n)
         ``shares[r, c]`` is the share of false positives for r < c and of false negatives for
         r > c; NaN where no feature covers the pair, infinite where it is open.
+    order : their positions in the domain
     blocks : where variables that err alike stand side by side, the largest blocks first
     """
 
     names: tuple[str, ...]
     shares: npt.NDArray[np.float64]
+    order: IntArray
     blocks: tuple[range, ...] = ()
 
     @cached_property
@@ -66,9 +68,20 @@ class HeatMap:
         return codes.astype(np.uint8)
 
 
-def heat_map(comparison: Comparison, *, cluster: bool = False) -> HeatMap:
+def heat_map(found: Comparison | Shares, *, cluster: bool = False) -> HeatMap:
     """The heat map of a comparison, in the order of the domain or with like variables together.
 
+    Parameters
+    ----------
+    found : a comparison, or its shares
+    cluster : whether variables that err alike stand together
+
+    Returns
+    -------
+    HeatMap
+
+    Examples
+    --------
     >>> from contextwise import Structure, compare
     >>> domain = {"A": 2, "B": 2, "C": 2}
     >>> found = compare(Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & B=1 & C=1"]))
@@ -77,16 +90,15 @@ def heat_map(comparison: Comparison, *, cluster: bool = False) -> HeatMap:
            [0.5, nan, 0.5],
            [0. , 0. , nan]])
     """
-    n = len(comparison.domain)
+    shares = shares_of(found) if isinstance(found, Comparison) else found
+    n = len(shares.names)
+    first, second = shares.pairs.T
     fp, fn = np.full((2, n, n), np.nan)
-    for (i, j), (_, missed, added, _), contexts in zip(
-        comparison.pairs, comparison.known_counts, comparison.sizes, strict=True
-    ):
-        fp[i, j] = fp[j, i] = _share(added, contexts)
-        fn[i, j] = fn[j, i] = _share(missed, contexts)
+    for matrix, values in ((fp, shares.fp), (fn, shares.fn)):
+        matrix[first, second] = matrix[second, first] = np.nan_to_num(values, nan=np.inf)
     order, blocks = like_together(fp + fn) if cluster else (np.arange(n), ())
-    shares = np.where(np.tri(n, dtype=bool), fn[np.ix_(order, order)], fp[np.ix_(order, order)])
-    return HeatMap(tuple(comparison.domain.names[v] for v in order), shares, blocks)
+    drawn = np.where(np.tri(n, dtype=bool), fn[np.ix_(order, order)], fp[np.ix_(order, order)])
+    return HeatMap(tuple(shares.names[v] for v in order), drawn, order, blocks)
 
 
 def like_together(errors: npt.NDArray[np.float64]) -> tuple[IntArray, tuple[range, ...]]:
@@ -166,10 +178,3 @@ def heat_map_png(heat: HeatMap, *, most: int | None = None, dark: bool = False) 
     transparency = bytes(round(255 * opacity) for opacity in opacities)
     picture.save(data, "PNG", optimize=True, transparency=transparency)
     return data.getvalue()
-
-
-def _share(errors: Number | None, contexts: Number) -> float:
-    """A share as a float; one too small for that is the smallest float, and not 0."""
-    if errors is None:
-        return np.inf
-    return max(ratio(errors, contexts), 5e-324) if errors else 0.0

@@ -1,12 +1,13 @@
 """Parts as HTML, through templates: what is not our own markup is escaped.
 
 The templates are in ``templates/``: ``elements.html`` knows every kind of part, ``page.html`` is
-the report and ``notebook.html`` what a notebook shows.
+the report and ``notebook.html`` what a notebook shows. The scripts are in ``static/``.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from contextwise.errors import require
@@ -51,6 +52,7 @@ def _environment() -> jinja2.Environment:
         "cell_text": cell_text,
         "exact_digits": exact_digits,
         "picture_svg": _picture,
+        "script": _script,
     }
     return environment
 
@@ -67,4 +69,10 @@ def _picture(part: Picture) -> object:
     else:
         assert isinstance(part.content, Graph)
         text = graph_svg(part.content.edges, part.content.positions, size=560)
+    return require("markupsafe", "report").Markup(text)
+
+
+def _script(name: str) -> object:
+    """One of our own scripts, as it is."""
+    text = files("contextwise.report").joinpath("static", name).read_text("utf-8")
     return require("markupsafe", "report").Markup(text)

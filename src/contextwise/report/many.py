@@ -8,8 +8,9 @@ from math import isnan
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.many import DistanceMatrix
 from contextwise.evaluation.scores import Score
-from contextwise.report.comparisons import BY_POSITION, LABELS, NATIVE, Medium, rounding_notes
+from contextwise.report.comparisons import LABELS
 from contextwise.report.elements import Cell, Column, Interval, Note, Part, Style, Table
+from contextwise.report.notes import BY_POSITION, NATIVE, Medium, rounding_notes
 
 SCORE_LABELS = {
     "kl_true_guess": "KL(true ‖ guess)",

@@ -1,9 +1,10 @@
-"""A report as one HTML file: it needs no network and no script, and opens by a double click.
+"""A report as one HTML file: it needs no network, and opens by a double click.
 
 The page holds the table of the guesses, and for each of them the confusion matrix and rates, the
 heat map of pairs, the graph of both structures, and the explanation of the worst pairs and
 features; then the statistics of the models, and how the page was made. It follows the reader's
-choice of dark or light, and prints in light.
+choice of dark or light, and prints in light. It has no script, unless heat maps that zoom are asked
+for; these have still pictures behind them for readers without scripts and for paper.
 """
 
 from __future__ import annotations
@@ -26,7 +27,12 @@ from contextwise.report.pictures import graph_picture, pairs_picture
 
 
 def report_page(
-    true: str, guesses: Sequence[Guess], *, command: str = "", made: datetime | None = None
+    true: str,
+    guesses: Sequence[Guess],
+    *,
+    command: str = "",
+    made: datetime | None = None,
+    interactive: bool = False,
 ) -> str:
     """The page.
 
@@ -36,6 +42,7 @@ def report_page(
     guesses : at least one, all compared with that model
     command : the command that made the page, to be shown
     made : when; now if not given
+    interactive : whether readers can zoom into the heat maps, by a script in the page
 
     Returns
     -------
@@ -48,20 +55,25 @@ def report_page(
         "page.html",
         title=f"{who} compared with {name(true)}",
         overview=guesses_parts(guesses, medium="page") if several else [],
-        guesses=[Section(name(guess.name), tuple(guess_parts(guess))) for guess in guesses],
+        guesses=[
+            Section(name(guess.name), tuple(guess_parts(guess, interactive=interactive)))
+            for guess in guesses
+        ],
+        interactive=interactive,
         models=Section("Models", (models_table(true, guesses),)),
         made=_made(guesses[0].comparison, command, made),
     )
 
 
-def guess_parts(guess: Guess) -> list[Part]:
+def guess_parts(guess: Guess, *, interactive: bool = False) -> list[Part]:
     """What the page says of one guess."""
     c = guess.comparison
     explained = [] if guess.explanation is None else explanation_parts(guess.explanation)
+    pictures = pairs_picture(c, interactive=interactive), graph_picture(c)
     return [
         Note("summary", c.summary()),
         *comparison_parts(c, top=0, medium="page"),
-        Section("Pictures", (pairs_picture(c), graph_picture(c)), key="pictures"),
+        Section("Pictures", pictures, key="pictures"),
         *explained,
     ]
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
 from collections.abc import Iterable
 from typing import Any
+from zlib import compress
 
 from contextwise.comparison.compare import Comparison
 from contextwise.report.colours import (
@@ -17,31 +20,42 @@ from contextwise.report.colours import (
     WORDS,
     Agreement,
 )
-from contextwise.report.edges import Edge, View, edges_of, graph_of, select_edges
+from contextwise.report.edges import graph_of, select_edges
 from contextwise.report.elements import Legend, Mark, Picture
 from contextwise.report.heatmap import AGREED, BLANK, FIRST_FN, FIRST_FP, OPEN, HeatMap, heat_map
+from contextwise.report.shares import Edge, View, edges_of, packed, shares_of
 
 ERRORS: tuple[Agreement, Agreement] = ("fp", "fn")
 
 
-def pairs_picture(comparison: Comparison, *, cluster: bool = False) -> Picture:
+def pairs_picture(
+    comparison: Comparison, *, cluster: bool = False, interactive: bool = False
+) -> Picture:
     """The heat map of pairs.
 
     Parameters
     ----------
     comparison : what is drawn
     cluster : whether variables that err alike stand together
+    interactive : whether readers can zoom into it in a browser
 
     Returns
     -------
     Picture
     """
-    heat = heat_map(comparison, cluster=cluster)
+    shares = shares_of(comparison)
+    heat = heat_map(shares, cluster=cluster)
     caption = (
         "Each cell is a pair of variables: the share of its contexts in which the models differ. "
         "Above the diagonal only the guess has the dependence, below it only the true model."
     )
-    return Picture("pairs", heat, caption, tuple(heat_legends(heat)))
+    sent = _deflated(packed(shares, heat.order)) if interactive else ""
+    return Picture("pairs", heat, caption, tuple(heat_legends(heat)), sent)
+
+
+def _deflated(data: object) -> str:
+    """Data as compressed JSON in base64: a browser can read it without a library."""
+    return b64encode(compress(json.dumps(data).encode(), 9)).decode()
 
 
 def heat_legends(heat: HeatMap) -> list[Legend]:

@@ -17,10 +17,11 @@ from contextwise.models.notation import printable
 from contextwise.models.numbers import name as shown
 from contextwise.report.colours import COLOURS, DASHES, Agreement
 from contextwise.report.drawing import DISC, Drawing, Point, arrange, strand_lines, widest_of
-from contextwise.report.edges import Edge, View, edge_words, share_words
+from contextwise.report.edges import edge_words, share_words
 from contextwise.report.heatmap import AGREED, OPEN, HeatMap, heat_map_png, palette
 from contextwise.report.labels import cut_names
 from contextwise.report.layout import Positions
+from contextwise.report.shares import Edge, View
 
 MOST_CELLS = 60
 """Up to this many variables each cell is an element with a tip; above, the cells are an image."""

@@ -99,6 +99,10 @@ $(document).on("shiny:value", ({ target }) => {
 
 // -- the server's messages --------------------------------------------------------------------------
 
+document.addEventListener("heatmap-choose", ({ detail }) => {
+  Shiny.setInputValue("chosen_pair", detail, { priority: "event" });
+});
+
 document.addEventListener("DOMContentLoaded", () => {
   class HeatMapBinding extends Shiny.OutputBinding {
     find(scope) {

@@ -16,16 +16,7 @@ from contextwise.errors import require
 from contextwise.models.numbers import name as shown
 from contextwise.report.colours import COLOURS, DASHES
 from contextwise.report.drawing import DISC, Drawing, Point, arrange, strand_lines, widest_of
-from contextwise.report.edges import (
-    Edge,
-    Graph,
-    View,
-    Which,
-    edges_between,
-    edges_of,
-    graph_of,
-    select_edges,
-)
+from contextwise.report.edges import Graph, Which, edges_between, graph_of, select_edges
 from contextwise.report.pictures import graph_legend
 from contextwise.report.plots.figures import (
     COLUMN,
@@ -36,6 +27,7 @@ from contextwise.report.plots.figures import (
     new_figure,
     styled,
 )
+from contextwise.report.shares import Edge, View, edges_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,11 +11,12 @@ from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
 from contextwise.models.numbers import percent
 from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
-from contextwise.report.edges import Edge, Selection, edges_of, select_edges
+from contextwise.report.edges import Selection, select_edges
 from contextwise.report.heatmap import HeatMap, heat_map, palette, pooled
 from contextwise.report.labels import apart, cut_names
 from contextwise.report.pictures import heat_legends
 from contextwise.report.plots.figures import COLUMN, fitted_title, handles, new_axes, styled
+from contextwise.report.shares import Edge, edges_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

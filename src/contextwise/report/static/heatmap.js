@@ -215,11 +215,8 @@ class HeatMap {
   choose(cell) {
     if (!cell || cell.row === cell.column) return;
     const { names, order } = this.data;
-    Shiny.setInputValue(
-      "chosen_pair",
-      { first: names[order[cell.row]], second: names[order[cell.column]] },
-      { priority: "event" },
-    );
+    const detail = { first: names[order[cell.row]], second: names[order[cell.column]] };
+    this.host.dispatchEvent(new CustomEvent("heatmap-choose", { bubbles: true, detail }));
   }
 
   mark(pair) {
@@ -238,6 +235,8 @@ class HeatMap {
     new ResizeObserver(() => this.resize()).observe(this.host);
     new MutationObserver(() => this.data && this.draw())
       .observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
+    window.matchMedia("(prefers-color-scheme: dark)")
+      .addEventListener("change", () => this.data && this.draw());
     canvas.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     canvas.addEventListener("pointerdown", (event) => this.onDown(event));
     canvas.addEventListener("pointermove", (event) => this.onMove(event));
@@ -403,7 +402,7 @@ class HeatMap {
 
   palette() {
     const { opacities, covered, unknown, light, dark } = this.data;
-    const isDark = document.documentElement.dataset.bsTheme === "dark";
+    const isDark = onDarkPage();
     const colours = isDark ? dark : light;
     return Uint32Array.from([
       0,
@@ -488,6 +487,12 @@ class HeatMap {
 }
 
 // -- what needs no map ------------------------------------------------------------------------------
+
+// The theme that the page was given, or the reader's own.
+function onDarkPage() {
+  const theme = document.documentElement.dataset.bsTheme;
+  return theme ? theme === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
+}
 
 function bytesOf(text) {
   return Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));

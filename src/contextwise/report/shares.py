@@ -1,31 +1,76 @@
-"""The shares of contexts of all pairs as arrays: what the heat map, the neighbours and graphs show.
+"""In which shares of their contexts pairs depend: in both models, or in one alone.
 
 A comparison counts exactly, in numbers of hundreds of digits. To look at 50,000 pairs, floats are
-enough, made once, in the process that compared. `packed` sends them to the browser, which draws the
-heat map, zooms, and names what is under the pointer without asking again.
+enough, made once: `Shares` has them for all pairs, and heat maps, graphs and neighbours are made of
+them. `packed` sends them to a browser, which draws the heat map, zooms, and names what is under the
+pointer without asking again.
+
+An `Edge` is one pair with its three shares. A picture of one graph for all contexts cannot say when
+two variables depend, but it can say how often: an edge has up to three **strands**, as wide as
+their share. ``tp`` is where both models have the dependence, ``fp`` where only the guess has it,
+``fn`` where only the true one has. In a context that assigns all other variables, every edge has a
+single strand.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
+from contextwise.comparison.pairs import Pair
 from contextwise.models.features import IntArray
-from contextwise.report.colours import COLOURS, COVERED, COVERED_OPACITY, OPACITIES, STEPS, UNKNOWN
-from contextwise.report.edges import Edge
-from contextwise.report.heatmap import HeatMap, like_together
+from contextwise.report.colours import (
+    COLOURS,
+    COVERED,
+    COVERED_OPACITY,
+    DARK_COLOURS,
+    OPACITIES,
+    STEPS,
+    UNKNOWN,
+    Agreement,
+)
 
 FloatArray = npt.NDArray[np.float64]
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 """A share that is not 0 is at least this, so that the browser's short floats do not lose it."""
-DARK_COLOURS = {**COLOURS, "fn": "#56B4E9"}
-"""The lines of the same palette that are seen on a dark page."""
+View = Literal["both", "true", "guess"]
+"""The two graphs in one, or the edges of one model."""
+
+STRANDS: Mapping[View, tuple[Agreement, ...]] = {
+    "both": ("tp", "fp", "fn"),
+    "true": ("tp", "fn"),
+    "guess": ("tp", "fp"),
+}
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A pair that depends somewhere, with the share of its contexts of each kind."""
+
+    pair: Pair
+    tp: float
+    fp: float
+    fn: float
+
+    @property
+    def errors(self) -> float:
+        """The share of contexts in which the models differ."""
+        return self.fp + self.fn
+
+    def strands(self, view: View = "both") -> list[tuple[Agreement, float]]:
+        """The kinds that occur, and their shares.
+
+        >>> Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0).strands()
+        [('tp', 0.5), ('fp', 0.25)]
+        """
+        shares: dict[Agreement, float] = {"tp": self.tp, "fp": self.fp, "fn": self.fn}
+        return [(kind, shares[kind]) for kind in STRANDS[view] if shares[kind]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +130,19 @@ def _divided(counts: list[Any], sizes: Sequence[Any]) -> FloatArray:
     return np.fromiter(shares, np.float64, len(counts))
 
 
+def edges_of(comparison: Comparison) -> list[Edge]:
+    """The edges of the two structures' graphs, in the order of the domain.
+
+    Pairs that a time limit left open are left out: their shares are not known.
+
+    >>> from contextwise import Structure, compare
+    >>> domain = {"A": 2, "B": 2, "C": 2}
+    >>> edges_of(compare(Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & C=1"])))
+    [Edge(pair=('A', 'B'), tp=0.0, fp=0.0, fn=1.0), Edge(pair=('A', 'C'), tp=0.0, fp=1.0, fn=0.0)]
+    """
+    return shares_of(comparison).edges()
+
+
 def neighbours(shares: Shares, name: str) -> list[Edge]:
     """The pairs of one variable, the largest errors first, then the most frequent dependences.
 
@@ -97,24 +155,6 @@ def neighbours(shares: Shares, name: str) -> list[Edge]:
         if edge.tp + edge.errors > 0
     ]
     return sorted(found, key=lambda edge: (-edge.errors, -edge.tp))
-
-
-def heat_map_of(shares: Shares, *, cluster: bool = False) -> tuple[HeatMap, IntArray]:
-    """The heat map, and the order in which it has the variables.
-
-    Parameters
-    ----------
-    shares : what it shows
-    cluster : whether variables that err alike stand together
-    """
-    n = len(shares.names)
-    first, second = shares.pairs.T
-    fp, fn = np.full((2, n, n), np.nan)
-    for matrix, values in ((fp, shares.fp), (fn, shares.fn)):
-        matrix[first, second] = matrix[second, first] = np.nan_to_num(values, nan=np.inf)
-    order, blocks = like_together(fp + fn) if cluster else (np.arange(n), ())
-    drawn = np.where(np.tri(n, dtype=bool), fn[np.ix_(order, order)], fp[np.ix_(order, order)])
-    return HeatMap(tuple(shares.names[v] for v in order), drawn, blocks), order
 
 
 def packed(shares: Shares, order: IntArray) -> dict[str, Any]:

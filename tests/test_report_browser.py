@@ -1,0 +1,120 @@
+"""The report in a real browser: it fits a phone, zooms where asked, and asks for nothing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextwise import Structure, compare
+from contextwise.comparison.explain import explain_comparison
+from contextwise.report.comparisons import Guess
+from contextwise.report.page import report_page
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright for Python")
+from playwright.sync_api import Browser, Page  # noqa: E402
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: Debian's chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+]
+VARIABLES = 400
+HOSTILE = "<img src=x onerror=\"throw Error('run')\">"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["still", "interactive"])
+def page_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A chain of many variables, one of which has a hostile name, without one link."""
+    names = [f"v{k}" for k in range(VARIABLES - 1)] + [HOSTILE]
+    links = list(pairwise(names))
+    true = Structure(dict.fromkeys(names, 2), [{a: 1, b: 1} for a, b in links])
+    guess = Structure(true.domain, [{a: 1, b: 1} for a, b in links if a not in ("v64", "v397")])
+    found = compare(true, guess)
+    guesses = [
+        Guess(name, found, explanation=explain_comparison(found)) for name in ("one", HOSTILE)
+    ]
+    path = tmp_path_factory.mktemp("page") / ("live.html" if request.param else "still.html")
+    path.write_text(report_page("true", guesses, interactive=request.param), "utf-8")
+    return path
+
+
+@contextmanager
+def visit(browser: Browser, file: Path, **options: Any) -> Iterator[Page]:
+    """The page; an error of a script or a request for anything is trouble of the test."""
+    trouble: list[str] = []
+    context = browser.new_context(**options)
+    page = context.new_page()
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("request", lambda request: trouble.extend(_leaving(request.url)))
+    page.goto(file.as_uri())
+    yield page
+    context.close()
+    assert trouble == []
+
+
+def _leaving(url: str) -> list[str]:
+    return [] if url.startswith(("file:", "data:", "blob:")) else [url]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
+def test_it_fits(browser: Browser, page_file: Path, scheme: str, width: int, height: int) -> None:
+    size = {"width": width, "height": height}
+    with visit(browser, page_file, viewport=size, color_scheme=scheme) as page:
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        captions = page.locator("p.caption, figcaption")
+        for k in range(captions.count()):
+            box = captions.nth(k).bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= width
+
+
+def test_it_zooms_where_asked(browser: Browser, page_file: Path) -> None:
+    with visit(browser, page_file, viewport={"width": 1400, "height": 1600}) as page:
+        maps = page.locator(".map")
+        if page_file.name == "still.html":
+            assert maps.count() == 0
+            assert page.locator("script").count() == 0
+            return
+        page.wait_for_function("document.querySelectorAll('.map:not([hidden])').length === 2")
+        assert page.locator(".still").first.is_hidden()
+        canvas = page.locator(".heat-map canvas").first
+        page.evaluate(
+            "document.querySelector('.heat-map').heatMap.setCursor({row: 65, column: 64})"
+        )
+        readout = page.locator(".readout").first
+        assert "v65 – v64: only in guess in 0 %, only in true in 100 %" in readout.inner_text()
+        canvas.focus()
+        page.keyboard.press("+")
+        assert page.evaluate("document.querySelector('.heat-map').heatMap.view.zoom") == 2
+        page.keyboard.press("0")
+        assert page.evaluate("document.querySelector('.heat-map').heatMap.view.zoom") == 1
+        page.locator("[data-heat=in]").first.click()
+        assert page.evaluate("document.querySelector('.heat-map').heatMap.view.zoom") == 2
+
+
+def test_without_scripts_the_picture_stays(browser: Browser, page_file: Path) -> None:
+    with visit(browser, page_file, java_script_enabled=False) as page:
+        assert page.locator(".still svg").first.is_visible()
+        assert page.locator(".map:visible").count() == 0
