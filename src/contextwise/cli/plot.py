@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from contextwise.cli.groups import group_files
 from contextwise.cli.models import load_all, model_argument, only_one_from_stdin, short_names
 from contextwise.cli.restrictions import (
     Asked,
@@ -16,7 +16,6 @@ from contextwise.cli.restrictions import (
     restricting_options,
     time_limit_option,
 )
-from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 
 if TYPE_CHECKING:
@@ -272,20 +271,9 @@ def groups(
     """
     from contextwise.report.plots import plot_groups, save
 
-    members = dict(map(_group, groups))
+    members = group_files(groups)
     found = {name: _compare_all(true, files, asked, time_limit) for name, files in members.items()}
     save(plot_groups(found, title=f"true: {short_names([true])[0]}")[0], out)
-
-
-def _group(text: str) -> tuple[str, list[str]]:
-    """The name of a group and its files."""
-    name, equals, pattern = text.partition("=")
-    if not (name and equals and pattern):
-        raise click.UsageError(f"--group takes NAME=FILES, as in trees='runs/*.mn'; not {text!r}")
-    files = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
-    if not files:
-        raise ContextwiseError(f"--group {name}: no file matches {pattern}")
-    return name, files
 
 
 @plot.command(short_help="The distances of many models, and a map.")

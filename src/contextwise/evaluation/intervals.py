@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
@@ -78,18 +79,18 @@ def mean_with_interval(
 
     Examples
     --------
-    >>> mean_with_interval([0.1, 0.2, 0.3], rng=np.random.default_rng(0))
-    Mean(count=3, mean=0.2, spread=0.1, low=-0.048..., high=0.448..., how='t')
+    >>> mean_with_interval([1, 2, 3], rng=np.random.default_rng(0))
+    Mean(count=3, mean=2.0, spread=1.0, low=-0.484..., high=4.484..., how='t')
     >>> mean_with_interval([0.1], rng=np.random.default_rng(0)).how
     'one replicate has no spread'
     """
     x = np.array(values, dtype=np.float64)
     if not len(x):
         return Mean(0, None, None, None, None, "not defined for any replicate")
-    mean = float(round(x.mean(), 15))
+    mean = fmean(values)
     if len(x) == 1:
         return Mean(1, mean, None, None, None, "one replicate has no spread")
-    spread = float(round(x.std(ddof=1), 15))
+    spread = float(x.std(ddof=1))
     if training_share is None and len(x) >= FEW:
         low, high = _bootstrap(x, confidence, rng)
         return Mean(len(x), mean, spread, low, high, "bootstrap")

@@ -23,11 +23,14 @@ from contextwise.report.plots.guesses import (
 )
 from contextwise.report.plots.matrix import plot_dendrogram, plot_distances, plot_map, plot_models
 from contextwise.report.plots.pairs import plot_neighbours, plot_pairs
+from contextwise.report.plots.ranks import plot_critical_difference
 from contextwise.report.plots.studies import plot_scatter, plot_spread
+from contextwise.report.plots.supports import plot_supports
 
 __all__ = [
     "new_axes",
     "plot_confusion",
+    "plot_critical_difference",
     "plot_dendrogram",
     "plot_distances",
     "plot_errors",
@@ -44,5 +47,6 @@ __all__ = [
     "plot_rates",
     "plot_scatter",
     "plot_spread",
+    "plot_supports",
     "save",
 ]
