@@ -184,8 +184,9 @@ def _draw_values(features: Features, generator: np.random.Generator) -> Features
     bits = _bits(features)
     keys = generator.random(bits.shape)
     keys[np.arange(bits.shape[1]) >= features.cardinalities[features.variables, None]] = 2.0
-    ranks = np.argsort(np.argsort(keys, axis=1), axis=1)
-    drawn = _words(ranks < bits.sum(axis=1, dtype=np.int64)[:, None], features.values.shape[1])
+    sizes = bits.sum(axis=1, dtype=np.int64)[:, None]
+    largest = np.take_along_axis(np.sort(keys, axis=1), sizes - 1, axis=1)
+    drawn = _words(keys <= largest, features.values.shape[1])
     return normalized(
         features.cardinalities, features.owners, features.variables, drawn, len(features)
     )[0]
