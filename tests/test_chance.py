@@ -291,6 +291,7 @@ def test_two_variables_have_no_contexts_to_get_right() -> None:
     found = chance(true, Structure(true.domain), draws=9)
     assert found.context_pairs == 0
     assert found.skill == 0
+    assert "as near as every draw" in str(found)
     assert "no pair whose contexts can be right or wrong" in str(found)
 
 

@@ -290,6 +290,8 @@ def _distance_line(found: Chance) -> str:
     text += f"; skill {rate(found.skill)}"
     if found.p_value is None or found.percentile is None:
         return text
+    if set(found.distances) == {found.distance}:
+        return f"{text}, as near as every draw"
     farther = 100 - found.percentile
     return f"{text}, nearer than {farther:.3g} % of the draws, {_probability(found.p_value)}"
 
