@@ -13,15 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import ratio
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.chances import expectations
 from contextwise.evaluation.intervals import (
     Mean,
     check_training_share,
@@ -30,42 +27,11 @@ from contextwise.evaluation.intervals import (
     paired_p_value,
     unpaired_difference,
 )
+from contextwise.evaluation.metrics import METRICS, SMALLER_IS_BETTER
 from contextwise.evaluation.rankings import Ranking, rank_groups
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
-
-
-def _rate(name: str) -> Callable[[Comparison], float | None]:
-    def value(comparison: Comparison) -> float | None:
-        found = comparison.rate(name, float("nan"))
-        return None if isnan(found) else found
-
-    return value
-
-
-def _share(name: str) -> Callable[[Comparison], float | None]:
-    def value(comparison: Comparison) -> float | None:
-        return ratio(getattr(comparison, name), comparison.total) if comparison.total else None
-
-    return value
-
-
-def _skill(comparison: Comparison) -> float | None:
-    """Against relabelled states; only where all contexts count alike is it in closed form."""
-    return expectations(comparison).skill if comparison.question.pair_size is None else None
-
-
-METRICS: Mapping[str, Callable[[Comparison], float | None]] = {
-    "distance": _share("distance"),
-    "fp": _share("fp"),
-    "fn": _share("fn"),
-    "mcc": _rate("mcc"),
-    "kappa": _rate("kappa"),
-    "skill": _skill,
-}
-"""What is summarized; distance, FP and FN as shares of all assertions."""
-SMALLER_IS_BETTER = frozenset({"distance", "fp", "fn"})
 
 
 @dataclass(frozen=True)

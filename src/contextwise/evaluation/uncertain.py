@@ -16,7 +16,7 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.replicates import METRICS
+from contextwise.evaluation.metrics import METRICS
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
 from contextwise.models.numbers import plural, rate
@@ -46,7 +46,7 @@ class UncertainComparison:
     Attributes
     ----------
     comparisons : one per truth
-    values : each metric of `contextwise.evaluation.replicates.METRICS` over the truths
+    values : each metric of `contextwise.evaluation.metrics.METRICS` over the truths
     coverage : the share of truths that the intervals hold
 
     Examples

@@ -1,0 +1,42 @@
+"""The numbers of one comparison that are summarized over many; None where one is undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import isnan
+
+from contextwise.comparison.compare import Comparison
+from contextwise.comparison.confusion import ratio
+from contextwise.evaluation.chances import expectations
+
+
+def _rate(name: str) -> Callable[[Comparison], float | None]:
+    def value(comparison: Comparison) -> float | None:
+        found = comparison.rate(name, float("nan"))
+        return None if isnan(found) else found
+
+    return value
+
+
+def _share(name: str) -> Callable[[Comparison], float | None]:
+    def value(comparison: Comparison) -> float | None:
+        return ratio(getattr(comparison, name), comparison.total) if comparison.total else None
+
+    return value
+
+
+def _skill(comparison: Comparison) -> float | None:
+    """Against relabelled states; only where all contexts count alike is it in closed form."""
+    return expectations(comparison).skill if comparison.question.pair_size is None else None
+
+
+METRICS: Mapping[str, Callable[[Comparison], float | None]] = {
+    "distance": _share("distance"),
+    "fp": _share("fp"),
+    "fn": _share("fn"),
+    "mcc": _rate("mcc"),
+    "kappa": _rate("kappa"),
+    "skill": _skill,
+}
+"""What is summarized; distance, FP and FN as shares of all assertions."""
+SMALLER_IS_BETTER = frozenset({"distance", "fp", "fn"})
