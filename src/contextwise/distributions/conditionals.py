@@ -23,6 +23,7 @@ from contextwise.distributions.potentials import (
     Bytes,
     FloatArray,
     allowed_values,
+    distinct,
     encode_rows,
     literal_bits,
 )
@@ -43,6 +44,7 @@ class Conditionals:
     ----------
     options : the settings of all variables
     settings : shape (variables, rows): the setting of each variable in each row
+        -1 for a variable with one value, which has nothing to choose.
     values : shape (variables, rows): the value of each variable in each row
     """
 
@@ -60,10 +62,13 @@ class Conditionals:
         before = 0
         allowed = allowed_values(features)
         for variable, literals, patterns in _patterns(features, rows):
-            settings[variable], first = _distinct(patterns)
+            cardinality = int(features.cardinalities[variable])
+            if cardinality == 1:
+                settings[variable] = -1
+                continue
+            settings[variable], first = distinct(patterns)
             settings[variable] += before
             before += len(first)
-            cardinality = int(features.cardinalities[variable])
             sizes.append(np.full(len(first), cardinality - 1))
             speaks = np.unpackbits(patterns[first], axis=1, count=len(literals)).view(bool)
             effects = allowed[literals, 1:cardinality].astype(np.int8) - allowed[literals, :1]
@@ -74,8 +79,9 @@ class Conditionals:
 
     def loss(self, counts: FloatArray) -> LogisticLoss:
         """Minus the pseudo-log-likelihood of the rows, each of which counts so much."""
-        every = np.broadcast_to(counts, self.settings.shape).ravel()
-        settings, values = self.settings.ravel(), self.values.ravel()
+        real = self.settings >= 0
+        every = np.broadcast_to(counts, real.shape)[real]
+        settings, values = self.settings[real], self.values[real]
         starts = self.options.starts
         totals = np.bincount(settings, every, minlength=len(starts) - 1)
         others = values > 0
@@ -89,7 +95,7 @@ class Conditionals:
         places = self.options.starts[self.settings] + self.values - 1
         potentials = np.append(chances.potentials, 0.0)
         chosen = potentials[np.where(self.values > 0, places, -1)]
-        logs: FloatArray = chosen - chances.log_totals[self.settings]
+        logs: FloatArray = chosen - np.append(chances.log_totals, 0.0)[self.settings]
         return logs
 
 
@@ -112,32 +118,14 @@ def _patterns(features: Features, rows: IntArray) -> Iterator[tuple[int, IntArra
 
 
 def _turned(bits: Bytes, count: int) -> Bytes:
-    """Truth values by literal as truth values by row, whole words of them."""
-    width = (len(bits) + 63) // 64 * 8
-    turned = np.zeros((count, width), dtype=np.uint8)
+    """Truth values by literal as truth values by row."""
+    turned = np.zeros((count, (len(bits) + 7) // 8), dtype=np.uint8)
     step = max(8, CELLS // max(1, len(bits)) // 8 * 8)
     for first in range(0, count, step):
         block = np.unpackbits(bits[:, first // 8 : (first + step) // 8], axis=1)
         by_row = np.ascontiguousarray(block[:, : count - first].T)
-        turned[first : first + step, : (len(bits) + 7) // 8] = np.packbits(by_row, axis=1)
+        turned[first : first + step] = np.packbits(by_row, axis=1)
     return turned
-
-
-def _distinct(patterns: Bytes) -> tuple[IntArray, IntArray]:
-    """The number of each row among the distinct ones, and the first row of each.
-
-    Rows with different hashes differ. Should rows that differ share a hash, they are sorted as they
-    are, which takes longer.
-    """
-    words = patterns.view(np.uint64)
-    keys = np.zeros(len(words), dtype=np.uint64)
-    for word in words.T:
-        keys = (keys ^ word) * np.uint64(0x9E3779B97F4A7C15)
-        keys ^= keys >> np.uint64(29)
-    _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
-    if not np.array_equal(words[first[numbers]], words):
-        _, first, numbers = np.unique(words, axis=0, return_index=True, return_inverse=True)
-    return numbers.reshape(-1), first
 
 
 def _matrix(speaks: BoolArray, effects: npt.NDArray[np.int8], owners: IntArray, size: int) -> Any:
@@ -183,7 +171,7 @@ def log_conditionals_of(model: LogLinear, rows: IntArray) -> FloatArray:
     """The same for rows of positions."""
     if not np.isfinite(model.weights).all():
         raise DomainError("conditionals of every variable need finite weights")
-    distinct, back = np.unique(rows, axis=0, return_inverse=True)
-    prepared = Conditionals.of(model.structure.features, distinct)
+    back, first = distinct(rows)
+    prepared = Conditionals.of(model.structure.features, rows[first])
     own = prepared.log_conditionals(model.weights)
-    return np.ascontiguousarray(own.T)[back.reshape(-1)]
+    return np.ascontiguousarray(own.T)[back]

@@ -151,10 +151,32 @@ def frequencies(features: Features, rows: IntArray, share: FloatArray) -> FloatA
     return total
 
 
+def distinct(table: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """The number of each row among the distinct ones, and the first row of each.
+
+    Rows with different hashes differ. Should rows that differ share a hash, all are sorted as they
+    are, which takes much longer.
+
+    >>> distinct(np.array([[3, 4], [0, 0], [3, 4]]))
+    (array([1, 0, 1]), array([1, 0]))
+    """
+    own = np.ascontiguousarray(table)
+    size = own.shape[1] * own.itemsize
+    padded = np.zeros((len(own), (size + 7) // 8 * 8), dtype=np.uint8)
+    padded[:, :size] = own.view(np.uint8).reshape(len(own), size)
+    words = padded.view(np.uint64)
+    keys = np.zeros(len(words), dtype=np.uint64)
+    for word in words.T:
+        keys = (keys ^ word) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
+    _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
+    if not np.array_equal(words[first[numbers]], words):
+        _, first, numbers = np.unique(words, axis=0, return_index=True, return_inverse=True)
+    return numbers.reshape(-1), first
+
+
 def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray]:
     """The distinct rows, in a fixed order, and how often each occurs."""
-    if not len(rows):
-        return rows, np.zeros(0, dtype=np.int64)
-    small = rows.astype(np.min_scalar_type(int(rows.max(initial=0))))  # less to sort by
-    found, counts = np.unique(small, axis=0, return_counts=True)
-    return found.astype(np.int64), counts.astype(np.int64)
+    small = rows.astype(np.min_scalar_type(int(rows.max(initial=0))))  # less to look at
+    numbers, first = distinct(small)
+    return rows[first], np.bincount(numbers, minlength=len(first)).astype(np.int64)

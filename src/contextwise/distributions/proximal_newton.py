@@ -36,13 +36,13 @@ from contextwise.errors import require
 from contextwise.execution.progress import Progress
 from contextwise.models.features import IntArray
 
-PASSES = 500
+PASSES = 1000
 """At most so many passes of coordinate descent per step."""
 
-PRECISION = 0.05
+PRECISION = 0.02
 """A step ends when the violation in its model is this part of the violation before it."""
 
-FEWEST = 1000
+FEWEST = 20
 """A step takes in at least so many new features if they want to come in."""
 
 REACH = 10.0

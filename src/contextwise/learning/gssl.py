@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.distributions.potentials import distinct
 from contextwise.errors import DomainError
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.learning.base import Learner
@@ -88,9 +89,9 @@ class GSSL(Learner):
         if self.count < 0 or self.min_count < 1:
             raise DomainError("count is a number from 0 up, and min_count one from 1 up")
         pool = generate(data.rows, self.count, np.random.default_rng(self.rng), self.show_progress)
-        different, often = np.unique(pool, axis=0, return_counts=True)
-        self.generated_ = len(different)
-        kept = different[often >= self.min_count]
+        numbers, first = distinct(pool)
+        self.generated_ = len(first)
+        kept = pool[first[np.bincount(numbers) >= self.min_count]]
         self.kept_ = len(kept)
         structure = conjunctions(data.domain, kept.astype(np.int64))
         if not len(data):
