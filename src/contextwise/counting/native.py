@@ -199,6 +199,31 @@ def differing(first: WordArray, second: WordArray) -> IntArray:
     return _kernel.differing(first, second)
 
 
+def tracker(
+    a: Features, b: Features, *, canonical: bool, value_weights: ValueWeights | None
+) -> _kernel.Tracker:
+    """The unions of two models while the second one changes: see `contextwise.counting.changes`.
+
+    Parameters
+    ----------
+    a, b, canonical, value_weights
+        As in `contextwise.counting.changes.changing_unions`.
+
+    Returns
+    -------
+    the kernel's Tracker
+    """
+    flat = [] if value_weights is None else [w for own in value_weights for w in own]
+    return _kernel.Tracker(
+        a.cardinalities.tolist(),
+        _rows(flat),
+        (a.starts, a.variables, a.values),
+        (b.starts, b.variables, b.values),
+        canonical,
+        MEMORY,
+    )
+
+
 def _distinct(pairs: IntArray, n: int) -> tuple[IntArray, IntArray | None]:
     """The pairs as the kernel wants them, rising and each once; and where each one went."""
     pairs = pairs.reshape(-1, 2)

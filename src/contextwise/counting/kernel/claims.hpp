@@ -32,6 +32,20 @@ struct Claims {
   std::span<const u32> tests(u32 claim) const {
     return {variables.data() + start[claim], start[claim + 1] - start[claim]};
   }
+  // Adds one feature as it is, and gives the number of its claim.
+  u32 add(const FeatureArrays& model, u32 feature, const ValueClasses& classes) {
+    std::size_t literal = model.begin(feature);
+    for (const std::int32_t variable : model.scope(feature)) {
+      const auto v = static_cast<u32>(variable);
+      scopes.push_back(v);
+      variables.push_back(v);
+      forbidden.resize(forbidden.size() + stride, 0);
+      classes.forbid(v, model.value_set(literal++), forbidden.data() + forbidden.size() - stride);
+    }
+    scope_start.push_back(static_cast<u32>(scopes.size()));
+    start.push_back(static_cast<u32>(variables.size()));
+    return static_cast<u32>(size() - 1);
+  }
 };
 
 // Makes the claims of a model: scope by scope, and within a scope variable by variable.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <set>
 #include <span>
 #include <utility>
@@ -24,6 +25,20 @@ class ValueClasses {
                const SpeakingFeatures& a, const SpeakingFeatures& b)
       : cardinalities_(std::move(cardinalities)) {
     find_classes({&a, &b});
+    weigh(value_weights);
+  }
+
+  // Every value is a class of its own: whatever features come later, they fit.
+  ValueClasses(std::vector<std::int64_t> cardinalities, const std::vector<Natural>& value_weights)
+      : cardinalities_(std::move(cardinalities)), class_of_(cardinalities_.size()) {
+    for (std::size_t v = 0; v < cardinalities_.size(); ++v) {
+      const auto values = static_cast<u32>(cardinalities_[v]);
+      counts_.push_back(values);
+      stride_ = std::max<std::size_t>(stride_, (values + 63) / 64);
+      if (values > 0 && values <= 64) continue;
+      class_of_[v].resize(values);
+      std::iota(class_of_[v].begin(), class_of_[v].end(), u32{0});
+    }
     weigh(value_weights);
   }
 

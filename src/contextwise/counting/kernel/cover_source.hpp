@@ -8,20 +8,23 @@
 #include <span>
 #include <vector>
 
+#include "claims.hpp"
 #include "classes.hpp"
 #include "cover.hpp"
-#include "index.hpp"
+#include "features.hpp"
 
 namespace contextwise {
 
+// The claims of two models that speak of one pair.
+using PairClaims = std::array<std::span<const u32>, 2>;
+
 class CoverSource {
  public:
-  CoverSource(const ValueClasses& classes, const IndexedClaims& a, const IndexedClaims& b,
-              bool canonical)
+  CoverSource(const ValueClasses& classes, const Claims& a, const Claims& b, bool canonical)
       : classes_(classes), models_{&a, &b}, canonical_(canonical), places_(classes.variables()) {}
 
   // Both covers are over the same bits. What they held before is gone; their space is used again.
-  void run(std::size_t number, const Pair& pair, std::array<Cover, 2>& covers) {
+  void run(const Pair& pair, const PairClaims& claims, std::array<Cover, 2>& covers) {
     ++round_;
     if (!canonical_)
       for (u32 v : {pair.first, pair.second}) places_[v] = {round_, 0, 0};
@@ -29,9 +32,9 @@ class CoverSource {
     names.clear();
     std::array<std::span<const u32>, 2> chosen;
     for (int m = 0; m < 2; ++m) {
-      chosen[m] = claims(*models_[m], number, pair);
+      chosen[m] = enough(*models_[m], claims[m], pair);
       for (u32 c : chosen[m])
-        for (u32 v : models_[m]->claims.tests(c)) {
+        for (u32 v : models_[m]->tests(c)) {
           if (places_[v].round == round_) continue;
           places_[v].round = round_;
           names.push_back(v);
@@ -41,7 +44,7 @@ class CoverSource {
     covers[1].start = covers[0].start;
     covers[1].weights = covers[0].weights;
     covers[1].names = names;
-    for (int m = 0; m < 2; ++m) fill(covers[m], models_[m]->claims, chosen[m]);
+    for (int m = 0; m < 2; ++m) fill(covers[m], *models_[m], chosen[m]);
   }
 
  private:
@@ -54,13 +57,13 @@ class CoverSource {
     u64 keep;
   };
 
-  // The claims on a pair. One that tests nothing else holds everywhere, and stands for all.
-  std::span<const u32> claims(const IndexedClaims& model, std::size_t number,
+  // The claims that have to be looked at. One that tests nothing but the pair holds everywhere, and
+  // stands for all.
+  std::span<const u32> enough(const Claims& model, std::span<const u32> all,
                               const Pair& pair) const {
-    const std::span<const u32> all = model.index.claims(number);
     if (canonical_) return all;
     for (const u32& claim : all) {
-      const std::span<const u32> tests = model.claims.tests(claim);
+      const std::span<const u32> tests = model.tests(claim);
       if (tests.size() <= 2 && std::ranges::all_of(tests, [&](u32 v) { return pair.has(v); }))
         return {&claim, 1};
     }
@@ -114,7 +117,7 @@ class CoverSource {
   }
 
   const ValueClasses& classes_;
-  const IndexedClaims* models_[2];
+  const Claims* models_[2];
   bool canonical_;
   u32 round_ = 0;
   std::vector<Place> places_;

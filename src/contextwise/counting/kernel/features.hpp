@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -108,6 +109,10 @@ struct SpeakingFeatures {
   FeatureArrays arrays;
   std::vector<u32> features;  // rising
 
+  // All features.
+  explicit SpeakingFeatures(const FeatureArrays& model) : arrays(model), features(model.count) {
+    std::iota(features.begin(), features.end(), u32{0});
+  }
   SpeakingFeatures(const FeatureArrays& model, const PairTable& pairs) : arrays(model) {
     const bool all = pairs.size() > model.count / 32;
     features.reserve(all ? model.count : 0);

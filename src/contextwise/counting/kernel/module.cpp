@@ -28,6 +28,7 @@
 #include "interval.hpp"
 #include "pairs.hpp"
 #include "threads.hpp"
+#include "tracker.hpp"
 #include "uncovered.hpp"
 #include "unions.hpp"
 
@@ -253,6 +254,49 @@ py::array_t<std::int64_t> differing(const Array<u64>& first, const Array<u64>& s
   return counts;
 }
 
+// A Tracker for Python: its unions as ints, small ones at once, hard ones while Ctrl-C is looked
+// for.
+class PyTracker {
+ public:
+  PyTracker(const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights,
+            const Model& a, const Model& b, bool canonical, std::size_t memory)
+      : tracker_(cardinalities, naturals_of(value_weights), arrays_of(a), arrays_of(b), canonical,
+                 memory) {}
+
+  u32 know(const Model& feature) { return tracker_.know(arrays_of(feature)); }
+  void insert(u32 claim) { tracker_.insert(claim); }
+  void erase(u32 claim) { tracker_.erase(claim); }
+
+  // Three ints for each pair, in a row.
+  py::list count(const std::vector<std::pair<u32, u32>>& pairs, const std::vector<u32>& more,
+                 const std::vector<u32>& less) {
+    wanted_.clear();
+    for (const auto& [first, second] : pairs) wanted_.push_back({first, second});
+    found_.clear();
+    tracker_.count(wanted_, more, less, Budget{AT_ONCE}, found_);
+    if (!std::ranges::all_of(found_, &PairSizes::closed)) {
+      std::atomic<bool> stop{false};
+      const py::gil_scoped_release release;
+      const WatchedThreads::Work work = [&] {
+        tracker_.count(wanted_, more, less,
+                       Budget{Budget::UNLIMITED, Clock::time_point::max(), &stop}, found_);
+      };
+      WatchedThreads(stop, work, [] { return check_signals(), true; }).run(1, false);
+    }
+    py::list result;
+    for (const PairSizes& pair : found_)
+      for (const Interval<Natural>& size : pair.sizes) result.append(integer(size.low));
+    return result;
+  }
+
+ private:
+  static constexpr u64 AT_ONCE = 10'000;  // nodes for each union, before Ctrl-C is looked for
+
+  Tracker tracker_;
+  std::vector<Pair> wanted_;
+  std::vector<PairSizes> found_;
+};
+
 }  // namespace
 
 PYBIND11_MODULE(_kernel, module) {
@@ -261,4 +305,11 @@ PYBIND11_MODULE(_kernel, module) {
   module.def("count_pairs", &count_pairs);
   module.def("ask", &ask);
   module.def("differing", &differing);
+  py::class_<PyTracker>(module, "Tracker")
+      .def(py::init<const std::vector<std::int64_t>&, const Array<u64>&, const Model&, const Model&,
+                    bool, std::size_t>())
+      .def("know", &PyTracker::know)
+      .def("insert", &PyTracker::insert)
+      .def("erase", &PyTracker::erase)
+      .def("count", &PyTracker::count);
 }

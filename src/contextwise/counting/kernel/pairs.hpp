@@ -82,14 +82,15 @@ class PairCounter {
 
   // One thread: takes pairs as long as there are any.
   void work() {
-    UnionCounter counter(models_.classes, models_.a, models_.b, options_.canonical,
+    UnionCounter counter(models_.classes, models_.a.claims, models_.b.claims, options_.canonical,
                          options_.memory / std::max(1u, options_.threads));
     for (std::size_t at = next_++; at < todo_.size() && (last_ || !(stop_ || late()));
          at = next_++) {
       const u32 k = todo_[at];
       Budget budget{budget_, options_.deadline, &stop_};
       budget.late = last_;
-      counter.run(k, pairs_[k], budget, found_[k]);
+      counter.run(pairs_[k], {models_.a.index.claims(k), models_.b.index.claims(k)}, budget,
+                  found_[k]);
       done_ += found_[k].closed();
     }
     nodes_ += counter.nodes();

@@ -15,9 +15,11 @@
 #include "bigint.hpp"
 #include "bits.hpp"
 #include "budget.hpp"
+#include "claims.hpp"
 #include "classes.hpp"
 #include "cover.hpp"
 #include "cover_source.hpp"
+#include "features.hpp"
 #include "interval.hpp"
 #include "simplify.hpp"
 #include "truth.hpp"
@@ -42,21 +44,23 @@ struct PairSizes {
 // Counts pairs one after the other; each thread has one, with scratch space that stays.
 class UnionCounter {
  public:
-  UnionCounter(const ValueClasses& classes, const IndexedClaims& a, const IndexedClaims& b,
-               bool canonical, std::size_t memory)
+  UnionCounter(const ValueClasses& classes, const Claims& a, const Claims& b, bool canonical,
+               std::size_t memory)
       : classes_(classes),
         source_(classes, a, b, canonical),
         canonical_(canonical),
         memory_(memory) {}
 
-  // What is open of a pair is closed, or better known. The budget holds for each union.
-  void run(u32 number, const Pair& pair, const Budget& budget, PairSizes& found) {
+  // What is open of a pair is closed, or better known. The budget holds for each union. Where the
+  // size of the first union is known already, it need not be counted.
+  void run(const Pair& pair, const PairClaims& claims, const Budget& budget, PairSizes& found,
+           const Natural* first = nullptr) {
     own_.clear();
     if (!canonical_) own_.assign({pair.first, pair.second});
-    source_.run(number, pair, covers_);
+    source_.run(pair, claims, covers_);
     if (by_tables(found)) return;
     for (Cover& cover : covers_) simplifier_.run(cover);
-    if (!by_tables(found)) by_recursion(budget, found);
+    if (!by_tables(found)) by_recursion(budget, found, first);
   }
 
   // The nodes of the recursion that were visited so far.
@@ -107,9 +111,10 @@ class UnionCounter {
     return true;
   }
 
-  void by_recursion(const Budget& budget, PairSizes& found) {
+  void by_recursion(const Budget& budget, PairSizes& found, const Natural* first) {
     const Natural contexts = all_contexts();
     found.visit(contexts);
+    if (first) found.sizes[0] = Interval<Natural>(*first);
     const auto [same_a, same_b] = simplifier_.join(covers_, both_);
     auto& [a, b, either] = found.sizes;
     measure(covers_[0], contexts, budget, a);
