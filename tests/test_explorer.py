@@ -215,7 +215,9 @@ def test_a_lone_error_among_many_is_seen_and_zoomed_without_the_server(
         shows(page, "#summary", "1 of 8,385 pairs differ")
         place = centre(page, "v65", "v64")
         assert place["cell"] < 6
-        page.evaluate("() => { Shiny.shinyapp.$socket.send = () => { throw Error('asked'); }; }")
+        page.evaluate("window.asked = []")
+        shows(page, "#regions", "in every context")
+        page.evaluate("() => { Shiny.shinyapp.$socket.send = (text) => asked.push(text); }")
         ink = "() => document.querySelector('#heat').heatMap.level"
         canvas = page.locator("#heat canvas")
         canvas.focus()
@@ -238,6 +240,9 @@ def test_a_lone_error_among_many_is_seen_and_zoomed_without_the_server(
         page.mouse.up()
         after = centre(page, "v65", "v64")
         assert (after["x"] - before["x"], after["y"] - before["y"]) == pytest.approx((30, 20))
+        asked = [json.loads(text)["data"] for text in page.evaluate("window.asked")]
+        # Shiny itself says what is on screen.
+        assert [key for data in asked for key in data if not key.startswith(".clientdata")] == []
 
 
 def test_small_cells_show_the_worst_of_several(browser: Browser, address: str) -> None:

@@ -344,6 +344,23 @@ def test_a_job_that_is_late_leaves_no_process() -> None:
     assert not _alive(pid)
 
 
+def test_a_job_is_interrupted_however_early(capfd: pytest.CaptureFixture[str]) -> None:
+    true, guess = hard_models()
+    arguments = (true, {"a": ("guess", guess)}, "fully-contextualized", 600.0)
+    job = Job(computations.compare_all, *arguments, seconds=60)
+    job.interrupt()  # before there is a process
+
+    async def outcome() -> str:
+        try:
+            found = await job.result()
+        except WorkError as error:
+            return str(error)
+        return "stopped" if found["a"].comparison.interrupted else "went on"
+
+    assert "stopped" in asyncio.run(outcome())
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)

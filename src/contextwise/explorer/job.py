@@ -101,13 +101,13 @@ class Job:
     """
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> None:
-        self.told = Working("starting")
+        self.told = Working("Starting")
         self._seconds = seconds
         self._receiving, sending = _PROCESSES.Pipe(duplex=False)
         self._process = _PROCESSES.Process(target=_work, args=(sending, function, arguments))
         self._sending = sending
         self._starting = threading.Lock()
-        self._interrupted = False
+        self._begun = self._interrupted = False
 
     async def result(self) -> Any:
         """What the function returns, or a `WorkError`; if nobody waits any more, it is killed."""
@@ -121,14 +121,12 @@ class Job:
         with self._starting:
             self._process.start()
             self._sending.close()  # only the job writes: if it dies, reading ends
-        if self._interrupted:
-            self.interrupt()
 
     def interrupt(self) -> None:
         """Ask the job to end with what it has, as Ctrl-C does."""
-        self._interrupted = True  # one that has not started yet is interrupted then
-        if self._process.pid is None:
-            return
+        self._interrupted = True
+        if not self._begun:
+            return  # a process that is still being set up would only make a noise; see `_answer`
         with suppress(ProcessLookupError):
             if sys.platform == "win32":
                 self._process.terminate()
@@ -149,6 +147,10 @@ class Job:
                 raise WorkError(
                     "the computation ended without a result; perhaps memory ran out"
                 ) from None
+            if not self._begun:
+                self._begun = True
+                if self._interrupted:
+                    self.interrupt()
             if isinstance(answer, Done):
                 return answer.value
             if isinstance(answer, Failed):
@@ -161,7 +163,7 @@ class Job:
             if self._process.pid is None:
                 return
         self._process.join(POLL)
-        if self._process.is_alive():
+        if self._process.is_alive() and self._begun:
             self.interrupt()
             self._process.join(GRACE)
         if self._process.is_alive():
@@ -182,6 +184,7 @@ def _work(sending: Connection, function: Callable[..., Any], arguments: tuple[An
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.set_int_max_str_digits(0)  # counts are exact, whatever their size
     with suppress(KeyboardInterrupt, BrokenPipeError):
+        tell("Starting", 0, 0)  # from now on it can be interrupted
         sending.send(_outcome(function, arguments, tell))
 
 
