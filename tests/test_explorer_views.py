@@ -45,6 +45,7 @@ from contextwise.explorer.view import (
     with_state,
     with_uploads,
 )
+from contextwise.explorer.wiring import clicks
 from contextwise.models.structure import structure_of
 from contextwise.report.heatmap import heat_map
 from contextwise.report.shares import neighbours, packed, shares_of
@@ -197,6 +198,9 @@ def test_a_region_can_be_sent_to_the_graphs() -> None:
     found = explain_pair(comparison, ("children", "work"))
     assert "gender=man" in str(pair.regions(Done(found), domain))
     assert "show this context" in str(pair.regions(Done(found), domain))
+    many = compare(*hard_models(), time_limit=0)
+    left = explain_pair(many, many.open_pairs[0], top=1, time_limit=0)
+    assert str(pair.regions(Done(left), many.domain))
     everywhere = ErrorRegion("guess", (), 1, Fraction(1))
     assert pair.region_context(everywhere, domain) == ""
 
@@ -274,6 +278,13 @@ def test_tips_of_a_scatter_are_escaped() -> None:
     assert "<b>" not in text
     assert "&lt;b&gt;" in text
     assert "<i>" not in text
+
+
+def test_a_button_that_appears_has_not_been_clicked() -> None:
+    assert clicks(1) == 1
+    for sent in (0, None, "1"):
+        with pytest.raises(ValueError, match="not clicked"):
+            clicks(sent)
 
 
 # -- the data of the heat map --------------------------------------------------------------------

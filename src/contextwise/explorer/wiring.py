@@ -91,7 +91,9 @@ def uploads(sent: Any) -> tuple[Upload, ...]:
 
 
 def clicks(sent: Any) -> int:
-    """A value that counts clicks."""
+    """A value that counts clicks; a button that has just appeared has none, and does nothing."""
+    if not (isinstance(sent, int) and sent > 0):
+        raise ValueError("not clicked")
     return int(sent)
 
 
