@@ -12,9 +12,12 @@ from contextwise.learning.registry import LEARNERS, learner_named
 if TYPE_CHECKING:
     from contextwise.learning.adapters import CausalLearn, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, as_learner
+    from contextwise.learning.blanket_scores import MPL
     from contextwise.learning.blankets import CSGS, GSMN
     from contextwise.learning.context_graphs import CSPC
     from contextwise.learning.data import Data, as_data
+    from contextwise.learning.edge_contexts import ContextualMPL
+    from contextwise.learning.edge_trees import EdgeTrees
     from contextwise.learning.gssl import GSSL
     from contextwise.learning.marginals import ChowLiu, Independent
     from contextwise.learning.selection import Selection, select
@@ -28,10 +31,13 @@ __all__ = [
     "GSMN",
     "GSSL",
     "LEARNERS",
+    "MPL",
     "AcyclicTrees",
     "CausalLearn",
     "ChowLiu",
+    "ContextualMPL",
     "Data",
+    "EdgeTrees",
     "Independent",
     "Learner",
     "Pgmpy",

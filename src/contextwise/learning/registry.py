@@ -34,6 +34,11 @@ LEARNERS: dict[str, Entry] = {
     "trees-and-pairs": Entry("trees_and_pairs", "TreesAndPairs", "Both, their weights refitted."),
     "gssl": Entry("gssl", "GSSL", "Rows, generalised at random (Van Haaren and Davis)."),
     "gsmn": Entry("blankets", "GSMN", "A graph by Markov blankets, grown and shrunk."),
+    "mpl": Entry("blanket_scores", "MPL", "A graph by marginal pseudo-likelihood."),
+    "contextual-mpl": Entry(
+        "edge_contexts", "ContextualMPL", "A graph whose edges vanish in contexts (Pensar et al.)."
+    ),
+    "edge-trees": Entry("edge_trees", "EdgeTrees", "A graph with a tree of contexts per edge."),
     "cspc": Entry("context_graphs", "CSPC", "A graph per row, by tests in contexts."),
     "csgs": Entry("blankets", "CSGS", "A graph per row, by blankets in contexts."),
     "pgmpy": Entry("adapters", "Pgmpy", "Graphs by pgmpy: hill climbing, GES, PC.", "pgmpy"),
