@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,7 +21,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from scipy.stats import t
 
-from contextwise import Comparison, Structure, compare, compare_many, examples
+from contextwise import Comparison, Structure, compare, compare_many, examples, write
 from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.learning.generate import perturb, random_structure
@@ -410,3 +411,18 @@ def test_the_command_writes_a_picture(arguments: tuple[str, ...], tmp_path: Path
 def test_a_wrong_suffix_is_refused_before_the_work() -> None:
     with pytest.raises(ContextwiseError, match="a picture is"):
         run("plot", "pairs", "six", "no-such-model.mn", "--out", "picture.gif")
+
+
+def test_what_does_not_fit_into_a_graph_is_said(tmp_path: Path) -> None:
+    names = [f"X{k}" for k in range(60)]
+    pairs = [{a: 1, b: 1} for a, b in pairwise(names)]
+    files = [str(tmp_path / name) for name in ("true.json", "guess.json")]
+    for features, path in zip(([], pairs), files, strict=True):
+        write(Structure(dict.fromkeys(names, 2), features), path)
+    out = ["--out", str(tmp_path / "graph.svg")]
+    result = run("plot", "graph", *files, *out)
+    assert result.exit_code == 0
+    assert "largest of 59 differences; for all pairs: contextwise plot pairs" in result.stderr
+    with pytest.raises(TooLargeError, match="plot pairs"):
+        run("plot", "graph", *files, "--edges", "all", *out)
+    assert run("plot", "graph", *files, "--edges", "all", "--most", "60", *out).stderr == ""

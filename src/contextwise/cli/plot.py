@@ -144,7 +144,9 @@ def graph(
       contextwise plot graph true.mn learned.mn --edges all --min-share 0.5 --out graph.pdf
       contextwise plot graph true.mn learned.mn --context "age=old" --out graph.pdf
     """
+    from contextwise.report.edges import select_edges
     from contextwise.report.plots import plot_graphs, save
+    from contextwise.report.shares import edges_of
 
     found, title = _compare_two(true, guess, asked, time_limit)
     whole = found
@@ -153,18 +155,20 @@ def graph(
     names = [] if around is None else parse_names(around)
     for name in names:
         whole.domain.position(name)  # an unknown name is an error that says so
-    drawn = plot_graphs(
-        whole,
-        None if asked.context is None else found,
-        fixed=found.question.context,
-        title=title,
-        which=edges,
+    selection = select_edges(
+        edges_of(whole),
+        which=edges,  # type: ignore[arg-type]
         around=names,
         min_share=min_share,
         most_edges=most,
         most_nodes=most,
     )
+    in_context, fixed = None if asked.context is None else found, found.question.context
+    drawn = plot_graphs(whole, in_context, fixed=fixed, title=title, selection=selection)
     save(drawn[0], out)
+    if len(selection.edges) < selection.of:
+        words = f"{selection.words}; for all pairs: contextwise plot pairs"
+        click.echo(f"contextwise: {words}", err=True)
 
 
 @plot.command(short_help="One variable against all others.")

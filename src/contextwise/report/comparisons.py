@@ -53,6 +53,7 @@ OF_DEPENDENCIES = {
 OF_ASSERTIONS = {
     "accuracy": ("accuracy", "The share of assertions on which the models agree."),
     "mcc": ("MCC", "Matthews' correlation of the two models' assertions, from -1 to 1."),
+    "kappa": ("kappa", "Cohen's kappa: the agreement beyond what chance would give."),
     "false_positive_rate": (
         "false positive rate",
         "The share of the true independencies that the guess lacks.",
@@ -125,8 +126,9 @@ def comparison_parts(
     <BLANKLINE>
     distance            3       precision  0.5000  accuracy             0.5000
     normalized          0.5000  recall     0.6667  MCC                  0
-    mean pair distance  0.5000  F1         0.5714  false positive rate  0.6667
-                                Jaccard    0.4000  false negative rate  0.3333
+    mean pair distance  0.5000  F1         0.5714  kappa                0
+                                Jaccard    0.4000  false positive rate  0.6667
+                                                   false negative rate  0.3333
     <BLANKLINE>
     The pair with the most errors, of 3 that differ:
     pair     errors  of  FN  FP

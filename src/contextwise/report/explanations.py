@@ -137,6 +137,12 @@ def _feature_rows(group: Sequence[FeatureErrors]) -> Iterator[tuple[Cell, ...]]:
     yield name, whose[first.only_in], first.takes_part, first.vanish, first.created
     if others:
         most = max(found.takes_part for found in others)
-        words = "another feature" if len(others) == 1 else f"{len(others)} more features, at most,"
-        scope = ", ".join(first.scope)
-        yield f"{words} over {scope}", whose[first.only_in], most, None, None
+        words = "another feature" if len(others) == 1 else f"{len(others)} more features"
+        limit = "" if len(others) == 1 else ", at most"
+        yield (
+            f"{words} over {', '.join(first.scope)}{limit}",
+            whose[first.only_in],
+            most,
+            None,
+            None,
+        )

@@ -16,7 +16,7 @@ from contextwise.errors import require
 from contextwise.models.numbers import name as shown
 from contextwise.report.colours import COLOURS, DASHES
 from contextwise.report.drawing import DISC, Drawing, Point, arrange, strand_lines, widest_of
-from contextwise.report.edges import Graph, Which, edges_between, graph_of, select_edges
+from contextwise.report.edges import Graph, Selection, Which, edges_between, graph_of, select_edges
 from contextwise.report.pictures import graph_legend
 from contextwise.report.plots.figures import (
     COLUMN,
@@ -92,6 +92,7 @@ def plot_graphs(
     *,
     fixed: Mapping[str, str] | None = None,
     title: str = "",
+    selection: Selection | None = None,
     **options: Any,
 ) -> list[Axes]:
     """What can be read of the two structures' graphs, and beside it a chosen context.
@@ -102,14 +103,15 @@ def plot_graphs(
     in_context : the comparison of the same models in a context, optional
     fixed : what the context assigns
     title : for instance the names of the models
-    **options : which edges; see `contextwise.report.edges.select_edges`
+    selection : the edges to show, if they are chosen already
+    **options : or which edges to choose; see `contextwise.report.edges.select_edges`
 
     Returns
     -------
     list of Axes
         One for all contexts, and one for the chosen one if there is one.
     """
-    selection = select_edges(edges_of(comparison), **options)
+    selection = selection or select_edges(edges_of(comparison), **options)
     graph = graph_of(selection)
     panels: list[tuple[str, Graph, Mapping[str, str]]] = [(selection.words, graph, {})]
     if in_context is not None:

@@ -238,7 +238,8 @@ def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None)
         found_mean = mean_with_interval(values.tolist(), rng=np.random.default_rng(0))
         mean, ends = float(values.mean()), None
         if found_mean.low is not None and found_mean.high is not None:
-            low, high = max(found_mean.low, 0.0), found_mean.high  # no distance is below 0
+            # No normalized distance is below 0 or above 1, whatever the interval says.
+            low, high = max(found_mean.low, 0.0), min(found_mean.high, 1.0)
             ends = [[max(mean - low, 0.0)], [max(high - mean, 0.0)]]
         axes.errorbar(mean, row, xerr=ends, fmt="|", color="black", capsize=3, ms=9, lw=1)
     names = cut_names(list(found), 24)
