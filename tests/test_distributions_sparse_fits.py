@@ -2,20 +2,25 @@
 
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
-from contextwise.distributions import descent, fit, proximal_newton
+from contextwise.cli import contextwise
+from contextwise.distributions import descent, fit, proximal_newton, sample
 from contextwise.distributions.conditionals import Conditionals
 from contextwise.distributions.descent import descend, descend_in_python, gram
 from contextwise.distributions.logistic import LogisticLoss
 from contextwise.distributions.potentials import FloatArray
 from contextwise.distributions.proximal_newton import Penalty, minimise
+from contextwise.formats import read, write
+from contextwise.formats.data import format_rows
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
@@ -295,3 +300,23 @@ def test_no_passes_of_no_size() -> None:
         tolerance=1e-9,
     )
     assert found.tolist() == [2.0, 0.0]
+
+
+def test_the_command_says_how_near_it_is(tmp_path: Path) -> None:
+    domain = Domain({f"X{i}": 2 for i in range(4)})
+    structure = Structure(domain, [f"X{i}=1 & X{j}=1" for i in range(4) for j in range(i)])
+    rows = sample(LogLinear(Structure(domain, ["X0=1 & X1=1"]), [2.0]), 500, rng=1)
+    (tmp_path / "rows.csv").write_text(format_rows(rows, domain))
+    write(structure, tmp_path / "all.json")
+    arguments = ["fit", "all.json", "rows.csv", "--out", "sparse.json", "--l1", "30", "--l2", "0"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        done = CliRunner().invoke(contextwise, arguments, catch_exceptions=False)
+    found = fit(structure, rows, l1=30, l2=0)
+    assert done.exit_code == 0
+    assert f"objective {found.objective:,.2f}, at most {found.gap:.1e} of it" in done.stderr
+    kept = len(found.model)
+    assert 0 < kept < 6
+    assert f"exactly 0, and left out: {6 - kept} weights; {kept} stay" in done.stderr
+    assert read(tmp_path / "sparse.json") == found.model
+    assert fit(tmp_path / "all.json", tmp_path / "rows.csv", l1=30, l2=0).model == found.model

@@ -98,48 +98,91 @@ template <class T> py::array_t<T> as_array(const std::vector<T>& values) {
     return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
-// Aᵀ D A over the chosen columns, row by row; the columns of a row come in no order.
-py::tuple gram(const Ints& indptr, const Shorts& indices, const Floats& data, const Ints& turned_indptr,
-               const Shorts& turned_indices, const Floats& turned_data, const Floats& scale,
-               const Ints& chosen) {
+// Rows of some length each.
+struct Triangle {
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int32_t> indices;
+    std::vector<double> data;
+};
+
+// The upper triangle of Aᵀ D A over the chosen columns. The indices of a row of A rise, so that what
+// is below the diagonal is skipped at once.
+Triangle upper_triangle(const Matrix& matrix, const Matrix& turned, std::int64_t columns,
+                        const double* scale, const std::int64_t* column, std::int64_t size) {
+    Triangle found;
+    std::vector<double> total(static_cast<std::size_t>(columns), 0.0);
+    std::vector<std::int64_t> seen(static_cast<std::size_t>(columns), -1);
+    std::vector<std::int32_t> place(static_cast<std::size_t>(columns), -1), touched;
+    for (std::int64_t j = 0; j < size; ++j) place[column[j]] = static_cast<std::int32_t>(j);
+    for (std::int64_t j = 0; j < size; ++j) {
+        touched.clear();
+        const auto own = static_cast<std::int32_t>(column[j]);
+        for (std::int64_t t = turned.indptr[own]; t < turned.indptr[own + 1]; ++t) {
+            const std::int64_t row = turned.indices[t];
+            const double factor = scale[row] * turned.data[t];
+            const std::int32_t* end = matrix.indices + matrix.indptr[row + 1];
+            const std::int32_t* other =
+                std::lower_bound(matrix.indices + matrix.indptr[row], end, own);
+            for (const double* value = matrix.data + (other - matrix.indices); other != end;
+                 ++other, ++value) {
+                if (seen[*other] != j) {
+                    seen[*other] = j;
+                    total[*other] = 0.0;
+                    if (place[*other] >= 0) touched.push_back(*other);
+                }
+                total[*other] += factor * *value;
+            }
+        }
+        for (const std::int32_t other : touched) {
+            found.indices.push_back(place[other]);
+            found.data.push_back(total[other]);
+        }
+        found.starts.push_back(static_cast<std::int64_t>(found.indices.size()));
+    }
+    return found;
+}
+
+// Both triangles, row by row; the columns of a row come in no order.
+Triangle mirrored(const Triangle& upper) {
+    const std::size_t size = upper.starts.size() - 1;
+    std::vector<std::int64_t> next(size + 1, 0);
+    for (std::size_t j = 0; j < size; ++j)
+        for (std::int64_t k = upper.starts[j]; k < upper.starts[j + 1]; ++k) {
+            const auto other = static_cast<std::size_t>(upper.indices[k]);
+            ++next[j + 1];
+            if (other != j) ++next[other + 1];
+        }
+    for (std::size_t j = 0; j < size; ++j) next[j + 1] += next[j];
+    Triangle found{next, std::vector<std::int32_t>(static_cast<std::size_t>(next[size])),
+                   std::vector<double>(static_cast<std::size_t>(next[size]))};
+    const auto put = [&](std::size_t row, std::size_t column, double value) {
+        const auto at = static_cast<std::size_t>(next[row]++);
+        found.indices[at] = static_cast<std::int32_t>(column);
+        found.data[at] = value;
+    };
+    for (std::size_t j = 0; j < size; ++j)
+        for (std::int64_t k = upper.starts[j]; k < upper.starts[j + 1]; ++k) {
+            const auto other = static_cast<std::size_t>(upper.indices[k]);
+            put(j, other, upper.data[k]);
+            if (other != j) put(other, j, upper.data[k]);
+        }
+    return found;
+}
+
+py::tuple gram(const Ints& indptr, const Shorts& indices, const Floats& data,
+               const Ints& turned_indptr, const Shorts& turned_indices, const Floats& turned_data,
+               const Floats& scale, const Ints& chosen) {
     const Matrix matrix{indptr.data(), indices.data(), data.data()};
     const Matrix turned{turned_indptr.data(), turned_indices.data(), turned_data.data()};
     const double* weight = scale.data();
     const std::int64_t* column = chosen.data();
-    const std::int64_t size = chosen.size();
-    const std::int64_t columns = turned_indptr.size() - 1;
-    std::vector<std::int64_t> starts{0};
-    std::vector<std::int32_t> found;
-    std::vector<double> values;
+    const std::int64_t size = chosen.size(), columns = turned_indptr.size() - 1;
+    Triangle found;
     {
         const py::gil_scoped_release released;
-        std::vector<double> total(static_cast<std::size_t>(columns), 0.0);
-        std::vector<std::int64_t> seen(static_cast<std::size_t>(columns), -1);
-        std::vector<std::int32_t> place(static_cast<std::size_t>(columns), -1), touched;
-        for (std::int64_t j = 0; j < size; ++j) place[column[j]] = static_cast<std::int32_t>(j);
-        for (std::int64_t j = 0; j < size; ++j) {
-            touched.clear();
-            for (std::int64_t t = turned.indptr[column[j]]; t < turned.indptr[column[j] + 1]; ++t) {
-                const std::int64_t row = turned.indices[t];
-                const double factor = weight[row] * turned.data[t];
-                for (std::int64_t k = matrix.indptr[row]; k < matrix.indptr[row + 1]; ++k) {
-                    const std::int32_t other = matrix.indices[k];
-                    if (seen[other] != j) {
-                        seen[other] = j;
-                        total[other] = 0.0;
-                        if (place[other] >= 0) touched.push_back(other);
-                    }
-                    total[other] += factor * matrix.data[k];
-                }
-            }
-            for (const std::int32_t other : touched) {
-                found.push_back(place[other]);
-                values.push_back(total[other]);
-            }
-            starts.push_back(static_cast<std::int64_t>(found.size()));
-        }
+        found = mirrored(upper_triangle(matrix, turned, columns, weight, column, size));
     }
-    return py::make_tuple(as_array(starts), as_array(found), as_array(values));
+    return py::make_tuple(as_array(found.starts), as_array(found.indices), as_array(found.data));
 }
 
 }  // namespace

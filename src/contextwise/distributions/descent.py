@@ -104,6 +104,7 @@ def gram(matrix: Any, transposed: Any, scale: FloatArray, chosen: IntArray) -> A
         part = matrix[:, chosen]
         part.data = part.data * np.repeat(scale, np.diff(part.indptr))
         return transposed[chosen] @ part
+    matrix.sort_indices()
     indptr, indices, data = _descent.gram(
         matrix.indptr,
         matrix.indices,

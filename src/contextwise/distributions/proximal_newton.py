@@ -295,9 +295,9 @@ def _working(
     penalty: Penalty, weights: FloatArray, gradient: FloatArray, slope: FloatArray
 ) -> BoolArray:
     """The groups that take part: those with a weight, and those nearest to wanting one."""
-    alive = penalty.norms(weights) > 0
+    alive: BoolArray = (penalty.norms(weights) > 0) | (penalty.prices == 0)
     excess = penalty.norms(gradient) - penalty.prices
-    coming = ~alive & (excess > -0.5 * float(penalty.norms(slope).max()))
+    coming: BoolArray = ~alive & (excess > -0.5 * float(penalty.norms(slope).max()))
     most = max(FEWEST, int(alive.sum()))
     if coming.sum() > most:
         coming &= excess >= np.partition(excess[coming], -most)[-most]
