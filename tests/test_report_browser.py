@@ -19,6 +19,7 @@ from contextwise.report.page import report_page
 playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright for Python")
 from playwright.sync_api import Browser, Page  # noqa: E402
 
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-core")
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: Debian's chromium")
 FLAGS = [
@@ -83,6 +84,8 @@ def test_it_fits(browser: Browser, page_file: Path, scheme: str, width: int, hei
     size = {"width": width, "height": height}
     with visit(browser, page_file, viewport=size, color_scheme=scheme) as page:
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        found = axe.Axe().run(page).response["violations"]
+        assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
         captions = page.locator("p.caption, figcaption")
         for k in range(captions.count()):
             box = captions.nth(k).bounding_box()

@@ -134,6 +134,11 @@ class Strand:
     start: Point
     end: Point
 
+    @property
+    def dash_offset(self) -> float:
+        """Where its dashes begin: not at the same distance from a node that many lines meet in."""
+        return round(sum(self.start + self.end) % 9.0, 2)
+
 
 def strand_lines(
     edge: Edge,

@@ -230,7 +230,10 @@ def _add_edge(
     for strand in strand_lines(edge, places, view=view, widest=widest):
         (x1, y1), (x2, y2) = strand.start, strand.end
         dashes = DASHES[strand.kind]
-        dashed = {} if dashes is None else {"stroke_dasharray": f"{dashes[0]} {dashes[1]}"}
+        dashed = {}
+        if dashes is not None:
+            dashed["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
+            dashed["stroke_dashoffset"] = _f(strand.dash_offset)
         line = _add(
             parent,
             "line",

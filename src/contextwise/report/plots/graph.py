@@ -167,7 +167,7 @@ def _draw_edge(
             *np.array([strand.start, strand.end]).T,
             color=COLOURS[strand.kind],
             linewidth=strand.width,
-            linestyle="-" if dashes is None else (0, tuple(d / 2 for d in dashes)),
+            linestyle="-" if dashes is None else (strand.dash_offset, tuple(d / 2 for d in dashes)),
             dash_capstyle="butt",
             zorder=1,
         )
