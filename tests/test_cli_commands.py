@@ -162,7 +162,7 @@ class TestCompletion:
     @pytest.mark.parametrize(
         ("words", "incomplete", "expected"),
         [
-            ([], "co", {"compare", "convert", "completion"}),
+            ([], "co", {"compare", "completion", "consensus", "convert"}),
             (["compare"], "lung", {"lung", "lung-learned"}),
             (["compare", "lung"], "sur", {"survey", "survey-learned"}),
             (["compare", "lung", "lung-learned"], "--zero", {"--zero-weights"}),

@@ -25,6 +25,7 @@ from contextwise.models.notation import printable
 COMMANDS: dict[str, str] = {
     "compare": "How far guesses are from the true model.",
     "matrix": "How far each two of many models are from each other.",
+    "consensus": "A structure that many models agree on.",
     "explain": "Where a guess differs from the true model, and why.",
     "score": "The metric beside KL, likelihoods and other scores.",
     "stability": "How stable is what a learner finds.",

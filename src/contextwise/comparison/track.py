@@ -132,6 +132,10 @@ class Tracker:
         """How many features the guess has now."""
         return len(self._present)
 
+    def has(self, feature: Feature) -> bool:
+        """Whether the guess has a feature now."""
+        return self._literals(feature) in self._present
+
     def pair(self, first: str, second: str) -> Confusion:
         """The confusion matrix of one pair, as it is now.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from contextwise.evaluation.chances import Chance, ChanceInterrupted, chance
     from contextwise.evaluation.checks import Check, CheckedClaim, check
+    from contextwise.evaluation.consensus import Consensus, consensus
     from contextwise.evaluation.replicates import Summary, summarize
     from contextwise.evaluation.resampling import Stability, stability
     from contextwise.evaluation.scores import Score, score
@@ -20,6 +21,7 @@ __all__ = [
     "ChanceInterrupted",
     "Check",
     "CheckedClaim",
+    "Consensus",
     "Score",
     "Stability",
     "Summary",
@@ -27,6 +29,7 @@ __all__ = [
     "chance",
     "check",
     "compare_truths",
+    "consensus",
     "score",
     "stability",
     "summarize",
@@ -37,6 +40,7 @@ _HOMES = {
     "ChanceInterrupted": "chance_result",
     "Check": "check_result",
     "CheckedClaim": "check_result",
+    "Consensus": "consensus",
     "Score": "scores",
     "Stability": "stability_result",
     "Summary": "replicates",
@@ -44,6 +48,7 @@ _HOMES = {
     "chance": "chances",
     "check": "checks",
     "compare_truths": "uncertain",
+    "consensus": "consensus",
     "score": "scores",
     "stability": "resampling",
     "summarize": "replicates",

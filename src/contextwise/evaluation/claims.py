@@ -18,11 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.extraction import CoverSource
-from contextwise.counting.regions import Literals, complement, union
+from contextwise.counting.regions import Literals, complement, difference, union
 from contextwise.models.features import Features, IntArray, as_words
 
 BOXES = 1_000
 """Where the search for the regions of a pair ends; it finds large regions first."""
+AGREEMENT_BOXES = 2_000
+"""Where the search for a context in which a structure does not agree ends."""
 LARGEST_CODE = 2**62
 
 
@@ -80,6 +82,25 @@ class ClaimSource:
         found = np.unique(features.variables[mine[features.owners]])
         others: IntArray = found[found != variable].astype(np.int64)
         return others
+
+
+def agrees(covers: CoverSource, claim: Claim) -> bool:
+    """Whether a structure makes a claim in every context of its region."""
+    cubes = covers.cubes(0, claim.pair)
+    if not claim.dependent:
+        return not meets(covers, claim)
+    space = covers.space(claim.pair, [*cubes, claim.literals])
+    rest = difference(space, [claim.literals], cubes, boxes=AGREEMENT_BOXES)
+    return not rest.regions and not rest.open
+
+
+def meets(covers: CoverSource, claim: Claim) -> bool:
+    """Whether a structure has the pair of a claim depend in some context of its region."""
+    allowed = dict(claim.literals)
+    return any(
+        all(values & allowed.get(v, values) for v, values in cube)
+        for cube in covers.cubes(0, claim.pair)
+    )
 
 
 def rows_in(rows: npt.NDArray[Any], literals: Literals) -> npt.NDArray[np.bool_]:

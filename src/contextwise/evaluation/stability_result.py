@@ -14,10 +14,10 @@ from contextwise.comparison.compare import compare
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.many import DistanceMatrix
 from contextwise.comparison.pairs import Pair, pair_positions
-from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
-from contextwise.counting.regions import Literals, difference
-from contextwise.evaluation.claims import Claim, ClaimSource
+from contextwise.evaluation.claims import Claim, ClaimSource, agrees
+from contextwise.evaluation.consensus import Consensus, consensus
+from contextwise.execution.progress import Progress
 from contextwise.models.domain import Domain
 from contextwise.models.notation import in_words, quoted, write_literals
 from contextwise.models.numbers import percent, plural, rate
@@ -26,8 +26,6 @@ from contextwise.models.structure import Structure
 TOP = 10
 REGIONS = 3
 """How many regions of a pair are asked about."""
-BOXES = 2_000
-"""Where the search for a context that a resample leaves out ends."""
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -167,6 +165,24 @@ class Stability:
         bound: Number = Fraction(self._sums.sum(), 2 * (self.resamples - 1))
         return ratio(bound, self.resamples * self.matrix.total)
 
+    def consensus(
+        self, *, time_limit: float | None = None, show_progress: bool | Progress = False
+    ) -> Consensus:
+        """A structure that is as near to all resamples as features can express.
+
+        Parameters
+        ----------
+        time_limit : seconds, optional
+            When to stop improving it.
+        show_progress : bool or function
+            A line on standard error, or a function of (features tried, features in all).
+
+        Returns
+        -------
+        Consensus
+        """
+        return consensus(self.structures, time_limit=time_limit, show_progress=show_progress)
+
     def record(self) -> dict[str, object]:
         """Everything but the pairs as one flat mapping."""
         return {
@@ -262,10 +278,10 @@ class Stability:
 
     def _region(self, claim: Claim) -> RegionSupport:
         names, literals = self.domain.names, claim.literals
-        agrees = sum(_agrees(covers, claim) for covers in self._covers)
+        resamples = sum(agrees(covers, claim) for covers in self._covers)
         when = write_literals(self.domain.literal(v, allowed) for v, allowed in literals)
         pair = names[claim.pair[0]], names[claim.pair[1]]
-        return RegionSupport(pair, claim.dependent, when, agrees, self.resamples)
+        return RegionSupport(pair, claim.dependent, when, resamples, self.resamples)
 
     # -- in words --------------------------------------------------------------------------------
 
@@ -302,22 +318,6 @@ class Stability:
 
     def __repr__(self) -> str:
         return f"Stability({self.resamples} resamples, instability={self.instability:.4g})"
-
-
-def _agrees(covers: CoverSource, claim: Claim) -> bool:
-    """Whether a structure makes a claim in every context of its region."""
-    cubes = covers.cubes(0, claim.pair)
-    if not claim.dependent:
-        return not any(_meet(cube, claim.literals) for cube in cubes)
-    space = covers.space(claim.pair, [*cubes, claim.literals])
-    rest = difference(space, [claim.literals], cubes, boxes=BOXES)
-    return not rest.regions and not rest.open
-
-
-def _meet(cube: Cube, literals: Literals) -> bool:
-    """Whether some context lies in both cubes."""
-    allowed = dict(literals)
-    return all(values & allowed.get(v, values) for v, values in cube)
 
 
 def _listed(what: str, supports: list[PairSupport], top: int) -> Iterator[str]:

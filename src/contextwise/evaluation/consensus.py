@@ -1,0 +1,381 @@
+"""A structure that many models agree on, as far as features can express it.
+
+For each assertion the models vote: θ is the share that has the dependence. Taking the majority
+everywhere would minimise the sum of the distances to all models, but a feature makes all pairs of
+its scope depend, so the majority need not be a structure. `consensus` therefore begins with the
+medoid and improves it by moves: one feature more, of those that some model has, or one less, as
+long as the sum falls. It ends in a local optimum. How good that is can be read off two numbers
+beside it: no structure at all has a smaller sum than Σ_{b<b'} d(b, b')/(B - 1), and none has a
+smaller one than the majority, whose sum is counted where the assertions are few and estimated where
+they are many.
+
+With another ``threshold`` t than a half, a dependence that a model has not costs t, and one that it
+has and the structure lacks 1 - t, both doubled: the vote then needs more than the share t.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.comparison.confusion import Confusion, Number, ratio
+from contextwise.comparison.many import distance_matrix
+from contextwise.comparison.matrix import DistanceMatrix
+from contextwise.comparison.pairs import Pair, all_pairs, pair_positions
+from contextwise.comparison.question import Question, Restriction, deadline_of, pose
+from contextwise.comparison.sketch import ASSERTIONS, Estimate, draw_assertions
+from contextwise.comparison.track import Tracker
+from contextwise.counting.assertions import Assertions, answers, hold_bits
+from contextwise.counting.extraction import CoverSource
+from contextwise.errors import ContextwiseError
+from contextwise.evaluation.claims import ClaimSource, agrees, meets
+from contextwise.execution.progress import Progress, progress_of
+from contextwise.formats import ModelLike
+from contextwise.models.notation import in_words, quoted, write_literals
+from contextwise.models.structure import Structure
+
+FEW = 2**16
+"""Up to so many assertions the majority's sum is counted."""
+REGIONS = 3
+
+
+@dataclass(frozen=True)
+class ClaimSupport:
+    """How many of the models have a dependence in a region of contexts.
+
+    Attributes
+    ----------
+    pair : the names
+    dependent : what the consensus claims in this region
+    when : the region's literals as text; empty for every context
+    throughout : how many models have the dependence in every context of the region
+    somewhere : how many have it in some context of the region
+    of : the number of models
+    """
+
+    pair: Pair
+    dependent: bool
+    when: str
+    throughout: int
+    somewhere: int
+    of: int
+
+    def __str__(self) -> str:
+        between = "–".join(map(quoted, self.pair))
+        says = "depend" if self.dependent else "are independent"
+        where = f"when {in_words(self.when)}" if self.when else "in every context"
+        range_ = f"{self.throughout} to {self.somewhere}"
+        shown = str(self.throughout) if self.throughout == self.somewhere else range_
+        return f"{between} {says} {where}: {shown} of {self.of} models have the dependence"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Consensus:
+    """A structure near to many models, and how near.
+
+    Attributes
+    ----------
+    structure : the consensus
+    models : the models, over one domain
+    sum : the exact sum of its distances to the models (weighted, with another threshold)
+    medoid_sum : the same of the model with which the search began
+    lower_bound : no structure at all has a smaller sum of distances
+    majority : the sum of the assertion-wise majority, which need not be a structure
+    majority_is_exact : whether that sum was counted; otherwise it is an estimate
+    total : the number of assertions
+    moves : how many features were added or removed
+    is_local_optimum : whether no single feature more or less has a smaller sum
+    threshold : which share of the models a dependence needs
+
+    Examples
+    --------
+    >>> found = consensus(["six", "six-guess", "six-graph"])
+    >>> found.sum, found.medoid_sum, found.lower_bound, found.majority.value
+    (88, 96, Fraction(88, 1), 88.0)
+    """
+
+    structure: Structure
+    models: tuple[Structure, ...]
+    sum: Number
+    medoid_sum: Number
+    lower_bound: Number
+    majority: Estimate
+    majority_is_exact: bool
+    total: Number
+    moves: int
+    is_local_optimum: bool
+    threshold: Fraction
+
+    @property
+    def mean_distance(self) -> float:
+        """The mean share of assertions in which it differs from a model."""
+        return ratio(self.sum, len(self.models) * self.total) if self.total else 0.0
+
+    @cached_property
+    def _covers(self) -> list[CoverSource]:
+        return [CoverSource(model.features) for model in self.models]
+
+    def supports(self, first: str, second: str, *, most: int = REGIONS) -> list[ClaimSupport]:
+        """What the consensus claims about a pair, and how many models have the dependence there.
+
+        Parameters
+        ----------
+        first, second : the names of the pair
+        most : how many regions of either kind, the largest first
+
+        Returns
+        -------
+        list of ClaimSupport
+        """
+        domain = self.structure.domain
+        pair = pair_positions(domain, (first, second))
+        claims = list(ClaimSource(self.structure.features).claims(pair))
+        found = []
+        for kind in (True, False):
+            for claim in [claim for claim in claims if claim.dependent == kind][:most]:
+                literals = (domain.literal(v, allowed) for v, allowed in claim.literals)
+                whole = type(claim)(claim.pair, True, claim.literals)
+                found.append(
+                    ClaimSupport(
+                        (domain.names[pair[0]], domain.names[pair[1]]),
+                        kind,
+                        write_literals(literals),
+                        sum(agrees(covers, whole) for covers in self._covers),
+                        sum(meets(covers, whole) for covers in self._covers),
+                        len(self.models),
+                    )
+                )
+        return found
+
+    def __repr__(self) -> str:
+        return (
+            f"Consensus({len(self.models)} models, {len(self.structure)} features, "
+            f"mean distance {self.mean_distance:.4g})"
+        )
+
+
+def consensus(
+    models: Iterable[ModelLike],
+    *,
+    threshold: float | Fraction = 0.5,
+    time_limit: float | None = None,
+    rng: int | np.random.Generator = 0,
+    show_progress: bool | Progress = False,
+    **restriction: Unpack[Restriction],
+) -> Consensus:
+    """A structure that is as near to all models as features can express.
+
+    Parameters
+    ----------
+    models : models, paths of model files, or names of bundled examples
+        Two at least.
+    threshold : number between 0 and 1
+        Which share of the models a dependence needs.
+    time_limit : seconds, optional
+        When to stop improving; the sum is exact all the same.
+    rng : seed or numpy.random.Generator
+        For the estimate of the majority's sum, where there are too many assertions to count it.
+    show_progress : bool or function
+        A line on standard error, or a function of (features tried, features in all).
+    **restriction
+        What is compared, with the keywords of `compare`; observed rows are not followed.
+
+    Returns
+    -------
+    Consensus
+
+    Raises
+    ------
+    ContextwiseError
+        If there are fewer than two models, or the threshold is no share.
+
+    Examples
+    --------
+    Two of three models have A and B depend under C=1 only.
+
+    >>> domain = {"A": 2, "B": 2, "C": 2}
+    >>> often, once = ["A=1 & B=1 & C=1"], ["A=1 & B=1"]
+    >>> found = consensus([Structure(domain, f) for f in (often, once, often)])
+    >>> found.structure, found.sum
+    (Structure(3 variables, 1 feature: A=1 & B=1 & C=1), 3)
+    """
+    share = Fraction(str(threshold)) if isinstance(threshold, float) else Fraction(threshold)
+    if not 0 < share < 1:
+        raise ContextwiseError(f"a threshold lies between 0 and 1, not {threshold}")
+    deadline = deadline_of(time_limit)
+    question = pose(models, **restriction)
+    if len(question.structures) < 2:
+        raise ContextwiseError("a consensus needs at least two models")
+    matrix = distance_matrix(question.structures, **_again(question))
+    sums: list[Number] = matrix.distances.sum(axis=1).tolist()
+    start = sums.index(min(sums))
+    search = _Search(question, start, share)
+    before = search.loss
+    is_optimum = search.improve(deadline, show_progress)
+    majority, exact = _majority(question, share, rng)
+    return Consensus(
+        structure=search.structure,
+        models=question.structures,
+        sum=search.loss,
+        medoid_sum=before,
+        lower_bound=_lower_bound(matrix, share),
+        majority=majority,
+        majority_is_exact=exact,
+        total=question.total(),
+        moves=search.moves,
+        is_local_optimum=is_optimum,
+        threshold=share,
+    )
+
+
+def _again(question: Question) -> Restriction:
+    """The restriction once more, for structures over the domain that its context leaves."""
+    if question.rows is not None:
+        raise ContextwiseError("a consensus does not follow observed rows; use weights for them")
+    domain, asked, weights = question.domain, question.asked, question.value_weights
+    names = domain.names
+    restriction: Restriction = {"contexts": question.contexts}
+    if asked is not None:
+        restriction["pairs"] = [(names[i], names[j]) for i, j in asked.tolist()]
+    if weights is not None:
+        restriction["weights"] = {
+            name: [Fraction(weight, sum(own)) for weight in own]
+            for name, own in zip(names, weights, strict=True)
+        }
+    return restriction
+
+
+def _lower_bound(matrix: DistanceMatrix, share: Fraction) -> Number:
+    """No structure has a smaller sum.
+
+    By the triangle inequality, d(b, S) + d(S, b') ≥ d(b, b'); added up over all pairs of models,
+    each distance comes B - 1 times. A false positive costs 2t and a false negative 2(1 - t), so the
+    smaller of the two scales the bound.
+    """
+    models = len(matrix.names)
+    each = Fraction(matrix.distances.sum(), 2)
+    return each / (models - 1) * 2 * min(share, 1 - share)
+
+
+class _Search:
+    """Moves of one structure, followed by one tracker per model."""
+
+    def __init__(self, question: Question, start: int, share: Fraction) -> None:
+        self._share = share
+        self._trackers = [
+            Tracker(question.about(model, start)) for model in range(len(question.structures))
+        ]
+        votes = Counter(
+            tuple(literals)
+            for structure in question.structures
+            for literals in structure.features.literals()
+        )
+        self._pool = [
+            {
+                question.domain.names[v]: [
+                    state for k, state in enumerate(question.domain.states[v]) if allowed >> k & 1
+                ]
+                for v, allowed in literals
+            }
+            for literals, _ in votes.most_common()
+        ]
+        self.moves = 0
+        self.loss = self._sum(tracker.confusion for tracker in self._trackers)
+
+    @property
+    def structure(self) -> Structure:
+        """The structure as it is now."""
+        return self._trackers[0].guess
+
+    def _sum(self, confusions: Iterable[Confusion]) -> Number:
+        """What the errors cost: each 1, with a threshold of a half."""
+        costs = [2 * self._share * c.fp + 2 * (1 - self._share) * c.fn for c in confusions]
+        total = sum(costs, start=Fraction(0))
+        return int(total) if total.denominator == 1 else total
+
+    def improve(self, deadline: float | None, show_progress: bool | Progress) -> bool:
+        """Add and remove features while that helps; whether the end is a local optimum."""
+        with progress_of(show_progress, "trying features") as progress:
+            moved = True
+            while moved:
+                moved = False
+                for done, feature in enumerate(self._pool, 1):
+                    if deadline is not None and time.monotonic() > deadline:
+                        return False
+                    moved |= self._try(feature)
+                    if progress:
+                        progress(done, len(self._pool))
+        return True
+
+    def _try(self, feature: dict[str, list[str]]) -> bool:
+        """Add the feature if it is not there, remove it if it is: whatever helps."""
+        there = self._trackers[0].has(feature)
+        change = {"remove" if there else "add": [feature]}
+        after = self._sum(tracker.preview(**change) for tracker in self._trackers)
+        if after >= self.loss:
+            return False
+        for tracker in self._trackers:
+            tracker.remove(feature) if there else tracker.add(feature)
+        self.loss = after
+        self.moves += 1
+        return True
+
+
+def _majority(
+    question: Question, share: Fraction, rng: int | np.random.Generator
+) -> tuple[Estimate, bool]:
+    """What the assertion-wise majority costs, and whether that was counted."""
+    total = question.total()
+    exact = question.value_weights is None and total <= FEW
+    sample = _every_assertion(question) if exact else draw_assertions(question, ASSERTIONS, rng)
+    votes = _votes(question.structures, sample)
+    with_it = 2 * float(share) * (len(question.structures) - votes)
+    without = 2 * float(1 - share) * votes
+    cost = np.minimum(with_it, without)
+    if exact:
+        return Estimate(float(cost.sum()), float(cost.sum()), float(cost.sum()), 1.0), True
+    scale = float(total)
+    error = 1.96 * float(cost.std(ddof=1)) / len(cost) ** 0.5
+    mean = float(cost.mean())
+    return Estimate(scale * mean, scale * max(0.0, mean - error), scale * (mean + error)), False
+
+
+def _votes(models: Sequence[Structure], sample: Assertions) -> npt.NDArray[np.int64]:
+    """How many models have the dependence of each assertion."""
+    votes = np.zeros(len(sample), dtype=np.int64)
+    for model in models:
+        said = answers(model.features, sample)
+        bits = np.unpackbits(said.astype("<u8").view(np.uint8), bitorder="little")
+        votes += bits[: len(sample)]
+    return votes
+
+
+def _every_assertion(question: Question) -> Assertions:
+    """All assertions of a question, once each."""
+    cards = question.domain.cardinalities
+    pairs = all_pairs(range(len(cards))) if question.asked is None else question.asked
+    blocks = []
+    for pair in pairs.tolist():
+        free = [
+            range(1) if v in pair and not question.canonical else range(c)
+            for v, c in enumerate(cards)
+        ]
+        blocks.append(np.array(list(product(*free)), dtype=np.int64))
+    states = np.concatenate(blocks) if blocks else np.zeros((0, len(cards)), dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int64)
+    return Assertions(
+        np.array(cards, dtype=np.int64),
+        pairs,
+        starts,
+        hold_bits(cards, states),
+        question.canonical,
+    )

@@ -1,0 +1,87 @@
+"""A consensus is a local optimum whose sum is exact and lies above its bounds."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextwise import Structure, compare
+from contextwise.errors import ContextwiseError
+from contextwise.evaluation import consensus
+from contextwise.testing import domains, families
+
+
+def loss(models: tuple[Structure, ...], structure: Structure, t: Fraction, **options: Any) -> Any:
+    found = [compare(model, structure, **options) for model in models]
+    return sum(2 * t * c.fp + 2 * (1 - t) * c.fn for c in found)
+
+
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from([Fraction(1, 2), Fraction(1, 4), Fraction(9, 10)]))
+def test_no_single_feature_makes_it_better(data: st.DataObject, threshold: Fraction) -> None:
+    domain = data.draw(domains(min_variables=2, max_variables=3))
+    models = data.draw(families(3, domain))
+    found = consensus(models, threshold=threshold)
+    assert found.is_local_optimum
+    assert found.sum == loss(found.models, found.structure, threshold)
+    assert found.sum <= found.medoid_sum
+    assert found.lower_bound <= found.sum
+    assert found.majority_is_exact
+    assert found.majority.value <= float(found.sum) + 1e-9
+    have = list(found.structure)
+    pool = [feature for model in models for feature in model]
+    for feature in pool:
+        other = [f for f in have if f != feature] if feature in have else [*have, feature]
+        assert loss(found.models, Structure(domain, other), threshold) >= found.sum
+
+
+def test_the_threshold_decides_how_many_votes_a_dependence_needs() -> None:
+    domain = {"A": 2, "B": 2, "C": 2}
+    with_it, without = Structure(domain, ["A=1 & B=1"]), Structure(domain)
+    models = [with_it, without, without]
+    assert len(consensus(models).structure) == 0
+    assert len(consensus(models, threshold=0.3).structure) == 1
+
+
+def test_the_majority_is_estimated_where_assertions_are_many() -> None:
+    rng = np.random.default_rng(3)
+    names = [f"X{k}" for k in range(14)]
+    texts = [
+        [" & ".join(f"{v}={rng.integers(2)}" for v in rng.choice(names, 4, replace=False))]
+        for _ in range(4)
+    ]
+    models = [Structure(dict.fromkeys(names, 2), text) for text in texts]
+    few = consensus(models, variables=names[:6])
+    assert few.majority_is_exact == (few.total <= 2**16)
+    many = consensus(models)
+    assert not many.majority_is_exact
+    assert many.majority.low <= many.majority.value <= many.majority.high <= float(many.sum) * 1.05
+
+
+def test_supports_say_how_many_models_have_the_dependence() -> None:
+    domain = {"A": 2, "B": 2, "C": 2}
+    texts = [["A=1 & B=1 & C=1"], ["A=1 & B=1"], ["A=1 & B=1 & C=1"]]
+    found = consensus([Structure(domain, text) for text in texts])
+    assert list(map(str, found.supports("A", "B"))) == [
+        "A–B depend when C=1: 3 of 3 models have the dependence",
+        "A–B are independent when C=0: 1 of 3 models have the dependence",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("models", "options", "words"),
+    [
+        ([], {}, "no model"),
+        (["lung"], {}, "at least two"),
+        (["lung", "lung"], {"threshold": 1.0}, "between 0 and 1"),
+        (["lung", "lung"], {"data": [["yes", "yes", "yes"]]}, "observed rows"),
+    ],
+)
+def test_bad_input_is_told(models: list[str], options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ContextwiseError, match=words):
+        consensus(models, **options)
