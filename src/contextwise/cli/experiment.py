@@ -12,6 +12,7 @@ from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
     from contextwise.studies.configuration import Configuration
+    from contextwise.studies.learners.configuration import Configuration as LearnersConfiguration
 
 
 @click.group()
@@ -21,6 +22,7 @@ def experiment() -> None:
     \b
     Examples:
       contextwise experiment kl --out runs/quick --quick
+      contextwise experiment learners --out runs/learners --quick --jobs 2
       contextwise experiment kl --help
     """
 
@@ -81,6 +83,100 @@ def kl(
         )
     click.echo(publish(folder), nl=False)
     click.echo(f"figures, tables and summary are in {Path(folder)}", err=True)
+
+
+@experiment.command()
+@click.option("--out", "folder", required=True, metavar="FOLDER", help="Where the results go.")
+@click.option("--quick", is_flag=True, help="A small run, for a first look.")
+@click.option("--config", metavar="FILE", help="Repeat the run that this TOML file defines.")
+@click.option(
+    "--truths",
+    metavar="NAME,...",
+    help="paper, paper#1, grown-N-FLAGS[-three|-nested], random-N, an example, or a model file.",
+)
+@click.option("--learners", metavar="NAME,...", help="Those to judge; see contextwise learn.")
+@click.option("--sizes", metavar="N,N,...", help="The numbers of rows of the data.")
+@click.option("--repeats", type=int, metavar="N", help="Data sets per truth and size.")
+@click.option(
+    "--data",
+    metavar="FOLDER",
+    help="Real data, NAME.train.data, NAME.valid.data and NAME.test.data (or .csv).",
+)
+@click.option("--unit-limit", type=float, metavar="S", help="Seconds for a learner on one unit.")
+@click.option("--seed", type=int, metavar="S", help="The seed of everything.")
+@click.option("--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
+@click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
+def learners(
+    folder: str,
+    quick: bool,
+    config: str | None,
+    truths: str | None,
+    learners: str | None,
+    sizes: str | None,
+    repeats: int | None,
+    data: str | None,
+    unit_limit: float | None,
+    seed: int | None,
+    jobs: int,
+    cluster: str | None,
+) -> None:
+    """Judge learners by the metric, beside KL-divergence and CMLL.
+
+    Every learner learns from rows of models whose structure is known, all of them from the same
+    rows, with settings chosen inside these rows. A learner that fails or takes too long is counted
+    and ranks last. Real data have no known structure: there learners are scored on test rows, and
+    compared with one another.
+
+    The folder gets results.sqlite, configuration.toml, units.csv, summary.md, tables.tex, page.html
+    and the figures, as PNG and SVG.
+
+    \b
+    Examples:
+      contextwise experiment learners --out runs/quick --quick --jobs 2
+      contextwise experiment learners --out runs/learners --jobs 2
+      contextwise experiment learners --out runs/mine --truths mine.mn --learners trees,chow-liu
+      contextwise experiment learners --out runs/data --data benchmarks --jobs 2
+      contextwise experiment learners --out runs/again --config runs/quick/configuration.toml
+    """
+    changed = {
+        "truths": _names(truths),
+        "learners": _names(learners),
+        "sizes": _sizes(sizes),
+        "repeats": repeats,
+        "data": data,
+        "unit_limit": unit_limit,
+        "seed": seed,
+    }
+    settings = {key: value for key, value in changed.items() if value is not None}
+    if config is not None and (settings or quick):
+        raise click.UsageError("--config defines the whole run; leave the other settings out")
+    configuration = _learners_configuration(config, quick, settings)
+    from contextwise.studies.learners.publication import publish
+    from contextwise.studies.learners.run import run_learners
+
+    outcome = run_learners(configuration, folder, n_jobs=jobs, cluster=cluster, show_progress=True)
+    click.echo(str(outcome), err=True)
+    if outcome.failed:
+        raise ContextwiseError(
+            f"{len(outcome.failed)} units failed; what is done is kept, run the command again"
+        )
+    click.echo(publish(folder), nl=False)
+    click.echo(f"figures, tables and page are in {Path(folder)}", err=True)
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _learners_configuration(
+    config: str | None, quick: bool, settings: dict[str, Any]
+) -> LearnersConfiguration:
+    from contextwise.studies.learners.configuration import configuration_of, from_toml
+
+    if config is not None:
+        return from_toml(config)
+    made = configuration_of(**settings)
+    return made.quick() if quick else made
 
 
 def _sizes(text: str | None) -> tuple[int, ...] | None:

@@ -37,9 +37,10 @@ from contextwise.execution.progress import Progress
 from contextwise.execution.runs import Outcome, Record, Store, Unit, run_units
 from contextwise.learning.generate import WithErrors, with_errors
 from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray, members
+from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.studies.configuration import Configuration, to_toml
+from contextwise.studies.truths import strong_weights
 
 Side = Literal["fp", "fn"]
 SIDES: tuple[Side, ...] = ("fp", "fn")
@@ -163,16 +164,7 @@ class Study:
     def original(self, parameters: int) -> LogLinear:
         """The true model with one of its sets of weights."""
         rng = self.rng(_WEIGHTS, parameters)
-        strength: dict[tuple[int, ...], float] = {}
-        weights = []
-        for literals in self.model.features.literals():
-            scope = tuple(variable for variable, _ in literals)
-            if scope not in strength:
-                size = rng.uniform(*self.configuration.interaction)
-                strength[scope] = size if rng.random() < 0.5 else -size
-            odd = sum(members(allowed)[0] % 2 for _, allowed in literals)
-            weights.append(strength[scope] / 4 * (-1) ** odd)
-        return LogLinear(self.model, np.array(weights))
+        return strong_weights(self.model, interaction=self.configuration.interaction, rng=rng)
 
     def data(self, original: LogLinear, parameters: int, size: int) -> IntArray:
         """Rows drawn by Gibbs sampling, as many from each of several chains.

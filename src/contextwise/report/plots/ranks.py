@@ -72,8 +72,9 @@ def plot_critical_difference(ranking: Ranking, *, axes: Axes | None = None) -> A
     axes.set_xlim(0.7, len(groups) + 0.3)
     axes.set_ylim(len(groups) + 0.6, -1.9)
     axes.xaxis.tick_top()
+    metric = METRIC_LABELS.get(ranking.metric, ranking.metric)
     axes.xaxis.set_label_position("top")
-    axes.set_xlabel(f"mean rank by {METRIC_LABELS[ranking.metric]}, {ranking.truths} truths")
+    axes.set_xlabel(f"mean rank by {metric}, {ranking.truths} truths")
     axes.set_xticks(range(1, len(groups) + 1))
     axes.set_yticks([])
     for side in ("left", "right", "bottom"):

@@ -1,0 +1,293 @@
+"""The figures of the study, each with a caption that says what was measured, from how many units.
+
+Colours are those of Okabe and Ito, then those of Tol, which readers who see fewer colours tell
+apart; learners also differ by their markers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from contextwise.errors import require
+from contextwise.models.numbers import plural
+from contextwise.report.plots.figures import COLUMN, new_figure, styled
+from contextwise.report.plots.ranks import plot_critical_difference
+from contextwise.studies.learners.cells import (
+    CMLL,
+    DISTANCE,
+    HAMMING,
+    KL,
+    Record,
+    labels_of,
+    mean_of_truths,
+    means_by_truth,
+    of_truths,
+    rank,
+)
+from contextwise.studies.learners.configuration import TRUE_STRUCTURE
+from contextwise.studies.learners.tables import critical_ranking, mean_ranks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"),
+    *("#882255", "#44AA99", "#332288", "#999933", "#AA4499", "#661100"),
+)
+MARKERS = "os^Dv<>Ph*Xp"
+GREY = "#999999"
+
+
+@dataclass(frozen=True)
+class StudyFigure:
+    """A figure with its name and its caption."""
+
+    name: str
+    figure: Figure
+    caption: str
+
+
+def study_figures(records: Sequence[Record]) -> list[StudyFigure]:
+    """All figures of a run; those that need several sizes or truths only where there are.
+
+    Parameters
+    ----------
+    records : of a run
+
+    Returns
+    -------
+    list of StudyFigure
+    """
+    own = of_truths(records)
+    if not own:
+        return []
+    makers: list[Callable[[Sequence[Record]], StudyFigure | None]] = [
+        *(learning_curves, errors_plane, ranks_side_by_side, critical_differences, times),
+    ]
+    return [made for maker in makers if (made := maker(own)) is not None]
+
+
+def _counted(records: Sequence[Record]) -> str:
+    truths = {record["truth"] for record in records}
+    failed = sum(record["status"] != "done" for record in records)
+    text = f"{plural(len(records), 'unit')} on {plural(len(truths), 'truth')}"
+    return f"{text}, {failed} of them without a structure" if failed else text
+
+
+def _look(labels: Sequence[str], label: str) -> dict[str, str]:
+    """The colour and the marker of a learner."""
+    if label == TRUE_STRUCTURE:
+        return {"color": GREY, "marker": "."}
+    place = labels.index(label)
+    marker = MARKERS[place % len(MARKERS)]
+    return {"color": COLOURS[place % len(COLOURS)], "marker": marker}
+
+
+def _named(records: Sequence[Record]) -> tuple[list[str], list[str]]:
+    """The learners, and the same with the true structure if it is there."""
+    labels = labels_of(records)
+    there = any(record["learner"] == TRUE_STRUCTURE for record in records)
+    return labels, [*labels, TRUE_STRUCTURE] if there else labels
+
+
+def _curve(
+    axes: Axes, records: Sequence[Record], column: str, label: str, look: dict[str, str]
+) -> None:
+    """The means of a learner against the number of rows, with intervals over truths."""
+    sizes = sorted({record["size"] for record in records})
+    points = []
+    for size in sizes:
+        values = means_by_truth(records, column, learner=label, size=size)
+        if values:
+            mean, interval = mean_of_truths(values)
+            points.append((size, mean, *(interval or (mean, mean))))
+    if not points:
+        return
+    x, y, low, high = np.array(points).T
+    axes.plot(x, y, markersize=3.5, linewidth=1, label=label, **look)  # type: ignore[arg-type]
+    axes.fill_between(x, low, high, color=look["color"], alpha=0.08, linewidth=0)
+
+
+def _log_scale(axes: Axes, which: str, values: Sequence[float] | None = None) -> None:
+    """A logarithmic axis whose ticks are plain numbers, at these values if they are given."""
+    ticker = require("matplotlib.ticker", "plots")
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axes.set(**{f"{which}scale": "log"})
+    if values is not None:
+        axis.set_major_locator(ticker.FixedLocator(values))
+        axis.set_minor_locator(ticker.NullLocator())
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def _legend(figure: Figure, axes: Axes, columns: int = 4) -> None:
+    handles, names = axes.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=columns)
+
+
+@styled
+def learning_curves(records: Sequence[Record]) -> StudyFigure | None:
+    """Distance, KL and CMLL against the number of rows."""
+    sizes = sorted({record["size"] for record in records})
+    if len(sizes) < 2:
+        return None
+    labels, every = _named(records)
+    figure = new_figure(2 * COLUMN, 1.05 * COLUMN)
+    shown = (DISTANCE, KL, CMLL)
+    for axes, metric in zip(figure.subplots(1, len(shown)), shown, strict=True):
+        for label in every:
+            _curve(axes, records, metric.column, label, _look(labels, label))
+        _log_scale(axes, "x", sizes)
+        if metric is KL:
+            _log_scale(axes, "y")
+        axes.set_xlabel("rows")
+        axes.set_title(metric.label)
+        axes.spines[["top", "right"]].set_visible(False)
+    _legend(figure, figure.axes[0])
+    return StudyFigure(
+        "learning-curves",
+        figure,
+        "Normalised distance, KL of the refitted structure (log scale, nats) and CMLL on test rows "
+        "(nats) against the number of rows: means over truths, with 95 % intervals that resample "
+        f"truths. From {_counted(records)}.",
+    )
+
+
+@styled
+def errors_plane(records: Sequence[Record]) -> StudyFigure | None:
+    """False positives against false negatives, a path per learner from few rows to many."""
+    labels = labels_of(records)
+    figure = new_figure(1.5 * COLUMN, 1.2 * COLUMN)
+    axes = figure.add_subplot()
+    sizes = sorted({record["size"] for record in records})
+    for label in labels:
+        points = []
+        for size in sizes:
+            fp = means_by_truth(records, "fp_share", learner=label, size=size)
+            fn = means_by_truth(records, "fn_share", learner=label, size=size)
+            if fp:
+                points.append((np.mean(list(fp.values())), np.mean(list(fn.values()))))
+        if not points:
+            continue
+        x, y = np.array(points).T
+        look = _look(labels, label)
+        axes.plot(x, y, linewidth=0.8, alpha=0.6, color=look["color"])
+        sizes_of_marks = np.linspace(8, 36, len(points))
+        axes.scatter(
+            x, y, s=sizes_of_marks, color=look["color"], marker=look["marker"], label=label
+        )
+    ends = axes.get_xlim()[1], axes.get_ylim()[1]
+    for total in np.arange(0.1, sum(ends), 0.1):
+        axes.plot([0, total], [total, 0], color=GREY, linewidth=0.3, zorder=0)
+    axes.set(xlim=(-0.01, ends[0]), ylim=(-0.01, ends[1]))
+    axes.set(xlabel="false positives / all assertions", ylabel="false negatives / all assertions")
+    axes.spines[["top", "right"]].set_visible(False)
+    _legend(figure, axes, 3)
+    return StudyFigure(
+        "errors-plane",
+        figure,
+        "False positives against false negatives as shares of all assertions, means over truths; "
+        f"marks grow with the number of rows ({', '.join(f'{size:,}' for size in sizes)}). On a "
+        f"grey line the distance is the same, 0.1 from line to line. From {_counted(records)}.",
+    )
+
+
+@styled
+def ranks_side_by_side(records: Sequence[Record]) -> StudyFigure | None:
+    """The mean ranks by d, KL, CMLL and graph Hamming distance, a line per learner."""
+    shown = [rank(records, metric) for metric in (HAMMING, DISTANCE, KL, CMLL)]
+    means = [mean_ranks(ranks) for ranks in shown]
+    labels = labels_of(records)
+    if len(labels) < 2 or not all(means):
+        return None
+    figure = new_figure(1.5 * COLUMN, 1.1 * COLUMN)
+    axes = figure.add_subplot()
+    table = np.array([[own[label] for label in labels] for own in means])
+    for place, label in enumerate(labels):
+        axes.plot(table[:, place], linewidth=1.2, markersize=4.5, **_look(labels, label))  # type: ignore[arg-type]
+    _side_labels(axes, labels, table)
+    axes.set_xticks(range(len(shown)), [ranks.metric.label for ranks in shown])
+    axes.set_xlim(-0.1, len(shown) - 0.2)
+    axes.invert_yaxis()
+    axes.set_ylabel("mean rank (1 is the best)")
+    axes.spines[["top", "right"]].set_visible(False)
+    used = min(len(ranks.ranks) for ranks in shown)
+    return StudyFigure(
+        "ranks",
+        figure,
+        "Mean ranks of the learners over truths by four metrics, all sizes and repeats of a truth "
+        f"together; a learner that gave no structure ranks last. From {_counted(records)}; the "
+        f"metric with the fewest values ranks {plural(used, 'data set')}.",
+    )
+
+
+def _side_labels(axes: Axes, labels: Sequence[str], table: np.ndarray) -> None:
+    """The names of the learners at the right end, moved apart where they would overlap."""
+    order = np.argsort(table[-1], kind="stable").tolist()
+    step = 0.055 * max(1.0, float(np.ptp(table)))
+    at = -np.inf
+    for place in order:
+        at = max(float(table[-1, place]), at + step)
+        colour = _look(labels, labels[place])["color"]
+        axes.text(len(table) - 0.92, at, labels[place], color=colour, va="center", fontsize=7)
+
+
+@styled
+def critical_differences(records: Sequence[Record]) -> StudyFigure | None:
+    """The mean ranks by d and by KL with critical differences."""
+    found = [critical_ranking(rank(records, metric)) for metric in (DISTANCE, KL)]
+    rankings = [one for one in found if one is not None and one.critical_difference is not None]
+    if not rankings:
+        return None
+    height = 0.9 + 0.26 * len(rankings[0].groups)
+    figure = new_figure(2 * COLUMN, height)
+    for axes, ranking in zip(
+        np.atleast_1d(figure.subplots(1, len(rankings))), rankings, strict=True
+    ):
+        plot_critical_difference(ranking, axes=axes)
+    return StudyFigure(
+        "critical-differences",
+        figure,
+        "Mean ranks over truths by the distance and by KL; a bar joins learners whose ranks are "
+        f"within the critical difference (Nemenyi, 5 %). From {_counted(records)}.",
+    )
+
+
+@styled
+def times(records: Sequence[Record]) -> StudyFigure | None:
+    """Seconds of learning against rows, and against variables."""
+    labels = labels_of(records)
+    figure = new_figure(2 * COLUMN, 1.05 * COLUMN)
+    left, right = figure.subplots(1, 2)
+    most = max(record["size"] for record in records)
+    for label in labels:
+        look = _look(labels, label)
+        _curve(left, records, "seconds", label, look)
+        own = [r for r in records if (r["learner"], r["size"]) == (label, most)]
+        by_width: dict[int, list[float]] = {}
+        for record in own:
+            if record["seconds"] is not None:
+                by_width.setdefault(record["variables"], []).append(record["seconds"])
+        if by_width:
+            x = sorted(by_width)
+            y = [float(np.mean(by_width[n])) for n in x]
+            right.plot(x, y, linewidth=0.8, markersize=3.5, **look)
+    _log_scale(left, "x", sorted({record["size"] for record in records}))
+    left.set(xlabel="rows", ylabel="seconds of processor time")
+    right.set(xlabel=f"variables (at {most:,} rows)")
+    for axes in (left, right):
+        _log_scale(axes, "y")
+        axes.spines[["top", "right"]].set_visible(False)
+    _legend(figure, left)
+    return StudyFigure(
+        "times",
+        figure,
+        "Seconds of processor time of learning, the choice of settings included: against rows, "
+        f"means over truths with 95 % intervals, and against variables. From {_counted(records)}; "
+        "units that were too slow have no time and are not in the means.",
+    )

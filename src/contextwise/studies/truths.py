@@ -1,0 +1,293 @@
+"""Models whose structure is known, by name: what learners are judged against.
+
+====================  ============================================================================
+``paper``             the model of the paper's experiment, complete under X0=0 and a star under X0=1
+``grown-N-F``         that model grown to N variables with F flags, F from 1 to 3
+``grown-N-F-three``   the same with flags of three values; under the third nothing interacts
+``grown-N-F-nested``  the same with flags inside one another: each speaks where those before are 0
+``random-N``          a random Bayesian network of N variables with context-specific tables
+a model's name        a bundled example, or the path of a model file
+====================  ============================================================================
+
+``#K`` after a name, such as ``paper#3``, is the set of weights number K; without it K is 0. A model
+that has weights of its own has this one set only.
+
+**Grown.** The first F variables are the flags. The others stand in groups of at most five, as in
+the paper, and the groups are dealt to the flags in turn. Where its flag is 0, all variables of a
+group interact; where it is 1, each of them interacts with the flag alone. Neighbouring flags
+interact, so that the network is in one piece. No group is larger than the paper's, so the treewidth
+stays small, and rows and divergences are exact at 30 variables, too.
+
+**Random.** Each variable has up to three parents among those before it. Its table is a tree: at one
+value of the first parent it depends on the others, at the other value it does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+
+from contextwise.distributions.sampling import Drawn, draw
+from contextwise.errors import ContextwiseError
+from contextwise.formats import EXAMPLES, as_model
+from contextwise.models.domain import Domain
+from contextwise.models.features import members
+from contextwise.models.structure import LogLinear, Structure
+
+GROUP = 5
+"""The largest group of variables that all interact, as in the paper."""
+FEWEST, MOST, MOST_FLAGS = 6, 30, 3
+PARENTS = 3
+MOST_R_HAT, LEAST_EFFECTIVE = 1.05, 0.5
+"""Rows from chains are marked where R-hat is above, or the effective size is a smaller share."""
+
+Weighted = dict[str, float]
+"""Features as texts, and their weights."""
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """A model whose structure is known.
+
+    Attributes
+    ----------
+    name : as it was asked for
+    model : LogLinear
+    """
+
+    name: str
+    model: LogLinear
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows drawn from a truth, and how well.
+
+    Attributes
+    ----------
+    drawn : Drawn
+    r_hat : the largest R-hat of a variable; None if the rows are exact, or too few to say
+    effective_share : the smallest effective size as a share of the rows; None likewise
+    """
+
+    drawn: Drawn
+    r_hat: float | None
+    effective_share: float | None
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the chains mixed less than the limits ask for, or nobody can say."""
+        if self.drawn.chains is None:
+            return False
+        if self.r_hat is None or self.effective_share is None:
+            return True
+        return not (self.r_hat <= MOST_R_HAT and self.effective_share >= LEAST_EFFECTIVE)
+
+
+def truth_named(
+    name: str, *, interaction: tuple[float, float] = (1.0, 3.0), seed: int = 1
+) -> Truth:
+    """The truth of a name; see the head of this module.
+
+    Parameters
+    ----------
+    name : str
+    interaction : (smallest, largest)
+        The range of the log-odds ratios of interactions; their signs are drawn, too.
+    seed : int
+        Equal names and seeds give equal weights.
+
+    Returns
+    -------
+    Truth
+
+    Raises
+    ------
+    ContextwiseError
+        If there is no such truth.
+
+    Examples
+    --------
+    >>> truth_named("grown-9-2").model
+    LogLinear(9 variables, 54 features: ...
+    >>> truth_named("paper#3").model.structure == truth_named("paper").model.structure
+    True
+    """
+    kind, _, number = name.partition("#")
+    if number and not number.isdecimal():
+        raise ContextwiseError(f"{name!r}: after # stands the number of a set of weights")
+    rng = np.random.default_rng([seed, crc32(kind.encode()), int(number or 0)])
+    if match := re.fullmatch(r"random-(\d+)", kind):
+        count = _checked_size(name, int(match[1]))
+        return Truth(name, _random_network(count, interaction, rng))
+    if match := re.fullmatch(r"grown-(\d+)-(\d+)(-three|-nested)?", kind):
+        structure = _grown(name, int(match[1]), int(match[2]), (match[3] or "-")[1:])
+        return Truth(name, strong_weights(structure, interaction=interaction, rng=rng))
+    model = _stored("six" if kind == "paper" else kind, name)
+    if isinstance(model, LogLinear):
+        if number not in ("", "0"):
+            raise ContextwiseError(f"{kind!r} has weights of its own, and so no set {number}")
+        return Truth(name, model)
+    return Truth(name, strong_weights(model, interaction=interaction, rng=rng))
+
+
+def _stored(kind: str, name: str) -> Structure | LogLinear:
+    if kind not in EXAMPLES and not Path(kind).exists():
+        raise ContextwiseError(
+            f"there is no truth {name!r}: a truth is paper, grown-N-F, grown-N-F-three, "
+            f"grown-N-F-nested, random-N, a model file, or one of {', '.join(EXAMPLES)}"
+        )
+    return as_model(kind)
+
+
+def draw_rows(truth: Truth, count: int, *, rng: np.random.Generator) -> Rows:
+    """Rows of a truth: exact where the treewidth allows, else by chains with their diagnosis.
+
+    Parameters
+    ----------
+    truth : Truth
+    count : how many rows
+    rng : generator
+
+    Returns
+    -------
+    Rows
+
+    Examples
+    --------
+    >>> rows = draw_rows(truth_named("paper"), 100, rng=np.random.default_rng(1))
+    >>> rows.drawn.how, rows.r_hat, rows.is_doubtful
+    ('exact', None, False)
+    """
+    drawn = draw(truth.model, count, rng=rng)
+    found = drawn.diagnosis
+    if found is None or drawn.chains is None:
+        return Rows(drawn, None, None)
+    in_all = drawn.chains.shape[0] * drawn.chains.shape[1]
+    return Rows(drawn, found.worst[1], found.fewest / in_all)
+
+
+def strong_weights(
+    structure: Structure, *, interaction: tuple[float, float], rng: np.random.Generator
+) -> LogLinear:
+    """The structure with strong interactions, drawn as in `contextwise.studies.kl`.
+
+    One log-odds ratio is drawn per scope: its size from the range, its sign by a fair coin. A
+    feature weighs a quarter of it, with a minus for every variable of which the first state that
+    the feature allows is in an odd place.
+
+    Parameters
+    ----------
+    structure : Structure
+    interaction : (smallest, largest)
+    rng : generator
+
+    Returns
+    -------
+    LogLinear
+    """
+    strength: dict[tuple[int, ...], float] = {}
+    weights = []
+    for literals in structure.features.literals():
+        scope = tuple(variable for variable, _ in literals)
+        if scope not in strength:
+            size = rng.uniform(*interaction)
+            strength[scope] = size if rng.random() < 0.5 else -size
+        odd = sum(members(allowed)[0] % 2 for _, allowed in literals)
+        weights.append(strength[scope] / 4 * (-1) ** odd)
+    return LogLinear(structure, np.array(weights))
+
+
+# -- the paper's family ----------------------------------------------------------------------------
+
+
+def _checked_size(name: str, count: int) -> int:
+    if not FEWEST <= count <= MOST:
+        raise ContextwiseError(f"{name!r}: a truth has from {FEWEST} to {MOST} variables")
+    return count
+
+
+def _grown(name: str, count: int, flags: int, kind: str) -> Structure:
+    if not 1 <= flags <= MOST_FLAGS or _checked_size(name, count) < 2 * flags + 1:
+        raise ContextwiseError(f"{name!r}: there are from 1 to {MOST_FLAGS} flags")
+    values = 3 if kind == "three" else 2
+    domain = Domain({f"X{v}": values if v < flags else 2 for v in range(count)})
+    features = [f"X{f}={a} & X{f + 1}={b}" for f in range(flags - 1) for a, b in _table(values)]
+    groups = np.array_split(np.arange(flags, count), -(-(count - flags) // GROUP))
+    for place, group in enumerate(groups):
+        members_of = [f"X{v}" for v in group.tolist()]
+        contexts = _contexts(place % flags, flags, kind == "nested")
+        for flag, where_one, where_zero in contexts:
+            features += [f"{where_one} & {x}={a}" for x in members_of for a in range(2)]
+            if flag == "last":
+                features += list(_complete(members_of, where_zero))
+    return Structure(domain, features)
+
+
+def _table(values: int) -> list[tuple[int, int]]:
+    return [(a, b) for a in range(values) for b in range(values)]
+
+
+def _contexts(flag: int, flags: int, nested: bool) -> list[tuple[str, str, str]]:
+    """The flags that rule a group: which is the last, where each is 1, and where all are 0."""
+    if not nested:
+        return [("last", f"X{flag}=1", f"X{flag}=0")]
+    zeros = [" & ".join(f"X{f}=0" for f in range(k)) for k in range(flags + 1)]
+    ones = [" & ".join(filter(None, (zeros[k], f"X{k}=1"))) for k in range(flags)]
+    return [("last" if k == flags - 1 else "outer", ones[k], zeros[flags]) for k in range(flags)]
+
+
+def _complete(names: list[str], where: str) -> Iterator[str]:
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            for a, b in _table(2):
+                yield f"{where} & {first}={a} & {second}={b}"
+
+
+# -- random networks -------------------------------------------------------------------------------
+
+
+def _random_network(
+    count: int, interaction: tuple[float, float], rng: np.random.Generator
+) -> LogLinear:
+    """A Bayesian network whose tables are trees, as the features of their paths."""
+    domain = Domain.of_cardinalities([2] * count)
+    features: Weighted = {}
+    for child in range(count):
+        most = min(child, PARENTS)
+        size = int(rng.integers(1, most + 1)) if most else 0
+        parents = rng.choice(child, size=size, replace=False).tolist() if size else []
+        for path, log_odds in _paths(parents, interaction, rng):
+            for value, sign in ((0, -1), (1, 1)):
+                literals = {**path, child: value}
+                text = " & ".join(f"{domain.names[v]}={k}" for v, k in sorted(literals.items()))
+                features[text] = -float(np.logaddexp(0, -sign * log_odds))
+    return LogLinear(Structure(domain, list(features)), np.array(list(features.values())))
+
+
+def _paths(
+    parents: list[int], interaction: tuple[float, float], rng: np.random.Generator
+) -> list[tuple[dict[int, int], float]]:
+    """The paths of a table's tree, and the log-odds of the child's value 1 at the end of each."""
+    base = rng.uniform(-0.5, 0.5)
+    effects = [rng.uniform(*interaction) * rng.choice([-1, 1]) for _ in parents]
+    if not parents:
+        return [({}, base)]
+    first, *others = parents
+    silent = int(rng.integers(2)) if others else -1
+    found: list[tuple[dict[int, int], float]] = []
+    for value in range(2):
+        shift = base + effects[0] * (value - 0.5)
+        if value == silent or not others:
+            found.append(({first: value}, shift))
+            continue
+        for states in np.ndindex(*[2] * len(others)):
+            more = sum(e * (s - 0.5) for e, s in zip(effects[1:], states, strict=True))
+            path = {first: value, **dict(zip(others, map(int, states), strict=True))}
+            found.append((path, shift + more))
+    return found
