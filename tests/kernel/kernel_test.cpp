@@ -396,7 +396,7 @@ void test_threads() {
     const WatchedThreads::Watch watch = [&]() -> bool { throw std::runtime_error("outside"); };
     bool thrown = false;
     try {
-      WatchedThreads(stop, work, watch).run(3, false);
+      WatchedThreads(stop, work, watch).run(3);
     } catch (const std::runtime_error&) {
       thrown = true;
     }

@@ -152,7 +152,7 @@ py::tuple count_uncovered(const std::vector<u32>& start, const Array<u64>& weigh
     const py::gil_scoped_release release;
     const WatchedThreads::Work work = [&] { result = uncovered_by_any(cover, budget, memory); };
     const WatchedThreads::Watch watch = [] { return check_signals(), true; };
-    WatchedThreads(stop, work, watch).run(1, false);
+    WatchedThreads(stop, work, watch).run(1);
   }
   return py::make_tuple(integer(result.low), integer(result.high()), budget.used);
 }
@@ -281,7 +281,7 @@ class PyTracker {
         tracker_.count(wanted_, more, less,
                        Budget{Budget::UNLIMITED, Clock::time_point::max(), &stop}, found_);
       };
-      WatchedThreads(stop, work, [] { return check_signals(), true; }).run(1, false);
+      WatchedThreads(stop, work, [] { return check_signals(), true; }).run(1);
     }
     py::list result;
     for (const PairSizes& pair : found_)

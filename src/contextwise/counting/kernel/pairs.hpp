@@ -51,7 +51,8 @@ class PairCounter {
       budget_ = std::min(budget_, options_.node_budget);
       round(watch);
       std::erase_if(todo_, [&](u32 k) { return found_[k].closed(); });
-      if (todo_.empty() || stop_ || budget_ == options_.node_budget || late()) break;
+      if (todo_.empty() || stop_ || budget_ == options_.node_budget || passed(options_.deadline))
+        break;
     }
     std::erase_if(todo_, [&](u32 k) { return found_[k].visited; });
     last_ = true;
@@ -70,22 +71,27 @@ class PairCounter {
  private:
   static constexpr u64 FIRST_BUDGET = 10'000;
   static constexpr u64 MORE = 64;
-  static constexpr std::size_t FEW_PAIRS = 500;  // up to which one thread may be enough
+  static constexpr std::size_t FEW_PAIRS = 500;
+  static constexpr std::chrono::milliseconds MOMENT{2};
 
+  // Threads cost more than a small comparison: of few pairs the calling thread begins with some,
+  // and is often done before anybody could press Ctrl-C.
   void round(const std::function<bool(std::size_t)>& watch) {
     next_ = 0;
-    const WatchedThreads::Work work = [this] { this->work(); };
+    if (todo_.size() <= FEW_PAIRS && budget_ <= FIRST_BUDGET && !last_) work(Clock::now() + MOMENT);
+    if (next_ >= todo_.size()) return;
+    const WatchedThreads::Work rest = [this] { work(Clock::time_point::max()); };
     const WatchedThreads::Watch look = [&] { return watch(done_); };
-    WatchedThreads(stop_, work, look)
-        .run(std::min<std::size_t>(options_.threads, todo_.size()), todo_.size() <= FEW_PAIRS);
+    WatchedThreads(stop_, rest, look).run(std::min<std::size_t>(options_.threads, todo_.size()));
   }
 
-  // One thread: takes pairs as long as there are any.
-  void work() {
+  // One thread: takes pairs as long as there are any, or until some time.
+  void work(Clock::time_point until) {
     UnionCounter counter(models_.classes, models_.a.claims, models_.b.claims, options_.canonical,
                          options_.memory / std::max(1u, options_.threads));
-    for (std::size_t at = next_++; at < todo_.size() && (last_ || !(stop_ || late()));
-         at = next_++) {
+    while (last_ || !(stop_ || passed(options_.deadline) || passed(until))) {
+      const std::size_t at = next_++;
+      if (at >= todo_.size()) break;
       const u32 k = todo_[at];
       Budget budget{budget_, options_.deadline, &stop_};
       budget.late = last_;
@@ -96,8 +102,8 @@ class PairCounter {
     nodes_ += counter.nodes();
   }
 
-  bool late() const {
-    return options_.deadline != Clock::time_point::max() && Clock::now() >= options_.deadline;
+  static bool passed(Clock::time_point time) {
+    return time != Clock::time_point::max() && Clock::now() >= time;
   }
 
   Clock::time_point began_ = Clock::now();

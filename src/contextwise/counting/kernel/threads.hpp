@@ -26,13 +26,10 @@ class WatchedThreads {
   WatchedThreads(std::atomic<bool>& stop, const Work& work, const Watch& watch)
       : stop_(stop), work_(work), watch_(watch) {}
 
-  // Threads cost more than a small piece of work: with `later` the others join only if the first
-  // one is not done after a moment.
-  void run(std::size_t threads, bool later) {
+  void run(std::size_t threads) {
     start();
-    if (!later || !finished_within(MOMENT))
-      while (workers_.size() < threads && start_another()) {
-      }
+    while (workers_.size() < threads && start_another()) {
+    }
     while (!finished_within(BETWEEN_LOOKS))
       if (!stop_) look_around();
     for (std::thread& worker : workers_) worker.join();
@@ -40,7 +37,7 @@ class WatchedThreads {
   }
 
  private:
-  static constexpr std::chrono::milliseconds MOMENT{1}, BETWEEN_LOOKS{50};
+  static constexpr std::chrono::milliseconds BETWEEN_LOOKS{50};
 
   void start() {
     {
