@@ -8,16 +8,19 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import compare
-from contextwise.counting import Cover, auto, branch, ganak, ganak_pool, native
+from contextwise.counting import Cover, auto, branch, ganak, native
 from contextwise.counting.cnf import Formula, uncovered_formula
 from contextwise.counting.cover import cover_of
-from contextwise.counting.ganak_pool import Worker
+from contextwise.counting.ganak import Worker
+from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import EngineError
 from contextwise.testing import covers, inclusion_exclusion
 from hard import hard_cover, hard_models
@@ -28,9 +31,9 @@ EASY = cover_of([2, 3, 5], [[(0, 0b01), (2, 0b00011)], [(0, 0b10), (1, 0b001)]])
 
 @pytest.fixture(autouse=True)
 def _no_idle_workers() -> Iterator[None]:
-    ganak_pool.end_idle_workers()
+    ganak.end_idle_workers()
     yield
-    ganak_pool.end_idle_workers()
+    ganak.end_idle_workers()
 
 
 def models_of(formula: Formula) -> int:
@@ -97,13 +100,13 @@ def _killer(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     killed: list[int] = []
     send = Worker.send
 
-    def send_and_kill(self: Worker, formula: Formula) -> None:
+    def send_and_kill(self: Worker, formula: Formula, limit: int) -> None:
         def kill() -> None:
             time.sleep(0.5)
             killed.append(self.process.pid)
             self.process.send_signal(signal.SIGKILL)
 
-        send(self, formula)
+        send(self, formula, limit)
         threading.Thread(target=kill).start()
 
     monkeypatch.setattr(Worker, "send", send_and_kill)
@@ -144,6 +147,42 @@ def test_the_portfolio_goes_on_after_a_dead_process(
     assert comparison.open_pairs == [("A", "B")]
     assert killer
     assert calls == [1, None]
+
+
+@needs_ganak
+def test_memory_is_bounded_and_the_bounds_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cover that would take gigabytes: the process ends at its limit, and the pair stays open."""
+    monkeypatch.setenv(ganak.SHARE_VARIABLE, "0.5")
+    monkeypatch.setattr(ganak, "machine_memory", lambda: 20 * 2**20)
+    with pytest.raises(EngineError, match="CONTEXTWISE_MEMORY_SHARE"):
+        ganak.count_union(hard_cover())
+    a, b = (model.features for model in hard_models())
+    pairs = np.array([[0, 1]])
+    known = bound_pairs(a, b, pairs)
+    counts = ganak.close_pairs(known, a, b, pairs, threads=1)
+    assert counts.open.tolist() == [0]
+    assert (known.lower <= counts.lower).all()
+    assert (counts.upper <= known.upper).all()
+
+
+@needs_ganak
+def test_a_process_has_the_memory_of_each_count() -> None:
+    """A process that is kept may use more for the next count."""
+    worker = Worker.take()
+    for limit in (200, 400):
+        worker.send(uncovered_formula(EASY), limit * 2**20)
+        assert worker.receive() is not None
+        limits = Path(f"/proc/{worker.process.pid}/limits")
+        if limits.exists():
+            assert str(limit * 2**20) in limits.read_text()
+    worker.end()
+
+
+@pytest.mark.parametrize("share", ["0", "2", "half"])
+def test_a_share_of_memory_that_makes_no_sense(share: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ganak.SHARE_VARIABLE, share)
+    with pytest.raises(EngineError, match="above 0 and up to 1"):
+        ganak.memory_share()
 
 
 @needs_ganak

@@ -17,10 +17,10 @@ from contextwise import Structure, compare
 from contextwise.comparison.confusion import Confusion, confusion_bounds
 from contextwise.comparison.pairs import active_pairs
 from contextwise.counting import get_engine
-from contextwise.counting.bounds import union_bounds
 from contextwise.counting.branch import count_union
+from contextwise.counting.contract import OutOfTime
 from contextwise.counting.extraction import CoverSource
-from contextwise.counting.limits import OutOfTime
+from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.testing import brute_force_pairs, families
 from hard import hard_cover, hard_models
@@ -71,11 +71,12 @@ def test_cube_sizes_bound_every_union(
             data.draw(st.lists(some, min_size=c, max_size=c).filter(any))
             for c in models[0].domain.cardinalities
         ]
-    lower, upper = union_bounds(a, b, pairs, canonical=canonical, value_weights=weights)
+    bounds = bound_pairs(a, b, pairs, canonical=canonical, value_weights=weights)
     source = CoverSource(a, b, canonical=canonical, value_weights=weights)
     for k, (i, j) in enumerate(pairs.tolist()):
         for column, cover in enumerate(source.three_covers((i, j))):
-            assert lower[k, column] <= count_union(cover) <= upper[k, column]
+            size = count_union(cover)
+            assert bounds.lower[k, column] <= size <= bounds.upper[k, column]
 
 
 def test_cube_sizes_bound_far_beyond_floats() -> None:
@@ -83,9 +84,9 @@ def test_cube_sizes_bound_far_beyond_floats() -> None:
     domain = {f"X{v}": 64 for v in range(300)}
     model = Structure(domain, [{f"X{v}": 1 for v in range(202)}])
     pairs = active_pairs(model)[:5]
-    lower, upper = union_bounds(model.features, model.features, pairs)
-    assert (lower <= 64**98).all()
-    assert (upper >= 64**98).all()
+    bounds = bound_pairs(model.features, model.features, pairs)
+    assert (bounds.lower <= 64**98).all()
+    assert (bounds.upper >= 64**98).all()
 
 
 # -- no time -------------------------------------------------------------------------------------

@@ -25,8 +25,8 @@ from hypothesis import strategies as st
 from contextwise import Structure
 from contextwise.comparison.pairs import active_pairs
 from contextwise.counting import Cover, branch, enumerate, get_engine, native
+from contextwise.counting.contract import OutOfTime, OverBudget
 from contextwise.counting.cover import cover_of
-from contextwise.counting.limits import OutOfTime, OverBudget
 from contextwise.learning.generate import random_structure
 from contextwise.models.domain import Domain
 from contextwise.testing import covers, families

@@ -4,7 +4,7 @@ from itertools import combinations
 
 from contextwise import Structure, compare
 from contextwise.counting.extraction import all_contexts
-from contextwise.counting.theorem import (
+from contextwise.counting.partition import (
     Feature,
     cardinality,
     context_set,

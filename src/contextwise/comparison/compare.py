@@ -19,7 +19,7 @@ from contextwise.comparison.estimate import estimate_open_pairs
 from contextwise.comparison.question import Question, Restriction, deadline_of, pose
 from contextwise.counting import DEFAULT, PairCounts, get_engine
 from contextwise.counting.extraction import contexts_of_pairs
-from contextwise.counting.observed import count_rows
+from contextwise.counting.pair_counts import count_rows
 from contextwise.errors import ContextwiseError
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike

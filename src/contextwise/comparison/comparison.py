@@ -26,7 +26,7 @@ from contextwise.comparison.confusion import (
 from contextwise.comparison.pairs import Contexts, Pair, pair_positions
 from contextwise.comparison.question import Question
 from contextwise.counting import DEFAULT, ObjectArray, PairCounts
-from contextwise.counting.bounds import related
+from contextwise.counting.pair_counts import tighten
 from contextwise.errors import DomainError, OpenResult, require
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
@@ -55,7 +55,7 @@ def distance_bounds(unions: PairCounts) -> tuple[Number, Number]:
     if not len(unions.open):
         a, b, u = unions.lower.sum(axis=0).tolist() if len(unions.lower) else (0, 0, 0)
         return 2 * u - a - b, 2 * u - a - b
-    lower, upper = related(unions.lower, unions.upper)
+    lower, upper = tighten(unions.lower, unions.upper)
     (a, b, u), (a_most, b_most, u_most) = lower.T, upper.T
     low = np.maximum(u - a_most, 0) + np.maximum(u - b_most, 0)
     high = np.minimum(u_most, 2 * u_most - a - b)

@@ -21,8 +21,8 @@ from contextwise.comparison.comparison import Comparison
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.cubes import PairCubes, literals_at
 from contextwise.comparison.explanation import FeatureErrors, Kind
-from contextwise.counting.bounds import MARGIN, TINY, PairShares
-from contextwise.counting.limits import OutOfTime, check
+from contextwise.counting.contract import OutOfTime, check
+from contextwise.counting.pair_counts import MARGIN, TINY, PairShares
 from contextwise.models.features import Features
 
 MODELS: dict[Kind, int] = {"true": 0, "guess": 1}

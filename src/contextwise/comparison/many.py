@@ -26,10 +26,9 @@ from contextwise.comparison.confusion import Number, ZeroDivision
 from contextwise.comparison.matrix import DistanceMatrix
 from contextwise.comparison.question import Question, Restriction, deadline_of, pose
 from contextwise.counting import DEFAULT, ObjectArray, PairCounts, get_engine
-from contextwise.counting.bounds import related
 from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.counting.joins import Counted, Join, Plan, Task, count_task, plan
-from contextwise.counting.observed import count_rows
+from contextwise.counting.pair_counts import count_rows, tighten
 from contextwise.errors import ContextwiseError
 from contextwise.execution.maps import Map, choose_map
 from contextwise.execution.progress import Progress, progress_of
@@ -218,7 +217,7 @@ class _Unions:
         counted = Counter(self.engines[union] for union in which.ravel().tolist() if union)
         lower = upper = self.lower[which]
         if not self.exact:
-            lower, upper = related(lower, self.upper[which])
+            lower, upper = tighten(lower, self.upper[which])
         counts = PairCounts(lower, upper, counted)
         if self.whole is not None:
             counts = counts.shares_of(self.whole[active].tolist())

@@ -116,11 +116,3 @@ def asked_pairs(
     if inside is not None:
         chosen = {pair for pair in chosen if inside.issuperset(pair)}
     return np.array(sorted(chosen), dtype=np.int64).reshape(-1, 2)
-
-
-def common_pairs(first: IntArray, second: IntArray) -> IntArray:
-    """The pairs that are in both."""
-    inside = set(map(tuple, second.tolist()))
-    return np.array(
-        [pair for pair in first.tolist() if tuple(pair) in inside], dtype=np.int64
-    ).reshape(-1, 2)

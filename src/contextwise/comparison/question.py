@@ -23,7 +23,6 @@ from contextwise.comparison.pairs import (
     Contexts,
     Pair,
     asked_pairs,
-    common_pairs,
     is_canonical,
 )
 from contextwise.counting.extraction import all_contexts, contexts_of_pairs, covered_pairs
@@ -90,8 +89,8 @@ class Question:
 
         About the others all models say "independent" in every context.
         """
-        covered = covered_pairs(*(structure.features for structure in self.structures))
-        return covered if self.asked is None else common_pairs(covered, self.asked)
+        models = (structure.features for structure in self.structures)
+        return covered_pairs(*models, among=self.asked)
 
     # -- how much there is to say ----------------------------------------------------------------
 

@@ -17,9 +17,9 @@ from functools import partial
 from typing import Unpack
 
 from contextwise.counting import branch, ganak, native
-from contextwise.counting.contract import CountPairs, Options, PairCounts, count_pairs_with
+from contextwise.counting.contract import CountPairs, Options, OverBudget, count_pairs_with
 from contextwise.counting.cover import Cover
-from contextwise.counting.limits import OverBudget
+from contextwise.counting.pair_counts import PairCounts
 from contextwise.models.features import Features, IntArray
 
 BUDGET = 500_000
@@ -46,14 +46,25 @@ def count_union(cover: Cover, *, deadline: float | None = None) -> int:
 def count_pairs(
     a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
 ) -> PairCounts:
-    """The second contract, by the portfolio."""
+    """The second contract, by the portfolio.
+
+    Parameters
+    ----------
+    a, b : the features of the two models
+    pairs : the pairs of variables, shape (pairs, 2)
+    **options : those of the second contract
+
+    Returns
+    -------
+    PairCounts
+    """
     deadline = options.get("deadline")
     counts = _quick_pairs(_budget())(a, b, pairs, **options)
     if _goes_on(counts, deadline) and not ganak.missing():
         counts = ganak.close_pairs(counts, a, b, pairs, **options)
     if _goes_on(counts, deadline):
         left = counts.open
-        counts = counts.refined(left, _quick_pairs(None)(a, b, pairs[left], **options))
+        counts = counts.refine(left, _quick_pairs(None)(a, b, pairs[left], **options))
     return counts
 
 

@@ -18,9 +18,10 @@ Before that, once, cubes are **widened** by their neighbours: if D lies in C on 
 one, D may as well allow what C allows of that one. A decision tree that splits on a variable and
 treats both sides alike loses the split, and nothing shrinks a real cover more.
 
-The compiled kernel does the same (``kernel/solver.hpp``), and more: features of one scope are
-merged before any pair is looked at (``kernel/claims.hpp``), few binary variables are counted by
-truth table, few cubes by inclusion and exclusion.
+The compiled kernel branches by the same rules (``kernel/recursion.hpp``) and differs in the rest:
+features of one scope are merged before any pair is looked at (``kernel/claims.hpp``), cubes inside
+others are dropped once and not at every step, the variable that most cubes test is branched on, few
+binary variables are counted by truth table, few cubes by inclusion and exclusion.
 
 A cube is kept as the int of the bits it *forbids*, among the values still alive: it tests a
 variable if it forbids a bit of its field, it tests nothing if it is 0, and it lies inside another
@@ -37,8 +38,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache, partial
 from math import prod
 
+from contextwise.counting.contract import OverBudget, check
 from contextwise.counting.cover import Cover
-from contextwise.counting.limits import OverBudget, check
 
 LONG = 6
 """A cube that tests this many variables is branched on as a whole."""
@@ -48,8 +49,25 @@ GROWTH = 1.1
 def count_union(
     cover: Cover, *, deadline: float | None = None, node_budget: int | None = None
 ) -> int:
-    """The size of the union of the cubes; `OverBudget` if more subproblems would be remembered.
+    """The size of the union of the cubes.
 
+    Parameters
+    ----------
+    cover : the cubes whose union is counted
+    deadline : when to stop, on the clock of `time.monotonic`, optional
+    node_budget : how many subproblems may be remembered, optional
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    OutOfTime, OverBudget
+        Past the deadline, or the budget.
+
+    Examples
+    --------
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20
@@ -57,13 +75,13 @@ def count_union(
     counter = _Counter(cover, deadline, node_budget)
     everything = (1 << len(cover.bit_weights)) - 1
     _allow_depth(3 * (len(cover.weights) + len(cover.cubes)))
-    cubes = widened([everything ^ cube for cube in cover.cubes], counter.field_at)
+    cubes = widen([everything ^ cube for cube in cover.cubes], counter.field_at)
     uncovered = counter.uncovered(cubes, everything)
     return cover.total - cover.scale * uncovered
 
 
 def _allow_depth(frames: int) -> None:
-    """Let the recursion, which branches once a variable or cube, go as deep as it must."""
+    """Let the recursion, which branches once per variable or cube, go as deep as it must."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), 1000 + frames))
 
 
@@ -214,12 +232,12 @@ def bits(cube: int) -> list[int]:
     return found
 
 
-def widened(cubes: Iterable[int], field_at: Sequence[int]) -> list[int]:
+def widen(cubes: Iterable[int], field_at: Sequence[int]) -> list[int]:
     """Cubes with the same union, as wide as their neighbours make them, none inside another.
 
     Of ``x=0 y=0`` and ``x=1 y=0`` (which forbid 0b1010 and 0b1001) only ``y=0`` is left:
 
-    >>> [f"{cube:04b}" for cube in widened([0b1010, 0b1001], [0b0011] * 2 + [0b1100] * 2)]
+    >>> [f"{cube:04b}" for cube in widen([0b1010, 0b1001], [0b0011] * 2 + [0b1100] * 2)]
     ['1000']
     """
     kept: list[int] = []

@@ -1,7 +1,7 @@
 """Covers as formulas, for model counters: the models of the formula are the uncovered contexts.
 
-- A variable with two classes of values is one Boolean; one with more is a Boolean a class, of which
-  exactly one is true.
+- A variable with two classes of values is one Boolean; one with more is a Boolean per class, of
+  which exactly one is true.
 - Each cube, negated, is a clause: some variable takes a class that the cube does not allow.
 - A class of weight w must count w times, exactly, so the variable gets a few more Booleans, the
   binary digits of a **copy number**: under a class of weight w it can be 0, 1, …, w - 1.

@@ -11,88 +11,49 @@ Two contracts, and every engine keeps both:
 
 The second has a readable default, `count_pairs_with`, that loops over the first. `ENGINES` is the
 table of engines; a caller chooses one by name, and the choice is never silent.
+
+An engine that counts cover by cover calls `check` inside its work, so that one hard cover cannot
+overrun the limit; the loop over pairs catches `OutOfTime` and gives bounds for what is left.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
-from typing import Protocol, TypedDict, TypeVar, Unpack
+from typing import Protocol, TypedDict, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from contextwise.counting.bounds import union_bounds
 from contextwise.counting.cover import Cover
-from contextwise.counting.extraction import CoverSource, ValueWeights
-from contextwise.counting.limits import OutOfTime, OverBudget
+from contextwise.counting.extraction import CoverSource, ValueWeights, speaking_features
+from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
 from contextwise.execution.progress import Progress
 from contextwise.models.features import Features, IntArray
 
-ObjectArray = npt.NDArray[np.object_]
+
+class OutOfTime(Exception):
+    """The deadline has passed; only for the loop that set it."""
 
 
-@dataclass(frozen=True)
-class PairCounts:
-    """The sizes of three unions for each pair: of the first model, the second, and both.
+class OverBudget(Exception):
+    """One cover takes more work than it was given; the next one may well not."""
 
-    Attributes
-    ----------
-    lower, upper : object arrays of shape (pairs, 3) that hold exact Python ints
-        Equal where the count is finished; otherwise proven bounds.
-    counted : how many of these unions each engine counted
-    seconds : where the time went
-    interrupted : whether Ctrl-C ended the counting
-    nodes : how many nodes the recursion of the kernel visited
+
+def check(deadline: float | None) -> None:
+    """Raise `OutOfTime` once the deadline, an instant of `time.monotonic`, has passed.
+
+    >>> check(None)
+    >>> check(time.monotonic() - 1)
+    Traceback (most recent call last):
+    contextwise.counting.contract.OutOfTime
     """
-
-    lower: ObjectArray
-    upper: ObjectArray
-    counted: Mapping[str, int] = field(default_factory=dict)
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    interrupted: bool = False
-    nodes: int = 0
-
-    @cached_property
-    def open(self) -> IntArray:
-        """The pairs of which some union is not finished: their places, rising."""
-        if self.lower is self.upper:
-            return np.zeros(0, dtype=np.int64)
-        return np.flatnonzero((self.lower != self.upper).any(axis=1))
-
-    def shares_of(self, sizes: Sequence[int]) -> PairCounts:
-        """The same as shares of what the contexts of each pair count: exact rationals."""
-        whole = np.array([Fraction(size) for size in sizes], dtype=object)[:, None]
-        return replace(self, lower=self.lower / whole, upper=self.upper / whole)
-
-    def refined(self, places: IntArray, later: PairCounts) -> PairCounts:
-        """Together with what one engine found out later about the pairs at ``places``."""
-        again = int((self.lower[places] == self.upper[places]).sum())
-        fresh = {name: count - again for name, count in later.counted.items()}
-        lower, upper = self.lower.copy(), self.upper.copy()
-        lower[places] = np.maximum(lower[places], later.lower)
-        upper[places] = np.minimum(upper[places], later.upper)
-        return PairCounts(
-            lower,
-            upper,
-            _added(self.counted, fresh),
-            _added(self.seconds, later.seconds),
-            self.interrupted or later.interrupted,
-            self.nodes + later.nodes,
-        )
-
-
-Amount = TypeVar("Amount", int, float)
-
-
-def _added(first: Mapping[str, Amount], second: Mapping[str, Amount]) -> dict[str, Amount]:
-    return {name: first.get(name, 0) + second.get(name, 0) for name in {**first, **second}}
+    if deadline is not None and time.monotonic() > deadline:
+        raise OutOfTime
 
 
 class CountUnion(Protocol):
@@ -121,7 +82,21 @@ class CountPairs(Protocol):
 
 @dataclass(frozen=True)
 class Engine:
-    """One way to count: its name, what it is good for, and where its functions live."""
+    """One way to count: its name, what it is good for, and where its functions live.
+
+    Attributes
+    ----------
+    name, summary : for those who choose
+    module : has `count_union`, and perhaps `count_pairs` and `missing`
+
+    Examples
+    --------
+    >>> engine = ENGINES["branch"]
+    >>> engine.missing() is None
+    True
+    >>> engine.count_union(Cover(weights=((1, 1),), cubes=(0b01,)))
+    1
+    """
 
     name: str
     summary: str
@@ -167,7 +142,16 @@ DEFAULT = "auto"
 
 
 def get_engine(name: str) -> Engine:
-    """The engine of that name; an unknown name is an error that lists them."""
+    """The engine of that name; an unknown name is an error that lists them.
+
+    Examples
+    --------
+    >>> get_engine("branch").summary
+    'branch and remember, in Python'
+    >>> get_engine("abacus")
+    Traceback (most recent call last):
+    contextwise.errors.EngineError: unknown engine 'abacus'; the engines are auto, native, ...
+    """
     try:
         return ENGINES[name]
     except KeyError:
@@ -198,13 +182,25 @@ def count_pairs_with(
 
     One thread does it, whatever ``threads`` says. A cover over the budget of ``count_union`` stays
     open, and the next one follows.
+
+    Parameters
+    ----------
+    count_union : the first contract of an engine
+    name : of the engine, for the counts and seconds of the result
+    a, b : the features of the two models
+    pairs : the pairs of variables, shape (pairs, 2)
+    **options : those of the second contract
+
+    Returns
+    -------
+    PairCounts
     """
     deadline, progress = options.get("deadline"), options.get("progress")
     seconds = {"extracting": 0.0, name: 0.0}
     with timed(seconds, "extracting"):
         source = CoverSource(
-            a,
-            b,
+            speaking_features(a, pairs),
+            speaking_features(b, pairs),
             canonical=options.get("canonical", False),
             value_weights=options.get("value_weights"),
         )
@@ -230,7 +226,7 @@ def count_pairs_with(
     counted = {name: int(known.sum())}
     if known.all():
         return PairCounts(counts, counts, counted, seconds, interrupted)
-    bounds = unknown_counts(a, b, pairs, **options)
+    bounds = first_bounds(a, b, pairs, **options)
     bounds.lower[known] = bounds.upper[known] = counts[known]
     return PairCounts(bounds.lower, bounds.upper, counted, seconds, interrupted)
 
@@ -242,18 +238,27 @@ def _within_budget(count_union: CountUnion, cover: Cover, deadline: float | None
         return None
 
 
-def unknown_counts(
+def first_bounds(
     a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
 ) -> PairCounts:
-    """What is known before anything is counted: see `contextwise.counting.bounds`."""
-    return PairCounts(
-        *union_bounds(
-            a,
-            b,
-            pairs,
-            canonical=options.get("canonical", False),
-            value_weights=options.get("value_weights"),
-        )
+    """What is known before anything is counted: `bound_pairs`, with the options of the contract.
+
+    Parameters
+    ----------
+    a, b : the features of the two models
+    pairs : the pairs of variables, shape (pairs, 2)
+    **options : those of the second contract; the limits do not matter here
+
+    Returns
+    -------
+    PairCounts
+    """
+    return bound_pairs(
+        a,
+        b,
+        pairs,
+        canonical=options.get("canonical", False),
+        value_weights=options.get("value_weights"),
     )
 
 

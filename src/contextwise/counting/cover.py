@@ -9,7 +9,7 @@ tells apart are one **class**, with their number as its weight: a variable with 
 one is ever tested has two classes. Variables that no cube tests leave the cover; the product of
 their cardinalities is its ``scale``.
 
-A cube is one Python int: variable ``k`` owns a field of bits, one bit a class, and the cube
+A cube is one Python int: variable ``k`` owns a field of bits, one bit per class, and the cube
 *allows* the classes whose bit is set. So cubes meet by ``&``, and a cube lies inside another when
 ``a & b == a``.
 """
@@ -152,7 +152,18 @@ def class_space(
     cubes: Iterable[Cube],
     value_weights: Sequence[Sequence[int]] | None = None,
 ) -> ClassSpace:
-    """The space of some cubes; the arguments are those of `cover_of`."""
+    """The space of some cubes.
+
+    Parameters
+    ----------
+    cardinalities : of all variables; see `cover_of`
+    cubes : each a sequence of (variable, value set as an int)
+    value_weights : for each variable how much each value counts, optional
+
+    Returns
+    -------
+    ClassSpace
+    """
     sets: dict[int, set[int]] = {}
     for variable, allowed in set(chain(*cubes)):
         sets.setdefault(variable, set()).add(allowed)
@@ -177,9 +188,20 @@ def cover_of(
 ) -> Cover:
     """The cover of some cubes over variables with these cardinalities.
 
-    A variable that is not part of a context (those of the pair) has cardinality 1 here. A value
-    counts once, or as often as ``value_weights[variable][value]`` says.
+    Parameters
+    ----------
+    cardinalities : of all variables
+        One that is not part of a context (those of the pair) has cardinality 1 here.
+    cubes : each a sequence of (variable, value set as an int)
+    value_weights : for each variable how much each value counts, optional
+        Without them each counts once.
 
+    Returns
+    -------
+    Cover
+
+    Examples
+    --------
     >>> cover_of([2, 3, 5], [[(0, 0b01)], [(1, 0b001)]], [[9, 1], [2, 3, 5], [1, 1, 1, 1, 6]])
     Cover(weights=((9, 1), (2, 8)), cubes=(13, 7), scale=10)
     """
@@ -194,16 +216,3 @@ def _classes(cardinality: int, sets: frozenset[int]) -> tuple[int, ...]:
     for allowed in sets:
         classes = [part for c in classes for part in (c & allowed, c & ~allowed) if part]
     return tuple(sorted(classes, key=lambda c: c & -c))
-
-
-def absorbed(cubes: Iterable[int]) -> list[int]:
-    """The cubes that lie in no other one; the union stays the same.
-
-    >>> absorbed([0b1101, 0b0101, 0b0110])
-    [13, 6]
-    """
-    kept: list[int] = []
-    for cube in sorted(set(cubes), key=lambda c: (-c.bit_count(), c)):
-        if not any(cube & other == cube for other in kept):
-            kept.append(cube)
-    return kept

@@ -11,8 +11,8 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.counting.contract import check
 from contextwise.counting.cover import Cover
-from contextwise.counting.limits import check
 from contextwise.errors import TooLargeError
 from contextwise.models.features import members
 

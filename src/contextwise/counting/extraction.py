@@ -16,6 +16,10 @@ from contextwise.models.features import Features, IntArray
 
 ValueWeights = Sequence[Sequence[int]]
 """For each variable, how much each of its values counts; without them, each counts once."""
+FEW = 32
+"""Up to one pair for so many features, it pays to look which features speak of the pairs."""
+MOST_COLUMNS = 64
+"""Up to so many pairs, a table of features by their variables is quicker than all pairs."""
 MOST_MARKS = 2**26
 """Up to so many pairs of variables, a mark for each is quicker than sorting those that occur."""
 
@@ -40,9 +44,45 @@ def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
     return _decoded(distinct, n), np.append(starts, len(code)), owner[order]
 
 
-def covered_pairs(*models: Features) -> IntArray:
-    """The pairs that a feature of any of the models has in its scope: shape (p, 2), in order."""
+def speaking_features(features: Features, pairs: IntArray) -> Features:
+    """The features that can speak of one of these pairs: those with two of their variables.
+
+    With few pairs that is a small part of a model, found by one look at every literal.
+
+    Parameters
+    ----------
+    features : the features of a model
+    pairs : the pairs of variables, shape (p, 2)
+
+    Returns
+    -------
+    Features
+        In their order; all of them if the pairs are many.
+    """
+    if len(pairs) > len(features) // FEW:
+        return features
+    marked = np.zeros(len(features.cardinalities), dtype=np.int64)
+    marked[pairs] = 1
+    before = np.concatenate([[0], np.cumsum(marked[features.variables])])
+    return features.take(np.diff(before[features.starts]) >= 2)
+
+
+def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
+    """The pairs that a feature of any of the models has in its scope: shape (p, 2), in order.
+
+    Parameters
+    ----------
+    *models : the features of each model, over the same variables
+    among : pairs of which some are wanted, optional; others are left out
+
+    Returns
+    -------
+    array of int, shape (p, 2)
+    """
     n = len(models[0].cardinalities)
+    if among is not None:
+        wanted = _decoded(np.unique(among[:, 0] * n + among[:, 1]), n)
+        return wanted[np.logical_or.reduce([_covers(f, wanted) for f in models])]
     codes = (code.ravel() for features in models for _, code, _, _ in scope_pairs(features))
     if n * n > MOST_MARKS:
         return _decoded(np.unique(np.concatenate([np.zeros(0, np.int64), *codes])), n)
@@ -50,6 +90,24 @@ def covered_pairs(*models: Features) -> IntArray:
     for code in codes:
         marked[code] = True
     return _decoded(np.flatnonzero(marked), n)
+
+
+def _covers(features: Features, pairs: IntArray) -> npt.NDArray[np.bool_]:
+    """Whether a feature has each of these pairs in its scope."""
+    n = len(features.cardinalities)
+    if len(pairs) > MOST_COLUMNS:
+        return np.isin(pairs @ (n, 1), covered_pairs(speaking_features(features, pairs)) @ (n, 1))
+    chosen, places = np.unique(pairs, return_inverse=True)
+    column = np.full(n, -1)
+    column[chosen] = np.arange(len(chosen))
+    columns = column[features.variables]
+    literals = np.flatnonzero(columns >= 0)
+    owners = np.searchsorted(features.starts, literals, side="right") - 1
+    tests = np.zeros((len(features), len(chosen)), dtype=bool)
+    tests[owners, columns[literals]] = True
+    first, second = places.reshape(-1, 2).T
+    covered: npt.NDArray[np.bool_] = np.logical_or.reduce(tests[:, first] & tests[:, second])
+    return covered
 
 
 def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
@@ -176,7 +234,23 @@ def sizes_of(cardinalities: Sequence[int], value_weights: ValueWeights | None) -
 def contexts_of_pairs(
     cardinalities: Sequence[int], pairs: npt.NDArray[np.int64], canonical: bool = False
 ) -> list[int]:
-    """The number of contexts of each pair (their weight, for `sizes_of` weighted values)."""
+    """The number of contexts of each pair (their weight, for `sizes_of` weighted values).
+
+    Parameters
+    ----------
+    cardinalities : of all variables
+    pairs : the pairs of variables, shape (p, 2)
+    canonical : whether contexts are full assignments, the pair's own values included
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> contexts_of_pairs([2, 3, 5], np.array([[0, 1], [1, 2]]))
+    [5, 2]
+    """
     whole = 1
     for cardinality in cardinalities:
         whole *= cardinality

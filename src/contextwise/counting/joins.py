@@ -19,8 +19,9 @@ from itertools import combinations, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.counting.contract import ObjectArray, get_engine
+from contextwise.counting.contract import get_engine
 from contextwise.counting.extraction import ValueWeights, sizes_of
+from contextwise.counting.pair_counts import ObjectArray
 from contextwise.models.features import Features, IntArray, concatenated, no_features
 
 Join = tuple[int, ...]

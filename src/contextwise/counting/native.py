@@ -18,11 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from contextwise.counting.bounds import related
-from contextwise.counting.contract import PairCounts
+from contextwise.counting.contract import OutOfTime, OverBudget
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
-from contextwise.counting.limits import OutOfTime, OverBudget
+from contextwise.counting.pair_counts import PairCounts, tighten
 from contextwise.execution.progress import Progress
 from contextwise.models.features import WORD, Features, IntArray, WordArray
 
@@ -54,8 +53,25 @@ class UnionBounds(NamedTuple):
 def count_union(
     cover: Cover, *, deadline: float | None = None, node_budget: int | None = None
 ) -> int:
-    """The size of the union of the cubes; `OverBudget` if it takes more nodes.
+    """The size of the union of the cubes.
 
+    Parameters
+    ----------
+    cover : the cubes whose union is counted
+    deadline : when to stop, on the clock of `time.monotonic`, optional
+    node_budget : how many nodes the recursion may visit, optional
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    OutOfTime, OverBudget
+        Past the deadline, or the budget.
+
+    Examples
+    --------
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20
@@ -164,7 +180,7 @@ def count_pairs(
     lower = upper = found["lower"]
     if len(is_open := found["open"]):
         upper = lower.copy()
-        lower[is_open], upper[is_open] = related(lower[is_open], found["upper"])
+        lower[is_open], upper[is_open] = tighten(lower[is_open], found["upper"])
     if places is not None:
         lower, upper = lower[places], upper[places]
     unfinished = 0 if upper is lower else int((lower != upper).sum())

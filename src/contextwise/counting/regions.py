@@ -97,6 +97,18 @@ def union(
 ) -> Regions:
     """The contexts that some cube allows.
 
+    Parameters
+    ----------
+    space : the space of these cubes, from `class_space`
+    cubes : each a sequence of (variable, value set as an int)
+    boxes, time_limit : when to stop, as in `difference`
+
+    Returns
+    -------
+    Regions
+
+    Examples
+    --------
     >>> from contextwise.counting.cover import class_space
     >>> cubes = [[(0, 0b01)], [(0, 0b10), (1, 0b01)]]
     >>> [region.literals for region in union(class_space([2, 2], cubes), cubes)]
@@ -114,6 +126,18 @@ def complement(
 ) -> Regions:
     """The contexts that no cube allows.
 
+    Parameters
+    ----------
+    space : the space of these cubes, from `class_space`
+    cubes : each a sequence of (variable, value set as an int)
+    boxes, time_limit : when to stop, as in `difference`
+
+    Returns
+    -------
+    Regions
+
+    Examples
+    --------
     >>> from contextwise.counting.cover import class_space
     >>> cubes = [[(0, 0b01), (1, 0b011)]]
     >>> complement(class_space([2, 3], cubes), cubes).regions
@@ -162,7 +186,7 @@ def difference(
     tree = _Tree(space, space.cover(inside), space.cover(outside), size)
     tree.grow(boxes, None if time_limit is None else time.monotonic() + time_limit, most)
     sized = [
-        Region(space.decode(cube), tree.size(cube)) for cube in merged(tree.regions(), tree.fields)
+        Region(space.decode(cube), tree.size(cube)) for cube in merge(tree.regions(), tree.fields)
     ]
     sized = [region for region in sized if region.size]
     sized.sort(key=lambda region: (-region.size, len(region.literals), region.literals))
@@ -300,27 +324,27 @@ class _Tree:
         for number, cube in self.leaves:
             held[number].append(cube)
         for number in range(len(held) - 1, 0, -1):
-            held[self.parents[number]] += merged_on(self.splits[number], held[number])
+            held[self.parents[number]] += merge_on(self.splits[number], held[number])
             held[number] = []
-        return merged_on(self.splits[0], held[0]) if held else []
+        return merge_on(self.splits[0], held[0]) if held else []
 
 
-def merged(cubes: Iterable[int], fields: Sequence[int]) -> list[int]:
+def merge(cubes: Iterable[int], fields: Sequence[int]) -> list[int]:
     """Disjoint cubes merged, wherever two differ in one variable only, until no two do.
 
-    >>> merged([0b0101, 0b0110, 0b1001], (0b0011, 0b1100))
+    >>> merge([0b0101, 0b0110, 0b1001], (0b0011, 0b1100))
     [7, 9]
     """
     result = list(cubes)
     while True:
         before = len(result)
         for field in fields:
-            result = merged_on(field, result)
+            result = merge_on(field, result)
         if len(result) == before:
             return result
 
 
-def merged_on(field: int, cubes: Iterable[int]) -> list[int]:
+def merge_on(field: int, cubes: Iterable[int]) -> list[int]:
     """Cubes that differ in the variable of this field only, as one each."""
     together: dict[int, int] = {}
     for cube in cubes:

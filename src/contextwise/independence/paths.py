@@ -31,8 +31,8 @@ from itertools import combinations
 from typing import Any
 
 from contextwise.counting.branch import bits
+from contextwise.counting.contract import check
 from contextwise.counting.cover import ClassSpace, class_space
-from contextwise.counting.limits import check
 from contextwise.errors import require
 from contextwise.independence.separation import Mask
 from contextwise.models.features import Features, members

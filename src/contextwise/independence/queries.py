@@ -22,7 +22,7 @@ from typing import Literal, overload
 
 import numpy as np
 
-from contextwise.counting.limits import OutOfTime, check
+from contextwise.counting.contract import OutOfTime, check
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.paths import Links, Search, links_of, search, solve
 from contextwise.independence.separation import Mask, minimal_separator, network

@@ -1,0 +1,319 @@
+"""What is known of the three unions of each pair: exact counts, or proven bounds.
+
+`PairCounts` is what every engine returns. Two functions make one without an engine: `bound_pairs`,
+before anything is counted, and `count_rows`, over observed rows instead of all contexts.
+
+The bounds: the union of some cubes is at least its largest cube and at most the sum of all of them,
+and the union of both models' cubes lies between the larger of the two unions and their sum. The
+size of a cube is the product of its literals' shares of their variables, computed in floating point
+(as a sum of logarithms) for all (pair, feature) entries together and rounded away from the truth by
+a margin far above the error of the sums; the bounds themselves are exact ints. Cost: one entry per
+pair of variables of a feature's scope, vectorised.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.counting.extraction import (
+    ValueWeights,
+    contexts_of_pairs,
+    pair_features,
+    sizes_of,
+    speaking_features,
+)
+from contextwise.models.features import Features, IntArray, as_int, members
+
+MARGIN = 1e-9
+"""Relative; a sum of 1,000 logarithms errs by about 1e-12."""
+TINY = 1e-100
+"""Absolute: stands for shares of 0, and covers what is too small for a float."""
+
+CELLS = 2**26
+"""How many (row, pair) cells are held at once."""
+
+Floats = npt.NDArray[np.float64]
+ObjectArray = npt.NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """The sizes of three unions for each pair: of the first model, the second, and both.
+
+    Attributes
+    ----------
+    lower, upper : object arrays of shape (pairs, 3) that hold exact Python ints
+        Equal where the count is finished; otherwise proven bounds.
+    counted : how many of these unions each engine counted
+    seconds : where the time went
+    interrupted : whether Ctrl-C ended the counting
+    nodes : how many nodes the recursion of the kernel visited
+
+    Examples
+    --------
+    Of the second pair, the union of both models is known only within bounds.
+
+    >>> lower = np.array([[1, 2, 2], [3, 3, 4]], dtype=object)
+    >>> upper = np.array([[1, 2, 2], [3, 3, 6]], dtype=object)
+    >>> PairCounts(lower, upper).open
+    array([1])
+    """
+
+    lower: ObjectArray
+    upper: ObjectArray
+    counted: Mapping[str, int] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    interrupted: bool = False
+    nodes: int = 0
+
+    @cached_property
+    def open(self) -> IntArray:
+        """The pairs of which some union is not finished: their places, rising."""
+        if self.lower is self.upper:
+            return np.zeros(0, dtype=np.int64)
+        return np.flatnonzero((self.lower != self.upper).any(axis=1))
+
+    def shares_of(self, sizes: Sequence[int]) -> PairCounts:
+        """The same as shares of what the contexts of each pair count: exact rationals."""
+        whole = np.array([Fraction(size) for size in sizes], dtype=object)[:, None]
+        return replace(self, lower=self.lower / whole, upper=self.upper / whole)
+
+    def refine(self, places: IntArray, later: PairCounts) -> PairCounts:
+        """Add what one engine found out later about the pairs at ``places``."""
+        again = int((self.lower[places] == self.upper[places]).sum())
+        fresh = {name: count - again for name, count in later.counted.items()}
+        lower, upper = self.lower.copy(), self.upper.copy()
+        lower[places] = np.maximum(lower[places], later.lower)
+        upper[places] = np.minimum(upper[places], later.upper)
+        return PairCounts(
+            lower,
+            upper,
+            _added(self.counted, fresh),
+            _added(self.seconds, later.seconds),
+            self.interrupted or later.interrupted,
+            self.nodes + later.nodes,
+        )
+
+
+Amount = TypeVar("Amount", int, float)
+
+
+def _added(first: Mapping[str, Amount], second: Mapping[str, Amount]) -> dict[str, Amount]:
+    return {name: first.get(name, 0) + second.get(name, 0) for name in {**first, **second}}
+
+
+# -- before anything is counted ------------------------------------------------------------------
+
+
+def bound_pairs(
+    a: Features,
+    b: Features,
+    pairs: IntArray,
+    *,
+    canonical: bool = False,
+    value_weights: ValueWeights | None = None,
+) -> PairCounts:
+    """Bound the three unions of each pair by the sizes of their cubes.
+
+    Parameters
+    ----------
+    a, b : the features of the two models
+    pairs : the pairs of variables, shape (pairs, 2)
+    canonical : whether contexts are full assignments
+    value_weights : how much each value of each variable counts, optional
+
+    Returns
+    -------
+    PairCounts
+        Nothing is counted; bounds that meet are exact all the same.
+    """
+    largest, summed = np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
+    for column, features in enumerate((a, b)):
+        shares = PairShares(speaking_features(features, pairs), canonical, value_weights)
+        largest[:, column], summed[:, column] = shares.of(pairs)
+    largest[:, 2] = largest[:, :2].max(axis=1)
+    summed[:, 2] = summed[:, :2].sum(axis=1)
+    sizes = sizes_of(a.cardinalities.tolist(), value_weights)
+    contexts = contexts_of_pairs(sizes, pairs, canonical)
+    return PairCounts(_rounded_down(largest, contexts), _rounded_up(summed, contexts))
+
+
+def tighten(lower: ObjectArray, upper: ObjectArray) -> tuple[ObjectArray, ObjectArray]:
+    """Tighten bounds on three unions by each other: |A|, |B| ≤ |A ∪ B| ≤ |A| + |B|.
+
+    >>> lower, upper = tighten(np.array([[3, 2, 0]], object), np.array([[3, 9, 4]], object))
+    >>> lower.tolist(), upper.tolist()
+    ([[3, 2, 3]], [[3, 4, 4]])
+    """
+    (a, b, u), (a_most, b_most, u_most) = lower.T, upper.T
+    u = np.maximum(u, np.maximum(a, b))
+    u_most = np.minimum(u_most, a_most + b_most)
+    a, b = np.maximum(a, u - b_most), np.maximum(b, u - a_most)
+    a_most, b_most = np.minimum(a_most, u_most), np.minimum(b_most, u_most)
+    return np.stack([a, b, u], axis=1), np.stack([a_most, b_most, u_most], axis=1)
+
+
+class PairShares:
+    """The share of a pair's contexts that each of its cubes has, for all pairs of some features.
+
+    Parameters
+    ----------
+    features : whose cubes they are
+    canonical : whether contexts are full assignments
+    value_weights : how much each value of each variable counts, or None
+
+    Attributes
+    ----------
+    pairs, starts, owners : as `pair_features` gives them
+    shares : floats, one for each of ``owners``
+    """
+
+    def __init__(
+        self, features: Features, canonical: bool, value_weights: ValueWeights | None
+    ) -> None:
+        n = len(features.cardinalities)
+        literal = np.log(np.maximum(_literal_shares(features, value_weights), TINY))
+        feature = np.bincount(features.owners, weights=literal, minlength=len(features))
+        pairs, self.starts, owners = pair_features(features)
+        self.pairs, self.owners = pairs, owners
+        logs = feature[owners].astype(np.float64)  # bincount of nothing gives ints
+        if not canonical:
+            place = features.owners * n + features.variables
+            for variable in np.repeat(pairs, np.diff(self.starts), axis=0).T:
+                logs -= literal[np.searchsorted(place, owners * n + variable)]
+        self.shares = np.maximum(np.exp(logs), TINY)
+        self.position = {pair: k for k, pair in enumerate(map(tuple, pairs.tolist()))}
+
+    def of(self, pairs: IntArray) -> tuple[Floats, Floats]:
+        """The largest and the summed share of each pair; 0 where there is no cube."""
+        largest, summed = np.zeros(len(pairs)), np.zeros(len(pairs))
+        if self.position:
+            at = np.array([self.position.get((i, j), -1) for i, j in pairs.tolist()], np.int64)
+            known = at >= 0
+            largest[known] = np.maximum.reduceat(self.shares, self.starts[:-1])[at[known]]
+            summed[known] = np.add.reduceat(self.shares, self.starts[:-1])[at[known]]
+        return largest, summed
+
+
+def _literal_shares(features: Features, value_weights: ValueWeights | None) -> Floats:
+    """Which share of its variable each literal allows."""
+    table = np.column_stack([features.variables.astype(np.uint64), features.values])
+    distinct, inverse = np.unique(table, axis=0, return_inverse=True)
+    shares = np.empty(len(distinct))
+    for k, (variable, *words) in enumerate(distinct):
+        values = members(as_int(np.array(words, dtype=np.uint64)))
+        if value_weights is None:
+            shares[k] = len(values) / int(features.cardinalities[int(variable)])
+        else:
+            weights = value_weights[int(variable)]
+            shares[k] = Fraction(sum(weights[v] for v in values), sum(weights))
+    return shares[inverse.reshape(-1)]
+
+
+def _rounded_down(shares: Floats, contexts: Sequence[int]) -> ObjectArray:
+    safe = np.maximum(shares * (1 - MARGIN) - TINY, 0.0)
+    return _of_contexts(safe, contexts, 0)
+
+
+def _rounded_up(shares: Floats, contexts: Sequence[int]) -> ObjectArray:
+    safe = np.where(shares > 0, np.minimum(shares * (1 + MARGIN) + TINY, 1.0), 0.0)
+    return _of_contexts(safe, contexts, 1)
+
+
+def _of_contexts(shares: Floats, contexts: Sequence[int], up: int) -> ObjectArray:
+    """Each share of its pair's contexts, as an exact int: rounded down, or up by one."""
+    result = np.zeros(shares.shape, dtype=object)
+    for k, column in zip(*map(np.ndarray.tolist, np.nonzero(shares)), strict=True):
+        numerator, denominator = float(shares[k, column]).as_integer_ratio()
+        whole = contexts[k] * numerator // denominator
+        result[k, column] = min(whole + up, contexts[k])
+    return result
+
+
+# -- over observed rows --------------------------------------------------------------------------
+
+
+def count_rows(
+    a: Features, b: Features, pairs: IntArray, rows: IntArray, *, canonical: bool = False
+) -> PairCounts:
+    """For each pair, in how many rows it depends: in the first model, the second, and either.
+
+    A row supports a pair through a feature when every literal of the feature holds in the row,
+    those of the pair apart.
+
+    Parameters
+    ----------
+    a, b : the features of the two models
+    pairs : the pairs of variables, shape (pairs, 2)
+    rows : one row per observation, the value of each variable, shape (rows, variables)
+    canonical : whether the literals of the pair must hold, too
+
+    Returns
+    -------
+    PairCounts
+
+    Examples
+    --------
+    A=1 & B=1 & C=1 makes A and B depend wherever C=1: in two of these three rows.
+
+    >>> cubes = np.array([[2], [2], [2]], dtype=np.uint64)
+    >>> a = Features(np.array([2, 2, 2]), np.array([0, 3]), np.arange(3, dtype=np.int32), cubes)
+    >>> rows = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 0]])
+    >>> count_rows(a, a, np.array([[0, 1]]), rows).lower.tolist()
+    [[2, 2, 2]]
+    """
+    began = time.perf_counter()
+    counts = np.zeros((len(pairs), 3), dtype=np.int64)
+    step = max(1, CELLS // max(1, len(pairs)))
+    for first in range(0, len(rows), step):
+        block = rows[first : first + step]
+        in_a = _dependent(a, pairs, block, canonical)
+        in_b = _dependent(b, pairs, block, canonical)
+        counts[:, 0] += in_a.sum(axis=1)
+        counts[:, 1] += in_b.sum(axis=1)
+        counts[:, 2] += (in_a | in_b).sum(axis=1)
+    exact = counts.astype(object)
+    seconds = {"counting": time.perf_counter() - began}
+    return PairCounts(exact, exact, {"rows": 3 * len(pairs)}, seconds)
+
+
+def _dependent(
+    features: Features, pairs: IntArray, rows: IntArray, canonical: bool
+) -> npt.NDArray[np.bool_]:
+    """Whether each pair depends in each row: shape (pairs, rows)."""
+    n = len(features.cardinalities)
+    place = {(i, j): k for k, (i, j) in enumerate(pairs.tolist())}
+    dependent = np.zeros((len(pairs), len(rows)), dtype=bool)
+    known, starts, owners = pair_features(features)
+    speaks: dict[int, list[tuple[int, int, int]]] = {}
+    for k, (i, j) in enumerate(known.tolist()):
+        if (i, j) in place:
+            for f in owners[starts[k] : starts[k + 1]].tolist():
+                speaks.setdefault(f, []).append((place[i, j], i, j))
+    columns = np.ascontiguousarray(rows.T) if n else rows
+    for f, its_pairs in speaks.items():
+        literals = range(features.starts[f], features.starts[f + 1])
+        fails = {
+            int(features.variables[k]): ~_holds(features.values[k], columns, features.variables[k])
+            for k in literals
+        }
+        failing = sum(mask.astype(np.int16) for mask in fails.values())
+        for p, i, j in its_pairs:
+            dependent[p] |= failing == (0 if canonical else fails[i].astype(np.int16) + fails[j])
+    return dependent
+
+
+def _holds(
+    words: npt.NDArray[np.uint64], columns: IntArray, variable: int
+) -> npt.NDArray[np.bool_]:
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little").astype(bool)
+    holds: npt.NDArray[np.bool_] = bits[columns[variable]]
+    return holds
