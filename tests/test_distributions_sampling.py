@@ -1,19 +1,26 @@
 """Samples: chi-square tests against exact distributions, with fixed seeds."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from contextwise import examples
 from contextwise.distributions import (
     diagnose,
+    draw,
     gibbs_chains,
     marginal,
+    mean_pseudo_log_likelihood,
     probabilities,
     sample,
 )
 from contextwise.distributions.gibbs import colouring
 from contextwise.distributions.sampling import SampleMethod
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
+from contextwise.formats import write
+from contextwise.formats.data import format_rows
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
@@ -131,3 +138,35 @@ def test_bad_requests() -> None:
         sample(mixed(), 1, rng=1, method="magic")  # type: ignore[arg-type]
     with pytest.raises(DomainError, match="at least 1"):
         gibbs_chains(mixed(), chains=0, draws=1, rng=1)
+
+
+def test_drawn_rows_say_where_they_come_from() -> None:
+    exact = draw(mixed(), 500, rng=1)
+    assert (exact.how, exact.chains, exact.diagnosis) == ("exact", None, None)
+    assert np.array_equal(exact.rows, sample(mixed(), 500, rng=1))
+    wide = Domain.of_cardinalities([2] * 40)  # a complete graph: its treewidth is 39
+    dense = Structure(wide, [f"v{i}=1 & v{j}=1" for i in range(40) for j in range(i)])
+    chains = draw(LogLinear(dense, np.full(len(dense), 0.01)), 1000, rng=1)
+    assert chains.how == "from 100 Gibbs chains"
+    assert chains.diagnosis is not None
+    assert 0.95 < chains.diagnosis.worst[1] < 1.1
+    assert 100 < chains.diagnosis.fewest < 3000
+    assert (
+        draw(LogLinear(dense, np.zeros(len(dense))), 50, rng=1).diagnosis is None
+    )  # one draw each
+
+
+def test_chains_that_never_move_have_no_diagnosis_of_a_variable() -> None:
+    still = draw(mixed(), 400, rng=1, method="gibbs", context="A=1,B=2,C=0,D=1,lonely=2")
+    assert still.diagnosis is not None
+    assert np.isnan(still.diagnosis.worst[1])
+    assert np.isnan(still.diagnosis.fewest)
+
+
+def test_models_and_rows_by_name(tmp_path: Path) -> None:
+    rows = sample("lung", 50, rng=1)
+    path = tmp_path / "rows.csv"
+    path.write_text(format_rows(rows, examples.load("lung").domain))
+    assert mean_pseudo_log_likelihood("lung", path) == mean_pseudo_log_likelihood("lung", rows)
+    write(examples.load("lung"), tmp_path / "lung.mn")
+    assert gibbs_chains(tmp_path / "lung.mn", chains=2, draws=3, rng=1).shape == (2, 3, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 import click
@@ -9,10 +10,10 @@ import click
 from contextwise.cli.distributions import load_weighted, seed_option
 from contextwise.cli.models import format_option, model_argument
 from contextwise.cli.output import check_out
+from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
-    from contextwise.models.domain import Domain
-    from contextwise.models.features import IntArray
+    from contextwise.distributions.sampling import Drawn
 
 MIXED = 1.01
 """The usual demand on R-hat."""
@@ -64,7 +65,7 @@ def sample(
       contextwise sample truth.bif -n 10000 --seed 1 --out train.data
       contextwise sample fitted.mn -n 100 --context "v0=1" --method gibbs
     """
-    from contextwise.distributions.sampling import draw, labels_of
+    from contextwise.distributions.sampling import draw
     from contextwise.execution import files
     from contextwise.formats.data import format_codes, format_rows
 
@@ -83,30 +84,35 @@ def sample(
     if suffix == ".data":
         text = format_codes(drawn.positions)
     else:
-        text = format_rows(labels_of(loaded.domain, drawn.positions), loaded.domain)
+        text = format_rows(drawn.rows, loaded.domain)
     if out == "-":
         click.echo(text, nl=False)
     else:
         data = text.encode()
         files.write_bytes(out, files.packed(data) if out.lower().endswith(".gz") else data)
     if drawn.chains is not None:
-        click.echo(f"contextwise: {_mixing(loaded.domain, drawn.chains)}", err=True)
+        click.echo(f"contextwise: {_mixing(drawn)}", err=True)
 
 
-def _mixing(domain: Domain, chains: IntArray) -> str:
+def _mixing(drawn: Drawn) -> str:
     """Where the rows of Gibbs chains come from, and how well the chains mixed."""
-    from contextwise.distributions.sampling import diagnose
     from contextwise.models.numbers import plural
 
-    told = f"the rows come from {plural(len(chains), 'Gibbs chain')} and are not independent"
-    if len(chains) < 2 or chains.shape[1] < 4:
+    assert drawn.chains is not None
+    chains, draws, _ = drawn.chains.shape
+    told = f"the rows come from {plural(chains, 'Gibbs chain')} and are not independent"
+    try:
+        found = drawn.diagnosis
+    except ContextwiseError as problem:  # the rows are written all the same
+        return f"{told}; to say how well the chains mixed, {problem}"
+    if found is None:
         return f"{told}; they are too few to say how well the chains mixed"
-    found = diagnose(domain, chains)
     variable, largest = found.worst
-    smallest = min(size for size in found.effective_size.tolist() if size == size)
+    if isnan(largest):
+        return f"{told}; no variable ever changes"
     told += (
         f": the largest R-hat is {largest:.3f} (of {variable}), the smallest effective number of "
-        f"rows {smallest:,.0f} of {chains.shape[0] * chains.shape[1]:,}"
+        f"rows {found.fewest:,.0f} of {chains * draws:,}"
     )
     if largest > MIXED:
         told += "; the chains have not mixed: raise --burn-in and --thin"

@@ -39,7 +39,8 @@ class GSSL(Learner):
     Parameters
     ----------
     count : int
-        How many features are generated.
+        How many features are generated. The more variables, the more it takes until short ones come
+        often enough: for 69 variables, a million.
     min_count : int
         How often a feature must have been generated to be kept.
     l1 : float
