@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from contextwise import LogLinear, Structure, distance, examples, write
+from contextwise import LogLinear, Structure, distance, distance_matrix, examples, write
 from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError
 
@@ -111,6 +111,8 @@ def test_no_processes_are_refused() -> None:
     [
         (["six", "--json", "--csv"], "choose one of --json and --csv"),
         (["-", "-"], "only one model"),
+        (["six", "--assertions", "10"], "--assertions goes with --approximate"),
+        (["six", "--approximate", "--jobs", "2"], "--approximate takes none of --engine"),
     ],
 )
 def test_contradictions_are_refused(arguments: list[str], message: str) -> None:
@@ -123,3 +125,58 @@ def test_a_suffix_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ContextwiseError, match=r"cannot write \.xlsx; it writes \.csv or \.json"):
         run("six", "six-guess", "--out", str(tmp_path / "m.xlsx"))
     assert not list(tmp_path.iterdir())
+
+
+class TestApproximate:
+    """Estimates say that they are estimates, in every output."""
+
+    def test_for_people(self) -> None:
+        out = run(*SIX, "--approximate", "--assertions", "1000").stdout
+        assert [line.split()[0] for line in out.splitlines()[1:4]] == ["1", "2", "3"]
+        assert "These are estimates from 1,000 random assertions: each is within 0.0" in out
+
+    def test_json_has_intervals_that_hold_the_exact_shares(self) -> None:
+        found = json.loads(run(*SIX, "--approximate", "--json").stdout)
+        assert found["estimated"]
+        assert found["sampled_assertions"] == 2**18
+        exact = np.array(DISTANCES) / 240
+        assert (np.array(found["low"]) <= exact).all()
+        assert (exact <= np.array(found["high"])).all()
+        assert np.abs(np.array(found["normalized"]) - exact).max() < 0.01
+
+    def test_csv_says_so_on_standard_error(self, tmp_path: Path) -> None:
+        options = [*SIX, "--approximate", "--assertions", "500"]
+        result = run(*options, "--csv")
+        assert "These are estimates" in result.stderr
+        head, *rows = csv.reader(io.StringIO(result.stdout))
+        assert (head, len(rows)) == (["model", *SIX], 3)
+        out = tmp_path / "d.csv"
+        assert "These are estimates" in run(*options, "--out", str(out)).stderr
+        assert out.read_text() == result.stdout
+
+    def test_the_seed_decides(self) -> None:
+        options = [*SIX, "--approximate", "--assertions", "500", "--csv", "--seed"]
+        assert run(*options, "1").stdout == run(*options, "1").stdout != run(*options, "2").stdout
+
+    def test_restrictions_hold(self) -> None:
+        options = [
+            "six",
+            "six-guess",
+            "--variables",
+            "X0,X1,X2",
+            "--contexts",
+            "canonical",
+            "--json",
+        ]
+        exact = json.loads(run(*options).stdout)["normalized"][0][1]
+        found = json.loads(run(*options, "--approximate").stdout)
+        assert found["low"][0][1] <= exact <= found["high"][0][1]
+
+    def test_alignment_by_position_is_told(self) -> None:
+        options = [*SIX, "--approximate", "--assertions", "10", "--by-position"]
+        assert "aligned by position" in run(*options).stdout
+        assert json.loads(run(*options, "--json").stdout)["by_position"]
+
+    def test_an_estimate_has_no_engine(self) -> None:
+        with pytest.raises(ContextwiseError, match="an estimate is not counted: engine"):
+            distance_matrix(list(SIX), approximate=True, engine="native")

@@ -21,7 +21,7 @@ def test_nearest_is_what_all_comparisons_say(data: st.DataObject, contexts: str)
     k = data.draw(st.integers(1, len(models)))
     options = {"contexts": contexts}
     every = [(distance(query, m, **options), place) for place, m in enumerate(models)]
-    matrix = distance_matrix(models, **options) if data.draw(st.booleans()) else None  # type: ignore[arg-type]
+    matrix = distance_matrix(models, **options) if data.draw(st.booleans()) else None  # type: ignore[call-overload]
     found = nearest(query, models, k, matrix=matrix, **options)  # type: ignore[arg-type]
     assert list(zip(found.distances, found.places, strict=True)) == sorted(every)[:k]
     assert found.compared <= found.of == len(models)

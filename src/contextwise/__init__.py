@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison, compare, distance
     from contextwise.comparison.explain import explain
     from contextwise.comparison.many import compare_many, distance_matrix
+    from contextwise.comparison.neighbours import farthest_first, medoid, nearest
+    from contextwise.comparison.sketch import sketch
+    from contextwise.comparison.track import Tracker, track
     from contextwise.evaluation.scores import score
     from contextwise.formats import read, write
     from contextwise.independence import is_independent
@@ -29,6 +32,7 @@ __all__ = [
     "Domain",
     "LogLinear",
     "Structure",
+    "Tracker",
     "compare",
     "compare_many",
     "convert",
@@ -37,9 +41,14 @@ __all__ = [
     "distributions",
     "examples",
     "explain",
+    "farthest_first",
     "is_independent",
+    "medoid",
+    "nearest",
     "read",
     "score",
+    "sketch",
+    "track",
     "write",
 ]
 
@@ -48,6 +57,7 @@ _HOMES = {
     "Domain": "models.domain",
     "LogLinear": "models.structure",
     "Structure": "models.structure",
+    "Tracker": "comparison.track",
     "compare": "comparison.compare",
     "compare_many": "comparison.many",
     "convert": "convert",
@@ -56,9 +66,14 @@ _HOMES = {
     "distributions": "distributions",
     "examples": "examples",
     "explain": "comparison.explain",
+    "farthest_first": "comparison.neighbours",
     "is_independent": "independence",
+    "medoid": "comparison.neighbours",
+    "nearest": "comparison.neighbours",
     "read": "formats",
     "score": "evaluation.scores",
+    "sketch": "comparison.sketch",
+    "track": "comparison.track",
     "write": "formats",
 }
 """The module of each name; a module that is exported as a whole is its own home."""

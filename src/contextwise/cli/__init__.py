@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "compare": "How far guesses are from the true model.",
     "matrix": "How far each two of many models are from each other.",
     "consensus": "A structure that many models agree on.",
+    "nearest": "Which of many models are nearest to one.",
     "explain": "Where a guess differs from the true model, and why.",
     "score": "The metric beside KL, likelihoods and other scores.",
     "stability": "How stable is what a learner finds.",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from contextwise.cli.distributions import seed_option
 from contextwise.cli.models import load_all, model_argument, short_names
 from contextwise.cli.output import check_out
 from contextwise.cli.restrictions import Asked, restricting_options, time_limit_option
@@ -16,6 +17,7 @@ from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
     from contextwise.comparison.many import DistanceMatrix
+    from contextwise.comparison.sketch import EstimatedMatrix
 
 GANAK = "some counts are Ganak's, which errs with a probability below one in a billion"
 
@@ -37,6 +39,14 @@ GANAK = "some counts are Ganak's, which errs with a probability below one in a b
 )
 @click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
 @click.option("--engine", metavar="NAME", help="What counts; see: contextwise engines")
+@click.option("--approximate", is_flag=True, help="Estimate, by sampling: for thousands of models.")
+@click.option(
+    "--assertions",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --approximate: how many random assertions.  [default: 262144]",
+)
+@seed_option
 @restricting_options
 @time_limit_option("Stop after so long; distances that are not known then have bounds.")
 @click.pass_context
@@ -50,6 +60,9 @@ def matrix(
     jobs: int,
     cluster: str | None,
     engine: str | None,
+    approximate: bool,
+    assertions: int | None,
+    seed: int,
     asked: Asked,
     time_limit: float | None,
 ) -> None:
@@ -58,23 +71,43 @@ def matrix(
     Each model's own counts are made once, and equal ones of whatever models are shared. The
     matrix is symmetric, so it does not matter which model is the true one.
 
+    With --approximate the numbers are estimated shares of all assertions, and the answer says how
+    far off they may be: all models are asked the same random assertions.
+
     \b
     Examples:
       contextwise matrix first.mn second.mn third.mn
       contextwise matrix *.mn --out distances.csv
       contextwise matrix *.mn --normalized --jobs 4
       contextwise matrix six six-graph six-guess --json | jq .distances
+      contextwise matrix *.mn --approximate --csv > estimates.csv
     """
     if as_json and as_csv:
         raise click.UsageError("choose one of --json and --csv")
+    if assertions is not None and not approximate:
+        raise click.UsageError("--assertions goes with --approximate")
+    if approximate and (engine or cluster or jobs != 1 or time_limit is not None):
+        raise click.UsageError(
+            "--approximate takes none of --engine, --jobs, --cluster and --time-limit"
+        )
     from contextwise.comparison.many import distance_matrix
     from contextwise.counting import DEFAULT
-    from contextwise.execution.files import write_bytes
 
     if out is not None:
         check_out(out, [".csv", ".json"])
         as_json = as_json or (out.lower().endswith(".json") and not as_csv)
     given = load_all(models, format=asked.format_name)
+    if approximate:
+        estimated = distance_matrix(
+            given,
+            names=models,
+            approximate=assertions or True,
+            rng=seed,
+            show_progress=True,
+            **asked.of(given[0].domain),
+        )
+        _show_estimates(estimated, seed, out, as_csv, as_json)
+        return
     found = distance_matrix(
         given,
         names=models,
@@ -90,18 +123,58 @@ def matrix(
     if as_json:
         text = _json(found)
     elif as_csv or out is not None:
-        text = _csv(found, normalized)
+        text = _csv(found.names, _cells(found, normalized))
     else:
         text = _table(found, normalized)
-    if out is None:
-        click.echo(text, nl=False)
-    else:
-        write_bytes(out, text.encode())
+    _show(text, out)
     if found.rests_on_ganak and (as_csv or as_json or out is not None):
         click.echo(f"contextwise: {GANAK}; --engine native is deterministic", err=True)
     if found.open:
         click.echo(f"contextwise: {found.open} distances were not decided in time", err=True)
         ctx.exit(3)
+
+
+def _show(text: str, out: str | None) -> None:
+    from contextwise.execution.files import write_bytes
+
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write_bytes(out, text.encode())
+
+
+def _show_estimates(
+    matrix: EstimatedMatrix, seed: int, out: str | None, as_csv: bool, as_json: bool
+) -> None:
+    from contextwise.report.many import estimate_words, estimated_parts
+    from contextwise.report.text import as_text
+
+    if as_json:
+        _show(_estimates_json(matrix, seed), out)
+    elif as_csv or out is not None:
+        _show(_csv(matrix.names, matrix.normalized.tolist()), out)
+        click.echo(f"contextwise: {estimate_words(matrix)}", err=True)
+    else:
+        click.echo(as_text(estimated_parts(matrix, names=short_names(matrix.names))))
+
+
+def _estimates_json(matrix: EstimatedMatrix, seed: int) -> str:
+    from contextwise.comparison.sketch import CONFIDENCE
+    from contextwise.execution.records import as_json
+
+    low, high = matrix.interval()
+    record = {
+        "models": matrix.names,
+        "estimated": True,
+        "sampled_assertions": matrix.assertions,
+        "seed": seed,
+        "normalized": matrix.normalized,
+        "low": low,
+        "high": high,
+        "confidence": CONFIDENCE,
+        "by_position": matrix.by_position,
+    }
+    return as_json(record) + "\n"
 
 
 def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[Any]]:
@@ -131,11 +204,11 @@ def _json(matrix: DistanceMatrix) -> str:
     return as_json(record) + "\n"
 
 
-def _csv(matrix: DistanceMatrix, normalized: bool) -> str:
+def _csv(names: Sequence[str], cells: Sequence[Sequence[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["model", *matrix.names])
-    for name, row in zip(matrix.names, _cells(matrix, normalized), strict=True):
+    writer.writerow(["model", *names])
+    for name, row in zip(names, cells, strict=True):
         writer.writerow([name, *(_between(cell, str) for cell in row)])
     return text.getvalue()
 

@@ -13,11 +13,11 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
@@ -25,6 +25,12 @@ from contextwise.comparison.comparison import Comparison, distance_bounds
 from contextwise.comparison.confusion import Number, ZeroDivision
 from contextwise.comparison.matrix import DistanceMatrix
 from contextwise.comparison.question import Question, Restriction, deadline_of, pose
+from contextwise.comparison.sketch import (
+    ASSERTIONS,
+    EstimatedMatrix,
+    estimate_matrix,
+    sketch_many,
+)
 from contextwise.counting import DEFAULT, ObjectArray, PairCounts, get_engine
 from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.counting.joins import Counted, Join, Plan, Task, count_task, plan
@@ -34,10 +40,6 @@ from contextwise.execution.maps import Map, choose_map
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray, no_features
-
-if TYPE_CHECKING:
-    pass
-
 
 __all__ = ["DistanceMatrix", "compare_many", "distance_matrix"]
 
@@ -56,19 +58,48 @@ class ManyOptions(Restriction, Effort, total=False):
     """All keywords that comparisons of many models share."""
 
 
+@overload
+def distance_matrix(  # type: ignore[overload-overlap]  # False is an int, too
+    models: Iterable[ModelLike],
+    *,
+    names: Iterable[str] | None = None,
+    approximate: Literal[False] = False,
+    rng: int | np.random.Generator = 0,
+    **options: Unpack[ManyOptions],
+) -> DistanceMatrix: ...
+
+
+@overload
 def distance_matrix(
     models: Iterable[ModelLike],
     *,
     names: Iterable[str] | None = None,
+    approximate: int,
+    rng: int | np.random.Generator = 0,
     **options: Unpack[ManyOptions],
-) -> DistanceMatrix:
-    """The distance of each two of some models, exactly.
+) -> EstimatedMatrix: ...
+
+
+def distance_matrix(
+    models: Iterable[ModelLike],
+    *,
+    names: Iterable[str] | None = None,
+    approximate: int = False,
+    rng: int | np.random.Generator = 0,
+    **options: Unpack[ManyOptions],
+) -> DistanceMatrix | EstimatedMatrix:
+    """The distance of each two of some models, exactly; or an estimate of it, for very many.
 
     Parameters
     ----------
     models : models, paths of model files, or names of bundled examples
     names : one for each model, optional
         Without them a path is its own name, and a model is named by its place.
+    approximate : bool or int
+        Estimate the distances from the answers of all models to so many random assertions; True
+        means 2^18 of them. Then only ``show_progress`` says how it is counted.
+    rng : seed or numpy.random.Generator
+        With ``approximate``: the same seed gives the same assertions.
     **options
         What is compared, with the keywords of `compare` (pairs, variables, context, data, weights,
         contexts, align, zero_weights), and how it is counted:
@@ -86,7 +117,13 @@ def distance_matrix(
 
     Returns
     -------
-    DistanceMatrix
+    DistanceMatrix, or EstimatedMatrix
+
+    Raises
+    ------
+    ContextwiseError
+        If there are more or fewer names than models, or an estimate is to be counted by an engine,
+        on processes or in limited time.
 
     Examples
     --------
@@ -100,11 +137,18 @@ def distance_matrix(
            [4, 2, 0]], dtype=object)
     >>> matrix.normalized[0].tolist()
     [0.0, 0.3333333333333333, 0.6666666666666666]
+
+    >>> matrix = distance_matrix(["six", "six-guess", "six-graph"], approximate=10_000)
+    >>> matrix.normalized[0].round(2), round(matrix.widest(), 2)
+    (array([0.  , 0.06, 0.33]), 0.01)
     """
     given = list(models)
     labels = tuple(map(_name, range(len(given)), given) if names is None else names)
     if len(labels) != len(given):
         raise ContextwiseError(f"{len(given)} models need as many names, not {len(labels)}")
+    if approximate is not False:
+        count = ASSERTIONS if approximate is True else approximate
+        return _estimate(given, labels, count, rng, options)
     question, unions = _count(given, _each_two, None if names is None else labels, **options)
     lower = np.zeros((len(given), len(given)), dtype=object)
     upper = lower.copy()
@@ -120,6 +164,24 @@ def distance_matrix(
         rests_on_ganak="ganak" in unions.engines,
         by_position=question.align == "position",
     )
+
+
+def _estimate(
+    models: Sequence[ModelLike],
+    names: Sequence[str],
+    assertions: int,
+    rng: int | np.random.Generator,
+    options: ManyOptions,
+) -> EstimatedMatrix:
+    asked = {key: value for key, value in options.items() if key not in Effort.__annotations__}
+    progress = options.get("show_progress", False)
+    if given := sorted({*options} - {*asked} - {"show_progress"}):
+        raise ContextwiseError(f"an estimate is not counted: {', '.join(given)} cannot be chosen")
+    sketches = sketch_many(
+        models, assertions=assertions, rng=rng, show_progress=progress, **cast(Restriction, asked)
+    )
+    found = estimate_matrix(sketches, names=names, show_progress=progress)
+    return replace(found, by_position=asked.get("align") == "position")
 
 
 def compare_many(

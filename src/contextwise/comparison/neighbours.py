@@ -50,12 +50,14 @@ class Neighbours:
     distances : exact, in the same order
     compared : how many exact comparisons it took
     of : how many models there were
+    total : the number of assertions, the largest distance there can be
     """
 
     places: tuple[int, ...]
     distances: tuple[Number, ...]
     compared: int
     of: int
+    total: Number
 
 
 def nearest(
@@ -95,7 +97,7 @@ def nearest(
     Examples
     --------
     >>> nearest("six", ["six-graph", "six-guess"])
-    Neighbours(places=(1,), distances=(16,), compared=1, of=2)
+    Neighbours(places=(1,), distances=(16,), compared=1, of=2, total=240)
     """
     given = list(models)
     if not given:
@@ -119,7 +121,8 @@ def nearest(
             if progress:
                 progress(done, len(given))
     distances, places = zip(*best, strict=True)
-    return Neighbours(tuple(places), tuple(distances), len(known), len(given))
+    total = search.question.total()
+    return Neighbours(tuple(places), tuple(distances), len(known), len(given), total)
 
 
 def _triangle(matrix: DistanceMatrix | None, known: dict[int, Number], place: int) -> Number:

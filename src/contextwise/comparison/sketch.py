@@ -280,11 +280,13 @@ class EstimatedMatrix:
     names : of the models, in the order of rows and columns
     differing : in how many of the assertions each two differ: shape (models, models)
     assertions : how many were asked
+    by_position : whether the models were aligned by position instead of by names
     """
 
     names: tuple[str, ...]
     differing: IntArray
     assertions: int
+    by_position: bool = False
 
     @property
     def normalized(self) -> npt.NDArray[np.float64]:

@@ -43,7 +43,19 @@ class ChangingUnions(Protocol):
         ...
 
     def count(self, pairs: PairList, more: list[int], less: list[int]) -> list[int]:
-        """The three unions of each pair, one after the other, with some features more or less."""
+        """The three unions of each pair, with some features more or less.
+
+        Parameters
+        ----------
+        pairs : positions of two variables each
+        more : numbers of features that the second model would have more
+        less : numbers of features that it would have less
+
+        Returns
+        -------
+        list of int
+            Of the first model, of the second and of both, one pair after the other.
+        """
         ...
 
 
@@ -142,7 +154,17 @@ class ChangesInPython:
             self._b[pair].remove(feature)
 
     def count(self, pairs: PairList, more: list[int], less: list[int]) -> list[int]:
-        """The three unions of each pair, one after the other."""
+        """The three unions of each pair, one after the other.
+
+        Parameters
+        ----------
+        pairs, more, less
+            As in `ChangingUnions`.
+
+        Returns
+        -------
+        list of int
+        """
         found = []
         for pair in pairs:
             mine = [f for f in self._b.get(pair, ()) if f not in less]

@@ -7,7 +7,10 @@ from math import isnan
 
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.many import DistanceMatrix
+from contextwise.comparison.neighbours import Neighbours
+from contextwise.comparison.sketch import CONFIDENCE, EstimatedMatrix
 from contextwise.evaluation.scores import Score
+from contextwise.models.numbers import plural
 from contextwise.report.comparisons import LABELS
 from contextwise.report.elements import Cell, Column, Interval, Note, Part, Style, Table
 from contextwise.report.notes import BY_POSITION, NATIVE, Medium, rounding_notes
@@ -48,18 +51,12 @@ def matrix_parts(
     """
     labels = matrix.names if names is None else names
     style: Style = "rate" if normalized else "count"
-    places = [str(k + 1) for k in range(len(labels))]
-    columns = [Column("", "count"), Column("model", "name")]
-    columns += [Column(place, style) for place in places]
     lower, upper = (
         (matrix.shares(bound) if normalized else bound).tolist()
         for bound in (matrix.lower, matrix.upper)
     )
-    rows = tuple(
-        (place, label, *map(_between, low, high))
-        for place, label, low, high in zip(places, labels, lower, upper, strict=True)
-    )
-    parts: list[Part] = [Table("The distance of each two models", tuple(columns), rows, "matrix")]
+    cells = [list(map(_between, low, high)) for low, high in zip(lower, upper, strict=True)]
+    parts: list[Part] = [_square("The distance of each two models", labels, cells, style)]
     if matrix.by_position:
         parts.append(Note("alignment", BY_POSITION))
     if matrix.rests_on_ganak:
@@ -68,6 +65,87 @@ def matrix_parts(
             f"billion; {NATIVE[medium]}."
         )
         parts.append(Note("ganak", text))
+    return [*parts, *rounding_notes(parts, medium)]
+
+
+def estimated_parts(matrix: EstimatedMatrix, *, names: Sequence[str] | None = None) -> list[Part]:
+    """The estimated distance of each two models, and how far off it may be.
+
+    Parameters
+    ----------
+    matrix : of estimates
+    names : of the models for readers; by default those of the matrix
+
+    Returns
+    -------
+    list of parts
+
+    Examples
+    --------
+    >>> from contextwise import distance_matrix
+    >>> table, note = estimated_parts(distance_matrix(["six", "six-guess"], approximate=1000))
+    >>> note.text
+    'These are estimates from 1,000 random assertions: each is within 0.018 of the true ...'
+    """
+    labels = matrix.names if names is None else names
+    cells = matrix.normalized.tolist()
+    parts: list[Part] = [_square("Estimated share of all assertions", labels, cells, "rate")]
+    parts.append(Note("estimate", estimate_words(matrix), warns=True))
+    return [*parts, Note("alignment", BY_POSITION)] if matrix.by_position else parts
+
+
+def estimate_words(matrix: EstimatedMatrix) -> str:
+    """That the numbers are estimates, and how wide the widest interval is."""
+    return (
+        f"These are estimates from {plural(matrix.assertions, 'random assertion')}: each is within "
+        f"{matrix.widest():.2g} of the true share of assertions, in at least {CONFIDENCE:.0%} of "
+        "cases."
+    )
+
+
+def _square(
+    title: str, labels: Sequence[str], cells: Sequence[Sequence[Cell]], style: Style
+) -> Table:
+    """One row and one column per model; columns have numbers, because names are long."""
+    places = [str(k + 1) for k in range(len(labels))]
+    columns = [Column("", "count"), Column("model", "name")]
+    columns += [Column(place, style) for place in places]
+    rows = tuple((p, label, *row) for p, label, row in zip(places, labels, cells, strict=True))
+    return Table(title, tuple(columns), rows, "matrix")
+
+
+def neighbours_parts(
+    found: Neighbours, names: Sequence[str], *, medium: Medium = "command"
+) -> list[Part]:
+    """The nearest models, one row each, and how many comparisons it took to know them.
+
+    Parameters
+    ----------
+    found : the nearest models
+    names : of all models that were searched
+    medium : where the parts are read
+
+    Returns
+    -------
+    list of parts
+
+    Examples
+    --------
+    >>> from contextwise import nearest
+    >>> table, note = neighbours_parts(nearest("six", ["six-graph", "six-guess"]), ["a", "b"])
+    >>> table.rows, note.text
+    ((('b', 16, 0.0666...),), 'This took 1 exact comparison; bounds ruled out 1 of 2 models.')
+    """
+    columns = Column("model", "name"), Column("distance", "count"), Column("normalized", "rate")
+    rows = tuple(
+        (names[place], apart, ratio(apart, found.total))
+        for place, apart in zip(found.places, found.distances, strict=True)
+    )
+    words = f"This took {plural(found.compared, 'exact comparison')}"
+    if left := found.of - found.compared:
+        words += f"; bounds ruled out {left:,} of {plural(found.of, 'model')}"
+    parts: list[Part] = [Table("The nearest models", columns, rows, "nearest")]
+    parts.append(Note("comparisons", f"{words}."))
     return [*parts, *rounding_notes(parts, medium)]
 
 
