@@ -138,7 +138,8 @@ def fit(
         a step gains less than 1e-3 of it.
     max_iterations : int
         At most so many steps.
-    show_progress : bool, or a function of the steps done and the most there can be
+    show_progress : bool, or a function of (done, total)
+        In percent of the way of the gap, or, by likelihood, in steps of at most so many.
 
     Returns
     -------

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -184,7 +185,7 @@ def minimise(
     start : weights to begin with, by default 0
     tolerance : the largest gap, as a part of the objective
     max_iterations : Newton steps, at most
-    progress : called with the number of steps done and the most there can be
+    progress : called after each step with how far the gap has come, in percent, and 100
 
     Returns
     -------
@@ -213,8 +214,15 @@ def minimise(
             break
         weights, now, objective = found
         if progress:
-            progress(done + 1, max_iterations)
+            progress(_percent(gap, tolerance), 100)
     return Optimum(weights, objective, now.value, gap, done, converged)
+
+
+def _percent(gap: float, tolerance: float) -> int:
+    """How far a gap has come from 1 to the tolerance, on a logarithmic scale."""
+    if not tolerance < gap < 1:
+        return 0
+    return int(100 * log(gap) / log(tolerance))
 
 
 def relative_gap(objective: float, bound: float, least: float) -> float:

@@ -272,10 +272,14 @@ class SparsePairs(Learner):
             progress_of(self.show_progress, "regressing") as progress,
             ThreadPoolExecutor(threads_of(self.n_jobs)) as threads,
         ):
-            for own in threads.map(work, targets) if self.n_jobs != 1 else map(work, targets):
-                found.append(own)
-                if progress:
-                    progress(len(found), len(targets))
+            try:
+                for own in threads.map(work, targets) if self.n_jobs != 1 else map(work, targets):
+                    found.append(own)
+                    if progress:
+                        progress(len(found), len(targets))
+            except BaseException:  # Ctrl-C, too: what has not begun never does
+                threads.shutdown(cancel_futures=True)
+                raise
         return found
 
     def _regression(
