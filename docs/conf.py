@@ -6,13 +6,19 @@ a package and is copied, and no other site's inventory is asked.
 """
 
 import os
+import re
+import sysconfig
 from importlib.metadata import version as version_of
 from pathlib import Path
 
-# Code cells import the drawings that stand beside this file.
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-)
+
+
+def _put_first(variable: str, folder: str) -> None:
+    os.environ[variable] = os.pathsep.join([folder, *filter(None, [os.environ.get(variable)])])
+
+
+_put_first("PYTHONPATH", str(Path(__file__).parent))  # cells import the drawings beside this file
+_put_first("PATH", sysconfig.get_path("scripts"))  # and call the command of this environment
 
 project = "contextwise"
 author = "the contextwise developers"
@@ -35,6 +41,7 @@ source_suffix = {".md": "myst-nb"}
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 nitpicky = False
+default_role = "py:obj"  # `name` in a docstring links to the name, if it is in the reference
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 
@@ -42,6 +49,7 @@ myst_heading_anchors = 3
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
+nb_execution_in_temp = True
 nb_merge_streams = True
 
 # The reference is made of the docstrings.
@@ -51,6 +59,7 @@ autodoc_member_order = "bysource"
 autoclass_content = "class"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_param = False  # types are written for people: no word of them is a link
 napoleon_use_ivar = True
 
 # The look.
@@ -61,3 +70,26 @@ html_css_files = ["site.css"]
 html_show_sphinx = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+
+def _examples_as_code(app, ctx, lines: list[str]) -> None:
+    """Show the examples of a command's help, which click keeps line by line, as a block of code."""
+    shown: list[str] = []
+    for line in lines:
+        if line.startswith("| ") and line.endswith(":") and not line.startswith("|  "):
+            shown += [line[2:], "", ".. code-block:: sh", ""]
+        elif line.startswith("| "):
+            shown.append("   " + line[2:].strip())
+        else:
+            shown.append(line)
+    lines[:] = shown
+
+
+def _stars_as_they_are(app, ctx, lines: list[str]) -> None:
+    """Keep the star of a pattern such as ``runs/*.json`` in the help of an option."""
+    lines[:] = [re.sub(r"(?<![*\\])\*(?!\*)", r"\\*", line) for line in lines]
+
+
+def setup(app) -> None:
+    app.connect("sphinx-click-process-description", _examples_as_code)
+    app.connect("sphinx-click-process-options", _stars_as_they_are)

@@ -105,6 +105,7 @@ def distance_matrix(
         contexts, align, zero_weights), and how it is counted:
 
         engine : name of an engine
+            One of those that ``contextwise engines`` lists.
         time_limit : seconds
             Distances that are not known by then have proven bounds.
         n_jobs : int

@@ -1,0 +1,100 @@
+"""The documentation: every public name is in the reference, and links lead somewhere.
+
+Building the site takes a while and runs its pages; ``.ci/run`` does that, with warnings as errors.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from contextwise.cli import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
+sys.path.insert(0, str(DOCS))
+from check_site import problems  # noqa: E402 (it stands beside the pages)
+
+REFERENCE = {
+    page: found[1]
+    for page in (DOCS / "reference").glob("*.md")
+    if (found := re.search(r"automodule:: (\S+)", page.read_text(encoding="utf-8")))
+}
+
+
+def public_names(module: ModuleType) -> set[str]:
+    """What a module exports, or defines; modules inside it have pages of their own."""
+    names = getattr(module, "__all__", None) or [
+        name
+        for name, value in vars(module).items()
+        if callable(value) and getattr(value, "__module__", "") == module.__name__
+    ]
+    return {
+        name
+        for name in names
+        if not name.startswith("_") and not isinstance(getattr(module, name), ModuleType)
+    }
+
+
+def test_every_room_has_a_page() -> None:
+    wanted = "convert distributions evaluation examples independence learning testing report.plots"
+    rooms = {"contextwise", *(f"contextwise.{room}" for room in wanted.split())}
+    assert rooms <= set(REFERENCE.values())
+
+
+@pytest.mark.parametrize("page", REFERENCE, ids=lambda page: str(page.stem))
+def test_every_public_name_is_in_the_reference(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    (listed,) = re.findall(r":nosignatures:\n\n((?:   \w+\n)+)", text)
+    written = re.findall(r"py:data:: (\w+)", text)
+    assert {*listed.split(), *written} == public_names(import_module(REFERENCE[page]))
+
+
+def test_commands_are_made_from_the_command() -> None:
+    text = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
+    assert ":nested: full" in text
+    assert COMMANDS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_page_is_in_a_table_of_contents() -> None:
+    listed = {DOCS / "index.md"}
+    for page in PAGES:
+        for block in re.findall(r"{toctree}(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            entries = [line for line in block.split("\n") if line and line[0] not in ":`"]
+            listed |= {page.parent / f"{entry}.md" for entry in entries}
+    assert listed == set(PAGES)
+
+
+@pytest.mark.parametrize(
+    ("page", "wrong"),
+    [
+        ('<a href="other.html#here">x</a>', []),
+        ('<a href="https://example.org">x</a>', []),
+        ('<a href="missing.html">x</a>', ["page.html: leads nowhere: missing.html"]),
+        ('<a href="other.html#gone">x</a>', ["page.html: leads nowhere: other.html#gone"]),
+        ('<a href="#gone">x</a>', ["page.html: leads nowhere: #gone"]),
+        ('<script src="//cdn.example/x.js"></script>', ["page.html: loads //cdn.example/x.js"]),
+        (
+            '<link rel="stylesheet" href="https://fonts.example/a.css">',
+            ["page.html: loads https://fonts.example/a.css"],
+        ),
+        ('<link rel="canonical" href="https://docs.example/">', []),
+    ],
+)
+def test_the_built_site_is_looked_at(page: str, wrong: list[str], tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    (tmp_path / "other.html").write_text('<p id="here">x</p>', encoding="utf-8")
+    assert list(problems(tmp_path)) == wrong
