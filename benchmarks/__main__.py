@@ -6,6 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
+import benchmarks
 from benchmarks import report
 from benchmarks.cases import GENERATED, Models
 from benchmarks.families import write_families
@@ -17,7 +18,11 @@ RESULTS = Path(__file__).parent / "results"
 
 def main() -> None:
     """Measure, keep the measurements, and write the report."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=benchmarks.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("folder", nargs="?", type=Path, help="real models, DATA.SETTING.mn files")
     parser.add_argument("--data", type=Path, help="real data, DATA.train.data.gz files")
     parser.add_argument("--lines", nargs="+", choices=LINES, default=list(LINES))

@@ -12,7 +12,6 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 
 
-
 def _put_first(variable: str, folder: str) -> None:
     os.environ[variable] = os.pathsep.join([folder, *filter(None, [os.environ.get(variable)])])
 

@@ -60,3 +60,54 @@ def cube_figure(
     axes.axis("off")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
     return figure
+
+
+def bars_figure(counts: Mapping[str, float], unit: str, width: float = 6.2) -> Figure:
+    """Draw numbers as bars that say their numbers, the first one on top.
+
+    Parameters
+    ----------
+    counts : from what is measured to its number
+    unit : what the numbers are
+    width : float
+        In inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure = Figure(figsize=(width, 0.5 + 0.36 * len(counts)), layout="constrained")
+    axes = figure.add_subplot()
+    bars = axes.barh(list(counts), list(counts.values()), color=COLOURS[0], height=0.62)
+    axes.bar_label(bars, [f"{count:,.4g}" for count in counts.values()], padding=4, fontsize=9)
+    axes.invert_yaxis()
+    axes.margins(x=0.14)
+    axes.set_xlabel(unit, fontsize=9)
+    axes.tick_params(labelsize=9, length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    return figure
+
+
+def pieces_figure(width: float = 6.2) -> Figure:
+    """Draw two overlapping cubes in a square of contexts: as they are, and cut into pieces.
+
+    Parameters
+    ----------
+    width : float
+        In inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    first, second = (0.1, 0.35, 0.6, 0.5), (0.4, 0.1, 0.5, 0.55)  # left, bottom, width, height
+    cut = (first, (0.4, 0.1, 0.3, 0.25), (0.7, 0.1, 0.2, 0.55))
+    figure = Figure(figsize=(width, width * 0.42), layout="constrained")
+    views = (("a cover: cubes overlap", (first, second)), ("a partition: pieces do not", cut))
+    for axes, (title, boxes) in zip(figure.subplots(1, 2), views, strict=True):
+        for number, (left, bottom, wide, high) in enumerate(boxes):
+            colour = COLOURS[number]
+            axes.bar(left, high, wide, bottom, align="edge", color=colour, alpha=0.35, ec=colour)
+        axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[], aspect="equal")
+        axes.set_title(title, fontsize=10)
+    return figure

@@ -3,9 +3,9 @@
 A search does not need every distance. A comparison is skipped only if a **proven bound** says that
 it cannot change the answer:
 
-- for each pair the two models disagree at least in ``|a - b|`` contexts, where a and b are the numbers
-  of contexts in which each has the dependence; these are counted once per model, so the sum over
-  pairs bounds the distance from below;
+- for each pair the two models disagree at least in ``|a - b|`` contexts, where a and b are the
+  numbers of contexts in which each has the dependence; these are counted once per model, so the sum
+  over pairs bounds the distance from below;
 - the triangle inequality, where distances among the models are known already.
 
 Sketches only decide in which order models are looked at, so that near ones come first and the
