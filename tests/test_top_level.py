@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,6 +30,14 @@ def test_a_name_is_what_its_home_has(name: str) -> None:
 def test_no_name_is_hidden_by_a_module(name: str) -> None:
     """Importing ``contextwise.NAME`` would put the module in the place of the function."""
     assert find_spec(f"contextwise.{name}") is None or _HOMES[name] == name
+
+
+@pytest.mark.parametrize("room", ["evaluation", "learning"])
+def test_no_name_of_a_room_is_hidden_by_a_module(room: str) -> None:
+    """These rooms import late: the module would come to stand in the place of the function."""
+    package = import_module(f"contextwise.{room}")
+    hidden = [name for name in package.__all__ if find_spec(f"contextwise.{room}.{name}")]
+    assert hidden == []
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -11,7 +11,7 @@ from contextwise.cli.output import print_csv, print_json
 from contextwise.cli.restrictions import Asked, restricting_options, time_limit_option
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.consensus import ClaimSupport, Consensus
+    from contextwise.evaluation.agreement import ClaimSupport, Consensus
 
 HEADER = ("first", "second", "dependent", "when", "throughout", "somewhere", "of")
 

@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from contextwise.evaluation.agreement import Consensus, consensus
     from contextwise.evaluation.chances import Chance, ChanceInterrupted, chance
     from contextwise.evaluation.checks import Check, CheckedClaim, check
-    from contextwise.evaluation.consensus import Consensus, consensus
     from contextwise.evaluation.replicates import Summary, summarize
     from contextwise.evaluation.resampling import Stability, stability
     from contextwise.evaluation.scores import Score, score
@@ -40,7 +40,7 @@ _HOMES = {
     "ChanceInterrupted": "chance_result",
     "Check": "check_result",
     "CheckedClaim": "check_result",
-    "Consensus": "consensus",
+    "Consensus": "agreement",
     "Score": "scores",
     "Stability": "stability_result",
     "Summary": "replicates",
@@ -48,7 +48,7 @@ _HOMES = {
     "chance": "chances",
     "check": "checks",
     "compare_truths": "uncertain",
-    "consensus": "consensus",
+    "consensus": "agreement",
     "score": "scores",
     "stability": "resampling",
     "summarize": "replicates",

@@ -15,8 +15,8 @@ from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.many import DistanceMatrix
 from contextwise.comparison.pairs import Pair, pair_positions
 from contextwise.counting.extraction import CoverSource
+from contextwise.evaluation.agreement import Consensus, consensus
 from contextwise.evaluation.claims import Claim, ClaimSource, agrees
-from contextwise.evaluation.consensus import Consensus, consensus
 from contextwise.execution.progress import Progress
 from contextwise.models.domain import Domain
 from contextwise.models.notation import in_words, quoted, write_literals
