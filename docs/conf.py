@@ -37,7 +37,7 @@ extensions = [
 # Pages.
 source_suffix = {".md": "myst-nb"}
 exclude_patterns = ["_build"]
-templates_path = ["_templates"]
+smartquotes = False  # two dashes begin an option
 nitpicky = False
 default_role = "py:obj"  # `name` in a docstring links to the name, if it is in the reference
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]

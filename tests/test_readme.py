@@ -79,8 +79,8 @@ $ contextwise engines
 ...branch ...
 $ ls
 whatever
-$ contextwise nonsense
-contextwise: No such command 'nonsense'. Try: contextwise --help
+$ contextwise xyzzy
+contextwise: No such command 'xyzzy'. Try: contextwise --help
 $ contextwise completion \\
     bash > script
 ```
@@ -90,7 +90,7 @@ $ contextwise completion \\
 def test_the_commands_of_a_page_are_found() -> None:
     assert [shown.command for shown in shown_commands(PAGE)] == [
         "contextwise engines",
-        "contextwise nonsense",
+        "contextwise xyzzy",
         "contextwise completion     bash > script",
     ]
 
