@@ -127,6 +127,15 @@ def test_a_suffix_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_store_keeps_the_matrix(tmp_path: Path) -> None:
+    options = [*SIX, "--store", str(tmp_path / "run"), "--json"]
+    first = run(*options).stdout
+    assert json.loads(first)["distances"] == DISTANCES
+    assert run(*options).stdout == first
+    with pytest.raises(ContextwiseError, match="holds a run with another configuration: digest"):
+        run("six", "six", "six", "--store", str(tmp_path / "run"))
+
+
 class TestApproximate:
     """Estimates say that they are estimates, in every output."""
 

@@ -39,6 +39,12 @@ GANAK = "some counts are Ganak's, which errs with a probability below one in a b
 )
 @click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
 @click.option("--engine", metavar="NAME", help="What counts; see: contextwise engines")
+@click.option(
+    "--store",
+    type=click.Path(),
+    metavar="FOLDER",
+    help="Count in blocks that are kept here: the same command goes on after a stop.",
+)
 @click.option("--approximate", is_flag=True, help="Estimate, by sampling: for thousands of models.")
 @click.option(
     "--assertions",
@@ -60,6 +66,7 @@ def matrix(
     jobs: int,
     cluster: str | None,
     engine: str | None,
+    store: str | None,
     approximate: bool,
     assertions: int | None,
     seed: int,
@@ -79,6 +86,7 @@ def matrix(
       contextwise matrix first.mn second.mn third.mn
       contextwise matrix *.mn --out distances.csv
       contextwise matrix *.mn --normalized --jobs 4
+      contextwise matrix *.mn --store runs/matrix --jobs -1 --out distances.csv
       contextwise matrix six six-graph six-guess --json | jq .distances
       contextwise matrix *.mn --approximate --csv > estimates.csv
     """
@@ -86,9 +94,9 @@ def matrix(
         raise click.UsageError("choose one of --json and --csv")
     if assertions is not None and not approximate:
         raise click.UsageError("--assertions goes with --approximate")
-    if approximate and (engine or cluster or jobs != 1 or time_limit is not None):
+    if approximate and (engine or cluster or jobs != 1 or store or time_limit is not None):
         raise click.UsageError(
-            "--approximate takes none of --engine, --jobs, --cluster and --time-limit"
+            "--approximate takes none of --engine, --jobs, --cluster, --store, --time-limit"
         )
     from contextwise.comparison.many import distance_matrix
     from contextwise.counting import DEFAULT
@@ -111,6 +119,7 @@ def matrix(
     found = distance_matrix(
         given,
         names=models,
+        store=store,
         engine=engine or DEFAULT,
         n_jobs=jobs,
         cluster=cluster,
