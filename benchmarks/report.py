@@ -22,6 +22,9 @@ def write(results: Path) -> None:
         elif line["name"] == "hard":
             picture = results.with_name(f"{results.stem}-hard.png")
             _scatter(line, picture)
+        elif line["name"] == "distances":
+            picture = results.with_name(f"{results.stem}-distances.png")
+            _distances(line, picture)
         else:
             continue
         parts.append(f"![{line['title']}]({picture.name})\n")
@@ -61,6 +64,8 @@ def _section(line: dict[str, Any]) -> str:
 def _seconds(measurement: dict[str, Any] | None) -> str:
     if measurement is None:
         return "–"
+    if "distance" in measurement["notes"]:
+        return f"{measurement['notes']['distance']:.1f}"
     more = "" if measurement["notes"].get("finished", True) else "> "
     return f"{more}{measurement['seconds']:.3g} s"
 
@@ -98,6 +103,36 @@ def _scatter(line: dict[str, Any], path: Path) -> None:
     plot.loglog(ends, ends, color="grey", linewidth=1)
     plot.set(title=line["title"], xlabel="Ganak alone, seconds", ylabel="contextwise, seconds")
     plot.grid(alpha=0.3)
+    figure.savefig(path, dpi=120)
+
+
+def _distances(line: dict[str, Any], path: Path) -> None:
+    """Distance, false positives and false negatives against rows: a column per kind of truth."""
+    from matplotlib.figure import Figure
+
+    kinds = list(dict.fromkeys(m["notes"]["truth"] for m in line["measurements"]))
+    counts = ("distance", "fp", "fn")
+    figure = Figure(figsize=(4.5 * len(kinds), 10), layout="constrained")
+    plots = figure.subplots(len(counts), len(kinds), sharex=True, squeeze=False)
+    for column, kind in enumerate(kinds):
+        mine = [m for m in line["measurements"] if m["notes"]["truth"] == kind]
+        for row, count in enumerate(counts):
+            plot = plots[row][column]
+            for place, learner in enumerate(dict.fromkeys(m["contender"] for m in mine)):
+                notes = [m["notes"] for m in mine if m["contender"] == learner]
+                style = f"C{place % 10}" + ("o-", "s--", "^:")[place // 10]
+                plot.plot(
+                    [n["rows"] for n in notes],
+                    [n[count] for n in notes],
+                    style,
+                    label=learner,
+                    ms=3,
+                )
+            plot.set(xscale="log", ylabel=count, title=kind if row == 0 else None)
+            plot.grid(alpha=0.3)
+        plots[-1][column].set(xlabel="rows")
+    handles, labels = plots[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=7, fontsize=8)
     figure.savefig(path, dpi=120)
 
 

@@ -29,3 +29,30 @@ def test_a_line_is_measured_and_reported(tmp_path: Path) -> None:
     report = (tmp_path / "generated.md").read_text()
     assert "two threads" in report
     assert (tmp_path / "generated-growth.png").stat().st_size > 0
+
+
+DISTANCES = """
+import sys
+from pathlib import Path
+from benchmarks import report
+from benchmarks.lines import learners_d
+from benchmarks.measure import save
+learners_d.SIZES, learners_d.REPEATS = (50, 100), 1
+save(Path(sys.argv[1]), [learners_d.run(None)], "made")
+report.write(Path(sys.argv[1]))
+"""
+
+
+def test_distances_of_learners_are_measured_and_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("scipy")
+    kept = tmp_path / "made.json"
+    command = [sys.executable, "-c", DISTANCES, str(kept)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    line = json.loads(kept.read_text())["lines"]["distances"]
+    measured = [m["notes"] for m in line["measurements"]]
+    assert {m["truth"] for m in measured} == {"paper", "switched", "scattered"}
+    assert all(m["distance"] == m["fp"] + m["fn"] for m in measured)
+    nothing = [m["notes"] for m in line["measurements"] if m["contender"] == "independent"]
+    assert all(m["fp"] == 0 < m["fn"] for m in nothing)
+    assert (tmp_path / "made-distances.png").stat().st_size > 0

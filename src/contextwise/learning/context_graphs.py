@@ -175,17 +175,17 @@ def delete_edges(
     Returns
     -------
     list of tuple of int
-        The sets for which some group of rows is large enough to say anything; with more variables
-        given, groups only become smaller.
+        The sets that lie beside a variable in some row whose group is large enough to say anything;
+        as sets grow and edges go, no others will.
     """
     before, useful = graphs.copy(), []
     for done, given in enumerate(sets):
         groups, count = table.groups(given)
         sizes = np.bincount(groups, weights=table.counts, minlength=count)
         large = sizes[groups] >= max(SMALLEST, SMALLEST * rule.min_count)
-        if large.any():
+        beside = before[:, :, list(given)].all(axis=2) & large[:, None]
+        if beside.any():
             useful.append(given)
-            beside = before[:, :, list(given)].all(axis=2) & large[:, None]
             others = [v for v in table.varying if v not in given]
             _delete_given(table, pairs_of(others), beside, (groups, count), graphs, rule)
         if progress:

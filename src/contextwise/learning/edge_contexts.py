@@ -13,11 +13,12 @@ sets of contexts are equally likely.
 
 `contextwise.learning.edge_trees` decides about many configurations together.
 
-**Features.** An edge that never vanishes is a table of its two variables. One that vanishes is the
+**Features.** An edge that never vanishes is a table of its two variables. One that vanishes is
 cells of that table with the literals of each cube where it is there. Such a feature also makes the
-context's variables depend on both ends and on each other, there. If this adds more dependencies,
-over the distinct rows, than the contexts of the edge save, the edge is written without them.
-`added_` of the learners counts what features add to the edges, over the distinct rows.
+context's variables depend on both ends and on each other, there; cells that make a pair depend
+where its edge is absent are left out. Where no cell is left, all are taken, unless this adds more
+dependencies, over the distinct rows, than the contexts of the edge save; then the edge is written
+without them. `added_` of the learners counts what features add, over the distinct rows.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ class ContextualMPL(EdgeContexts):
 
     def find_edges(self, table: Table, graph: BoolArray) -> dict[Pair, Edge]:
         """Add contexts to the edges of the graph, the best one first."""
-        nodes = node_classes(table, graph, self.prior)
+        nodes = _node_classes(table, graph, self.prior)
         pairs = [(a, b) for a, b in np.argwhere(np.triu(graph)).tolist()]
         left = {pair: _configurations(table, graph, pair) for pair in pairs}
         absent: dict[Pair, list[Context]] = {pair: [] for pair in pairs}
@@ -152,7 +153,7 @@ class ContextualMPL(EdgeContexts):
         return {pair: _edge(table, graph, pair, absent[pair]) for pair in pairs}
 
 
-def node_classes(table: Table, graph: BoolArray, prior: float) -> list[Classes]:
+def _node_classes(table: Table, graph: BoolArray, prior: float) -> list[Classes]:
     """The classes of each variable, one per configuration of its neighbours."""
     blankets = [np.flatnonzero(own).tolist() for own in graph]
     small = [b if configurations_of(table, b) <= CONFIGURATIONS else [] for b in blankets]
@@ -262,30 +263,77 @@ def from_edge_contexts(domain: Domain, edges: Mapping[Pair, Edge], rows: IntArra
     ([('A', 'B')], [])
     """
     joined = {v for pair in edges for v in pair}
-    scopes: list[tuple[tuple[int, ...], list[Context]]] = [
-        ((v,), [{}]) for v in range(len(domain)) if v not in joined
+    features: list[Context] = [
+        {v: [k]}
+        for v, card in enumerate(domain.cardinalities)
+        if v not in joined
+        for k in range(card)
     ]
-    scopes += [(pair, _written(pair, edges, rows)) for pair in edges]
-    literals = (
-        [*zip(scope, (1 << k for k in cell), strict=True), *_literals(context)]
-        for scope, contexts in scopes
-        for context in contexts
-        for cell in product(*(range(domain.cardinalities[v]) for v in scope))
-    )
-    return Structure(domain, features_of(domain, literals))
+    for pair in edges:
+        features += _written(domain.cardinalities, pair, edges, rows)
+    return Structure(domain, features_of(domain, map(_literals, features)))
 
 
-def _written(pair: Pair, edges: Mapping[Pair, Edge], rows: IntArray) -> list[Context]:
-    """The contexts of an edge's features: its own, or all, whichever adds fewer dependencies."""
+def _written(
+    cards: Sequence[int], pair: Pair, edges: Mapping[Pair, Edge], rows: IntArray
+) -> list[Context]:
+    """The features of an edge: with its contexts, or without if that adds fewer dependencies."""
     saved = sum(int(_holds(rows, context).sum()) for context in edges[pair].absent)
+    features: list[Context] = []
     added = 0
     for context in edges[pair].present:
-        for two in pairs_of({*pair, *context}):
-            if two != pair:
-                reached = _holds(rows, {v: own for v, own in context.items() if v not in two})
-                absent = edges.get(two, NOWHERE).absent
-                added += sum(int((reached & _holds(rows, other)).sum()) for other in absent)
-    return edges[pair].present if added <= saved else [{}]
+        cells = list(possible_cells(cards, pair, context, edges))
+        if not cells:
+            cells = [{**context, **cell} for cell in _cells(cards, pair)]
+            added += _added(pair, context, edges, rows)
+        features += cells
+    return features if added <= saved else list(_cells(cards, pair))
+
+
+def possible_cells(
+    cards: Sequence[int], pair: Pair, context: Context, edges: Mapping[Pair, Edge]
+) -> Iterator[Context]:
+    """The features of an edge in a context that make no pair depend where it is absent.
+
+    Parameters
+    ----------
+    cards : sequence of int
+        How many values each variable has.
+    pair : the ends of the edge
+    context : where it is present
+    edges : mapping from pairs of positions to Edge
+    """
+    others = [two for two in pairs_of({*pair, *context}) if two != pair]
+    absent = [(two, where) for two in others for where in edges.get(two, NOWHERE).absent]
+    for cell in _cells(cards, pair):
+        feature = {**context, **cell}
+        if not any(_meet(feature, where, two) for two, where in absent):
+            yield feature
+
+
+def _cells(cards: Sequence[int], pair: Pair) -> Iterator[Context]:
+    a, b = pair
+    return ({a: [k], b: [m]} for k in range(cards[a]) for m in range(cards[b]))
+
+
+def _meet(one: Context, other: Context, but: Pair) -> bool:
+    """Whether two contexts can hold together, whatever the values of a pair."""
+    return all(
+        not set(values).isdisjoint(other[v])
+        for v, values in one.items()
+        if v in other and v not in but
+    )
+
+
+def _added(pair: Pair, context: Context, edges: Mapping[Pair, Edge], rows: IntArray) -> int:
+    """How many dependencies all features of an edge in a context add, over rows."""
+    added = 0
+    for two in pairs_of({*pair, *context}):
+        if two != pair:
+            reached = _holds(rows, {v: own for v, own in context.items() if v not in two})
+            absent = edges.get(two, NOWHERE).absent
+            added += sum(int((reached & _holds(rows, other)).sum()) for other in absent)
+    return added
 
 
 def _literals(context: Context) -> list[tuple[int, int]]:

@@ -17,11 +17,11 @@ gain is made, and pairs that share a variable with it are looked at again, until
 the score. So edges come and go as well, and an edge that is there in some contexts only is found
 even if it is too weak to be an edge everywhere.
 
-**Only what features can say.** An edge i–j that is present where C=0 is a feature of i, j and C, so
-C depends on both there. A tree is possible only if its features make no pair depend where that pair
-is absent, and it is absent only where no feature of another edge makes it depend. So the features
-say exactly what the trees say. (And rightly so: an interaction of i and j that depends on C is an
-interaction of all three.) Greater gains come first and rule out what contradicts them.
+**Only what features can say.** An edge i–j that is present where C=0 has features of i, j and C, so
+C depends on both there. A tree is possible only if every context where some edge is present keeps a
+feature that makes no pair depend where that pair is absent. So the features say exactly what the
+trees say. (And rightly so: an interaction of i and j that depends on C is an interaction of all
+three.) Greater gains come first and rule out what contradicts them.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from contextwise.learning.edge_contexts import (
     Edge,
     EdgeContexts,
     configurations_of,
+    possible_cells,
 )
 from contextwise.learning.permutation import BoolArray, Pair, Table, pairs_of
 
@@ -127,7 +128,7 @@ def _make_best(
     best = max(changes, key=lambda pair: changes[pair].gain)
     if changes[best].gain <= LEAST:
         return (set(changes), False) if made else (set(), False)
-    if not search.is_possible(best, changes[best].tree):
+    if not search.is_possible(best, changes[best].tree.edge):
         return {best}, made
     search.make(best, changes[best].tree)
     return {pair for pair in changes if set(pair) & set(best)}, True
@@ -192,6 +193,8 @@ class _Search:
             for v, w, blanket in zip(pair, pair[::-1], blankets, strict=True)
         ]
         tree = self.best_tree(pair, ends)
+        if not self.is_possible(pair, tree.edge):  # each leaf is, but not all together
+            return _Change(0.0, IMPOSSIBLE)
         return _Change(tree.value - _worth(ends, now.absent) - self.priors[pair], tree)
 
     def classes(self, variable: int, blanket: Sequence[int], but: int) -> Classes:
@@ -223,35 +226,26 @@ class _Search:
 
     def leaves(self, pair: Pair, ends: Ends, context: Context) -> list[_Tree]:
         """What a leaf can say: that the edge is absent, or that it is present."""
+        absent, present = Edge([], [context]), Edge([context], [])
         found = [IMPOSSIBLE]
-        if self.can_be_absent(pair, context):
-            found.append(_Tree(Edge([], [context]), _worth(ends, [context]), LEAF))
-        if self.can_be_present(pair, context):
-            found.append(_Tree(Edge([context], []), 0.0, LEAF))
+        if self.is_possible(pair, absent):
+            found.append(_Tree(absent, _worth(ends, [context]), LEAF))
+        if self.is_possible(pair, present):
+            found.append(_Tree(present, 0.0, LEAF))
         return found
 
-    def can_be_absent(self, pair: Pair, context: Context) -> bool:
-        """Whether no feature of another edge makes the pair depend in the context."""
-        return not any(
-            set(pair) <= {*other, *where} and _meet(where, context, pair)
-            for other, edge in self.edges.items()
-            if other != pair
-            for where in edge.present
-        )
-
-    def can_be_present(self, pair: Pair, context: Context) -> bool:
-        """Whether features of the pair in the context make no pair depend that must not."""
-        return not any(
-            _meet(context, where, two)
-            for two in pairs_of({*pair, *context})
-            if two != pair
-            for where in self.edge(*two).absent
-        )
-
-    def is_possible(self, pair: Pair, tree: _Tree) -> bool:
-        """Whether the leaves of a tree can be said in features, as the other edges are now."""
-        return all(self.can_be_absent(pair, own) for own in tree.edge.absent) and all(
-            self.can_be_present(pair, own) for own in tree.edge.present
+    def is_possible(self, pair: Pair, edge: Edge) -> bool:
+        """Whether features can say where a pair is present and absent, and all others as well."""
+        cards, edges = self.table.cardinalities, {**self.edges, pair: edge}
+        concerned = [
+            (other, context)
+            for other, own in edges.items()
+            for context in own.present
+            if context and (other == pair or (edge.absent and set(pair) <= {*other, *context}))
+        ]
+        return all(
+            any(True for _ in possible_cells(cards, other, context, edges))
+            for other, context in concerned
         )
 
     def tests(self, pair: Pair) -> list[tuple[int, int, int]]:
@@ -286,15 +280,6 @@ def _join(ends: Ends, one: _Tree, other: _Tree, prior: float) -> _Tree:
         return IMPOSSIBLE
     gain = _worth(ends, edge.absent) if min(one.gain, other.gain) > -inf else -inf
     return _Tree(edge, gain, prior + one.prior + other.prior)
-
-
-def _meet(one: Context, other: Context, but: Pair) -> bool:
-    """Whether two contexts can hold together, whatever the values of a pair."""
-    return all(
-        not set(values).isdisjoint(other[v])
-        for v, values in one.items()
-        if v in other and v not in but
-    )
 
 
 def _splits(
