@@ -14,6 +14,7 @@ from benchmarks.lines import (
     hard,
     learners_d,
     learning,
+    many,
     solvers,
     statistics,
     threads,
@@ -38,4 +39,7 @@ LINES: Mapping[str, Callable[[Models], Line]] = {
     "chance": statistics.run_chance,
     "checks": statistics.run_checks,
     "weights": weights.run,
+    "moves": many.run_moves,
+    "matrices": many.run_matrices,
+    "sketches": many.run_sketches,
 }

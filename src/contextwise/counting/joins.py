@@ -275,16 +275,16 @@ class _Classes:
         ends = np.cumsum(sizes)
         entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + sizes, sizes)
         there = np.logical_or.reduce([own[entries] for own in held])
-        words = np.where(there[:, None], table.words[entries], np.uint64(0))
-        # Every pair of the table has an entry, so that no segment of the sum is empty.
-        sums = np.add.reduceat(words, ends - sizes, axis=0) if len(pairs) else words
-        some = np.logical_or.reduceat(there, ends - sizes) if len(pairs) else there
-        keys = (sums + table.salts[pairs]).tolist()
+        none = np.zeros((1, 2), dtype=np.uint64)
+        sums = np.concatenate([none, np.cumsum(table.words[entries[there]], axis=0)])
+        before = np.concatenate([[0], np.cumsum(there)])  # entries that are there, up to each one
+        low, high = before[ends - sizes], before[ends]
+        keys = (sums[high] - sums[low] + table.salts[pairs]).tolist()
         number = self._number
         return np.array(
             [
                 number.setdefault((one, two), len(number) + 1) if has else 0
-                for (one, two), has in zip(keys, some.tolist(), strict=True)
+                for (one, two), has in zip(keys, (high > low).tolist(), strict=True)
             ],
             dtype=np.int64,
         )
