@@ -22,7 +22,7 @@ from contextwise.learning.registry import learner_named
 from contextwise.report.text import as_text
 from contextwise.studies.learners import unit as units_module
 from contextwise.studies.learners.cells import DISTANCE, KL, by_rows, labels_of, of_truths, rank
-from contextwise.studies.learners.claims import agreements, disagreement, slopes
+from contextwise.studies.learners.claims import agreements, change_with_rows, disagreement, slopes
 from contextwise.studies.learners.configuration import (
     Configuration,
     Plan,
@@ -156,7 +156,7 @@ def test_a_learner_that_fails_or_is_too_slow_is_counted_and_ranks_last(
         "slow": (2, 0, 0, 2, 0),
     }
     assert "slow" in as_text(study_parts(records))
-    assert len(study_figures(records)) == 4, "one size has no learning curve"
+    assert len(study_figures(records)) == 5, "one size has no learning curve"
 
 
 def test_exact_and_estimated_values_are_never_ranked_together(finished: Path) -> None:
@@ -212,6 +212,26 @@ def test_slopes_are_those_that_made_the_rows() -> None:
     (found,) = slopes(records)
     assert [found.fp, found.fn] == pytest.approx([0.001, 0.02])
     assert list(found.fp_interval or ()) == pytest.approx([0.001, 0.001])
+
+
+def test_a_change_with_rows_is_clear_only_beyond_its_interval() -> None:
+    rng = np.random.default_rng(2)
+    records: list[dict[str, Any]] = []
+    for truth in "abcd":
+        for k in range(6):
+            fp, fn = rng.random(2)
+            for size, cost in ((100, 0.005), (1000, 0.001)):
+                one = made_up(truth, f"l{k}", 0, fp + fn, 100 * (cost * fp + 0.02 * fn))
+                records.append(one | {"size": size, "fp_share": fp, "fn_share": fn})
+    found = change_with_rows(records)
+    assert found is not None
+    assert found.value == pytest.approx(-0.004)
+    assert found.is_clear
+    assert change_with_rows([r for r in records if r["size"] == 100]) is None
+    noisy = [r | {"kl": r["kl"] + 5 * rng.random()} for r in records]
+    unclear = change_with_rows(noisy)
+    assert unclear is not None
+    assert not unclear.is_clear
 
 
 def test_rankings_that_are_opposite_have_tau_of_minus_1() -> None:
@@ -285,13 +305,12 @@ def test_the_command_leaves_tables_figures_a_summary_and_a_page(
     assert result.exit_code == 0, result.output
     assert "The learner that KL, refitted calls best" in result.stdout
     names = {path.name for path in out.iterdir()}
-    figures = {"learning-curves", "errors-plane", "ranks", "critical-differences", "times"}
+    figures = {"learning-curves", "errors-plane", "kl-against-errors", "ranks", "times"}
+    figures.add("critical-differences")
     assert {f"{name}.{suffix}" for name in figures for suffix in ("png", "svg")} <= names
     assert {"units.csv", "summary.md", "tables.tex", "page.html"} <= names
     summary = (out / "summary.md").read_text()
-    assert summary.count("units on 3 truths") == 2 * len(figures), (
-        "in the text, and for who cannot see"
-    )
+    assert summary.count(" on 3 truths") == 2 * len(figures), "in the text, and for who cannot see"
     assert "mathdefault" not in (out / "learning-curves.svg").read_text()
     page = (out / "page.html").read_text()
     assert page.count("<figcaption>") == len(figures)

@@ -102,7 +102,9 @@ def kl(
     metavar="FOLDER",
     help="Real data, NAME.train.data, NAME.valid.data and NAME.test.data (or .csv).",
 )
-@click.option("--unit-limit", type=float, metavar="S", help="Seconds for a learner on one unit.")
+@click.option(
+    "--unit-limit", type=float, metavar="S", help="Seconds of processor time per learner and unit."
+)
 @click.option("--seed", type=int, metavar="S", help="The seed of everything.")
 @click.option("--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
 @click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
@@ -66,11 +67,7 @@ class Configuration:
             "chunk": (self.chunk >= 1, "is at least 1"),
             "seed": (self.seed >= 0, "is 0 or more"),
         }
-        for name, (kept, rule) in rules.items():
-            if not kept:
-                given = getattr(self, name)
-                shown = ", ".join(map(str, given)) if isinstance(given, tuple) else given
-                raise ContextwiseError(f"{name} {rule}, not {shown}")
+        check_rules(self, rules)
 
     def model(self) -> Structure:
         """The true model."""
@@ -83,6 +80,48 @@ class Configuration:
     def quick(self) -> Configuration:
         """A smaller run with the same model, for a first look."""
         return replace(self, structures=min(self.structures, 60), parameter_sets=3, chunk=10)
+
+
+def check_rules(configuration: object, rules: Mapping[str, tuple[object, str]]) -> None:
+    """Refuse a configuration of which a setting breaks a rule.
+
+    Parameters
+    ----------
+    configuration : whose attributes the settings are
+    rules : for each setting whether it is kept, and what it asks for, in words
+
+    Raises
+    ------
+    ContextwiseError
+        With the setting, the rule and the value.
+    """
+    for name, (kept, rule) in rules.items():
+        if not kept:
+            given = getattr(configuration, name)
+            shown = ", ".join(map(str, given)) if isinstance(given, tuple) else given
+            raise ContextwiseError(f"{name} {rule}, not {shown}")
+
+
+def read_settings(path: str | os.PathLike[str], known: Collection[str]) -> dict[str, Any]:
+    """The settings in a TOML file, lists as tuples; a key that is not known is an error.
+
+    Parameters
+    ----------
+    path : of the file
+    known : the keys that there are
+
+    Returns
+    -------
+    dict
+    """
+    try:
+        given = tomllib.loads(read_bytes(path).decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ParseError(f"not a TOML file: {error}", path=path) from None
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise ParseError(f"unknown setting {unknown[0]!r}; there are {sorted(known)}", path=path)
+    return {key: tuple(own) if isinstance(own, list) else own for key, own in given.items()}
 
 
 def configuration_of(model: Model | None = None, **settings: Any) -> Configuration:
@@ -116,23 +155,13 @@ def to_toml(configuration: Configuration) -> str:
 
 def from_toml(path: str | os.PathLike[str]) -> Configuration:
     """The configuration in a file; a key that is not known, or a wrong value, is an error."""
-    try:
-        given = tomllib.loads(read_bytes(path).decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ParseError(f"not a TOML file: {error}", path=path) from None
-    known = {field.name for field in fields(Configuration)}
-    unknown = sorted(set(given) - known)
-    if unknown:
-        raise ParseError(f"unknown setting {unknown[0]!r}; there are {sorted(known)}", path=path)
+    given = read_settings(path, {field.name for field in fields(Configuration)})
     missing = sorted({"variables", "features"} - set(given))
     if missing:
         raise ParseError(f"the setting {missing[0]!r} is missing", path=path)
-    plain: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in given.items()
-    }
     try:
-        plain["variables"] = tuple((name, tuple(own)) for name, own in given["variables"].items())
-        made = Configuration(**plain)
+        given["variables"] = tuple((name, tuple(own)) for name, own in given["variables"].items())
+        made = Configuration(**given)
         made.model()
     except (TypeError, AttributeError, ValueError, ContextwiseError) as error:
         raise ParseError(f"a setting is wrong: {error}", path=path) from None

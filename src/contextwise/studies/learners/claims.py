@@ -282,6 +282,54 @@ def slopes(records: Iterable[Record]) -> list[Slopes]:
     return found
 
 
+@dataclass(frozen=True)
+class Change:
+    """By how much the slope of KL on false positives differs between the fewest and most rows.
+
+    Attributes
+    ----------
+    value : the slope at the most rows less that at the fewest
+    interval : resampling truths, the same ones at both sizes
+    """
+
+    value: float
+    interval: Interval | None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval is on one side of 0."""
+        return self.interval is not None and (self.interval[0] > 0 or self.interval[1] < 0)
+
+
+def change_with_rows(records: Iterable[Record]) -> Change | None:
+    """How KL's sight of false positives changes with the rows; None for a single size.
+
+    Parameters
+    ----------
+    records : of truths
+
+    Returns
+    -------
+    Change or None
+    """
+    exact = [r for r in records if r["kl"] is not None and r["kl_exact"]]
+    sizes = sorted({r["size"] for r in exact})
+    if len(sizes) < 2:
+        return None
+    few, many = ([r for r in exact if r["size"] == size] for size in (sizes[0], sizes[-1]))
+    names = sorted(_truths(few) & _truths(many))
+    before, after = (
+        {t: _moments([r for r in own if r["truth"] == t]) for t in names} for own in (few, many)
+    )
+
+    def difference(drawn: Sequence[str]) -> float | None:
+        first, last = _solve(drawn, before), _solve(drawn, after)
+        return None if first is None or last is None else last[0] - first[0]
+
+    value = difference(names)
+    return None if value is None else Change(value, resampled(names, difference))
+
+
 Moments = tuple[FloatArray, FloatArray]
 
 

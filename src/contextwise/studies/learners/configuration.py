@@ -15,7 +15,6 @@ is refused and not mistaken for the same run.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import sha256
@@ -25,6 +24,7 @@ from typing import Any
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.execution.files import read_bytes
 from contextwise.learning.registry import LEARNERS, learner_named
+from contextwise.studies.configuration import check_rules, read_settings
 from contextwise.studies.truths import truth_named
 
 TRUE_STRUCTURE = "true-structure"
@@ -70,10 +70,6 @@ PLANS: dict[str, Plan] = {
 """What is known of each label. A learner that the registry does not have is left out."""
 ADAPTERS = ("pgmpy", "pyagrum", "causal-learn")
 """Learners of other packages take part when they are asked for."""
-LEARNERS_OF_QUICK = tuple(
-    label for label in PLANS if label not in ("dtsl", "gssl", "trees-and-pairs")
-)
-"""Those that take longest are left out of a first look."""
 
 TRUTHS = (
     *(f"paper#{k}" for k in range(10)),
@@ -139,11 +135,7 @@ class Configuration:
             "resamples": (self.resamples == 0 or self.resamples >= 2, "is 0, or 2 and more"),
             "seed": (self.seed >= 0, "is 0 or more"),
         }
-        for name, (kept, rule) in rules.items():
-            if not kept:
-                given = getattr(self, name)
-                shown = ", ".join(map(str, given)) if isinstance(given, tuple) else given
-                raise ContextwiseError(f"{name} {rule}, not {shown}")
+        check_rules(self, rules)
 
     def record(self) -> dict[str, Any]:
         """The configuration as plain values."""
@@ -154,8 +146,6 @@ class Configuration:
         return replace(
             self,
             truths=TRUTHS_OF_QUICK if self.truths == TRUTHS else self.truths,
-            learners={k: v for k, v in self.learners.items() if k in LEARNERS_OF_QUICK}
-            or self.learners,
             sizes=(100, 1000) if self.sizes == Configuration.sizes else self.sizes,
             repeats=min(self.repeats, 2),
             test_rows=min(self.test_rows, 1000),
@@ -273,20 +263,10 @@ def to_toml(configuration: Configuration) -> str:
 
 def from_toml(path: str | os.PathLike[str]) -> Configuration:
     """The configuration in a file; an unknown key, a wrong value or a changed file is an error."""
+    given = read_settings(path, {one.name for one in fields(Configuration)})
     try:
-        given = tomllib.loads(read_bytes(path).decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ParseError(f"not a TOML file: {error}", path=path) from None
-    known = {one.name for one in fields(Configuration)}
-    unknown = sorted(set(given) - known)
-    if unknown:
-        raise ParseError(f"unknown setting {unknown[0]!r}; there are {sorted(known)}", path=path)
-    try:
-        plain: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in given.items()
-        }
-        plain["learners"] = {k: Plan(**own) for k, own in given.get("learners", {}).items()}
-        made = Configuration(**plain)
+        given["learners"] = {k: Plan(**own) for k, own in given.get("learners", {}).items()}
+        made = Configuration(**given)
     except (TypeError, AttributeError, ValueError, IndexError, ContextwiseError) as error:
         raise ParseError(f"a setting is wrong: {error}", path=path) from None
     now = fingerprints(made.truths, made.data)

@@ -22,6 +22,7 @@ from contextwise.studies.learners.cells import (
     HAMMING,
     KL,
     Record,
+    by_rows,
     labels_of,
     mean_of_truths,
     means_by_truth,
@@ -41,6 +42,8 @@ COLOURS = (
 )
 MARKERS = "os^Dv<>Ph*Xp"
 GREY = "#999999"
+LEAST_KL = 1e-4
+"""Smaller values are drawn here, so that a logarithmic axis has an end."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,8 @@ def study_figures(records: Sequence[Record]) -> list[StudyFigure]:
     if not own:
         return []
     makers: list[Callable[[Sequence[Record]], StudyFigure | None]] = [
-        *(learning_curves, errors_plane, ranks_side_by_side, critical_differences, times),
+        *(learning_curves, errors_plane, kl_against_errors, ranks_side_by_side),
+        *(critical_differences, times),
     ]
     return [made for maker in makers if (made := maker(own)) is not None]
 
@@ -140,22 +144,36 @@ def learning_curves(records: Sequence[Record]) -> StudyFigure | None:
     figure = new_figure(2 * COLUMN, 1.05 * COLUMN)
     shown = (DISTANCE, KL, CMLL)
     for axes, metric in zip(figure.subplots(1, len(shown)), shown, strict=True):
+        own = _below_true_structure(records) if metric is CMLL else records
         for label in every:
-            _curve(axes, records, metric.column, label, _look(labels, label))
+            _curve(axes, own, metric.column, label, _look(labels, label))
         _log_scale(axes, "x", sizes)
         if metric is KL:
             _log_scale(axes, "y")
         axes.set_xlabel("rows")
-        axes.set_title(metric.label)
+        axes.set_title("CMLL below the true one" if metric is CMLL else metric.label)
         axes.spines[["top", "right"]].set_visible(False)
     _legend(figure, figure.axes[0])
     return StudyFigure(
         "learning-curves",
         figure,
-        "Normalised distance, KL of the refitted structure (log scale, nats) and CMLL on test rows "
-        "(nats) against the number of rows: means over truths, with 95 % intervals that resample "
-        f"truths. From {_counted(records)}.",
+        "Normalised distance, KL of the refitted structure (log scale, nats), and by how much CMLL "
+        "on test rows is below that of the true structure on the same rows (nats), against the "
+        "number of rows: means over truths, with 95 % intervals that resample truths. From "
+        f"{_counted(records)}.",
     )
+
+
+def _below_true_structure(records: Sequence[Record]) -> list[Record]:
+    """The records with CMLL as the loss against the true structure, where that is known."""
+    found: list[Record] = []
+    for own in by_rows(records).values():
+        reference = own.get(TRUE_STRUCTURE, {}).get(CMLL.column)
+        for record in own.values():
+            value = record[CMLL.column]
+            loss = None if value is None or reference is None else reference - value
+            found.append({**record, CMLL.column: loss})
+    return found
 
 
 @styled
@@ -194,6 +212,35 @@ def errors_plane(records: Sequence[Record]) -> StudyFigure | None:
         "False positives against false negatives as shares of all assertions, means over truths; "
         f"marks grow with the number of rows ({', '.join(f'{size:,}' for size in sizes)}). On a "
         f"grey line the distance is the same, 0.1 from line to line. From {_counted(records)}.",
+    )
+
+
+@styled
+def kl_against_errors(records: Sequence[Record]) -> StudyFigure | None:
+    """KL of every structure against its false positives, and against its false negatives."""
+    most = max(record["size"] for record in records)
+    own = [r for r in records if r["size"] == most and r["kl"] is not None and r["kl_exact"]]
+    labels, every = _named(own)
+    if not own:
+        return None
+    figure = new_figure(2 * COLUMN, 1.15 * COLUMN)
+    panels = figure.subplots(1, 2, sharex=True, sharey=True)
+    names = ("false positives", "false negatives")
+    for axes, column, errors in zip(panels, ("fp_share", "fn_share"), names, strict=True):
+        for label in every:
+            points = [(r[column], max(r["kl"], LEAST_KL)) for r in own if r["learner"] == label]
+            x, y = np.array(points).T
+            axes.scatter(x, y, s=9, alpha=0.7, label=label, **_look(labels, label))
+        axes.set_xlabel(f"{errors} / all assertions")
+        _log_scale(axes, "y")
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("KL, refitted (nats)")
+    _legend(figure, panels[0])
+    return StudyFigure(
+        "kl-against-errors",
+        figure,
+        f"KL of every refitted structure at {most:,} rows against its false positives (left) and "
+        f"its false negatives (right), a mark per unit. From {_counted(own)} with exact KL.",
     )
 
 

@@ -25,9 +25,11 @@ from contextwise.studies.learners.cells import (
     rank,
 )
 from contextwise.studies.learners.claims import (
+    Change,
     Disagreement,
     Slopes,
     agreements,
+    change_with_rows,
     disagreement,
     slopes,
 )
@@ -77,13 +79,27 @@ def claims_section(records: Sequence[Record]) -> Section:
     """The paper's claims as numbers."""
     found = [disagreement(records, metric) for metric in (KL, CMLL, KL_OWN, CMLL_OWN)]
     cost = slopes(records)
-    parts: list[Part] = [Note("summary", " ".join(claims_sentences(found, cost)))]
+    change = change_with_rows(records)
+    parts: list[Part] = [Note("summary", " ".join(claims_sentences(found, cost, change)))]
     parts += [_disagreements(found), _slopes(cost)]
     return Section("What KL and CMLL see of structures", tuple(parts), key="claims")
 
 
-def claims_sentences(found: Sequence[Disagreement], cost: Sequence[Slopes]) -> Iterable[str]:
-    """The claims in words, each with its numbers; a claim that does not hold is said to."""
+def claims_sentences(
+    found: Sequence[Disagreement], cost: Sequence[Slopes], change: Change | None
+) -> Iterable[str]:
+    """The claims in words, each with its numbers; a claim that does not come out is said to.
+
+    Parameters
+    ----------
+    found : by KL and by CMLL, refitted, first
+    cost : the slopes at each size
+    change : of the slope of false positives with the rows
+
+    Yields
+    ------
+    str
+    """
     for one in found[:2]:
         if one.worse_share is None or one.pairs_worse is None:
             continue
@@ -103,13 +119,17 @@ def claims_sentences(found: Sequence[Disagreement], cost: Sequence[Slopes]) -> I
             f"{_between(own.fp_interval)}, one percent of false negatives {own.fn:.2g}"
             f"{_between(own.fn_interval)}, {ratio}."
         )
-    if len(cost) > 1:
-        first, last = cost[0], cost[-1]
-        falls = abs(last.fp) < abs(first.fp)
+    if change is not None:
+        turn = "more" if change.value < 0 else "less"
+        verdict = (
+            f"With more rows KL becomes {turn} blind to false positives here"
+            if change.is_clear
+            else "That KL becomes more blind to false positives with more rows is not clear here"
+        )
         yield (
-            f"With more rows KL becomes {'more' if falls else 'not more'} blind to false positives "
-            f"here: {first.fp:.2g} at {first.size:,} rows, {last.fp:.2g} at {last.size:,}. The "
-            "distance counts both alike, by definition."
+            f"{verdict}: their cost changes by {change.value:.2g}{_between(change.interval)} nats "
+            f"per percent from {cost[0].size:,} to {cost[-1].size:,} rows. The distance counts "
+            "both alike, by definition."
         )
 
 
