@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
+from contextwise.distributions import ConvergenceWarning
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import GSSL, SparsePairs, Trees, TreesAndPairs, as_data
 from contextwise.learning.gssl import conjunctions, generate
@@ -184,6 +185,13 @@ def test_strange_data() -> None:
         SparsePairs(rule="xor").fit([[0, 1]])  # type: ignore[arg-type]
     with pytest.raises(DomainError, match="a penalty is a finite number"):
         SparsePairs(l1=-1).fit([[0, 1]])
+
+
+def test_a_regression_that_ends_early_says_so() -> None:
+    with pytest.warns(ConvergenceWarning, match="5 regressions of 5 ended before the optimum"):
+        found = SparsePairs(l1=1.0, max_iterations=1).fit(chain(200, 4))
+    assert not found.converged_
+    assert found.gap_ > 1e-6
 
 
 def test_trees_and_pairs_score_no_worse_than_trees_alone() -> None:

@@ -43,6 +43,13 @@ PASSES = 1000
 PRECISION = 0.02
 """A step ends when the violation in its model is this part of the violation before it."""
 
+NOISE = 1e-13
+"""An objective is known up to this part of it. The gap falls with the distance from the optimum and
+the objective with its square: the last steps gain what the arithmetic cannot see."""
+
+IDLE = 10
+"""After so many steps in turn without a gain that can be seen, a search ends."""
+
 FEWEST = 20
 """A step takes in at least so many new features if they want to come in."""
 
@@ -195,6 +202,7 @@ def minimise(
     now = loss.at(weights)
     objective = now.value + penalty.value(weights)
     null = loss.at(np.zeros(loss.size)).value
+    idle = 0
     for done in range(max_iterations + 1):
         gradient = now.gradient + penalty.ridge * weights
         slope = penalty.slope(weights, gradient)
@@ -209,7 +217,8 @@ def minimise(
             converged = True
             break
         found = _search(loss, penalty, weights, step, objective, gain)
-        if found is None:  # as far as the arithmetic goes, nothing is better
+        idle = 0 if found is not None and found[2] < objective else idle + 1
+        if found is None or idle == IDLE:  # as far as the arithmetic goes, nothing is better
             converged = bound == -np.inf and gain <= 1e-8 * objective
             break
         weights, now, objective = found
@@ -252,7 +261,7 @@ def _search(
         tried = weights + length * step
         there = loss.at(tried)
         value = there.value + penalty.value(tried)
-        if value <= objective - 1e-3 * length * gain:
+        if value <= objective - 1e-3 * length * gain + NOISE * abs(objective):
             return tried, there, value
         length /= 2
     return None

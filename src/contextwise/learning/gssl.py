@@ -34,7 +34,9 @@ CELLS = 2**22
 
 
 class GSSL(Learner):
-    """Features by generalising rows at random; see the head of this module.
+    """Features by generalising rows at random, then one sparse fit (Van Haaren and Davis).
+
+    Conjunctions that are generated often are kept, and those whose weight ends at 0 are dropped.
 
     Parameters
     ----------

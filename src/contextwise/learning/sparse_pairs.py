@@ -22,6 +22,7 @@ is 0 is 0 at the optimum and not because a search ended early.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.distributions.fitting import ConvergenceWarning
 from contextwise.distributions.logistic import LogisticLoss, Options
 from contextwise.distributions.potentials import distinct_rows
 from contextwise.distributions.proximal_newton import Optimum, Penalty, minimise
@@ -43,6 +45,7 @@ from contextwise.learning.trees import threads_of
 from contextwise.models.domain import Domain
 from contextwise.models.factors import weighted
 from contextwise.models.features import IntArray, single_values, words_of
+from contextwise.models.numbers import plural
 from contextwise.models.structure import LogLinear
 
 FloatArray = npt.NDArray[np.float64]
@@ -146,7 +149,10 @@ class Columns:
 
 
 class SparsePairs(Learner):
-    """Pairs of variables by sparse regressions; see the head of this module.
+    """Pairs of variables by sparse regressions, each variable on all others.
+
+    A pair has a price, and stays if it is worth that; a variable with many values enters with its
+    whole table or not at all. Each regression is solved to a stated gap.
 
     Parameters
     ----------
@@ -234,8 +240,8 @@ class SparsePairs(Learner):
 
         Examples
         --------
-        >>> rows = [[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 0]] * 20
-        >>> [len(found.pairs_) for found in SparsePairs().path(rows, [50, 15, 5])]
+        >>> rows = [[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1], [1, 0, 0]] * 20
+        >>> [len(found.pairs_) for found in SparsePairs().path(rows, [50, 10, 5])]
         [0, 1, 3]
         """
         own = as_data(data, domain)
@@ -261,6 +267,14 @@ class SparsePairs(Learner):
         self.objective_ = sum(own.objective for own in optima)
         self.gap_ = max((own.gap for own in optima), default=0.0)
         self.converged_ = all(own.converged for own in optima)
+        if not self.converged_:
+            late = sum(not own.converged for own in optima)
+            warnings.warn(
+                f"{plural(late, 'regression')} of {len(optima)} ended before the optimum; allow "
+                "more with max_iterations= or a larger penalty",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         self.pairs_ = kept_pairs(columns, self.regressions_, self.rule)
         return _model(data.domain, columns, self.regressions_, self.pairs_)
 
