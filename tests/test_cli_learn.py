@@ -146,3 +146,17 @@ def test_errors_say_where_and_nothing_is_written(tmp_path: Path) -> None:
     assert not out.exists()
     with pytest.raises(cw.errors.ContextwiseError, match="the nearest is 'trees'"):
         run("tree", str(bad), "--out", str(out))
+
+
+def test_what_features_add_to_the_graphs_is_said(train: str, tmp_path: Path) -> None:
+    # B and C interact where A=0, but given C=1 A is no neighbour of B: a feature forgets A.
+    cells = [(0, 0, 0, 400), (0, 0, 1, 200), (0, 1, 0, 200), (0, 1, 1, 600)]
+    cells += [(1, 0, 0, 100), (1, 0, 1, 300), (1, 1, 0, 300), (1, 1, 1, 900)]
+    rows = np.repeat([cell[:3] for cell in cells], [cell[3] for cell in cells], axis=0)
+    path, out = tmp_path / "rows.csv", str(tmp_path / "learned.json")
+    path.write_text("A,B,C\n" + "\n".join(",".join(map(str, row)) for row in rows.tolist()))
+    added = learner_named("cspc")().fit(str(path)).added_  # type: ignore[attr-defined]
+    assert added > 0
+    said = run("cspc", str(path), "--out", out).stderr
+    assert f"the features add {added:,} to the dependencies that were found" in said
+    assert "the features add" not in run("edge-trees", train, "--out", out).stderr

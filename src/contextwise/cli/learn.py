@@ -294,7 +294,7 @@ def _choices(found: Selection) -> str:
 
 
 def _tell(learner: Learner, rows: Data, valid: Data | None) -> None:
-    """What came out, in two lines on standard error."""
+    """What came out, in a few lines on standard error."""
     from contextwise.models.numbers import plural
 
     structure = learner.structure_
@@ -302,6 +302,13 @@ def _tell(learner: Learner, rows: Data, valid: Data | None) -> None:
     click.echo(
         f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: {size}", err=True
     )
+    added = getattr(learner, "added_", None)
+    if added:
+        click.echo(
+            f"the features add {added:,} to the dependencies that were found, "
+            "counted over pairs and distinct rows",
+            err=True,
+        )
     if valid is not None:
         own = getattr(learner, "conditional_score", None)
         more = f", {own(valid):.6g} by its own conditionals" if own else ""
