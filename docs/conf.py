@@ -5,9 +5,12 @@ is what the package does. Nothing is loaded from outside: fonts are the reader's
 a package and is copied, and no other site's inventory is asked.
 """
 
+import atexit
 import os
 import re
+import shutil
 import sysconfig
+import tempfile
 from importlib.metadata import version as version_of
 from pathlib import Path
 
@@ -18,6 +21,14 @@ def _put_first(variable: str, folder: str) -> None:
 
 _put_first("PYTHONPATH", str(Path(__file__).parent))  # cells import the drawings beside this file
 _put_first("PATH", sysconfig.get_path("scripts"))  # and call the command of this environment
+
+# A profile of IPython for this build alone: what docs/cells.py says, and nothing of the reader's.
+_profile = tempfile.mkdtemp(prefix="contextwise-docs-")
+atexit.register(shutil.rmtree, _profile, ignore_errors=True)
+_startup = Path(_profile, "profile_default", "startup")
+_startup.mkdir(parents=True)
+shutil.copy(Path(__file__).parent / "cells.py", _startup)
+os.environ["IPYTHONDIR"] = _profile
 
 project = "contextwise"
 author = "the contextwise developers"
