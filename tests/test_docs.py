@@ -21,6 +21,8 @@ PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts
 sys.path.insert(0, str(DOCS))
 from check_site import problems  # type: ignore[import-not-found]  # noqa: E402
 
+LARGEST_PICTURE = 150 * 1024
+
 REFERENCE = {
     page: found[1]
     for page in (DOCS / "reference").glob("*.md")
@@ -62,11 +64,17 @@ def test_commands_are_made_from_the_command() -> None:
     assert COMMANDS
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize(
+    "page", [*PAGES, *ROOT.glob("*.md")], ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_pictures_are_small() -> None:
+    assert [path for path in DOCS.glob("*.png") if path.stat().st_size > LARGEST_PICTURE] == []
 
 
 def test_every_page_is_in_a_table_of_contents() -> None:
