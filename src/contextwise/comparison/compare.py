@@ -15,7 +15,6 @@ from typing import Any, Unpack
 
 from contextwise.comparison.comparison import COUNTS, Comparison, Interrupted
 from contextwise.comparison.confusion import Number, ZeroDivision
-from contextwise.comparison.estimate import estimate_open_pairs
 from contextwise.comparison.question import Question, Restriction, deadline_of, pose
 from contextwise.counting import DEFAULT, PairCounts, get_engine
 from contextwise.counting.extraction import contexts_of_pairs
@@ -122,6 +121,8 @@ def compare(
     if comparison.interrupted:
         raise Interrupted(comparison)
     if estimate and comparison.open_pairs:
+        from contextwise.comparison.estimate import estimate_open_pairs  # it loads much
+
         return replace(comparison, estimates=estimate_open_pairs(comparison))
     return comparison
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from contextwise.comparison.comparison import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.pairs import Pair
-from contextwise.comparison.sketch import CONFIDENCE, Estimate, binomial_interval
+from contextwise.comparison.sketch import CONFIDENCE, IntervalEstimate, binomial_interval
 from contextwise.counting.karp_luby import UnionDraws, draw_difference
 from contextwise.errors import ContextwiseError
 from contextwise.models.structure import Structure
@@ -39,9 +39,9 @@ class OpenEstimates:
     draws : how many contexts were drawn for each of the two kinds
     """
 
-    fp: Estimate
-    fn: Estimate
-    pairs: Mapping[Pair, tuple[Estimate, Estimate]]
+    fp: IntervalEstimate
+    fn: IntervalEstimate
+    pairs: Mapping[Pair, tuple[IntervalEstimate, IntervalEstimate]]
     draws: int
 
 
@@ -128,7 +128,7 @@ def _known(comparison: Comparison, kind: int) -> float:
 
 def _of_all(
     found: UnionDraws, sizes: npt.NDArray[np.float64], known: float, confidence: float
-) -> Estimate:
+) -> IntervalEstimate:
     """The errors of all pairs, those that are known included."""
     whole = float((sizes * found.shares).sum())
     return _scaled(found.hits, whole, confidence, known)
@@ -139,17 +139,19 @@ def _says(found: UnionDraws, pair: int) -> bool:
     return not found.shares[pair] or bool((found.pair == pair).any())
 
 
-def _of_pair(found: UnionDraws, pair: int, confidence: float) -> Estimate:
+def _of_pair(found: UnionDraws, pair: int, confidence: float) -> IntervalEstimate:
     """The errors of one pair, as a share of its contexts."""
     return _scaled(found.hits[found.pair == pair], float(found.shares[pair]), confidence, 0.0)
 
 
-def _scaled(hits: npt.NDArray[np.bool_], whole: float, confidence: float, known: float) -> Estimate:
+def _scaled(
+    hits: npt.NDArray[np.bool_], whole: float, confidence: float, known: float
+) -> IntervalEstimate:
     """The share of hits times what was drawn from, and what is known besides."""
     if not len(hits):
-        return Estimate(known, known, known, confidence)
+        return IntervalEstimate(known, known, known, confidence)
     low, high = binomial_interval(hits.sum(), len(hits), confidence)
-    return Estimate(
+    return IntervalEstimate(
         known + whole * float(hits.mean()),
         known + whole * float(low),
         min(1.0, known + whole * float(high)),

@@ -39,7 +39,7 @@ BLOCK = 256
 
 
 @dataclass(frozen=True)
-class Estimate:
+class IntervalEstimate:
     """An estimated number, and the interval that covers the true one as often as it says.
 
     Attributes
@@ -123,7 +123,7 @@ class Sketch:
             found.update(part.tobytes())
         return found.digest()
 
-    def distance(self, other: Sketch, *, confidence: float = CONFIDENCE) -> Estimate:
+    def distance(self, other: Sketch, *, confidence: float = CONFIDENCE) -> IntervalEstimate:
         """Estimate the normalized distance of the two models.
 
         Parameters
@@ -135,7 +135,7 @@ class Sketch:
 
         Returns
         -------
-        Estimate
+        IntervalEstimate
 
         Raises
         ------
@@ -149,7 +149,7 @@ class Sketch:
             )
         apart = int(differing(self.bits[None], other.bits[None])[0, 0])
         low, high = binomial_interval(apart, len(self), confidence)
-        return Estimate(apart / len(self), float(low), float(high), confidence)
+        return IntervalEstimate(apart / len(self), float(low), float(high), confidence)
 
 
 def sketch(

@@ -32,7 +32,7 @@ from contextwise.comparison.many import distance_matrix
 from contextwise.comparison.matrix import DistanceMatrix
 from contextwise.comparison.pairs import Pair, all_pairs, pair_positions
 from contextwise.comparison.question import Question, Restriction, deadline_of, pose
-from contextwise.comparison.sketch import ASSERTIONS, Estimate, draw_assertions
+from contextwise.comparison.sketch import ASSERTIONS, IntervalEstimate, draw_assertions
 from contextwise.comparison.track import Tracker
 from contextwise.counting.assertions import Assertions, answers, hold_bits
 from contextwise.counting.extraction import CoverSource
@@ -108,7 +108,7 @@ class Consensus:
     sum: Number
     medoid_sum: Number
     lower_bound: Number
-    majority: Estimate
+    majority: IntervalEstimate
     majority_is_exact: bool
     total: Number
     moves: int
@@ -332,7 +332,7 @@ class _Search:
 
 def _majority(
     question: Question, share: Fraction, rng: int | np.random.Generator
-) -> tuple[Estimate, bool]:
+) -> tuple[IntervalEstimate, bool]:
     """What the assertion-wise majority costs, and whether that was counted."""
     total = question.total()
     exact = question.value_weights is None and total <= FEW
@@ -342,11 +342,13 @@ def _majority(
     without = 2 * float(1 - share) * votes
     cost = np.minimum(with_it, without)
     if exact:
-        return Estimate(float(cost.sum()), float(cost.sum()), float(cost.sum()), 1.0), True
+        return IntervalEstimate(float(cost.sum()), float(cost.sum()), float(cost.sum()), 1.0), True
     scale = float(total)
     error = 1.96 * float(cost.std(ddof=1)) / len(cost) ** 0.5
     mean = float(cost.mean())
-    return Estimate(scale * mean, scale * max(0.0, mean - error), scale * (mean + error)), False
+    return IntervalEstimate(
+        scale * mean, scale * max(0.0, mean - error), scale * (mean + error)
+    ), False
 
 
 def _votes(models: Sequence[Structure], sample: Assertions) -> npt.NDArray[np.int64]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.explain import Explanation
 from contextwise.models.numbers import name
 from contextwise.report.elements import (
     Cell,
@@ -35,6 +34,9 @@ from contextwise.report.notes import (
     rounding_notes,
     scope_words,
 )
+
+if TYPE_CHECKING:
+    from contextwise.comparison.explain import Explanation
 
 DISTANCES = {
     "distance": ("distance", "The assertions on which the models differ: FP + FN."),

@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 from zlib import crc32
 
-from contextwise.distributions.sampling import Estimate
 from contextwise.models.numbers import READABLE, is_readable, name, number, percent, rate
 from contextwise.report.colours import Agreement
 
@@ -61,7 +60,20 @@ class PairName:
         return f"{name(self.first, 24)} – {name(self.second, 24)}"
 
 
-Cell: TypeAlias = str | Number | float | Interval | Estimate | Marked | PairName | None
+@runtime_checkable
+class Estimated(Protocol):
+    """A number that may come from samples, such as the estimates of `contextwise.distributions`."""
+
+    @property
+    def value(self) -> float:
+        """The number."""
+
+    @property
+    def standard_error(self) -> float:
+        """Its standard error; 0 where it is exact."""
+
+
+Cell: TypeAlias = str | Number | float | Interval | Estimated | Marked | PairName | None
 """A value of a table or of a measure; None is what is not known."""
 
 
@@ -268,7 +280,7 @@ def cell_text(cell: Cell, column: Column) -> str:
         return f"{ends[0]} to {ends[1]}"
     if isinstance(cell, Marked | PairName):
         return str(cell)
-    if isinstance(cell, Estimate):
+    if isinstance(cell, Estimated):
         return _estimate_text(cell)
     if isinstance(cell, str):
         return name(cell) if column.style == "name" else cell
@@ -287,7 +299,7 @@ def _number_text(value: Number | float, column: Column) -> str:
     return number(value if isinstance(value, int | Fraction) else Fraction(value), column.digits)
 
 
-def _estimate_text(estimate: Estimate) -> str:
+def _estimate_text(estimate: Estimated) -> str:
     if not estimate.standard_error:
         return f"{estimate.value:.6g}"
     return f"{estimate.value:.4g} ± {estimate.standard_error:.1g}"

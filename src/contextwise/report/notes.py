@@ -6,12 +6,14 @@ Each is worded once, here, for every rendering; what depends on where it is read
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.sketch import Estimate
 from contextwise.models.numbers import name, plural
 from contextwise.report.elements import Note, Part, is_rounded
+
+if TYPE_CHECKING:
+    from contextwise.comparison.sketch import IntervalEstimate
 
 Medium = Literal["command", "page", "python"]
 """Where the parts are read: it decides where a note sends the reader for more."""
@@ -94,7 +96,7 @@ def estimate_notes(comparison: Comparison) -> list[Note]:
     ]
 
 
-def _estimated(e: Estimate) -> str:
+def _estimated(e: IntervalEstimate) -> str:
     """A share with its interval; where no draw found one, only the upper limit is known."""
     if not e.value:
         return f"at most {100 * e.high:.3g} % (no draw found one)"
