@@ -138,22 +138,20 @@ class Consensus:
         """
         domain = self.structure.domain
         pair = pair_positions(domain, (first, second))
-        claims = list(ClaimSource(self.structure.features).claims(pair))
         found = []
-        for kind in (True, False):
-            for claim in [claim for claim in claims if claim.dependent == kind][:most]:
-                literals = (domain.literal(v, allowed) for v, allowed in claim.literals)
-                whole = type(claim)(claim.pair, True, claim.literals)
-                found.append(
-                    ClaimSupport(
-                        (domain.names[pair[0]], domain.names[pair[1]]),
-                        kind,
-                        write_literals(literals),
-                        sum(agrees(covers, whole) for covers in self._covers),
-                        sum(meets(covers, whole) for covers in self._covers),
-                        len(self.models),
-                    )
+        for claim in ClaimSource(self.structure.features).largest(pair, most):
+            literals = (domain.literal(v, allowed) for v, allowed in claim.literals)
+            whole = type(claim)(claim.pair, True, claim.literals)
+            found.append(
+                ClaimSupport(
+                    (domain.names[pair[0]], domain.names[pair[1]]),
+                    claim.dependent,
+                    write_literals(literals),
+                    sum(agrees(covers, whole) for covers in self._covers),
+                    sum(meets(covers, whole) for covers in self._covers),
+                    len(self.models),
                 )
+            )
         return found
 
     def __repr__(self) -> str:

@@ -69,6 +69,15 @@ class ClaimSource:
         for region in union(space, cubes, boxes=BOXES):
             yield Claim(pair, True, region.literals)
 
+    def largest(self, pair: tuple[int, int], most: int) -> list[Claim]:
+        """The claims about a pair in its largest regions: so many of either kind."""
+        claims = list(self.claims(pair))
+        return [
+            claim
+            for kind in (True, False)
+            for claim in [c for c in claims if c.dependent == kind][:most]
+        ]
+
     def blanket(self, variable: int, literals: Literals) -> IntArray:
         """The variables that share a feature with this one somewhere in a region."""
         features = self.features

@@ -268,12 +268,7 @@ class Stability:
         list of RegionSupport
         """
         pair = pair_positions(self.domain, (first, second))
-        claims = list(ClaimSource(self.reference.features).claims(pair))
-        kept = [
-            claim
-            for kind in (True, False)
-            for claim in [c for c in claims if c.dependent == kind][:most]
-        ]
+        kept = ClaimSource(self.reference.features).largest(pair, most)
         return [self._region(claim) for claim in kept]
 
     def _region(self, claim: Claim) -> RegionSupport:
