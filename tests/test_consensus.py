@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextwise import Structure, compare
+from contextwise import Structure, compare, distance_matrix, medoid
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation import consensus
 from contextwise.testing import domains, families
@@ -85,3 +85,14 @@ def test_supports_say_how_many_models_have_the_dependence() -> None:
 def test_bad_input_is_told(models: list[str], options: dict[str, Any], words: str) -> None:
     with pytest.raises(ContextwiseError, match=words):
         consensus(models, **options)
+
+
+def test_a_matrix_that_is_known_saves_counting_and_changes_nothing() -> None:
+    models = ["six", "six-guess", "six-graph"]
+    matrix = distance_matrix(models)
+    assert matrix.medoid == medoid(models)
+    assert matrix.among([2, 0]).distances.tolist() == [[0, 80], [80, 0]]
+    asked, known = consensus(models), consensus(models, matrix=matrix)
+    assert (known.structure, known.record()) == (asked.structure, asked.record())
+    with pytest.raises(ContextwiseError, match="the matrix is of 2 models, and there are 3"):
+        consensus(models, matrix=matrix.among([0, 1]))

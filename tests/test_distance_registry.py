@@ -87,7 +87,7 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
 }
 
 OF_MANY = {
-    "contextwise.evaluation.agreement.Consensus.mean_distance",
+    "contextwise.evaluation.consensus_result.Consensus.mean_distance",
     "contextwise.evaluation.stability_result.Stability.least_distance",
     "contextwise.evaluation.stability_result.Stability.medoid_distance",
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,18 @@ class DistanceMatrix:
                 "allow more time to know them"
             )
         return self.lower
+
+    @property
+    def medoid(self) -> int:
+        """The place of the model with the least sum of distances, the first of several."""
+        sums: list[Number] = self.distances.sum(axis=1).tolist()
+        return sums.index(min(sums))
+
+    def among(self, places: Sequence[int]) -> DistanceMatrix:
+        """The distances of some of the models, by their places."""
+        cells = np.ix_(places, places)
+        names = tuple(self.names[place] for place in places)
+        return replace(self, names=names, lower=self.lower[cells], upper=self.upper[cells])
 
     @cached_property
     def normalized(self) -> npt.NDArray[np.float64]:

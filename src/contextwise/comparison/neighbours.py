@@ -261,5 +261,4 @@ def medoid(models: Iterable[ModelLike], **options: Unpack[ManyOptions]) -> int:
     >>> medoid(["six-graph", "six", "six-guess"])
     1
     """
-    sums: list[Number] = distance_matrix(models, **options).distances.sum(axis=1).tolist()
-    return sums.index(min(sums))
+    return distance_matrix(models, **options).medoid

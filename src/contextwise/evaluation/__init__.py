@@ -40,7 +40,7 @@ _HOMES = {
     "ChanceInterrupted": "chance_result",
     "Check": "check_result",
     "CheckedClaim": "check_result",
-    "Consensus": "agreement",
+    "Consensus": "consensus_result",
     "Score": "scores",
     "Stability": "stability_result",
     "Summary": "replicates",

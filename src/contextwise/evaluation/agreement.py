@@ -18,147 +18,31 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import product
 from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.confusion import Confusion, Number, ratio
+from contextwise.comparison.confusion import Confusion, Number
 from contextwise.comparison.many import distance_matrix
 from contextwise.comparison.matrix import DistanceMatrix
-from contextwise.comparison.pairs import Pair, all_pairs, pair_positions
+from contextwise.comparison.pairs import all_pairs
 from contextwise.comparison.question import Question, Restriction, deadline_of, pose
 from contextwise.comparison.sketch import ASSERTIONS, IntervalEstimate, draw_assertions
 from contextwise.comparison.track import Tracker
 from contextwise.counting.assertions import Assertions, answers, hold_bits
-from contextwise.counting.extraction import CoverSource
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.claims import ClaimSource, agrees, meets
+from contextwise.evaluation.consensus_result import ClaimSupport, Consensus
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
-from contextwise.models.notation import in_words, quoted, write_literals
 from contextwise.models.structure import Structure
+
+__all__ = ["ClaimSupport", "Consensus", "consensus"]
 
 FEW = 2**16
 """Up to so many assertions the majority's sum is counted."""
-REGIONS = 3
-
-
-@dataclass(frozen=True)
-class ClaimSupport:
-    """How many of the models have a dependence in a region of contexts.
-
-    Attributes
-    ----------
-    pair : the names
-    dependent : what the consensus claims in this region
-    when : the region's literals as text; empty for every context
-    throughout : how many models have the dependence in every context of the region
-    somewhere : how many have it in some context of the region
-    of : the number of models
-    """
-
-    pair: Pair
-    dependent: bool
-    when: str
-    throughout: int
-    somewhere: int
-    of: int
-
-    def __str__(self) -> str:
-        between = "–".join(map(quoted, self.pair))
-        says = "depend" if self.dependent else "are independent"
-        where = f"when {in_words(self.when)}" if self.when else "in every context"
-        range_ = f"{self.throughout} to {self.somewhere}"
-        shown = str(self.throughout) if self.throughout == self.somewhere else range_
-        return f"{between} {says} {where}: {shown} of {self.of} models have the dependence"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Consensus:
-    """A structure near to many models, and how near.
-
-    Attributes
-    ----------
-    structure : the consensus
-    models : the models, over one domain
-    sum : the exact sum of its distances to the models (weighted, with another threshold)
-    medoid_sum : the same of the model with which the search began
-    lower_bound : no structure at all has a smaller sum of distances
-    majority : the sum of the assertion-wise majority, which need not be a structure
-    majority_is_exact : whether that sum was counted; otherwise it is an estimate
-    total : the number of assertions
-    moves : how many features were added or removed
-    is_local_optimum : whether no single feature more or less has a smaller sum
-    threshold : which share of the models a dependence needs
-
-    Examples
-    --------
-    >>> found = consensus(["six", "six-guess", "six-graph"])
-    >>> found.sum, found.medoid_sum, found.lower_bound, found.majority.value
-    (88, 96, Fraction(88, 1), 88.0)
-    """
-
-    structure: Structure
-    models: tuple[Structure, ...]
-    sum: Number
-    medoid_sum: Number
-    lower_bound: Number
-    majority: IntervalEstimate
-    majority_is_exact: bool
-    total: Number
-    moves: int
-    is_local_optimum: bool
-    threshold: Fraction
-
-    @property
-    def mean_distance(self) -> float:
-        """The mean share of assertions in which it differs from a model."""
-        return ratio(self.sum, len(self.models) * self.total) if self.total else 0.0
-
-    @cached_property
-    def _covers(self) -> list[CoverSource]:
-        return [CoverSource(model.features) for model in self.models]
-
-    def supports(self, first: str, second: str, *, most: int = REGIONS) -> list[ClaimSupport]:
-        """What the consensus claims about a pair, and how many models have the dependence there.
-
-        Parameters
-        ----------
-        first, second : the names of the pair
-        most : how many regions of either kind, the largest first
-
-        Returns
-        -------
-        list of ClaimSupport
-        """
-        domain = self.structure.domain
-        pair = pair_positions(domain, (first, second))
-        found = []
-        for claim in ClaimSource(self.structure.features).largest(pair, most):
-            literals = (domain.literal(v, allowed) for v, allowed in claim.literals)
-            whole = type(claim)(claim.pair, True, claim.literals)
-            found.append(
-                ClaimSupport(
-                    (domain.names[pair[0]], domain.names[pair[1]]),
-                    claim.dependent,
-                    write_literals(literals),
-                    sum(agrees(covers, whole) for covers in self._covers),
-                    sum(meets(covers, whole) for covers in self._covers),
-                    len(self.models),
-                )
-            )
-        return found
-
-    def __repr__(self) -> str:
-        return (
-            f"Consensus({len(self.models)} models, {len(self.structure)} features, "
-            f"mean distance {self.mean_distance:.4g})"
-        )
 
 
 def consensus(
@@ -167,6 +51,7 @@ def consensus(
     threshold: float | Fraction = 0.5,
     time_limit: float | None = None,
     rng: int | np.random.Generator = 0,
+    matrix: DistanceMatrix | None = None,
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
 ) -> Consensus:
@@ -182,6 +67,8 @@ def consensus(
         When to stop improving; the sum is exact all the same.
     rng : seed or numpy.random.Generator
         For the estimate of the majority's sum, where there are too many assertions to count it.
+    matrix : DistanceMatrix, optional
+        The distances of the models to each other, with the same restriction, if they are known.
     show_progress : bool or function
         A line on standard error, or a function of (features tried, features in all).
     **restriction
@@ -194,7 +81,7 @@ def consensus(
     Raises
     ------
     ContextwiseError
-        If there are fewer than two models, or the threshold is no share.
+        If there are fewer than two models, the threshold is no share, or the matrix is of others.
 
     Examples
     --------
@@ -213,10 +100,13 @@ def consensus(
     question = pose(models, **restriction)
     if len(question.structures) < 2:
         raise ContextwiseError("a consensus needs at least two models")
-    matrix = distance_matrix(question.structures, **_again(question))
-    sums: list[Number] = matrix.distances.sum(axis=1).tolist()
-    start = sums.index(min(sums))
-    search = _Search(question, start, share)
+    if matrix is None:
+        matrix = distance_matrix(question.structures, **_again(question))
+    if len(matrix.names) != len(question.structures):
+        raise ContextwiseError(
+            f"the matrix is of {len(matrix.names)} models, and there are {len(question.structures)}"
+        )
+    search = _Search(question, matrix.medoid, share)
     before = search.loss
     is_optimum = search.improve(deadline, show_progress)
     majority, exact = _majority(question, share, rng)
