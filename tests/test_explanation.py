@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 from contextwise import Domain, Structure, compare, examples
 from contextwise.comparison.explain import (
     FeatureErrors,
-    by_scope,
     explain,
     explain_comparison,
     explain_pair,
-    in_words,
 )
 from contextwise.comparison.pairs import Contexts
 from contextwise.learning.generate import random_structure
-from contextwise.models.notation import parse_literals
+from contextwise.models.notation import in_words, parse_literals
+from contextwise.report.explanations import by_scope
 from contextwise.testing import families, rows
 
 BOTH: tuple[Contexts, ...] = ("fully-contextualized", "canonical")

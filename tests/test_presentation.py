@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Comparison, Structure, compare, distance_matrix, examples, explain, score
+from contextwise.comparison.explain import explain_comparison
 from contextwise.report import notebook
 from contextwise.report.comparisons import (
     Guess,
@@ -30,6 +32,7 @@ from contextwise.report.elements import (
     exact_digits,
     is_rounded,
 )
+from contextwise.report.explanations import explanation_parts, pairs_table
 from contextwise.report.notes import open_note
 from contextwise.report.pictures import graph_picture, heat_legends, pairs_picture
 from contextwise.report.shares import Edge
@@ -117,6 +120,35 @@ class TestComparisons:
         assert "--json" in notes(comparison_parts(c), "rounding")[0]
         assert "--json" not in notes(comparison_parts(c, medium="page"), "rounding")[0]
         assert "--json" not in notes(comparison_parts(c, medium="python"), "rounding")[0]
+
+
+class TestExplanations:
+    @given(families(2))
+    def test_sentences_and_tables_say_the_same(self, models: tuple[Structure, Structure]) -> None:
+        found = explain(*models, top=2)
+        lines = list(found.lines())
+        for pair in found.pairs:
+            for row, line in zip(pairs_table([pair]).texts(), pair.lines(), strict=True):
+                assert line in lines
+                assert all(text in line for text in row[-2:])
+        features = [table for table in tables(explanation_parts(found)) if table.key == "features"]
+        for table in features:
+            for row in table.texts():
+                assert sum(row[0] in line for line in lines) >= 1
+
+    def test_many_features_over_the_same_variables_are_one_row(self) -> None:
+        domain = {"A": 2, "B": 3, "C": 3}
+        guess = Structure(domain, [f"A=1 & B={k} & C={k}" for k in range(3)])
+        found = explain(Structure(domain), guess)
+        (table,) = (t for t in tables(explanation_parts(found)) if t.key == "features")
+        assert len(table.rows) == 2
+        assert table.texts()[1][:3] == ["2 more features over A, B, C", "has it", "3"]
+        assert "2 more features over A, B, C: each takes part in at most 3." in found.lines()
+
+    def test_a_notebook_says_that_ganak_counted(self) -> None:
+        by_ganak = replace(SIX, unions=replace(SIX.unions, counted={"ganak": 3}))
+        assert "Ganak" in explain_comparison(by_ganak)._repr_html_()
+        assert "Ganak" not in explain_comparison(SIX)._repr_html_()
 
 
 class TestCells:

@@ -84,5 +84,7 @@ def kl(
         for label, estimate in zip(labels, estimates.values(), strict=True)
     ]
     if by_position:
-        rows.append(("note", "variables and states are aligned by position, not by name", ""))
+        from contextwise.report.notes import BY_POSITION
+
+        rows.append(("note", BY_POSITION, ""))
     click.echo(columns(rows, "<<<"))

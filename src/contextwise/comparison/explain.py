@@ -30,7 +30,6 @@ from contextwise.comparison.explanation import (
     FeatureErrors,
     Kind,
     PairExplanation,
-    by_scope,
 )
 from contextwise.comparison.feature_errors import worst_features
 from contextwise.comparison.pairs import Pair, pair_positions
@@ -38,7 +37,6 @@ from contextwise.comparison.question import Restriction, deadline_of
 from contextwise.counting import DEFAULT
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
-from contextwise.models.notation import in_words
 
 __all__ = [
     "TIME_LIMIT",
@@ -46,11 +44,9 @@ __all__ = [
     "Explanation",
     "FeatureErrors",
     "PairExplanation",
-    "by_scope",
     "explain",
     "explain_comparison",
     "explain_pair",
-    "in_words",
 ]
 
 TOP = 10

@@ -1,11 +1,12 @@
-"""What an explanation says: regions of contexts, pairs, features; and its sentences.
+"""What an explanation says: regions of contexts, pairs, features.
 
-Literals stay literals here; texts are made of them when they are shown.
+Literals stay literals here. An explanation is put into words in `contextwise.report.explanations`
+alone, when it is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -14,8 +15,7 @@ from contextwise.comparison.comparison import Comparison
 from contextwise.comparison.confusion import Number
 from contextwise.comparison.pairs import Pair
 from contextwise.models import notation
-from contextwise.models.notation import in_words, quoted, write_literals
-from contextwise.models.numbers import number, percent, plural
+from contextwise.models.notation import write_literals
 
 Kind = Literal["guess", "true"]
 """Which of the two models alone has the dependence."""
@@ -88,18 +88,9 @@ class PairExplanation:
 
     def lines(self) -> Iterator[str]:
         """The explanation as sentences, one for each region."""
-        between = "–".join(map(quoted, self.pair))
-        for region in self.regions:
-            where = f"when {in_words(region.literals)}" if region.literals else "in every context"
-            share = percent(region.size, self.contexts)
-            yield f"{between} only in {region.only_in}: {where}; {share} of contexts"
-        if self.rest:
-            yield f"{between}: {percent(self.rest, self.contexts)} of contexts in other regions"
-        if self.undecided:
-            share = percent(self.undecided, self.contexts)
-            yield f"{between}: {share} of contexts not decided in time"
-        if not self.errors and not self.undecided:
-            yield f"{between}: no difference"
+        from contextwise.report.explanations import pair_lines
+
+        return pair_lines(self)
 
     def record(self) -> dict[str, Any]:
         """The explanation for other programs."""
@@ -183,17 +174,9 @@ class Explanation:
 
     def lines(self) -> Iterator[str]:
         """The explanation as sentences."""
-        yield self.comparison.summary()
-        for pair in self.pairs:
-            yield from pair.lines()
-        yield from _feature_lines(self.features)
-        if self.comparison.rests_on_ganak:
-            yield (
-                "Some of these counts are Ganak's, which errs with a probability below one in a "
-                "billion."
-            )
-        if self.partial:
-            yield "A time limit left out part of this explanation."
+        from contextwise.report.explanations import explanation_lines
+
+        return explanation_lines(self)
 
     def record(self) -> dict[str, Any]:
         """Pairs and features for other programs."""
@@ -210,46 +193,3 @@ class Explanation:
         from contextwise.report.notebook import explanation_html
 
         return explanation_html(self)
-
-
-def by_scope(features: Iterable[FeatureErrors]) -> list[list[FeatureErrors]]:
-    """Features of one scope together, in the order of the first of each.
-
-    Those whose removal undoes nothing are left out: others say the same as they do.
-    """
-    groups: dict[tuple[Kind, tuple[str, ...]], list[FeatureErrors]] = {}
-    for found in features:
-        if found.vanish != 0 or found.created:
-            groups.setdefault((found.only_in, found.scope), []).append(found)
-    return list(groups.values())
-
-
-def _feature_lines(features: tuple[FeatureErrors, ...]) -> Iterator[str]:
-    groups = by_scope(features)
-    for first, *others in groups:
-        yield _feature_line(first)
-        if others:
-            scope = ", ".join(map(quoted, first.scope))
-            errors = number(max(found.takes_part for found in others))
-            yield (
-                f"{plural(len(others), 'more feature')} over {scope}: each takes part in at most "
-                f"{errors}."
-            )
-    silent = [found for found in features if found.vanish == 0 and not found.created]
-    if silent:
-        worst, errors = in_words(silent[0].literals), plural(silent[0].takes_part, "error")
-        yield (
-            f"{plural(len(silent), 'feature')} of the guess, such as {worst} ({errors}), only "
-            "repeat errors that others make as well: removing one of them alone undoes nothing."
-        )
-
-
-def _feature_line(found: FeatureErrors) -> str:
-    errors = plural(found.takes_part, "error")
-    if found.only_in == "true":
-        return f"The guess lacks {in_words(found.literals)}: {errors}, gone if it is added."
-    start = f"The guess has {in_words(found.literals)}: it takes part in {errors}"
-    if found.vanish is None:
-        return f"{start}."
-    more = f" and brings {number(found.created)} new" if found.created else ""
-    return f"{start}; removing it alone undoes {number(found.vanish)}{more}."

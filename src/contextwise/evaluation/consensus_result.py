@@ -13,7 +13,7 @@ from contextwise.comparison.pairs import Pair, pair_positions
 from contextwise.comparison.sketch import IntervalEstimate
 from contextwise.counting.extraction import CoverSource
 from contextwise.evaluation.claims import ClaimSource, agrees, meets
-from contextwise.models.notation import in_words, quoted, write_literals
+from contextwise.models.notation import between, where, write_literals
 from contextwise.models.numbers import number, plural, rate
 from contextwise.models.structure import Structure
 
@@ -43,12 +43,11 @@ class ClaimSupport:
     of: int
 
     def __str__(self) -> str:
-        between = "–".join(map(quoted, self.pair))
         says = "depend" if self.dependent else "are independent"
-        where = f"when {in_words(self.when)}" if self.when else "in every context"
         range_ = f"{self.throughout} to {self.somewhere}"
         shown = str(self.throughout) if self.throughout == self.somewhere else range_
-        return f"{between} {says} {where}: {shown} of {self.of} models have the dependence"
+        claim = f"{between(self.pair)} {says} {where(self.when)}"
+        return f"{claim}: {shown} of {self.of} models have the dependence"
 
     def record(self) -> dict[str, object]:
         """The support as one flat mapping."""

@@ -19,7 +19,7 @@ from contextwise.evaluation.agreement import Consensus, consensus
 from contextwise.evaluation.claims import Claim, ClaimSource, agrees
 from contextwise.execution.progress import Progress
 from contextwise.models.domain import Domain
-from contextwise.models.notation import in_words, quoted, write_literals
+from contextwise.models.notation import between, where, write_literals
 from contextwise.models.numbers import percent, plural, rate
 from contextwise.models.structure import Structure
 
@@ -81,10 +81,9 @@ class RegionSupport:
     of: int
 
     def __str__(self) -> str:
-        between = "–".join(map(quoted, self.pair))
         says = "depend" if self.dependent else "are independent"
-        where = f"when {in_words(self.when)}" if self.when else "in every context"
-        return f"{between} {says} {where}: in {self.resamples} of {self.of} resamples"
+        claim = f"{between(self.pair)} {says} {where(self.when)}"
+        return f"{claim}: in {self.resamples} of {self.of} resamples"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -318,8 +317,7 @@ class Stability:
 def _listed(what: str, supports: list[PairSupport], top: int) -> Iterator[str]:
     if supports:
         shown = ", ".join(
-            f"{'–'.join(map(quoted, one.pair))} ({one.resamples} of {one.of})"
-            for one in supports[:top]
+            f"{between(one.pair)} ({one.resamples} of {one.of})" for one in supports[:top]
         )
         more = f" and {len(supports) - top:,} more" if len(supports) > top else ""
         yield f"{what}: {shown}{more}."

@@ -103,7 +103,7 @@ def summary(found: Compared) -> TagList:
     """The sentence and the distance first; the rates and the confusion matrix beside them."""
     first, *others = found.measures.all
     matrix: list[Part] = [] if found.is_open else [confusion_table(found.comparison)]
-    notes = [*ganak_notes([found.comparison], "page"), *rounding_notes(matrix, "page")]
+    notes = [*ganak_notes([found.comparison]), *rounding_notes(matrix, "page")]
     return TagList(
         tags.div(
             tags.div(headline(found, first), elements.quiet_measures(others), class_="headline"),

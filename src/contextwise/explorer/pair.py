@@ -24,6 +24,7 @@ from contextwise.explorer.wiring import Input, follow, offer, on, show, text, te
 from contextwise.models.domain import Domain
 from contextwise.models.numbers import Number, number, percent
 from contextwise.models.numbers import name as short
+from contextwise.report.colours import UNDECIDED, WORDS, Agreement
 from contextwise.report.elements import Cell, Column, Marked, Table
 from contextwise.report.explanations import region_parts
 from contextwise.report.shares import Edge, Shares, neighbours
@@ -33,6 +34,7 @@ LIMIT = 20.0  # seconds to find regions
 GRACE = 10.0  # seconds that it may take beyond that
 REGION_KEYS = ("only_in", "when", "size", "share")
 MOST_NEIGHBOURS = 100
+KINDS: tuple[Agreement, ...] = ("tp", "fn", "fp")
 
 FIRST = Input("first", text)
 SECOND = Input("second", text)
@@ -100,12 +102,10 @@ def counts(c: Comparison, pair: Pair) -> TagChild:
         one = c.pair(*pair)
     except OpenResult:
         low, high = c.pair_bounds(*pair).distance
-        words = f"Not decided in time: between {number(low)} and {number(high)} errors."
+        words = f"{UNDECIDED.capitalize()}: between {number(low)} and {number(high)} errors."
         return elements.notice(words)
     shares: tuple[tuple[Cell, Number], ...] = (
-        (Marked("in both (TP)", "tp"), one.tp),
-        (Marked("only in true (FN)", "fn"), one.fn),
-        (Marked("only in guess (FP)", "fp"), one.fp),
+        *((Marked(f"{WORDS[kind]} ({kind.upper()})", kind), getattr(one, kind)) for kind in KINDS),
         ("in neither (TN)", one.tn),
     )
     columns = Column("dependent", "words"), Column("contexts", "count"), Column("share", "share")

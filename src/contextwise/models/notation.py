@@ -149,5 +149,24 @@ def in_words(literals: Iterable[Literal] | str) -> str:
     )
 
 
+def where(literals: Iterable[Literal] | str) -> str:
+    """The contexts in which literals hold, in words.
+
+    >>> where("C=yes & D!=old"), where("")
+    ('when C=yes and D≠old', 'in every context')
+    """
+    words = in_words(literals)
+    return f"when {words}" if words else "in every context"
+
+
+def between(pair: Iterable[str]) -> str:
+    """The variables of a pair as one word of a sentence.
+
+    >>> between(("smoker", "very old"))
+    'smoker–very old'
+    """
+    return "–".join(map(quoted, pair))
+
+
 def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."

@@ -20,6 +20,8 @@ DASHES: dict[Agreement, tuple[float, float] | None] = {
     "fn": (1.5, 2.5),
 }
 WORDS: dict[Agreement, str] = {"tp": "in both", "fp": "only in guess", "fn": "only in true"}
+UNDECIDED = "not decided in time"
+"""The words for what a time limit left open."""
 
 STEPS = (0.001, 0.01, 0.1, 0.25, 0.5, 1.0)
 """Shares of contexts are shown in steps; a share up to the first one has the lightest tint."""

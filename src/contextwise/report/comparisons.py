@@ -6,14 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Literal
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
-from contextwise.models.numbers import name
 from contextwise.report.elements import (
     Cell,
     Column,
@@ -30,6 +29,7 @@ from contextwise.report.notes import (
     alignment_notes,
     estimate_notes,
     ganak_notes,
+    open_guesses_note,
     open_note,
     rounding_notes,
     scope_words,
@@ -144,7 +144,7 @@ def comparison_parts(
     else:
         parts += [confusion_table(comparison), measures(comparison)]
     parts += alignment_notes([comparison]) if medium != "command" else []
-    parts += ganak_notes([comparison], medium)
+    parts += ganak_notes([comparison])
     if top:
         parts.append(worst_pairs(comparison, top))
     return [*parts, *rounding_notes(parts, medium)]
@@ -164,8 +164,9 @@ def guesses_parts(guesses: Sequence[Guess], *, medium: Medium = "command") -> li
     """
     found = [guess.comparison for guess in guesses]
     parts: list[Part] = [guesses_table(guesses)]
-    parts += [_open_guesses(guesses)] if any(len(c.unions.open) for c in found) else []
-    return [*parts, *ganak_notes(found, medium), *rounding_notes(parts, medium)]
+    if any(len(c.unions.open) for c in found):
+        parts.append(open_guesses_note({guess.name: guess.comparison for guess in guesses}))
+    return [*parts, *ganak_notes(found), *rounding_notes(parts, medium)]
 
 
 def confusion_table(comparison: Comparison) -> Table:
@@ -285,15 +286,3 @@ def _guess_cells(c: Comparison) -> Iterator[Cell]:
     for key in SEVERAL:
         value = rates[key] if key in rates else getattr(c, key)
         yield None if isnan(value) else value
-
-
-def _open_guesses(guesses: Iterable[Guess]) -> Note:
-    """Which guesses are not finished, in words."""
-    listed = [
-        f"{name(guess.name)} ({len(c.unions.open):,} of {len(c.pairs):,} pairs open)"
-        for guess in guesses
-        if len((c := guess.comparison).unions.open)
-    ]
-    interrupted = any(guess.comparison.interrupted for guess in guesses)
-    why = "Interrupted" if interrupted else "Not decided in time"
-    return Note("open", f"{why}: {', '.join(listed)}.", warns=True)

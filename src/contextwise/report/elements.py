@@ -276,8 +276,8 @@ def cell_text(cell: Cell, column: Column) -> str:
     if cell is None:
         return UNKNOWN
     if isinstance(cell, Interval):
-        ends = cell_text(cell.low, column), cell_text(cell.high, column)
-        return f"{ends[0]} to {ends[1]}"
+        ends = (cell.low,) if cell.low == cell.high else (cell.low, cell.high)
+        return " to ".join(cell_text(end, column) for end in ends)
     if isinstance(cell, Marked | PairName):
         return str(cell)
     if isinstance(cell, Estimated):

@@ -13,7 +13,7 @@ from contextwise.evaluation.scores import Score
 from contextwise.models.numbers import plural
 from contextwise.report.comparisons import LABELS
 from contextwise.report.elements import Cell, Column, Interval, Note, Part, Style, Table
-from contextwise.report.notes import BY_POSITION, NATIVE, Medium, rounding_notes
+from contextwise.report.notes import BY_POSITION, Medium, matrix_ganak_notes, rounding_notes
 
 SCORE_LABELS = {
     "kl_true_guess": "KL(true ‖ guess)",
@@ -59,12 +59,7 @@ def matrix_parts(
     parts: list[Part] = [_square("The distance of each two models", labels, cells, style)]
     if matrix.by_position:
         parts.append(Note("alignment", BY_POSITION))
-    if matrix.rests_on_ganak:
-        text = (
-            "Some counts are Ganak's, whose caching errs with a probability below one in a "
-            f"billion; {NATIVE[medium]}."
-        )
-        parts.append(Note("ganak", text))
+    parts += matrix_ganak_notes(matrix)
     return [*parts, *rounding_notes(parts, medium)]
 
 

@@ -16,6 +16,7 @@ from contextwise.report.elements import Note, Part
 from contextwise.report.explanations import explanation_parts, region_parts
 from contextwise.report.html import render
 from contextwise.report.many import matrix_parts, scores_parts
+from contextwise.report.notes import ganak_notes
 from contextwise.report.text import as_text
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def comparison_html(comparison: Comparison) -> str:
 def explanation_html(explanation: Explanation) -> str:
     """The worst pairs with their regions, and the features behind them."""
     summary = Note("summary", explanation.comparison.summary())
-    return notebook_html([summary, *explanation_parts(explanation)])
+    notes = ganak_notes([explanation.comparison])
+    return notebook_html([summary, *explanation_parts(explanation), *notes])
 
 
 def pair_html(pair: PairExplanation) -> str:

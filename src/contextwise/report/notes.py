@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Literal
 
 from contextwise.comparison.compare import Comparison
 from contextwise.models.numbers import name, plural
+from contextwise.report.colours import UNDECIDED
 from contextwise.report.elements import Note, Part, is_rounded
 
 if TYPE_CHECKING:
+    from contextwise.comparison.many import DistanceMatrix
     from contextwise.comparison.sketch import IntervalEstimate
 
 Medium = Literal["command", "page", "python"]
@@ -23,12 +25,10 @@ EXACT_IN: Mapping[Medium, str] = {
     "page": "point at one to read all its digits",
     "python": "the attributes of the result are exact",
 }
-NATIVE: Mapping[Medium, str] = {
-    "command": "--engine native is deterministic",
-    "page": "--engine native is deterministic",
-    "python": 'engine="native" is deterministic',
-}
-
+GANAK = (
+    "whose caching errs with a probability below one in a billion; the engine native is "
+    "deterministic"
+)
 BY_POSITION = "Variables and states are aligned by position, not by name."
 
 
@@ -74,9 +74,24 @@ def alignment_notes(comparisons: Iterable[Comparison]) -> list[Note]:
 
 def open_note(comparison: Comparison) -> Note:
     """How many pairs are open, and why."""
-    why = "Interrupted" if comparison.interrupted else "Not decided in time"
-    pairs = f"{len(comparison.unions.open):,} of {len(comparison.pairs):,} pairs are open"
-    return Note("open", f"{why}: {pairs}.", warns=True)
+    return _open(f"{_open_share(comparison)} are open", interrupted=comparison.interrupted)
+
+
+def open_guesses_note(comparisons: Mapping[str, Comparison]) -> Note:
+    """Which guesses have open pairs, how many, and why."""
+    some_open = {own: c for own, c in comparisons.items() if len(c.unions.open)}
+    listed = [f"{name(own)} ({_open_share(c)} open)" for own, c in some_open.items()]
+    interrupted = any(c.interrupted for c in some_open.values())
+    return _open(", ".join(listed), interrupted=interrupted)
+
+
+def _open_share(comparison: Comparison) -> str:
+    return f"{len(comparison.unions.open):,} of {len(comparison.pairs):,} pairs"
+
+
+def _open(what: str, *, interrupted: bool) -> Note:
+    why = "Interrupted" if interrupted else UNDECIDED.capitalize()
+    return Note("open", f"{why}: {what}.", warns=True)
 
 
 def estimate_notes(comparison: Comparison) -> list[Note]:
@@ -103,29 +118,19 @@ def _estimated(e: IntervalEstimate) -> str:
     return f"{100 * e.value:.3g} % ({100 * e.low:.3g} % to {100 * e.high:.3g} %)"
 
 
-def ganak_notes(comparisons: Iterable[Comparison], medium: Medium) -> list[Note]:
-    """A note if some counts are Ganak's.
-
-    Parameters
-    ----------
-    comparisons : those that are shown together
-    medium : where the note is read
-
-    Returns
-    -------
-    list of Note
-        Empty if Ganak counted nothing.
-    """
+def ganak_notes(comparisons: Iterable[Comparison]) -> list[Note]:
+    """A note if some counts of comparisons that are shown together are Ganak's."""
     counted = [c.counted for c in comparisons]
     by_ganak = sum(own.get("ganak", 0) for own in counted)
     if not by_ganak:
         return []
     unions = f"{by_ganak:,} of {sum(sum(own.values()) for own in counted):,} unions"
-    text = (
-        f"{unions} were counted by Ganak, whose caching errs with a probability "
-        f"below one in a billion; {NATIVE[medium]}."
-    )
-    return [Note("ganak", text)]
+    return [Note("ganak", f"{unions} were counted by Ganak, {GANAK}.")]
+
+
+def matrix_ganak_notes(matrix: DistanceMatrix) -> list[Note]:
+    """A note if some counts of a matrix of distances are Ganak's."""
+    return [Note("ganak", f"Some counts are Ganak's, {GANAK}.")] if matrix.rests_on_ganak else []
 
 
 def rounding_notes(parts: Sequence[Part], medium: Medium) -> list[Note]:

@@ -16,6 +16,7 @@ from contextwise.report.colours import (
     DASHES,
     OPACITIES,
     STEP_WORDS,
+    UNDECIDED,
     UNKNOWN,
     WORDS,
     Agreement,
@@ -73,7 +74,7 @@ def heat_legends(heat: HeatMap) -> list[Legend]:
     others = {
         AGREED: (Mark("box", "covered", COVERED, COVERED_OPACITY), "depends, without such errors"),
         BLANK: (Mark("box", "blank", "#ffffff", 0.0), "never depends"),
-        OPEN: (Mark("box", "open", UNKNOWN), "not decided in time"),
+        OPEN: (Mark("box", "open", UNKNOWN), UNDECIDED),
     }
     rest = tuple(entry for code, entry in others.items() if code in codes)
     return [*legends, Legend("", rest)] if rest else legends

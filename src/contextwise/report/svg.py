@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from contextwise.models.notation import printable
 from contextwise.models.numbers import name as shown
-from contextwise.report.colours import COLOURS, DASHES, Agreement
+from contextwise.report.colours import COLOURS, DASHES, UNDECIDED, Agreement
 from contextwise.report.drawing import DISC, Drawing, Point, arrange, strand_lines, widest_of
 from contextwise.report.edges import edge_words, share_words
 from contextwise.report.heatmap import AGREED, OPEN, HeatMap, heat_map_png, palette
@@ -174,7 +174,7 @@ def _add_cells(parent: Element, heat: HeatMap, cell: float) -> None:
             data_row=str(row),
             data_column=str(column),
         )
-        words = "not decided in time" if isinf(share) else share_words(kind, share)
+        words = UNDECIDED if isinf(share) else share_words(kind, share)
         _add_tip(drawn, f"{shown(heat.names[row])} – {shown(heat.names[column])}: {words}")
 
 
