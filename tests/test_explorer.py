@@ -24,7 +24,7 @@ from typing import Any
 
 import pytest
 
-from contextwise import Domain, Structure, compare, examples, write
+from contextwise import Domain, Structure, compare, examples, read, write
 from contextwise.comparison.explain import explain_pair
 from contextwise.report.records import pair_records
 from hard import hard_models
@@ -346,11 +346,16 @@ def test_many_guesses_sort_choose_and_are_reported(page: Page, browser: Browser)
     head.click()
     expect(cells.first).to_have_text("six-graph (example)")
     expect(page.locator("#plane circle")).to_have_count(2)
-    shows(page, "#between", "The distance of each two models")
+    shows(page, "#between", "Nearest to the true model is six-guess, at 6.67 %")
     expect(page.locator("#between svg .mark")).to_have_count(3, timeout=PATIENCE)
     page.get_by_role("button", name="six-graph").click()
     expect(page.locator("#shown")).to_have_value("example:six-graph", timeout=PATIENCE)
-    page.click("#make_report")
+    page.click("#consensus_begin")
+    shows(page, "#consensus_outcome", "no structure is below")
+    with page.expect_download() as download:
+        page.click("#consensus_json")
+    assert read(download.value.path(), format="json").domain == examples.load("six").domain
+    page.click("#report_begin")
     page.locator("#report_html").wait_for()
     with page.expect_download() as download:
         page.click("#report_html")
@@ -358,6 +363,9 @@ def test_many_guesses_sort_choose_and_are_reported(page: Page, browser: Browser)
     assert "six-graph" in Path(download.value.path()).read_text(encoding="utf-8")
     with visit(browser, page.url) as again:
         expect(again.locator("#shown")).to_have_value("example:six-graph", timeout=PATIENCE)
+    page.click("#add_consensus")
+    expect(cells).to_have_count(3, timeout=PATIENCE)
+    expect(page.locator("#shown")).to_have_value("upload:0", timeout=PATIENCE)
 
 
 def test_nothing_is_shown_of_a_guess_that_is_not_chosen(page: Page) -> None:

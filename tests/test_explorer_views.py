@@ -20,10 +20,13 @@ from hypothesis import strategies as st
 from contextwise import Domain, Structure, compare, examples
 from contextwise.comparison.explain import ErrorRegion, explain_pair
 from contextwise.comparison.many import distance_matrix
+from contextwise.evaluation import summarize
 from contextwise.explorer import (
+    agreement,
     computations,
     context,
     elements,
+    evaluations,
     experiment,
     guesses,
     overview,
@@ -246,16 +249,56 @@ def test_guesses_sort_by_exact_numbers() -> None:
 
 
 def test_groups_of_guesses_have_means_with_intervals() -> None:
-    points = [Point(1.0, 2.0, ""), Point(3.0, 2.0, "")]
-    found = guesses.group_mean("pc", points)
-    assert (found.x, found.y, found.y_bar) == (2.0, 2.0, (2.0, 2.0))
-    assert found.x_bar is not None
-    assert found.x_bar[1] == pytest.approx(2 + 1.96 * np.std([1, 3], ddof=1) / np.sqrt(2))
     some = [shown(SIX, SIX_GUESS, "pc-1"), shown(SIX, SIX, "pc-2"), shown(SIX, SIX, "cl")]
-    assert str(guesses.plane(some)).count("<circle") == 3
-    assert str(guesses.plane(some)).count("<rect") == 1
-    matrix = distance_matrix([SIX, SIX_GUESS, SIX], names=["a", HOSTILE, "c"])
-    assert "<img" not in str(guesses.between(Done(matrix)))
+    groups = guesses.groups_of(some)
+    assert list(groups) == ["pc"]
+    found = guesses.group_mean(summarize(groups), "pc")
+    errors = [100 * float(one.comparison.fp) / 240 for one in some[:2]]
+    assert found.x == pytest.approx(np.mean(errors))
+    assert found.x_bar is not None
+    assert found.x_bar[1] > max(errors)  # two replicates say little
+    text = str(guesses.plane(some))
+    assert text.count("<circle") == 3
+    assert text.count("<rect") == 1
+    assert "The mean of each group" in text
+    assert "Intervals: t." in text
+
+
+def test_the_nearest_and_the_most_typical_guess_are_named() -> None:
+    graph = structure_of(examples.load("six-graph"))
+    some = [shown(SIX, SIX_GUESS, "near"), shown(SIX, graph, "far"), shown(SIX, SIX_GUESS, "twin")]
+    models = [SIX, SIX_GUESS, graph, SIX_GUESS]
+    names = ["six", *(one.guess.label for one in some)]
+    for approximate in (False, 1000):
+        matrix = distance_matrix(models, names=names, approximate=approximate)
+        text = str(agreement.between(Done(matrix), some))
+        assert "Nearest to the true model is near, at 6.67 %." in text
+        assert "most typical guess is near" in text
+        assert ("estimates from 1,000 random assertions" in text) == bool(approximate)
+        assert text.count('class="mark') == 4
+        assert len(agreement.matrix_records(matrix)) == 6
+    hostile_names = distance_matrix([SIX, SIX_GUESS, SIX], names=["a", HOSTILE, "c"])
+    assert "<img" not in str(agreement.between(Done(hostile_names)))
+
+
+def test_distances_that_are_open_are_drawn_between_their_bounds() -> None:
+    matrix = distance_matrix(hard_models(), names=["a", "b"], time_limit=0)
+    assert matrix.open
+    assert 'class="mark' in str(agreement.between(Done(matrix)))
+    assert 0 < agreement.middle(matrix)[0, 1] < 1
+
+
+def test_a_consensus_stands_beside_its_bounds() -> None:
+    named = {"a": SIX, "b": SIX_GUESS, "c": structure_of(examples.load("six-graph"))}
+    matrix = run(evaluations.distances_between, named, "fully-contextualized", 60.0)
+    found = run(evaluations.consensus_of, named, matrix, "fully-contextualized", 60.0)
+    text = str(agreement.agreed(found))
+    assert "no structure is below" in text
+    assert "a local optimum" in text
+    assert found.consensus.sum == found.consensus.lower_bound == 88
+    assert re.search(r"\d( to \d)? of 3", text)
+    estimated = run(evaluations.estimated_distances, named, "fully-contextualized")
+    assert estimated.names == ("a", "b", "c")
 
 
 def test_error_bars_are_not_cut() -> None:

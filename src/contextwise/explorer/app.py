@@ -148,5 +148,9 @@ def _tell(session: Session, state: State) -> None:
     async def present() -> None:
         await session.send_custom_message(
             "present",
-            {"comparison": state.current() is not None, "guess": state.guess() is not None},
+            {
+                "comparison": state.current() is not None,
+                "guess": state.guess() is not None,
+                "several": len(state.guesses()) > 1,
+            },
         )

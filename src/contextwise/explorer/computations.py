@@ -14,7 +14,6 @@ from functools import partial
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.comparison import Interrupted
 from contextwise.comparison.explain import PairExplanation, explain_comparison, explain_pair
-from contextwise.comparison.many import DistanceMatrix, distance_matrix
 from contextwise.comparison.pairs import Contexts, Pair
 from contextwise.errors import ContextwiseError
 from contextwise.explorer.job import Tell
@@ -211,27 +210,6 @@ def answers(models: Sequence[Model], question: str, time_limit: float, tell: Tel
         tell("Asking both models", k, len(models))
         found.append(answer_to(model, statement, time_limit=time_limit))
     return found
-
-
-def distances_between(
-    models: Mapping[str, Model], contexts: Contexts, tell: Tell
-) -> DistanceMatrix:
-    """The distance of each two models, by their names.
-
-    Parameters
-    ----------
-    models : the models, by their names
-    contexts : what a context is
-    tell : is told how far it is
-    """
-    words = f"Comparing each two of {len(models)} models"
-    tell(words, 0, 0)
-    return distance_matrix(
-        list(models.values()),
-        names=list(models),
-        contexts=contexts,
-        show_progress=partial(tell, words),
-    )
 
 
 def report_of(true: str, guesses: Mapping[str, Comparison], time_limit: float, tell: Tell) -> str:

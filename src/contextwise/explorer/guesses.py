@@ -6,39 +6,38 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from math import sqrt
-from statistics import mean, stdev
+from typing import Any
 
 from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
 
+from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.many import DistanceMatrix
 from contextwise.errors import ContextwiseError
+from contextwise.evaluation.intervals import Mean
+from contextwise.evaluation.replicates import Summary, summarize
 from contextwise.execution.records import as_csv, as_json
-from contextwise.explorer import elements
+from contextwise.explorer import agreement, elements, request
 from contextwise.explorer.background import Background
-from contextwise.explorer.computations import distances_between, report_of
-from contextwise.explorer.job import Done, Outcome, Working
-from contextwise.explorer.scatter import Point, Series, map_svg, scatter_svg
+from contextwise.explorer.computations import report_of
+from contextwise.explorer.job import Done
+from contextwise.explorer.scatter import Bar, Point, Series, scatter_svg
 from contextwise.explorer.state import Shown, State
-from contextwise.explorer.wiring import Input, clicks, offer, on, show, text
+from contextwise.explorer.wiring import Input, offer, on, show, text
 from contextwise.report.comparisons import Guess, guesses_parts
 from contextwise.report.elements import Cell, Column, Table
-from contextwise.report.layout import in_unit_square, planar
-from contextwise.report.many import matrix_parts
 from contextwise.report.records import Record, comparison_record
+from contextwise.report.summaries import summary_parts
 
 EXPLAINING = 30.0  # seconds for each guess of a report
 DRAWING = 60.0  # seconds for its pictures
-COMPARING = 120.0  # seconds for the distances between guesses
 MOST_LABELS = 25
 """Up to so many guesses, their names stand beside their points."""
-NORMAL = 1.96
-"""How many standard errors to either side a 95 % interval of a mean has."""
+SUMMARIZED = ("distance", "fp", "fn", "mcc", "kappa")
+"""What is summarized of a group of guesses."""
 
 SHOW = Input("show_guess", text)
-REPORT = Input("make_report", clicks)
+REPORT = "report"
 
 
 # -- what is shown -------------------------------------------------------------------------------
@@ -51,12 +50,11 @@ def panel() -> TagList:
         ui.output_ui("guess_table"),
         elements.downloads(("guesses_csv", "table (CSV)"), ("guesses_json", "table (JSON)")),
         ui.output_ui("plane"),
-        ui.output_ui("between"),
+        agreement.panel(),
         tags.section(
             tags.h2("Report", class_="h5 mt-3"),
             tags.p("All guesses with their explanations, in one file that needs no network."),
-            ui.input_action_button(REPORT.key, "Make the report", class_="btn-sm"),
-            tags.div(ui.output_ui("report_state"), aria_live="polite", class_="mt-2"),
+            request.panel(REPORT),
         ),
     )
 
@@ -96,28 +94,40 @@ def group_of(label: str) -> str:
     return re.sub(r"[-_ .#](run|rep|repeat|seed)?\d+$", "", stem) or stem
 
 
+def groups_of(results: Sequence[Shown]) -> dict[str, list[Comparison]]:
+    """The guesses whose names differ only in their last number, where there are such groups."""
+    groups: dict[str, list[Comparison]] = defaultdict(list)
+    for one in results:
+        if not one.compared.is_open:
+            groups[group_of(one.guess.label)].append(one.comparison)
+    return {name: own for name, own in groups.items() if len(own) > 1}
+
+
 def plane(results: Sequence[Shown]) -> TagChild:
     """False positives against false negatives: one point per guess, and the means of groups."""
     known = [one for one in results if not one.compared.is_open]
     if len(known) < 2:
         return None
     points = [_guess_point(one, labelled=len(known) <= MOST_LABELS) for one in known]
-    groups: dict[str, list[Point]] = defaultdict(list)
-    for one, point in zip(known, points, strict=True):
-        groups[group_of(one.guess.label)].append(point)
-    means = [group_mean(name, some) for name, some in groups.items() if len(some) > 1]
+    groups = groups_of(known)
+    summary = summarize(groups, metrics=SUMMARIZED) if groups else None
     words = "Each circle is a guess; the nearer to the corner, the nearer to the true model."
-    if means:
+    if summary:
         words += " A square is the mean of guesses whose names differ only in their last number, "
-        words += "with a 95 % interval of that mean."
+        words += "with its 95 % interval."
+    means = [group_mean(summary, name) for name in groups] if summary else []
     picture = scatter_svg(
         [Series("fp", points), Series("fn", means)],
         x_label="false positives, % of assertions",
         y_label="false negatives, % of assertions",
         title="False positives against false negatives of the guesses",
     )
-    title = tags.h2("Where they err", class_="h5 mt-3")
-    return tags.section(title, tags.p(words), elements.svg(picture))
+    return tags.section(
+        tags.h2("Where they err", class_="h5 mt-3"),
+        tags.p(words),
+        elements.svg(picture),
+        elements.rendered(summary_parts(summary)) if summary else None,
+    )
 
 
 def _guess_point(one: Shown, *, labelled: bool) -> Point:
@@ -128,99 +138,64 @@ def _guess_point(one: Shown, *, labelled: bool) -> Point:
     return Point(fp, fn, tip, label if labelled else "")
 
 
-def group_mean(name: str, points: Sequence[Point]) -> Point:
-    """The mean of some points, with 95 % intervals (normal approximation)."""
-    fp, fn = [p.x for p in points], [p.y for p in points]
-    x, y = mean(fp), mean(fn)
-    dx, dy = (NORMAL * stdev(values) / sqrt(len(points)) for values in (fp, fn))
-    tip = f"{name}, mean of {len(points)}: FP {x:.3g} ± {dx:.2g} %, FN {y:.3g} ± {dy:.2g} %"
-    return Point(x, y, tip, "", (x - dx, x + dx), (y - dy, y + dy))
+def group_mean(summary: Summary, group: str) -> Point:
+    """The mean errors of a group as a point, with their intervals."""
+    (x, x_bar), (y, y_bar) = (_percents(summary.mean(group, kind)) for kind in ("fp", "fn"))
+    tip = f"{group}, mean of {summary.mean(group, 'fp').count}: "
+    tip += f"FP {x:.3g} % ({x_bar[0]:.3g} to {x_bar[1]:.3g}), "
+    tip += f"FN {y:.3g} % ({y_bar[0]:.3g} to {y_bar[1]:.3g})"
+    return Point(x, y, tip, "", x_bar, y_bar)
 
 
-def between(outcome: Outcome[DistanceMatrix]) -> TagChild:
-    """The distances of each two models, and a map of them."""
-    if outcome is None:
-        return None
-    title = tags.h2("How far apart they are", class_="h5 mt-3")
-    if not isinstance(outcome, Done):
-        return tags.section(title, elements.not_done(outcome))
-    matrix = outcome.value
-    return tags.section(
-        title,
-        tags.p("The distance of each two models, as a share of all assertions."),
-        elements.rendered(matrix_parts(matrix, normalized=True, medium="page")),
-        tags.p("On the map, models stand about as far apart as their distances say."),
-        elements.svg(distance_map(matrix)),
+def _percents(value: Mean) -> tuple[float, Bar]:
+    assert value.mean is not None
+    assert value.low is not None
+    assert value.high is not None
+    return 100 * value.mean, (100 * value.low, 100 * value.high)
+
+
+def report_link(page: str) -> TagChild:
+    """The link to a report that is made."""
+    return elements.downloads(
+        ("report_html", f"report (HTML, {len(page.encode()) / 2**20:.1f} MiB)")
     )
-
-
-def distance_map(matrix: DistanceMatrix) -> str:
-    """The models as points whose distances follow those of the matrix."""
-    places = in_unit_square(planar(matrix.normalized)).tolist()
-    points = [Point(x, y, name, name) for (x, y), name in zip(places, matrix.names, strict=True)]
-    return map_svg(points, title=f"Map of {len(points)} models by their distances")
-
-
-def report_state(outcome: Outcome[str]) -> TagChild:
-    """How far the report is, and then the link to it."""
-    if isinstance(outcome, Done):
-        size = len(outcome.value.encode()) / 2**20
-        return elements.downloads(("report_html", f"report (HTML, {size:.1f} MiB)"))
-    return elements.not_done(outcome)
 
 
 # -- what happens --------------------------------------------------------------------------------
 
 
-def serve(state: State) -> list[Background[DistanceMatrix] | Background[str]]:
+def serve(state: State) -> list[Background[Any]]:
     """Tie the view to the session."""
-    measuring, reporting = Background(distances_between), Background(report_of)
-
-    def models() -> Hashable:
-        return state.true(), tuple(state.guesses()), state.contexts()
+    reporting = Background(report_of)
 
     def compared() -> Hashable:
-        return tuple(state.results())
-
-    @reactive.effect
-    def measure() -> None:
-        true, guesses = state.true(), state.guesses()
-        wanted = models()
-        if state.tab() != "guesses" or len(guesses) < 2 or len(state.results()) < len(guesses):
-            return
-        with reactive.isolate():
-            if measuring.asked() == wanted:
-                return
-        named = {entry.label: entry.model for entry in (true, *guesses)}
-        measuring.start(wanted, named, state.contexts(), seconds=COMPARING)
+        return tuple(state.results()) or None
 
     def make_report() -> None:
         with reactive.isolate():
-            results = state.results()
-            wanted = compared()
-        if not results:
-            return
+            results, wanted = state.results(), compared()
         named = {one.guess.label: one.comparison for one in results}
         seconds = len(results) * EXPLAINING + DRAWING
         reporting.start(wanted, results[0].true.label, named, EXPLAINING, seconds=seconds)
 
+    outcome = request.serve(
+        REPORT,
+        "Make the report",
+        reporting,
+        about=compared,
+        begin=make_report,
+        content=report_link,
+    )
+
     def report() -> str:
-        outcome = reporting.outcome(compared())
-        if not isinstance(outcome, Done):
+        known = outcome()
+        if not isinstance(known, Done):
             raise ContextwiseError("the report has not been made yet")
-        return outcome.value
+        return known.value
 
     show("guess_table", lambda: guess_table(state.results()))
     show("plane", lambda: plane(state.results()))
-    show("between", lambda: between(measuring.outcome(models())))
-    show("report_state", lambda: report_state(reporting.outcome(compared())))
     on(SHOW, lambda key: state.go(replace(state.now(), shown=key)))
-    on(REPORT, lambda _: make_report())
-
-    @reactive.effect
-    def one_at_a_time() -> None:
-        running = isinstance(reporting.outcome(compared()), Working)
-        ui.update_action_button(REPORT.key, disabled=running)
 
     def name() -> str:
         return f"{state.true().label} guesses"
@@ -228,7 +203,7 @@ def serve(state: State) -> list[Background[DistanceMatrix] | Background[str]]:
     offer("report_html", report, name=lambda: f"{state.true().label} report")
     offer("guesses_csv", lambda: as_csv(records(state.results())), name=name)
     offer("guesses_json", lambda: as_json(records(state.results())), name=name)
-    return [measuring, reporting]
+    return [reporting, *agreement.serve(state)]
 
 
 def records(results: Sequence[Shown]) -> list[Record]:

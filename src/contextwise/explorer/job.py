@@ -26,7 +26,7 @@ from typing import Any, Generic, TypeVar
 
 from contextwise.errors import ContextwiseError
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Tell = Callable[[str, int, int], None]
 """What a job calls to say what it does, and how much of it is done: (words, done, in all)."""
 
@@ -69,13 +69,13 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Done(Generic[T]):
+class Done(Generic[T_co]):
     """Work that is done, and what it gave."""
 
-    value: T
+    value: T_co
 
 
-Outcome = Working | Failed | Done[T] | None
+Outcome = Working | Failed | Done[T_co] | None
 """None is work that nobody has asked for."""
 
 
@@ -181,18 +181,30 @@ def _work(sending: Connection, function: Callable[..., Any], arguments: tuple[An
             last, words_before = time.monotonic(), words
             sending.send(Working(words, done, total))
 
+    _let_through(False)  # an interrupt waits until it has something to end
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.set_int_max_str_digits(0)  # counts are exact, whatever their size
-    with suppress(KeyboardInterrupt, BrokenPipeError):
+    with suppress(BrokenPipeError):
         tell("Starting", 0, 0)  # from now on it can be interrupted
         sending.send(_outcome(function, arguments, tell))
+
+
+def _let_through(interrupts: bool) -> None:
+    """Let interrupts end what runs, or hold them back until then."""
+    if sys.platform != "win32":
+        how = signal.SIG_UNBLOCK if interrupts else signal.SIG_BLOCK
+        signal.pthread_sigmask(how, {signal.SIGINT})
 
 
 def _outcome(
     function: Callable[..., Any], arguments: tuple[Any, ...], tell: Tell
 ) -> Done[Any] | Failed:
     try:
-        return Done(function(*arguments, tell))
+        _let_through(True)
+        try:
+            return Done(function(*arguments, tell))
+        finally:
+            _let_through(False)  # what was found is sent whole
     except ContextwiseError as error:
         return Failed(str(error))
     except KeyboardInterrupt:

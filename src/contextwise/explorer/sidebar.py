@@ -320,18 +320,7 @@ def _uploads(state: State) -> Background[ReadFiles]:
         if not isinstance(outcome, Done):
             return
         good = [(name, model) for name, model in outcome.value if not isinstance(model, str)]
-        with reactive.isolate():
-            before = state.entries()
-            entries = view.with_uploads(before, good)
-            keys = tuple(key for key in entries if key not in before)
-            chosen = (*(entry.key for entry in state.guesses()), *keys)
-            fitting = {entry.key for entry in view.offered_guesses(state.true(), entries)}
-            state.entries.set(entries)
-            new.set(keys)
-        if fitting.intersection(keys):
-            guesses = tuple(key for key in chosen if key in fitting)
-            shown = next(key for key in keys if key in fitting)
-            state.go(replace(state.now(), guesses=guesses, shown=shown))
+        new.set(state.add(good))
 
     def content() -> TagList:
         outcome = reading.outcome(reading.asked())

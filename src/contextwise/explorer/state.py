@@ -6,8 +6,8 @@ who look at it: a click on a pair does not draw the heat map again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar
 
 from shiny import reactive, req
@@ -20,6 +20,7 @@ from contextwise.explorer.computations import Compared, compare_all
 from contextwise.explorer.job import Done, Failed
 from contextwise.explorer.view import Entries, Entry, View
 from contextwise.models.domain import Domain
+from contextwise.models.structure import Model
 from contextwise.report.shares import Shares
 
 GRACE = 20.0  # seconds that a comparison may take beyond its own time limit
@@ -183,6 +184,21 @@ class State:
     def domain(self) -> Domain:
         """The variables of the models."""
         return self.true().model.domain
+
+    def add(self, models: Iterable[tuple[str, Model]]) -> tuple[str, ...]:
+        """Take in models of this session alone; those that fit become guesses. Their keys."""
+        with reactive.isolate():
+            before = self.entries()
+            entries = views.with_uploads(before, models)
+            keys = tuple(key for key in entries if key not in before)
+            chosen = (*(entry.key for entry in self.guesses()), *keys)
+            fitting = {entry.key for entry in views.offered_guesses(self.true(), entries)}
+            self.entries.set(entries)
+        if fitting.intersection(keys):
+            guesses = tuple(key for key in chosen if key in fitting)
+            shown = next(key for key in keys if key in fitting)
+            self.go(replace(self.now(), guesses=guesses, shown=shown))
+        return keys
 
     # -- the comparisons -------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Many models as parts to show: the matrix of distances, and scores side by side."""
+"""Many models as parts to show: the matrix of distances, a consensus, and scores side by side."""
 
 from __future__ import annotations
 
@@ -9,10 +9,21 @@ from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.many import DistanceMatrix
 from contextwise.comparison.neighbours import Neighbours
 from contextwise.comparison.sketch import CONFIDENCE, EstimatedMatrix
+from contextwise.evaluation.consensus_result import ClaimSupport, Consensus
 from contextwise.evaluation.scores import Score
+from contextwise.models.notation import in_words
 from contextwise.models.numbers import plural
 from contextwise.report.comparisons import LABELS
-from contextwise.report.elements import Cell, Column, Interval, Note, Part, Style, Table
+from contextwise.report.elements import (
+    Cell,
+    Column,
+    Interval,
+    Note,
+    PairName,
+    Part,
+    Style,
+    Table,
+)
 from contextwise.report.notes import BY_POSITION, Medium, matrix_ganak_notes, rounding_notes
 
 SCORE_LABELS = {
@@ -142,6 +153,69 @@ def neighbours_parts(
     parts: list[Part] = [Table("The nearest models", columns, rows, "nearest")]
     parts.append(Note("comparisons", f"{words}."))
     return [*parts, *rounding_notes(parts, medium)]
+
+
+def consensus_parts(
+    found: Consensus, supports: Sequence[ClaimSupport], *, medium: Medium = "command"
+) -> list[Part]:
+    """How near a consensus is to its models, beside what bounds it, and who has its claims.
+
+    Parameters
+    ----------
+    found : the consensus
+    supports : of some of its claims
+    medium : where the parts are read
+
+    Returns
+    -------
+    list of parts
+
+    Examples
+    --------
+    >>> from contextwise.evaluation import consensus
+    >>> sums, supports, note = consensus_parts(found := consensus(["six", "six-guess"]),
+    ...                                        found.widest_supports(1))
+    >>> sums.rows[0], supports.rows[0][-1]
+    (('the consensus', 16, 0.0333...), '2 of 2')
+    """
+    columns = Column("", "name"), Column("sum of distances", "count"), Column("mean share", "rate")
+    exact = "counted" if found.majority_is_exact else "estimated"
+    sums: dict[str, Number] = {
+        "the consensus": found.sum,
+        "the most typical model": found.medoid_sum,
+        "no structure is below": found.lower_bound,
+        f"the majority of each assertion ({exact})": round(found.majority.value),
+    }
+    each = len(found.models) * found.total
+    rows = tuple((label, own, ratio(own, each) if each else 0.0) for label, own in sums.items())
+    parts: list[Part] = [Table("How near to all models", columns, rows, "sums")]
+    if supports:
+        parts.append(_supports(supports))
+    parts.append(Note("consensus", next(found.lines())))
+    return [*parts, *rounding_notes(parts, medium)]
+
+
+def _supports(supports: Sequence[ClaimSupport]) -> Table:
+    columns = (
+        Column("pair", "name"),
+        Column("the consensus says", "words"),
+        Column("when", "words"),
+        Column("models with the dependence", "words"),
+    )
+    rows = tuple(
+        (
+            PairName(*one.pair),
+            "dependent" if one.dependent else "independent",
+            in_words(one.when) if one.when else "in every context",
+            f"{_range(one.throughout, one.somewhere)} of {one.of}",
+        )
+        for one in supports
+    )
+    return Table("Who has its claims, of the pairs that depend most", columns, rows, "supports")
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _between(low: Number | float, high: Number | float) -> Cell:

@@ -125,9 +125,8 @@ document.addEventListener("DOMContentLoaded", () => {
     map.heatMap ??= new HeatMap(map);
     map.heatMap.mark(pair);
   });
-  Shiny.addCustomMessageHandler("present", ({ comparison, guess }) => {
-    document.body.dataset.comparison = comparison;
-    document.body.dataset.guess = guess;
-    $(".needs-comparison, .needs-guess").trigger("shown"); // Shiny looks again what is on screen
+  Shiny.addCustomMessageHandler("present", (present) => {
+    Object.assign(document.body.dataset, present);
+    $(".needs-comparison, .needs-guess, .needs-several").trigger("shown"); // Shiny looks again
   });
 });

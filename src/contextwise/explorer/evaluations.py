@@ -1,0 +1,103 @@
+"""What the explorer computes of many models and of chance, as functions that run in processes.
+
+As in `contextwise.explorer.computations`, the last argument of each is told how far it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from contextwise.comparison.many import DistanceMatrix, distance_matrix
+from contextwise.comparison.pairs import Contexts
+from contextwise.comparison.sketch import EstimatedMatrix
+from contextwise.evaluation.agreement import consensus
+from contextwise.evaluation.consensus_result import ClaimSupport, Consensus
+from contextwise.explorer.job import Tell
+from contextwise.models.structure import Model
+
+SUPPORTED = 10
+"""Of so many pairs of a consensus the support is shown."""
+
+
+def distances_between(
+    models: Mapping[str, Model], contexts: Contexts, time_limit: float, tell: Tell
+) -> DistanceMatrix:
+    """The distance of each two models, by their names.
+
+    Parameters
+    ----------
+    models : the models, by their names
+    contexts : what a context is
+    time_limit : seconds; distances that are not known by then have bounds
+    tell : is told how far it is
+    """
+    words = f"Comparing each two of {len(models)} models"
+    tell(words, 0, 0)
+    return distance_matrix(
+        list(models.values()),
+        names=list(models),
+        contexts=contexts,
+        time_limit=time_limit,
+        show_progress=partial(tell, words),
+    )
+
+
+def estimated_distances(
+    models: Mapping[str, Model], contexts: Contexts, tell: Tell
+) -> EstimatedMatrix:
+    """Estimates of the distance of each two models, from random assertions.
+
+    Parameters
+    ----------
+    models : the models, by their names
+    contexts : what a context is
+    tell : is told how far it is
+    """
+    words = f"Asking {len(models)} models about random assertions"
+    tell(words, 0, 0)
+    return distance_matrix(
+        list(models.values()),
+        names=list(models),
+        contexts=contexts,
+        approximate=True,
+        show_progress=partial(tell, words),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Agreed:
+    """A consensus, and how many models have what it claims about the widest pairs."""
+
+    consensus: Consensus
+    supports: tuple[ClaimSupport, ...]
+
+
+def consensus_of(
+    models: Mapping[str, Model],
+    matrix: DistanceMatrix | None,
+    contexts: Contexts,
+    time_limit: float,
+    tell: Tell,
+) -> Agreed:
+    """A structure that is near to all models.
+
+    Parameters
+    ----------
+    models : the models, by their names
+    matrix : their distances, where they are known already
+    contexts : what a context is
+    time_limit : seconds after which it is not improved any more
+    tell : is told how far it is
+    """
+    tell("Comparing the models", 0, 0)
+    found = consensus(
+        list(models.values()),
+        matrix=matrix,
+        contexts=contexts,
+        time_limit=time_limit,
+        show_progress=partial(tell, "Trying features"),
+    )
+    tell("Asking who has its claims", 0, 0)
+    return Agreed(found, tuple(found.widest_supports(SUPPORTED)))
