@@ -67,9 +67,9 @@ def marginals(domain: Domain, data: Any) -> dict[str, dict[str, Fraction]]:
 
 
 def _in_order(
-    domain: Domain, variable: int, given: Sequence[Weight] | Mapping[State, Weight]
+    domain: Domain, variable: int, given: Sequence[Weight] | Mapping[State, Weight] | str
 ) -> list[Weight]:
-    """One weight a state, in the order of the states."""
+    """One weight per state, in the order of the states; a string is refused by name."""
     name, states = domain.names[variable], domain.states[variable]
     if not isinstance(given, Mapping):
         if isinstance(given, str) or len(given) != len(states):

@@ -176,7 +176,9 @@ def by_position(model: M) -> M:
     """The same model with codes for labels: what predicts rows of codes."""
     plain = Domain.of_cardinalities(model.domain.cardinalities)
     structure = Structure(plain, structure_of(model).features)
-    return LogLinear(structure, model.weights) if isinstance(model, LogLinear) else structure
+    if isinstance(model, LogLinear):
+        return LogLinear(structure, model.weights)
+    return structure
 
 
 def _laid(data: Data, domain: Domain) -> Data:
