@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,7 +40,7 @@ from contextwise.studies.learners.limits import TooSlowError, time_limited, with
 from contextwise.studies.learners.publication import publish
 from contextwise.studies.learners.real_data import structure_from, structure_text
 from contextwise.studies.learners.run import do_unit, run_learners, units
-from contextwise.studies.learners.tables import failures_table, study_parts
+from contextwise.studies.learners.tables import claims_sentences, failures_table, study_parts
 from contextwise.studies.learners.unit import COLUMNS, TIMINGS, marginals, refit, train_rows
 
 TINY = configuration_of(
@@ -88,6 +92,32 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_numbers(finished: Path, tmp_
     outcome = run_learners(TINY, tmp_path, n_jobs=2)
     assert (outcome.before, outcome.done) == (5, len(listed) - 5)
     assert lasting(tmp_path) == lasting(finished)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_a_run_that_was_killed_goes_on_to_the_same_numbers(finished: Path, tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(to_toml(TINY), encoding="utf-8")
+    arguments = ["experiment", "learners", "--config", "tiny.toml", "--out", "run"]
+    command = [sys.executable, "-m", "contextwise", *arguments]
+    folder = tmp_path / "run"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, cwd=tmp_path, **quiet) as running:  # type: ignore[call-overload]
+        while running.poll() is None and len(stored(folder)) < 3:
+            time.sleep(0.02)
+        running.kill()
+    survived = stored(folder)
+    assert 3 <= len(survived) < len(list(units(TINY)))
+    outcome = run_learners(TINY, folder)
+    assert outcome.before == len(survived)
+    assert lasting(folder) == lasting(finished)
+
+
+def stored(folder: Path) -> list[dict[str, Any]]:
+    """The records of a folder that may not be there yet."""
+    try:
+        return list(read_records(folder))
+    except (ContextwiseError, sqlite3.Error):
+        return []
 
 
 def test_a_run_repeats_from_its_configuration_alone(finished: Path, tmp_path: Path) -> None:
@@ -195,9 +225,26 @@ def test_the_best_by_kl_that_is_worse_by_d_counts_only_if_kl_is_sure() -> None:
         assert (found.same, found.ties, found.worse) == expected
     assert found.excess is None
     assert disagreement([], KL).worse_share is None
-    records = [made_up("t", "a", 0, 0.1, 0.1), made_up("t", "b", 0, 0.2, 0.3)]
-    found = disagreement(records, KL)
+    once = [made_up("t", "a", 0, 0.1, 0.1), made_up("t", "b", 0, 0.2, 0.3)]
+    twice = [*once, made_up("t", "a", 1, 0.1, 0.1), made_up("t", "b", 1, 0.2, 0.35)]
+    found = disagreement(twice, KL)
     assert (found.same, found.pairs, found.pairs_worse) == (1, 1, 0.0)
+    unknown_error = disagreement(once, KL)
+    assert (unknown_error.cells, unknown_error.pairs_worse) == (0, None)
+    assert "two repeats at least" in next(iter(claims_sentences([unknown_error], [], None)))
+
+
+def test_a_cell_of_estimates_is_judged_and_a_mixed_one_by_its_exact_values() -> None:
+    records = [
+        made_up("t", learner, k, d, kl + 0.001 * k) | {"kl_exact": False, "kl_error": 0.01}
+        for k in range(2)
+        for learner, d, kl in (("dense", 0.4, 0.1), ("right", 0.1, 0.3), ("other", 0.2, 0.4))
+    ]
+    assert disagreement(records, KL).worse == 1
+    assert disagreement([r | {"kl_error": 0.5} for r in records], KL).ties == 1
+    mixed = [r | {"kl_exact": r["learner"] != "dense"} for r in records]
+    found = disagreement(mixed, KL)
+    assert (found.same, found.worse, found.pairs) == (1, 0, 1)
 
 
 def test_slopes_are_those_that_made_the_rows() -> None:

@@ -12,7 +12,7 @@ from contextwise.distributions import gibbs_chains
 from contextwise.distributions.inference import probabilities
 from contextwise.errors import ContextwiseError
 from contextwise.models.structure import structure_of
-from contextwise.studies.truths import Rows, draw_rows, truth_named
+from contextwise.studies.truths import Rows, Truth, draw_rows, truth_named
 
 NAMES = (
     *("paper", "grown-6-1", "grown-13-2", "grown-30-3", "grown-9-2-three", "grown-12-3-nested"),
@@ -109,3 +109,15 @@ def test_rows_of_chains_that_did_not_mix_are_doubtful() -> None:
     assert Rows(from_chains, 1.0, 0.1).is_doubtful
     assert Rows(from_chains, None, None).is_doubtful
     assert not Rows(from_chains, 1.0, 0.9).is_doubtful
+
+
+def test_chains_go_on_until_their_mixing_is_known() -> None:
+    domain = {f"X{k}": 2 for k in range(26)}
+    every_pair = [f"X{a}=1 & X{b}=1" for a in range(26) for b in range(a)]
+    weak = LogLinear(Structure(domain, every_pair), np.full(len(every_pair), -0.1))
+    rows = draw_rows(Truth("dense", weak), 30, rng=np.random.default_rng(1))
+    assert rows.drawn.positions.shape == (30, 26)
+    assert rows.drawn.how.endswith("Gibbs chains")
+    assert rows.r_hat is not None
+    assert rows.r_hat < 1.05
+    assert not rows.is_doubtful

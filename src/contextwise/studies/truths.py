@@ -26,14 +26,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 
 from contextwise.distributions.sampling import Drawn, draw
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.formats import EXAMPLES, as_model
 from contextwise.models.domain import Domain
 from contextwise.models.features import members
@@ -45,6 +45,8 @@ FEWEST, MOST, MOST_FLAGS = 6, 30, 3
 PARENTS = 3
 MOST_R_HAT, LEAST_EFFECTIVE = 1.05, 0.5
 """Rows from chains are marked where R-hat is above, or the effective size is a smaller share."""
+DIAGNOSED = 2000
+"""The fewest rows that chains give for their diagnosis; of them as many as asked for are kept."""
 
 Weighted = dict[str, float]
 """Features as texts, and their weights."""
@@ -71,8 +73,8 @@ class Rows:
     Attributes
     ----------
     drawn : Drawn
-    r_hat : the largest R-hat of a variable; None if the rows are exact, or too few to say
-    effective_share : the smallest effective size as a share of the rows; None likewise
+    r_hat : the largest R-hat of a variable; None if the rows are exact, or nobody can say
+    effective_share : the smallest effective size as a share of the chains' rows; None likewise
     """
 
     drawn: Drawn
@@ -164,12 +166,21 @@ def draw_rows(truth: Truth, count: int, *, rng: np.random.Generator) -> Rows:
     >>> rows.drawn.how, rows.r_hat, rows.is_doubtful
     ('exact', None, False)
     """
-    drawn = draw(truth.model, count, rng=rng)
+    drawn = _draw(truth.model, count, rng)
     found = drawn.diagnosis
     if found is None or drawn.chains is None:
         return Rows(drawn, None, None)
     in_all = drawn.chains.shape[0] * drawn.chains.shape[1]
     return Rows(drawn, found.worst[1], found.fewest / in_all)
+
+
+def _draw(model: LogLinear, count: int, rng: np.random.Generator) -> Drawn:
+    """Rows of a model; chains go on beyond the rows that are kept, to know their mixing."""
+    try:
+        return draw(model, count, rng=rng, method="exact")
+    except TooLargeError:
+        drawn = draw(model, max(count, DIAGNOSED), rng=rng, method="gibbs")
+        return replace(drawn, positions=drawn.positions[:count])
 
 
 def strong_weights(

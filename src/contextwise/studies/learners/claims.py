@@ -4,7 +4,9 @@
 metric. If they are not the same, KL has preferred a structure that is worse by d. That counts only
 if KL tells the two apart: if their difference, paired over the repeats, is larger than its standard
 error. Otherwise it is a tie, which is counted apart. The same is asked of every two learners of a
-cell. A learner without a value in some repeat of a cell takes no part there.
+cell. A cell of one repeat takes no part, because nobody knows that standard error. A learner
+without a value in some repeat of a cell takes no part there. Where some values of a cell are exact
+and others estimates, only the exact ones are taken.
 
 **Blindness.** For each size, KL of all structures is regressed on their shares of false positives
 and of false negatives together, with an intercept for each truth. The slope is what one percent of
@@ -48,7 +50,7 @@ class Disagreement:
     Attributes
     ----------
     metric : Metric
-    cells : how many there are with two learners at least
+    cells : how many there are with two learners and two repeats at least
     same : in how many the best by the metric is also the best by d
     ties : in how many it is not, but the metric cannot tell the two apart
     worse : in how many it is worse by d, and the metric is sure
@@ -150,7 +152,7 @@ def _cells(records: Iterable[Record]) -> dict[tuple[str, int], list[dict[str, Re
 
 def _judge(truth: str, rows: list[dict[str, Record]], metric: Metric) -> _Cell | None:
     values, errors, distances = _tables(rows, metric)
-    if len(values) < 2:
+    if len(values) < 2 or len(rows) < 2:
         return None
     means = {label: float(own.mean()) for label, own in values.items()}
     d = {label: float(own.mean()) for label, own in distances.items()}
@@ -172,15 +174,16 @@ def _tables(
 ) -> tuple[dict[str, FloatArray], dict[str, FloatArray], dict[str, FloatArray]]:
     """Values (the smaller the better), their errors, and distances, of learners with all of them.
 
-    Estimates stay apart from exact values: only the latter are taken.
+    Estimates stay apart from exact values: where there are both, only the latter are taken.
     """
     sign = -1.0 if metric.larger_is_better else 1.0
     values, errors, distances = {}, {}, {}
-    labels = sorted({label for own in rows for label in own})
-    for label in labels:
+    known = [r for row in rows for r in row.values() if r[metric.column] is not None]
+    kind = any(metric.is_exact(r) for r in known)
+    for label in sorted({label for own in rows for label in own}):
         own = [row.get(label) for row in rows]
         given = [r for r in own if r is not None and r[metric.column] is not None]
-        if len(given) == len(rows) and all(metric.is_exact(r) for r in given):
+        if len(given) == len(rows) and all(metric.is_exact(r) == kind for r in given):
             values[label] = sign * np.array([float(r[metric.column]) for r in given])
             errors[label] = np.array([metric.error(r) for r in given])
             distances[label] = np.array([float(r[DISTANCE.column]) for r in given])
@@ -193,7 +196,7 @@ def _sure(
     """Whether the mean difference of two learners is larger than its standard error."""
     difference = values[a] - values[b]
     n = len(difference)
-    spread = float(difference.std(ddof=1)) / sqrt(n) if n > 1 else 0.0
+    spread = float(difference.std(ddof=1)) / sqrt(n)
     measured = sqrt(float((errors[a] ** 2 + errors[b] ** 2).sum())) / n
     return abs(float(difference.mean())) > max(TINY, sqrt(spread**2 + measured**2))
 

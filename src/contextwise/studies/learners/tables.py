@@ -102,6 +102,10 @@ def claims_sentences(
     """
     for one in found[:2]:
         if one.worse_share is None or one.pairs_worse is None:
+            yield (
+                f"Nothing is said of the learner that {one.metric.label} calls best: that takes a "
+                "truth and a size with two learners and two repeats at least."
+            )
             continue
         worse = f"in {one.worse} of {plural(one.worse + one.same, 'decided cell')}"
         more = f", by {_percent(one.excess)} of all assertions on average" if one.worse else ""
@@ -111,6 +115,11 @@ def claims_sentences(
             f"{plural(one.ties, 'cell')} apart, where it cannot tell. Of {one.pairs:,} pairs of "
             f"learners that both tell apart, it prefers the worse structure in "
             f"{_percent(one.pairs_worse)}{_between(one.pairs_interval, 100)}."
+        )
+    if not cost:
+        yield (
+            "What errors cost in KL is not said: that takes exact values of KL, and structures "
+            "with different errors."
         )
     for own in cost:
         ratio = f"{own.fn / own.fp:.3g} times that" if own.fp > 0 else "while that is not above 0"
@@ -198,7 +207,22 @@ def means_section(records: Sequence[Record]) -> Section:
         "column is d / N with the best setting of the grid by d, which nobody can know.",
     )
     tables = [_means(records, size) for size in sizes]
-    return Section("Means", (note, *tables), key="means")
+    return Section("Means", (note, *_kinds_note(records), *tables), key="means")
+
+
+def _kinds_note(records: Sequence[Record]) -> Iterable[Note]:
+    """A word where values of KL, or refits, are of more than one kind."""
+    known = [record for record in records if record["kl"] is not None]
+    exact = sum(bool(record["kl_exact"]) for record in known)
+    by_likelihood = sum(record["refit"] == "likelihood" for record in known)
+    if exact < len(known) or by_likelihood < len(known):
+        yield Note(
+            "kinds",
+            f"Of {len(known):,} values of KL {exact:,} are exact and the others are estimates by "
+            f"sampling; {by_likelihood:,} structures were refitted by maximum likelihood and the "
+            "others by pseudo-likelihood. On one truth all are refitted alike; their means are "
+            "shown together here, and exact values and estimates are never ranked together.",
+        )
 
 
 def _means(records: Sequence[Record], size: int) -> Table:
