@@ -24,6 +24,9 @@ from contextwise import distance_matrix, examples
 from contextwise.errors import ContextwiseError
 from contextwise.execution.maps import Done, _result, _workers_of, choose_map
 from contextwise.execution.runs import Record, Store, Unit, read_records, run_units
+from contextwise.studies.learners.configuration import configuration_of
+from contextwise.studies.learners.run import run_learners
+from contextwise.studies.learners.unit import TIMINGS
 
 distributed = pytest.importorskip("distributed")
 
@@ -128,6 +131,20 @@ def test_the_units_of_a_study_give_the_same_records(cluster: Cluster, tmp_path: 
         with Store(tmp_path / place, {"seed": 1}) as store:
             assert run_units(store, units, one_record, chosen).done == 8
     assert read_records(tmp_path / "here") == read_records(tmp_path / "there")
+
+
+def test_learners_are_judged_the_same_on_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    tiny = configuration_of(
+        truths=["paper"], learners=["chow-liu", "trees"], sizes=(60,), repeats=2, test_rows=50
+    )
+    run_learners(tiny, tmp_path / "here")
+    run_learners(tiny, tmp_path / "there", cluster=cluster.address)
+    here, there = (
+        [{k: v for k, v in r.items() if k not in TIMINGS} for r in read_records(tmp_path / place)]
+        for place in ("here", "there")
+    )
+    assert len(here) == 4
+    assert here == there
 
 
 def test_a_client_of_the_caller_stays_open(cluster: Cluster) -> None:
