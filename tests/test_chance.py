@@ -303,6 +303,21 @@ def test_different_cardinalities_leave_variables_in_place() -> None:
     assert "no variable can take another's place" in str(by_variables)
 
 
+@pytest.mark.parametrize("null", NULLS)
+def test_a_guess_as_near_as_every_draw_is_not_worse_than_chance(null: Null) -> None:
+    true = Structure({"A": 2, "B": 3, "C": 4}, ["A=1 & B=1 & C=1"])
+    found = chance(true, Structure(true.domain, ["A=1 & B=1"]), null=null, draws=99)
+    assert set(found.distances) == {found.distance}
+    assert "as near as every draw" in str(found)
+    assert "worse" not in found.verdict
+
+
+def test_a_guess_farther_than_nearly_all_draws_is_worse_than_chance() -> None:
+    true = Structure({"A": 2, "B": 2, "C": 61}, ["A=1 & B=1 & C=0"])
+    wrong = Structure(true.domain, ["A=1 & B=1 & C!=0"])
+    assert "worse than chance" in chance(true, wrong, draws=199, pairs=[("A", "B")]).verdict
+
+
 def test_right_pairs_with_contexts_of_chance() -> None:
     domain = Domain.of_cardinalities([2] * 8)
     pairs = [("v0", "v1"), ("v2", "v3"), ("v4", "v5")]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from contextwise import Comparison, Structure, compare, distance_matrix, examples, explain, score
 from contextwise.comparison.explain import explain_comparison
+from contextwise.evaluation import chance, check, stability
 from contextwise.report import notebook
 from contextwise.report.comparisons import (
     Guess,
@@ -222,6 +223,9 @@ class TestNotebooks:
         explain(examples.load("six"), examples.load("six-guess"), pairs=[("X1", "X2")]),
         distance_matrix([SIX.true, SIX.guess]),
         score(examples.load("lung"), examples.load("lung-learned")),
+        chance("six", "six-guess", draws=9),
+        check("six", [[0, 1] * 3, [1, 0] * 3, [1, 1, 0] * 2]),
+        stability([[0, 0, 1], [1, 1, 0], [1, 1, 1]] * 9, "chow-liu", resamples=3),
     )
 
     @pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)
@@ -229,6 +233,7 @@ class TestNotebooks:
         html = result._repr_html_()  # type: ignore[attr-defined]
         assert html.startswith('<div class="contextwise">')
         assert html.count("<table") == html.count("</table>")
+        assert "nan" not in str(result).lower()
 
     def test_long_numbers_are_rounded_with_their_digits_in_a_tip(self) -> None:
         c = compare(chain(500), Structure(chain(500).domain, []))

@@ -9,10 +9,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from contextwise import Structure, compare
+from contextwise import Structure, distance_matrix
 from contextwise.comparison.explain import explain_comparison
+from contextwise.evaluation import Stability, chance, check
 from contextwise.report.comparisons import Guess
 from contextwise.report.page import report_page
 
@@ -51,12 +53,18 @@ def page_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     links = list(pairwise(names))
     true = Structure(dict.fromkeys(names, 2), [{a: 1, b: 1} for a, b in links])
     guess = Structure(true.domain, [{a: 1, b: 1} for a, b in links if a not in ("v64", "v397")])
-    found = compare(true, guess)
-    guesses = [
-        Guess(name, found, explanation=explain_comparison(found)) for name in ("one", HOSTILE)
-    ]
+    beside = chance(true, guess, draws=9)
+    found = beside.comparison
+    rows = np.random.default_rng(1).integers(2, size=(40, VARIABLES))
+    own: dict[str, Any] = {"explanation": explain_comparison(found), "chance": beside}
+    own["check"] = check(guess, rows, variables=[*names[:4], HOSTILE])
+    guesses = [Guess(name, found, group=name, **own) for name in ("one", HOSTILE)]
+    models = (true, guess, guess)
+    stable = Stability(models, true, distance_matrix(models), 40, "bootstrap", 0.5)
     path = tmp_path_factory.mktemp("page") / ("live.html" if request.param else "still.html")
-    path.write_text(report_page("true", guesses, interactive=request.param), "utf-8")
+    path.write_text(
+        report_page("true", guesses, interactive=request.param, stability=stable), "utf-8"
+    )
     return path
 
 
@@ -101,7 +109,7 @@ def test_it_zooms_where_asked(browser: Browser, page_file: Path) -> None:
             assert page.locator("script").count() == 0
             return
         page.wait_for_function("document.querySelectorAll('.map:not([hidden])').length === 2")
-        assert page.locator(".still").first.is_hidden()
+        assert page.locator("section.pictures .still").first.is_hidden()
         canvas = page.locator(".heat-map canvas").first
         page.evaluate(
             "document.querySelector('.heat-map').heatMap.setCursor({row: 65, column: 64})"
@@ -119,5 +127,5 @@ def test_it_zooms_where_asked(browser: Browser, page_file: Path) -> None:
 
 def test_without_scripts_the_picture_stays(browser: Browser, page_file: Path) -> None:
     with visit(browser, page_file, java_script_enabled=False) as page:
-        assert page.locator(".still svg").first.is_visible()
+        assert page.locator("section.pictures .still svg").first.is_visible()
         assert page.locator(".map:visible").count() == 0

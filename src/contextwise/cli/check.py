@@ -97,6 +97,8 @@ def check(
         raise click.UsageError("choose one of --json and --csv")
     only_one_from_stdin([model, rows])
     from contextwise.evaluation import check as check_model
+    from contextwise.report.statistics import check_parts
+    from contextwise.report.text import as_text
 
     given = load(model, format=format_name, zero_weights=zero_weights)
     found = check_model(
@@ -130,6 +132,6 @@ def check(
     elif as_csv:
         print_csv(records, records[0] if records else [])
     else:
-        click.echo("\n".join(found.lines(top)))
+        click.echo(as_text(check_parts(found, top=top)))
     if exit_code and found.contradicted:
         ctx.exit(1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from contextwise.cli.compare_output import Drawn, Given, Result, as_records, as_text, print_rows
-from contextwise.cli.distributions import seed_option
+from contextwise.cli.chance import Drawn, chance_options
+from contextwise.cli.compare_output import Given, Result, as_records, as_text, print_rows
 from contextwise.cli.groups import group_option, show_groups, show_truths
 from contextwise.cli.models import load, model_argument, only_one_from_stdin, short_names
 from contextwise.cli.output import print_records
@@ -20,7 +21,7 @@ from contextwise.cli.restrictions import (
 )
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.nulls import Null
+    from contextwise.comparison.question import Restriction
 
 
 def _complete_engine(
@@ -66,22 +67,7 @@ def _complete_engine(
     metavar="FILES",
     help="More draws of an uncertain truth, as in 'posterior/*.json': mean and interval.",
 )
-@click.option("--chance", is_flag=True, help="Also beside guesses by chance: skill, p-value.")
-@click.option(
-    "--null",
-    type=click.Choice(["states", "variables", "values"]),
-    default="states",
-    show_default=True,
-    help="With --chance: what is drawn at random.",
-)
-@click.option(
-    "--draws",
-    type=click.IntRange(min=0),
-    default=999,
-    show_default=True,
-    help="With --chance: how many guesses are drawn.",
-)
-@seed_option
+@chance_options
 @click.option(
     "--top",
     type=click.IntRange(min=0),
@@ -107,10 +93,7 @@ def compare(
     groups: tuple[str, ...],
     training_share: float | None,
     truths: str | None,
-    chance: bool,
-    null: Null,
-    draws: int,
-    seed: int,
+    drawn: Drawn,
     top: int,
     as_json: bool,
     as_csv: bool,
@@ -145,7 +128,9 @@ def compare(
       contextwise compare true.mn learned.mn --exit-code > /dev/null || echo different
     """
     _refuse_contradictions(as_json, as_csv, as_latex, per_pair)
-    _refuse_other_questions(guesses, groups, truths, as_latex, chance or per_pair or exit_code)
+    _refuse_other_questions(
+        guesses, groups, truths, as_latex, drawn.chance or per_pair or exit_code
+    )
     only_one_from_stdin([true, *guesses, asked.data])
     from contextwise.comparison.compare import Interrupted
     from contextwise.comparison.compare import compare as compare_models
@@ -183,9 +168,8 @@ def compare(
         results.append(Result(other, comparison, asked.context, asked.data))
         if comparison.interrupted:
             break
-    if chance:
-        question = Drawn(first.model, null, draws, seed, engine or DEFAULT)
-        results = [question.beside(result, restriction) for result in results]
+    if drawn.chance:
+        results = [_beside_chance(drawn, first, result, restriction, engine) for result in results]
     if as_json:
         print_records(as_records(first, results, top=top, per_pair=per_pair))
     elif as_csv:
@@ -196,6 +180,20 @@ def compare(
         ctx.exit(1)
     if any(result.comparison.open_pairs or result.interrupted for result in results):
         ctx.exit(3)
+
+
+def _beside_chance(
+    drawn: Drawn, true: Given, result: Result, restriction: Restriction, engine: str | None
+) -> Result:
+    """The result beside guesses by chance; what is not decided has none."""
+    from contextwise.counting import DEFAULT
+
+    if result.comparison.open_pairs:
+        return result
+    found, stopped = drawn.beside(
+        true.model, result.guess.model, restriction, engine=engine or DEFAULT
+    )
+    return replace(result, chance=found, stopped=stopped)
 
 
 def _refuse_contradictions(as_json: bool, as_csv: bool, as_latex: bool, per_pair: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contextwise.cli.models import ZeroWeights
@@ -12,9 +12,7 @@ from contextwise.cli.output import print_csv
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
-    from contextwise.comparison.question import Restriction
     from contextwise.evaluation.chances import Chance
-    from contextwise.evaluation.nulls import Null
     from contextwise.models.structure import Model
     from contextwise.report.records import Record
 
@@ -58,38 +56,6 @@ class Result:
     def interrupted(self) -> bool:
         """Whether Ctrl-C ended some of the work."""
         return self.comparison.interrupted or self.stopped
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Which guesses by chance are drawn, and how many."""
-
-    true: Model
-    null: Null
-    draws: int
-    seed: int
-    engine: str
-
-    def beside(self, result: Result, restriction: Restriction) -> Result:
-        """The result beside guesses by chance; after Ctrl-C, with those that were drawn."""
-        from contextwise.evaluation import ChanceInterrupted, chance
-
-        if result.comparison.open_pairs:
-            return result
-        try:
-            found = chance(
-                self.true,
-                result.guess.model,
-                null=self.null,
-                draws=self.draws,
-                rng=self.seed,
-                engine=self.engine,
-                show_progress=True,
-                **restriction,
-            )
-        except ChanceInterrupted as stop:
-            return replace(result, chance=stop.chance, stopped=True)
-        return replace(result, chance=found)
 
 
 def as_records(

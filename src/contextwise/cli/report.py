@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from contextwise.cli.chance import Drawn, chance_options
+from contextwise.cli.data import load_rows
+from contextwise.cli.groups import group_files, group_option
+from contextwise.cli.learn import load_data
 from contextwise.cli.models import load_all, model_argument, only_one_from_stdin, short_names
 from contextwise.cli.output import check_out
 from contextwise.cli.restrictions import (
@@ -16,11 +23,19 @@ from contextwise.cli.restrictions import (
     restricting_options,
     time_limit_option,
 )
+from contextwise.cli.stability import learner_options, make_learner
+
+if TYPE_CHECKING:
+    from contextwise.comparison.question import Restriction
+    from contextwise.evaluation.check_result import Check
+    from contextwise.evaluation.stability_result import Stability
+    from contextwise.models.domain import Domain
+    from contextwise.models.structure import Model
 
 
 @click.command()
 @model_argument("true")
-@model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
+@model_argument("guesses", metavar="GUESS...", nargs=-1)
 @click.option(
     "--out", metavar="FILE", type=click.Path(), required=True, help="The page: an .html file."
 )
@@ -32,6 +47,24 @@ from contextwise.cli.restrictions import (
     help="How many of the worst pairs and features.",
 )
 @click.option("--interactive", is_flag=True, help="Heat maps that zoom, by a script in the page.")
+@group_option
+@chance_options
+@click.option(
+    "--check",
+    "check_rows",
+    metavar="ROWS",
+    type=click.Path(),
+    help="Test the claims of each guess against the rows of this CSV file.",
+)
+@click.option(
+    "--stability",
+    "stability_rows",
+    metavar="ROWS",
+    type=click.Path(),
+    help="Show how stable is what --learner finds in the rows of this file.",
+)
+@learner_options(required=False)
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1: one per core.")
 @restricting_options
 @time_limit_option(
     "For counting each guess, and again for explaining it; the page says what is missing.", 60
@@ -44,46 +77,123 @@ def report(
     out: str,
     top: int,
     interactive: bool,
+    groups: tuple[str, ...],
+    drawn: Drawn,
+    check_rows: str | None,
+    stability_rows: str | None,
+    learner: str | None,
+    parameters: tuple[str, ...],
+    resamples: int,
+    jobs: int,
     asked: Asked,
     time_limit: float,
 ) -> None:
     """Write a page about each GUESS and the TRUE model: one HTML file that needs no network.
 
     It has the counts and rates, a heat map of the pairs, the graph of both structures, the worst
-    pairs and features with their contexts, and the models' statistics.
+    pairs and features with their contexts, and the models' statistics. With --group it has what
+    groups of guesses say in all, and of each group the guess of median distance.
 
     \b
     Examples:
       contextwise report true.mn learned.mn --out report.html
       contextwise report true.mn first.mn second.mn --out report.html
       contextwise report true.mn learned.mn --interactive --out report.html
+      contextwise report true.mn learned.mn --chance --check test.csv --out report.html
+      contextwise report true.mn learned.mn --stability train.csv --learner trees --out report.html
+      contextwise report true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --out report.html
     """
-    from contextwise.comparison.compare import compare
-    from contextwise.comparison.explain import explain_comparison
+    check_out(out, [".html", ".htm"])
+    _refuse_contradictions(guesses, groups, stability_rows, learner)
+    members = group_files(groups) if groups else {"": list(guesses)}
+    names = [true, *(file for files in members.values() for file in files)]
+    only_one_from_stdin([*names, asked.data, check_rows, stability_rows])
     from contextwise.execution.files import write_bytes
     from contextwise.report.comparisons import Guess
     from contextwise.report.page import report_page
 
-    check_out(out, [".html", ".htm"])
-    names = [true, *guesses]
-    only_one_from_stdin([*names, asked.data])
     first, *others = load_all(names, format=asked.format_name)
+    kinds = [group for group, files in members.items() for _ in files]
     restriction = asked.of(first.domain)
     label, *labels = short_names(names)
+    rows = None if check_rows is None else load_rows(check_rows, first.domain)
     reported = []
-    for name, other in zip(labels, others, strict=True):
-        found = compare(first, other, time_limit=time_limit, show_progress=True, **restriction)
-        refuse_nothing(found.question)
-        deadline = time.monotonic() + time_limit
-        reported.append(
-            Guess(
-                name,
-                found,
-                explanation=explain_comparison(found, top=top, deadline=deadline),
-            )
-        )
-    page = report_page(label, reported, command=_command_line(ctx), interactive=interactive)
+    for name, other, group in zip(labels, others, kinds, strict=True):
+        own: dict[str, Any] = _explained(first, other, restriction, top, time_limit)
+        if drawn.chance and not own["comparison"].open_pairs:
+            own["chance"], _ = drawn.beside(first, other, restriction)
+        if rows is not None:
+            own["check"] = _checked(first, other, rows, restriction, drawn.seed, jobs)
+        reported.append(Guess(name, group=group, **own))
+    stable = None
+    if stability_rows is not None:
+        options = {"resamples": resamples, "rng": drawn.seed, "n_jobs": jobs}
+        maker = make_learner(learner or "", parameters)
+        stable = _stability(stability_rows, first.domain, maker, options)
+    page = report_page(
+        label,
+        reported,
+        command=_command_line(ctx),
+        interactive=interactive,
+        stability=stable,
+        learner=f"{learner} on {os.path.basename(stability_rows or '')}",
+        top=top,
+    )
     write_bytes(out, page.encode("utf-8"))
+
+
+def _refuse_contradictions(
+    guesses: Sequence[str], groups: Sequence[str], rows: str | None, learner: str | None
+) -> None:
+    if groups and guesses:
+        raise click.UsageError("with --group, give the guesses as groups only")
+    if not groups and not guesses:
+        raise click.UsageError("Missing argument 'GUESS...'")
+    if rows is not None and learner is None:
+        raise click.UsageError("--stability needs a --learner, such as --learner trees")
+    if learner is not None and rows is None:
+        raise click.UsageError("--learner goes with --stability ROWS")
+
+
+def _explained(
+    true: Model, guess: Model, restriction: Restriction, top: int, time_limit: float
+) -> dict[str, Any]:
+    """The comparison of a guess, and where it differs."""
+    from contextwise.comparison.compare import compare
+    from contextwise.comparison.explain import explain_comparison
+
+    found = compare(true, guess, time_limit=time_limit, show_progress=True, **restriction)
+    refuse_nothing(found.question)
+    deadline = time.monotonic() + time_limit
+    explanation = explain_comparison(found, top=top, deadline=deadline)
+    return {"comparison": found, "explanation": explanation}
+
+
+def _checked(
+    true: Model, guess: Model, rows: Any, restriction: Restriction, seed: int, jobs: int
+) -> Check:
+    """What rows say about the claims of a guess, over the variables of the true model."""
+    from contextwise.comparison.question import pose
+    from contextwise.evaluation import check
+
+    how: Any = {key: restriction[key] for key in ("align", "zero_weights")}
+    _, aligned = pose([true, guess], **how).structures
+    return check(
+        aligned,
+        rows,
+        pairs=restriction["pairs"],
+        variables=restriction["variables"],
+        context=restriction["context"],
+        rng=seed,
+        n_jobs=jobs,
+        show_progress=True,
+    )
+
+
+def _stability(path: str, domain: Domain, learner: Any, options: dict[str, Any]) -> Stability:
+    from contextwise.evaluation import stability
+
+    return stability(load_data(path, domain), learner, show_progress=True, **options)
 
 
 def _command_line(ctx: click.Context) -> str:
@@ -94,9 +204,9 @@ def _command_line(ctx: click.Context) -> str:
         if ctx.get_parameter_source(key) is not ParameterSource.COMMANDLINE:
             continue
         value = ctx.params[key]
+        given = list(map(str, value)) if isinstance(value, tuple) else [str(value)]
         if isinstance(parameter, click.Option):
-            words.append(parameter.opts[0])
-            if parameter.is_flag:
-                continue
-        words += map(str, value) if isinstance(value, tuple) else [str(value)]
+            option = parameter.opts[0]
+            given = [option] if parameter.is_flag else [w for v in given for w in (option, v)]
+        words += given
     return shlex.join(words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,25 +11,56 @@ from contextwise.cli.distributions import seed_option
 from contextwise.cli.learn import load_data, parse_parameter
 from contextwise.cli.models import complete_model, load
 from contextwise.cli.output import check_out, print_csv, print_json
+from contextwise.cli.restrictions import time_limit_option
 from contextwise.learning.registry import LEARNERS, learner_named
 
 if TYPE_CHECKING:
+    from contextwise.evaluation.agreement import Consensus
     from contextwise.evaluation.resampling import Stability
+
+
+def learner_options(required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """What learns from how many resamples: ``--learner``, ``--set`` and ``--resamples``."""
+    options = (
+        click.option(
+            "--learner",
+            metavar="NAME",
+            required=required,
+            help=f"What learns: {', '.join(LEARNERS)}.",
+        ),
+        click.option(
+            "--set",
+            "parameters",
+            metavar="NAME=VALUE",
+            multiple=True,
+            help="A parameter of the learner, as in penalty=10; repeatable.",
+        ),
+        click.option(
+            "--resamples",
+            type=click.IntRange(min=2),
+            default=100,
+            show_default=True,
+            help="How many resamples of the rows.",
+        ),
+    )
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorated
+
+
+def make_learner(name: str, parameters: Sequence[str]) -> Any:
+    """The learner of that name, with the parameters that ``--set`` gave."""
+    kind = learner_named(name)
+    return kind(**dict(parse_parameter(kind, text, "--set") for text in parameters))
 
 
 @click.command()
 @click.argument("data", type=click.Path())
-@click.option(
-    "--learner", metavar="NAME", required=True, help=f"What learns: {', '.join(LEARNERS)}."
-)
-@click.option(
-    "--set",
-    "parameters",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="A parameter of the learner, as in penalty=10; repeatable.",
-)
-@click.option("--resamples", type=click.IntRange(min=2), default=100, show_default=True)
+@learner_options(required=True)
 @click.option(
     "--how",
     type=click.Choice(["subsample", "bootstrap"]),
@@ -65,6 +97,10 @@ if TYPE_CHECKING:
     help="How many pairs to show.",
 )
 @click.option("--medoid", type=click.Path(), help="Write the most typical structure here.")
+@click.option(
+    "--consensus", type=click.Path(), help="Find the structure nearest to all, and write it here."
+)
+@time_limit_option("With --consensus: stop improving it after so long.")
 @click.option("--picture", type=click.Path(), help="Draw the heat map of supports here.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per pair.")
@@ -82,6 +118,8 @@ def stability(
     cluster: str | None,
     top: int,
     medoid: str | None,
+    consensus: str | None,
+    time_limit: float | None,
     picture: str | None,
     as_json: bool,
     as_csv: bool,
@@ -96,21 +134,21 @@ def stability(
       contextwise stability train.csv --learner trees --set penalty=10
       contextwise stability train.csv --learner trees --resamples 200 --folder runs/trees --jobs 4
       contextwise stability train.csv --learner chow-liu --medoid typical.json --csv > pairs.csv
+      contextwise stability train.csv --learner trees --consensus agreed.json --picture supports.pdf
     """
     if as_json and as_csv:
         raise click.UsageError("choose one of --json and --csv")
     from contextwise import formats
     from contextwise.evaluation import stability as resample
 
-    if medoid is not None:
-        formats.check_target(medoid)
+    for model in (medoid, consensus):
+        if model is not None:
+            formats.check_target(model)
     if picture is not None:
         check_out(picture, [".png", ".svg", ".pdf"])
-    kind = learner_named(learner)
-    given = dict(parse_parameter(kind, text, "--set") for text in parameters)
     found = resample(
         load_data(data, load(domain_from).domain if domain_from else None),
-        kind(**given),
+        make_learner(learner, parameters),
         resamples=resamples,
         how=how,
         share=share,
@@ -122,19 +160,34 @@ def stability(
     )
     if medoid is not None:
         formats.write(found.medoid, medoid)
+    agreed = None
+    if consensus is not None:
+        agreed = found.consensus(time_limit=time_limit, show_progress=True)
+        formats.write(agreed.structure, consensus)
     if picture is not None:
         from contextwise.report.plots.figures import save
         from contextwise.report.plots.supports import plot_supports
 
         save(plot_supports(found), picture)
-    _show(found, as_json, as_csv, top)
+    _show(found, agreed, as_json, as_csv, top)
 
 
-def _show(found: Stability, as_json: bool, as_csv: bool, top: int) -> None:
+def _show(
+    found: Stability, agreed: Consensus | None, as_json: bool, as_csv: bool, top: int
+) -> None:
+    from contextwise.report.statistics import stability_parts
+    from contextwise.report.text import as_text
+
     supports = [one.record() for one in found.supports()]
     if as_json:
-        print_json({**found.record(), "pairs": supports})
+        regions = [region.record() for region in found.top_regions(top)]
+        structures = {"medoid": found.medoid} | ({"consensus": agreed.structure} if agreed else {})
+        written = {
+            key: [own.feature_text(k) for k in range(len(own))] for key, own in structures.items()
+        }
+        near = {} if agreed is None else {"consensus_distance": agreed.mean_distance}
+        print_json({**found.record(), **near, **written, "pairs": supports, "regions": regions})
     elif as_csv:
         print_csv(supports, supports[0] if supports else ["first", "second"])
     else:
-        click.echo("\n".join(found.lines(top)))
+        click.echo(as_text(stability_parts(found, top=top, consensus=agreed)))

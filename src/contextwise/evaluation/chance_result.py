@@ -11,14 +11,11 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.pairs import Pair
 from contextwise.counting import ObjectArray
-from contextwise.evaluation.nulls import Null, can_move
+from contextwise.evaluation.nulls import Null
 from contextwise.models.features import IntArray
-from contextwise.models.numbers import number, plural, rate
 
 ALPHA = 0.05
 """A p-value up to this is called better than chance in words."""
-ROUND_FROM = 10_000
-"""From here on an expected number is shown without its places."""
 
 
 def skill_of(distance: Number, expected: Number) -> float | None:
@@ -219,10 +216,19 @@ class Chance:
             "skeleton_common": self.skeleton.common,
             "skeleton_expected": self.skeleton.expected,
             "skeleton_p_value": self.skeleton.p_value,
+            "verdict": self.verdict,
         }
 
     def __str__(self) -> str:
-        return _in_words(self)
+        from contextwise.report.chances import chance_parts
+        from contextwise.report.text import as_text
+
+        return as_text(chance_parts(self))
+
+    def _repr_html_(self) -> str:
+        from contextwise.report.notebook import chance_html
+
+        return chance_html(self)
 
     def __repr__(self) -> str:
         shown = {"skill": self.skill, "context_skill": self.context_skill, "p_value": self.p_value}
@@ -252,63 +258,6 @@ class ChanceInterrupted(KeyboardInterrupt):
 
 # -- in words ------------------------------------------------------------------------------------
 
-_DRAWN = {
-    "states": "the states of every variable relabelled",
-    "variables": "variables of equal cardinality and all states relabelled",
-    "values": "every value set drawn anew with its size",
-}
-
-
-def _in_words(found: Chance) -> str:
-    how = f"{_DRAWN[found.null]} in {plural(found.draws, 'draw')}" if found.draws else ""
-    lines = [f"Chance, with {how or _DRAWN[found.null]}:", _distance_line(found)]
-    if found.null == "variables" and not can_move(found.comparison.domain.cardinalities):
-        lines.append("all cardinalities differ, so no variable can take another's place")
-    if found.null == "values":
-        own = sum(found.comparison.unions.lower[:, 1].tolist())
-        lines.append(
-            f"the guess asserts {number(own)} dependencies, "
-            f"drawn ones {_about(found.dependencies)} on average"
-        )
-    lines += [_context_line(found), _graph_line(found.skeleton), found.verdict]
-    return "\n".join(lines)
-
-
-def _about(value: Fraction) -> str:
-    """An expected number: a large one as a whole number."""
-    return number(value if value < ROUND_FROM else round(value))
-
-
-def _probability(p_value: float) -> str:
-    return f"p = {p_value:.2g}" if p_value else "p below 1e-300"
-
-
-def _distance_line(found: Chance) -> str:
-    text = f"distance {number(found.distance)}, expected {_about(found.expected)}"
-    if found.skill is None:
-        return f"{text}; skill is not defined, because every guess by chance is at distance 0"
-    text += f"; skill {rate(found.skill)}"
-    if found.p_value is None or found.percentile is None:
-        return text
-    if set(found.distances) == {found.distance}:
-        return f"{text}, as near as every draw"
-    farther = 100 - found.percentile
-    return f"{text}, nearer than {farther:.3g} % of the draws, {_probability(found.p_value)}"
-
-
-def _context_line(found: Chance) -> str:
-    if found.context_skill is None:
-        return "there is no pair whose contexts can be right or wrong"
-    pairs = plural(found.context_pairs, "pair")
-    return f"contexts can be right or wrong for {pairs}: context skill {rate(found.context_skill)}"
-
-
-def _graph_line(skeleton: Skeleton) -> str:
-    return (
-        f"graph: {number(skeleton.common)} of {plural(skeleton.guess, 'edge')} are true, "
-        f"expected {_about(skeleton.expected)}, {_probability(skeleton.p_value)}"
-    )
-
 
 def _verdict(found: Chance) -> str:
     if not found.distance:
@@ -319,9 +268,9 @@ def _verdict(found: Chance) -> str:
     else:
         pairs = "right pairs" if skeleton.p_value <= ALPHA else "pairs no better than chance"
     if p_value is None or found.null == "variables":
-        all_of = "" if p_value is None else "; in all " + _better(p_value)
+        all_of = "" if p_value is None else "; in all " + _better(found, p_value)
         return f"{pairs}{all_of}.".capitalize()
-    contexts = f"contexts {_better(p_value)}"
+    contexts = f"contexts {_better(found, p_value)}"
     if p_value > ALPHA and min(found.distances) >= found.distance:
         contexts = "contexts as right as in the best draws, but chance gets there often"
     if found.context_skill is None:
@@ -329,7 +278,9 @@ def _verdict(found: Chance) -> str:
     return f"{pairs}, {contexts}.".capitalize()
 
 
-def _better(p_value: float) -> str:
+def _better(found: Chance, p_value: float) -> str:
     if p_value <= ALPHA:
         return "better than chance"
-    return "worse than chance" if p_value >= 1 - ALPHA else "no better than chance"
+    far = sum(distance >= found.distance for distance in found.distances)
+    worse = (1 + far) / (1 + found.draws) <= ALPHA
+    return "worse than chance" if worse else "no better than chance"

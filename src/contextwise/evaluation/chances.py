@@ -101,10 +101,14 @@ def chance(
     >>> found.distance, found.expected, found.p_value
     (15, Fraction(93, 5), 0.03)
     >>> print(found)
-    Chance, with the states of every variable relabelled in 99 draws:
-    distance 15, expected 18.6; skill 0.1935, nearer than 99 % of the draws, p = 0.03
-    contexts can be right or wrong for 3 pairs: context skill 0.2308
-    graph: 3 of 3 edges are true, expected 3, p = 1
+    Chance: the states of every variable relabelled, 99 draws.
+    <BLANKLINE>
+    distance      15      context skill  0.2308  common edges    3
+    expected      18.6    over pairs     3       expected edges  3
+    skill         0.1935                         p of the graph  1
+    nearer draws  1.01 %
+    p             0.03
+    <BLANKLINE>
     No pairs to get right or wrong, contexts better than chance.
     """
     check_null(null)

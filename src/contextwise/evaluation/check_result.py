@@ -1,25 +1,12 @@
-"""What rows say about the claims of a structure: the numbers, and what they mean in words."""
+"""What rows say about the claims of a structure: every test, and what was decided."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from contextwise.comparison.pairs import Pair
 from contextwise.evaluation.conditional import ConditionalTest
 from contextwise.models.domain import Domain
-from contextwise.models.notation import in_words, quoted
-from contextwise.models.numbers import columns, name, plural
-
-TOP = 10
-MEANING = (
-    "A contradiction says that the claims around one of the two variables fail there. The\n"
-    "missing dependence may lie between one of them and something that leads to the other;\n"
-    "what is small given both blankets, too, is more likely to be about the pair itself."
-)
-ROWS_MUST = (
-    "The rows must be independent of each other, and not those that the model was learned from."
-)
 
 
 @dataclass(frozen=True)
@@ -144,76 +131,19 @@ class Check:
         found = {id(c) for c in (*self.contradicted, *self.shown)}
         return [{**c.record(), "rows_show_dependence": id(c) in found} for c in self.claims]
 
-    def lines(self, top: int = TOP) -> Iterator[str]:
-        """The result in sentences and tables, with so many claims of each kind."""
-        yield f"{plural(self.rows, 'row')}, {plural(self.pairs, 'pair')}. {ROWS_MUST}"
-        yield from self._independencies(top)
-        if any(claim.dependent for claim in self.claims):
-            yield from self._dependencies(top)
-        if self.undecided:
-            yield (
-                f"\n{plural(len(self.undecided), 'claim')} not decided: too few tables were drawn "
-                "for so many claims; allow more draws."
-            )
-        if self.left_out:
-            yield f"\n{plural(self.left_out, 'region')} with fewer rows not tested."
-
-    def _independencies(self, top: int) -> Iterator[str]:
-        claims = [c for c in self.claims if not c.dependent]
-        silent = sum(not c.speaks for c in claims)
-        found = self.contradicted
-        yield (
-            f"\nIndependence claimed in {plural(len(claims), 'region')}: "
-            f"{len(found):,} contradicted by the rows, {len(claims) - silent - len(found):,} not, "
-            f"{silent:,} where the rows cannot speak (false discovery rate {self.alpha:g})."
-        )
-        if found:
-            yield f"\n{_table(found[:top])}"
-            if len(found) > top:
-                yield f"… {len(found) - top:,} more"
-            yield f"\n{MEANING}"
-
-    def _dependencies(self, top: int) -> Iterator[str]:
-        claims = [c for c in self.claims if c.dependent]
-        silent = sum(not c.speaks for c in claims)
-        found = len(self.shown)
-        yield (
-            f"\nDependence claimed in {plural(len(claims), 'region')}: {found:,} seen in the rows, "
-            f"{len(claims) - silent - found:,} not seen (which is no proof against them), "
-            f"{silent:,} where the rows cannot speak."
-        )
-        unseen = [claim for claim in self.of(True) if claim.adjusted > self.alpha]
-        if unseen and top:
-            most = sorted(unseen, key=lambda claim: -claim.test.rows)[:top]
-            yield f"\nNot seen, though most rows could speak:\n{_table(most)}"
-
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        from contextwise.report.statistics import check_parts
+        from contextwise.report.text import as_text
+
+        return as_text(check_parts(self))
+
+    def _repr_html_(self) -> str:
+        from contextwise.report.notebook import check_html
+
+        return check_html(self)
 
     def __repr__(self) -> str:
         return (
             f"Check({len(self.claims)} claims, {len(self.contradicted)} contradicted, "
             f"{len(self.shown)} shown, {len(self.silent)} silent)"
         )
-
-
-def _table(claims: Sequence[CheckedClaim]) -> str:
-    head = ("pair", "when", "rows that speak", "bits", "p", "p given both blankets")
-    rows = [
-        (
-            "–".join(name(quoted(v), 24) for v in claim.pair),
-            name(in_words(claim.when), 48) if claim.when else "always",
-            f"{claim.test.rows:,} of {claim.rows:,}",
-            f"{round(claim.test.bits, 4) + 0.0:.4f}",
-            _p_value(claim.test),
-            _p_value(claim.both),
-        )
-        for claim in claims
-    ]
-    return columns([head, *rows], "<<>>>>")
-
-
-def _p_value(test: ConditionalTest) -> str:
-    if not test.rows:
-        return "silent"
-    return f"{'≤' if test.draws and not test.clear else ''}{test.p_value:.2g}"

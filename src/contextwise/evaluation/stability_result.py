@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,10 +19,8 @@ from contextwise.evaluation.claims import Claim, ClaimSource, agrees
 from contextwise.execution.progress import Progress
 from contextwise.models.domain import Domain
 from contextwise.models.notation import between, where, write_literals
-from contextwise.models.numbers import percent, plural, rate
 from contextwise.models.structure import Structure
 
-TOP = 10
 REGIONS = 3
 """How many regions of a pair are asked about."""
 
@@ -84,6 +81,18 @@ class RegionSupport:
         says = "depend" if self.dependent else "are independent"
         claim = f"{between(self.pair)} {says} {where(self.when)}"
         return f"{claim}: in {self.resamples} of {self.of} resamples"
+
+    def record(self) -> dict[str, object]:
+        """The claim and its support as one flat mapping."""
+        return {
+            "first": self.pair[0],
+            "second": self.pair[1],
+            "claim": "dependent" if self.dependent else "independent",
+            "when": self.when,
+            "resamples": self.resamples,
+            "of": self.of,
+            "sentence": str(self),
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -270,6 +279,11 @@ class Stability:
         kept = ClaimSource(self.reference.features).largest(pair, most)
         return [self._region(claim) for claim in kept]
 
+    def top_regions(self, top: int) -> list[RegionSupport]:
+        """The claims about the best supported of the pairs that all rows have depend."""
+        claimed = [one for one in self.supports() if one.learned][:top]
+        return [region for one in claimed for region in self.regions(*one.pair)]
+
     def _region(self, claim: Claim) -> RegionSupport:
         names, literals = self.domain.names, claim.literals
         resamples = sum(agrees(covers, claim) for covers in self._covers)
@@ -279,45 +293,16 @@ class Stability:
 
     # -- in words --------------------------------------------------------------------------------
 
-    def lines(self, top: int = TOP) -> Iterator[str]:
-        """The result in sentences, with so many claims and pairs."""
-        part = "half" if self.share == 0.5 else f"{100 * self.share:g} %"
-        drawn = f"{part} of the {self.rows:,} rows"
-        if self.how == "bootstrap":
-            drawn = f"{self.rows:,} rows with replacement"
-        yield f"{plural(self.resamples, 'resample')} of {drawn}."
-        yield (
-            f"Two of them differ in {percent(Fraction(self.instability), 1)} of all assertions "
-            f"(instability {rate(self.instability)})."
-        )
-        yield (
-            f"The medoid is at {rate(self.medoid_distance)} from them on average; no structure "
-            f"can be nearer than {rate(self.least_distance)}."
-        )
-        supports = self.supports()
-        claimed = [one for one in supports if one.learned]
-        for one in claimed[:top]:
-            yield from (str(region) for region in self.regions(*one.pair) if region.dependent)
-        weak = [one for one in reversed(claimed) if 2 * one.resamples < one.of]
-        yield from _listed(
-            "Learned from all rows, but in fewer than half of the resamples", weak, top
-        )
-        missed = [one for one in supports if not one.learned and 2 * one.resamples >= one.of]
-        yield from _listed("Not learned from all rows, but in half of the resamples", missed, top)
-        if self.failed:
-            yield f"{plural(len(self.failed), 'resample')} failed: {self.failed[0]}"
-
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        from contextwise.report.statistics import stability_parts
+        from contextwise.report.text import as_text
+
+        return as_text(stability_parts(self))
+
+    def _repr_html_(self) -> str:
+        from contextwise.report.notebook import stability_html
+
+        return stability_html(self)
 
     def __repr__(self) -> str:
         return f"Stability({self.resamples} resamples, instability={self.instability:.4g})"
-
-
-def _listed(what: str, supports: list[PairSupport], top: int) -> Iterator[str]:
-    if supports:
-        shown = ", ".join(
-            f"{between(one.pair)} ({one.resamples} of {one.of})" for one in supports[:top]
-        )
-        more = f" and {len(supports) - top:,} more" if len(supports) > top else ""
-        yield f"{what}: {shown}{more}."

@@ -37,6 +37,8 @@ from contextwise.report.notes import (
 
 if TYPE_CHECKING:
     from contextwise.comparison.explain import Explanation
+    from contextwise.evaluation.chance_result import Chance
+    from contextwise.evaluation.check_result import Check
 
 DISTANCES = {
     "distance": ("distance", "The assertions on which the models differ: FP + FN."),
@@ -86,12 +88,18 @@ class Guess:
     comparison : with the true model
     features : how many features the guess has as it was given, where a restriction leaves fewer
     explanation : where it differs, optional
+    chance : the comparison beside guesses by chance, optional
+    check : what rows say about the claims of the guess, optional
+    group : the guesses that it belongs to, such as the repeats of one learner; empty for none
     """
 
     name: str
     comparison: Comparison
     features: int | None = None
     explanation: Explanation | None = None
+    chance: Chance | None = None
+    check: Check | None = None
+    group: str = ""
 
     @property
     def feature_count(self) -> int:

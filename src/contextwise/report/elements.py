@@ -21,11 +21,14 @@ from contextwise.report.colours import Agreement
 if TYPE_CHECKING:
     from contextwise.report.edges import Graph
     from contextwise.report.heatmap import HeatMap
+    from contextwise.report.planes import Plane
+    from contextwise.report.supports import SupportMap
 
 Number = int | Fraction
-Style = Literal["name", "words", "count", "rate", "share", "mean", "score"]
+Style = Literal["name", "words", "count", "rate", "share", "mean", "score", "probability", "bits"]
 """What a column or a measure holds: a name, plain words, an exact count, a rate, an exact share
-of contexts, a mean of counts, or a score of any size with its standard error."""
+of contexts, a mean of counts, a score of any size with its standard error, a p-value, or
+information in bits."""
 UNKNOWN = "–"
 """How a value that is not known or not defined reads."""
 
@@ -175,8 +178,7 @@ class Note:
 
     Attributes
     ----------
-    key : what it is about: "summary", "rounding", "ganak", "open", "partial", "restriction",
-        "alignment", "zero weights", "nothing"
+    key : what it is about, such as "summary", "verdict", "rounding", "open" or "nothing"
     text : plain words, ready to read; a line break ends a sentence
     warns : whether it limits what the numbers say
     """
@@ -188,22 +190,24 @@ class Note:
 
 @dataclass(frozen=True)
 class Mark:
-    """A sample of what a picture is drawn with: a filled box or a piece of line.
+    """A sample of what a picture is drawn with: a filled box, a piece of line, or a point.
 
     Attributes
     ----------
-    shape : "box" or "line"
+    shape : "box", "line" or "point"
     kind : the kind of context it stands for; "covered" and "open" are boxes of no such kind
     colour : as in CSS, on a light page
     opacity : of a box
     dashes : lengths of dashes and gaps of a line; None is solid
+    path : the outline of a point around its middle, as in SVG
     """
 
-    shape: Literal["box", "line"]
+    shape: Literal["box", "line", "point"]
     kind: str
     colour: str
     opacity: float = 1.0
     dashes: tuple[float, float] | None = None
+    path: str = ""
 
 
 @dataclass(frozen=True)
@@ -227,8 +231,8 @@ class Picture:
     packed : what a browser needs to let readers zoom, as text; empty for a still picture
     """
 
-    key: Literal["pairs", "graph"]
-    content: HeatMap | Graph
+    key: Literal["pairs", "graph", "plane", "supports"]
+    content: HeatMap | Graph | Plane | SupportMap
     caption: str
     legends: tuple[Legend, ...]
     packed: str = ""
@@ -296,6 +300,10 @@ def _number_text(value: Number | float, column: Column) -> str:
         return f"{float(value):.2f}"
     if column.style == "score":
         return f"{float(value):.6g}"
+    if column.style == "probability":
+        return f"{float(value):.2g}" if value else "<1e-300"
+    if column.style == "bits":
+        return f"{round(float(value), 4) + 0.0:.4f}"  # never -0.0000
     return number(value if isinstance(value, int | Fraction) else Fraction(value), column.digits)
 
 

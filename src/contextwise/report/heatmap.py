@@ -170,8 +170,26 @@ def heat_map_png(heat: HeatMap, *, most: int | None = None, dark: bool = False) 
     -------
     bytes
     """
-    codes = heat.codes if most is None or len(heat.names) <= most else pooled(heat.codes, most)
-    colours, opacities = zip(*palette(dark=dark), strict=True)
+    return codes_png(heat.codes, palette(dark=dark), most=most)
+
+
+def codes_png(
+    codes: npt.NDArray[np.uint8], paint: list[tuple[str, float]], *, most: int | None = None
+) -> bytes:
+    """A square of codes as a PNG file, one pixel each.
+
+    Parameters
+    ----------
+    codes : the cells
+    paint : the colour and the opacity of each code
+    most : the most pixels of a side; with fewer than cells, a pixel shows the largest of its codes
+
+    Returns
+    -------
+    bytes
+    """
+    codes = codes if most is None or len(codes) <= most else pooled(codes, most)
+    colours, opacities = zip(*paint, strict=True)
     picture = require("PIL.Image", "report").frombytes("P", codes.shape[::-1], codes.tobytes())
     picture.putpalette(bytes.fromhex("".join(colours).replace("#", "")))
     data = io.BytesIO()

@@ -15,7 +15,10 @@ from contextwise.models.notation import printable
 from contextwise.report.edges import Graph
 from contextwise.report.elements import Picture, cell_text, exact_digits
 from contextwise.report.heatmap import HeatMap
+from contextwise.report.planes import Plane
+from contextwise.report.supports import SupportMap
 from contextwise.report.svg import graph_svg, heat_map_svg
+from contextwise.report.svg_statistics import plane_svg, supports_svg
 
 if TYPE_CHECKING:
     import jinja2
@@ -66,6 +69,10 @@ def _picture(part: Picture) -> object:
     """A picture as SVG, which escapes what it is given."""
     if isinstance(part.content, HeatMap):
         text = heat_map_svg(part.content)
+    elif isinstance(part.content, SupportMap):
+        text = supports_svg(part.content)
+    elif isinstance(part.content, Plane):
+        text = plane_svg(part.content)
     else:
         assert isinstance(part.content, Graph)
         text = graph_svg(part.content.edges, part.content.positions, size=560)

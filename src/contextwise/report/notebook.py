@@ -11,19 +11,24 @@ from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from contextwise.report.chances import chance_parts
 from contextwise.report.comparisons import comparison_parts
 from contextwise.report.elements import Note, Part
 from contextwise.report.explanations import explanation_parts, region_parts
 from contextwise.report.html import render
 from contextwise.report.many import matrix_parts, scores_parts
 from contextwise.report.notes import ganak_notes
+from contextwise.report.statistics import TOP, check_parts, stability_parts
 from contextwise.report.text import as_text
 
 if TYPE_CHECKING:
     from contextwise.comparison.comparison import Comparison
     from contextwise.comparison.explain import Explanation, PairExplanation
     from contextwise.comparison.many import DistanceMatrix
+    from contextwise.evaluation.chance_result import Chance
+    from contextwise.evaluation.check_result import Check
     from contextwise.evaluation.scores import Score
+    from contextwise.evaluation.stability_result import Stability
 
 
 def notebook_html(parts: Sequence[Part]) -> str:
@@ -69,3 +74,18 @@ def matrix_html(matrix: DistanceMatrix) -> str:
 def score_html(score: Score) -> str:
     """One guess beside the true model, with every score there is."""
     return notebook_html(scores_parts(["guess"], [score], medium="python"))
+
+
+def chance_html(chance: Chance) -> str:
+    """A guess beside guesses by chance."""
+    return notebook_html(chance_parts(chance, top=TOP))
+
+
+def stability_html(stability: Stability) -> str:
+    """What resamples agree on, with the heat map of supports."""
+    return notebook_html(stability_parts(stability))
+
+
+def check_html(check: Check) -> str:
+    """What rows say about the claims of a structure."""
+    return notebook_html(check_parts(check))

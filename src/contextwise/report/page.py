@@ -1,29 +1,39 @@
 """A report as one HTML file: it needs no network, and opens by a double click.
 
-The page holds the table of the guesses, and for each of them the confusion matrix and rates, the
-heat map of pairs, the graph of both structures, and the explanation of the worst pairs and
-features; then the statistics of the models, and how the page was made. It follows the reader's
-choice of dark or light, and prints in light. It has no script, unless heat maps that zoom are asked
-for; these have still pictures behind them for readers without scripts and for paper.
+The page holds, for several guesses, their table, the plane of their errors, and what groups of them
+say in all; for each guess the confusion matrix and rates, the heat map of pairs, the graph of both
+structures, the explanation of the worst pairs and features, and, where they were asked for, chance
+and checks on data; then the stability of what a learner finds, the statistics of the models, and
+how the page was made. It follows the reader's choice of dark or light, and prints in light. It has
+no script, unless heat maps that zoom are asked for; these have still pictures behind them for
+readers without scripts and for paper.
 """
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import contextwise
 from contextwise.comparison.compare import Comparison
+from contextwise.evaluation.replicates import summarize
 from contextwise.models.numbers import name
 from contextwise.models.structure import Structure
+from contextwise.report.chances import chance_parts, chances_table
 from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
 from contextwise.report.elements import Cell, Column, Note, Part, Section, Table
 from contextwise.report.explanations import explanation_parts
 from contextwise.report.html import render
-from contextwise.report.pictures import graph_picture, pairs_picture
+from contextwise.report.pictures import graph_picture, pairs_picture, plane_picture
+from contextwise.report.statistics import TOP, check_parts, stability_parts
+from contextwise.report.summaries import summary_parts
+
+if TYPE_CHECKING:
+    from contextwise.evaluation.stability_result import Stability
 
 
 def report_page(
@@ -33,8 +43,14 @@ def report_page(
     command: str = "",
     made: datetime | None = None,
     interactive: bool = False,
+    stability: Stability | None = None,
+    learner: str = "the learner",
+    top: int = TOP,
 ) -> str:
     """The page.
+
+    Guesses that belong to groups are not shown one by one: of each group the page has the guess of
+    median distance.
 
     Parameters
     ----------
@@ -43,30 +59,93 @@ def report_page(
     command : the command that made the page, to be shown
     made : when; now if not given
     interactive : whether readers can zoom into the heat maps, by a script in the page
+    stability : structures that a learner found in resamples, optional
+    learner : what it is called, and where the rows are from
+    top : how many pairs or claims the sections on chance, checks and stability show
 
     Returns
     -------
     str
         HTML that needs nothing else.
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> from contextwise.evaluation import chance
+    >>> beside = chance("six", "six-guess", draws=99)
+    >>> page = report_page("six", [Guess("six-guess", beside.comparison, chance=beside)])
+    >>> "Beside chance" in page
+    True
     """
     several = len(guesses) > 1
     who = f"{len(guesses)} guesses" if several else name(guesses[0].name)
+    sections = [
+        Section(title, tuple(guess_parts(guess, interactive=interactive, top=top)))
+        for title, guess in _shown(guesses)
+    ]
+    stable = [] if stability is None else stability_parts(stability, top=top)
     return render(
         "page.html",
         title=f"{who} compared with {name(true)}",
-        overview=guesses_parts(guesses, medium="page") if several else [],
-        guesses=[
-            Section(name(guess.name), tuple(guess_parts(guess, interactive=interactive)))
-            for guess in guesses
-        ],
+        overview=overview_parts(guesses) if several else [],
+        guesses=sections,
+        stability=Section(f"How stable: {name(learner, 60)}", tuple(stable)) if stable else None,
         interactive=interactive,
         models=Section("Models", (models_table(true, guesses),)),
         made=_made(guesses[0].comparison, command, made),
     )
 
 
-def guess_parts(guess: Guess, *, interactive: bool = False) -> list[Part]:
-    """What the page says of one guess."""
+def _shown(guesses: Sequence[Guess]) -> list[tuple[str, Guess]]:
+    """The guesses that have a section of their own, each under its title."""
+    groups: dict[str, list[Guess]] = {}
+    for guess in guesses:
+        groups.setdefault(guess.group, []).append(guess)
+    shown = [(name(guess.name), guess) for guess in groups.pop("", [])]
+    for group, own in groups.items():
+        ranked = sorted(own, key=lambda guess: guess.comparison.distance_bounds)
+        typical = ranked[(len(ranked) - 1) // 2]
+        title = f"{name(group)}: {name(typical.name)}, the guess of median distance"
+        shown.append((title if len(own) > 1 else f"{name(group)}: {name(typical.name)}", typical))
+    return shown
+
+
+def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
+    """What the page says of several guesses: their groups, their table, chance, and their errors.
+
+    Parameters
+    ----------
+    guesses : all compared with one true model
+
+    Returns
+    -------
+    list of parts
+    """
+    groups: dict[str, list[Comparison]] = {}
+    for guess in guesses:
+        groups.setdefault(guess.group, []).append(guess.comparison)
+    open_pairs = any(len(guess.comparison.unions.open) for guess in guesses)
+    parts: list[Part] = []
+    if any(groups) and not open_pairs:
+        parts += summary_parts(summarize(groups))
+    parts += guesses_parts(guesses, medium="page")
+    parts += [chances_table(guesses)] if any(guess.chance for guess in guesses) else []
+    return [*parts, plane_picture(guesses)]
+
+
+def guess_parts(guess: Guess, *, interactive: bool = False, top: int = TOP) -> list[Part]:
+    """What the page says of one guess.
+
+    Parameters
+    ----------
+    guess : with all that is known of it
+    interactive : whether readers can zoom into its heat map
+    top : how many pairs and claims are shown beside chance and checks
+
+    Returns
+    -------
+    list of parts
+    """
     c = guess.comparison
     explained = [] if guess.explanation is None else explanation_parts(guess.explanation)
     pictures = pairs_picture(c, interactive=interactive), graph_picture(c)
@@ -75,7 +154,15 @@ def guess_parts(guess: Guess, *, interactive: bool = False) -> list[Part]:
         *comparison_parts(c, top=0, medium="page"),
         Section("Pictures", pictures, key="pictures"),
         *explained,
+        *_statistics(guess, top),
     ]
+
+
+def _statistics(guess: Guess, top: int) -> Iterator[Part]:
+    if guess.chance is not None:
+        yield Section("Beside chance", tuple(chance_parts(guess.chance, top=top)))
+    if guess.check is not None:
+        yield Section("What the rows say", tuple(check_parts(guess.check, top=top)))
 
 
 def _made(c: Comparison, command: str, made: datetime | None) -> list[tuple[str, str]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 from zlib import compress
 
 from contextwise.comparison.compare import Comparison
+from contextwise.models.numbers import name
 from contextwise.report.colours import (
     COLOURS,
     COVERED,
@@ -24,7 +25,16 @@ from contextwise.report.colours import (
 from contextwise.report.edges import graph_of, select_edges
 from contextwise.report.elements import Legend, Mark, Picture
 from contextwise.report.heatmap import AGREED, BLANK, FIRST_FN, FIRST_FP, OPEN, HeatMap, heat_map
+from contextwise.report.planes import errors_plane
 from contextwise.report.shares import Edge, View, edges_of, packed, shares_of
+from contextwise.report.supports import COLOUR as SUPPORT
+from contextwise.report.supports import OPACITIES as SUPPORT_OPACITIES
+from contextwise.report.supports import STEP_WORDS as SUPPORT_WORDS
+from contextwise.report.supports import support_map
+
+if TYPE_CHECKING:
+    from contextwise.evaluation.stability_result import Stability
+    from contextwise.report.comparisons import Guess
 
 ERRORS: tuple[Agreement, Agreement] = ("fp", "fn")
 
@@ -120,3 +130,54 @@ def graph_legend(edges: Iterable[Edge], view: View = "both") -> Legend:
         if kind in kinds
     )
     return Legend("", entries)
+
+
+def plane_picture(guesses: Sequence[Guess]) -> Picture:
+    """False positives against false negatives, one point per guess and one mark per group.
+
+    Parameters
+    ----------
+    guesses : all compared with one true model
+
+    Returns
+    -------
+    Picture
+    """
+    plane = errors_plane(guesses)
+    caption = (
+        "Each point is a guess: the nearer to the corner, the nearer to the true model. "
+        "Points on one grey line have the same distance."
+    )
+    if plane.left_out:
+        caption += f" Not decided in time, and not drawn: {', '.join(map(name, plane.left_out))}."
+    entries = tuple(
+        (Mark("point", "series", one.colour, path=one.path), name(one.name)) for one in plane.series
+    )
+    return Picture("plane", plane, caption, (Legend("", entries),) if len(entries) > 1 else ())
+
+
+def supports_picture(found: Stability) -> Picture:
+    """The heat map of supports: how many resamples have each pair depend.
+
+    Parameters
+    ----------
+    found : structures from resamples
+
+    Returns
+    -------
+    Picture
+    """
+    drawn = support_map(found)
+    codes = set(drawn.codes.ravel().tolist())
+    entries = tuple(
+        (Mark("box", "support", SUPPORT, opacity), words)
+        for code, (opacity, words) in enumerate(
+            zip(SUPPORT_OPACITIES, SUPPORT_WORDS, strict=True), 1
+        )
+        if code in codes
+    )
+    caption = (
+        f"Each cell is a pair of variables. Above the diagonal: the share of the {found.resamples} "
+        "resamples that have it depend; below: the share of contexts, on average over them."
+    )
+    return Picture("supports", drawn, caption, (Legend("share", entries),) if entries else ())

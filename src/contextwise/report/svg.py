@@ -1,32 +1,33 @@
-"""Pictures for pages: the heat map of pairs and the graph of two structures, as SVG texts.
+"""Pictures of a comparison for pages: the heat map of pairs and the graph of two structures.
 
-The pictures stand alone, and fit into a page: colours are attributes, which any style sheet of the
-page overrides (by the classes ``fp``, ``fn``, ``tp``, ``covered``, ``open``, ``node``, ``halo``),
-and texts have the colour of the text around them. The standard library's ElementTree writes them,
-and escapes what it is given. The same input gives the same text.
+A style sheet of the page overrides their colours by the classes ``fp``, ``fn``, ``tp``,
+``covered``, ``open``, ``node`` and ``halo``.
 """
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from math import isinf
-from xml.etree.ElementTree import Element, SubElement, tostring
+from xml.etree.ElementTree import Element, tostring
 
-from contextwise.models.notation import printable
 from contextwise.models.numbers import name as shown
 from contextwise.report.colours import COLOURS, DASHES, UNDECIDED, Agreement
 from contextwise.report.drawing import DISC, Drawing, Point, arrange, strand_lines, widest_of
 from contextwise.report.edges import edge_words, share_words
 from contextwise.report.heatmap import AGREED, OPEN, HeatMap, heat_map_png, palette
-from contextwise.report.labels import cut_names
 from contextwise.report.layout import Positions
 from contextwise.report.shares import Edge, View
+from contextwise.report.svg_elements import (
+    MOST_CELLS,
+    SquarePicture,
+    add,
+    add_images,
+    add_tip,
+    coordinate,
+    new_picture,
+    square_picture,
+)
 
-MOST_CELLS = 60
-"""Up to this many variables each cell is an element with a tip; above, the cells are an image."""
-LABELS = 60
-"""The most labels along a side."""
 FONTS = (12.0, 11.0, 10.0, 9.0, 8.0, 7.0)
 """Sizes of the labels of a graph, the first for which all find a place."""
 WIDE, NARROW, CAPITAL, USUAL = 0.92, 0.36, 0.72, 0.6
@@ -50,33 +51,17 @@ def heat_map_svg(heat: HeatMap, *, size: int = 600) -> str:
     -------
     str
     """
-    n = max(len(heat.names), 1)
-    labels = cut_names(heat.names, 20)
-    margin = 12 + 6 * max(map(len, labels), default=0)
-    cell = min((size - margin) / n, 48.0)
-    side = cell * n
     words = (
         f"Errors of the pairs of {len(heat.names)} variables: "
         "only in guess above the diagonal, only in true below it"
     )
-    picture = _picture("heat", margin + side + 4, margin + side + 4, words)
-    _add_names(picture, labels, cell, margin)
-    cells = _add(
-        picture,
-        "g",
-        class_="cells",
-        data_variables=str(n),
-        data_cell=_f(cell),
-        transform=f"translate({margin} {margin})",
-    )
-    grey = {"stroke": "#7f7f7f", "stroke_opacity": "0.4"}
-    _add(cells, "rect", class_="frame", width=_f(side), height=_f(side), fill="none", **grey)
-    if n <= MOST_CELLS:
-        _add_cells(cells, heat, cell)
+    square = square_picture(heat.names, words, size=size)
+    if len(heat.names) <= MOST_CELLS:
+        _add_cells(square, heat)
     else:
-        _add_image(cells, heat, side)
-    _add(cells, "path", d=f"M0 0L{_f(side)} {_f(side)}", **grey)
-    return tostring(picture, encoding="unicode")
+        light, dark = (heat_map_png(heat, most=int(square.side), dark=own) for own in (False, True))
+        add_images(square, light, dark)
+    return square.finished()
 
 
 def graph_svg(
@@ -110,7 +95,7 @@ def graph_svg(
         measure=_text_size,
         fixed=fixed,
     )
-    picture = _picture("graph", *frame, f"Graph of {len(positions)} variables")
+    picture = new_picture("graph", *frame, f"Graph of {len(positions)} variables")
     widest = widest_of(len(drawn))
     for edge in drawn:
         _add_edge(picture, edge, drawing.places, view, widest)
@@ -119,91 +104,21 @@ def graph_svg(
     return tostring(picture, encoding="unicode")
 
 
-def _picture(kind: str, width: float, height: float, words: str) -> Element:
-    picture = Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "class": kind,
-            "role": "img",
-            "viewBox": f"0 0 {_f(width)} {_f(height)}",
-            "width": _f(width),
-            "height": _f(height),
-            "font-family": "sans-serif",
-        },
-    )
-    _add_tip(picture, words)
-    return picture
-
-
-def _add(parent: Element, tag: str, **attributes: str) -> Element:
-    """A new element; an attribute's underscores are hyphens, as in ``stroke_width``."""
-    return SubElement(
-        parent, tag, {key.rstrip("_").replace("_", "-"): own for key, own in attributes.items()}
-    )
-
-
-def _add_tip(parent: Element, words: str) -> None:
-    _add(parent, "title").text = printable(words)
-
-
-def _f(value: float) -> str:
-    """A coordinate: two places are plenty, and keep the text short and the same everywhere."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
 # -- the heat map --------------------------------------------------------------------------------
 
 
-def _add_cells(parent: Element, heat: HeatMap, cell: float) -> None:
+def _add_cells(square: SquarePicture, heat: HeatMap) -> None:
     paint = palette()
     for row, column in zip(*heat.codes.nonzero(), strict=True):
         code, share = int(heat.codes[row, column]), float(heat.shares[row, column])
         kind: Agreement = "fn" if row > column else "fp"
-        colour, opacity = paint[code]
-        drawn = _add(
-            parent,
-            "rect",
-            class_={AGREED: "covered", OPEN: "open"}.get(code, kind),
-            x=_f(column * cell),
-            y=_f(row * cell),
-            width=_f(cell),
-            height=_f(cell),
-            fill=colour,
-            fill_opacity=str(opacity),
-            data_row=str(row),
-            data_column=str(column),
-        )
         words = UNDECIDED if isinf(share) else share_words(kind, share)
-        _add_tip(drawn, f"{shown(heat.names[row])} – {shown(heat.names[column])}: {words}")
-
-
-def _add_image(parent: Element, heat: HeatMap, side: float) -> None:
-    """The cells as an image, and hidden beside it one that a style sheet shows on a dark page."""
-    for name, dark in (("on-light", False), ("on-dark", True)):
-        picture = b64encode(heat_map_png(heat, most=int(side), dark=dark)).decode()
-        drawn = _add(
-            parent,
-            "image",
-            class_=name,
-            width=_f(side),
-            height=_f(side),
-            style="image-rendering:pixelated",
-            href=f"data:image/png;base64,{picture}",
+        square.add_cell(
+            (int(row), int(column)),
+            paint[code],
+            kind={AGREED: "covered", OPEN: "open"}.get(code, kind),
+            words=f"{shown(heat.names[row])} – {shown(heat.names[column])}: {words}",
         )
-        if dark:
-            drawn.set("display", "none")
-
-
-def _add_names(parent: Element, names: list[str], cell: float, margin: float) -> None:
-    """Names along the left and the top; where they are many, every second, third, ... one."""
-    every = max(1, -(-len(names) // LABELS), -int(-9 // cell))
-    style = {"font_size": _f(min(11.0, max(8.0, cell))), "fill": "currentColor", "dy": "0.35em"}
-    for k in range(0, len(names), every):
-        at = margin + (k + 0.5) * cell
-        beside = _add(parent, "text", **style, x=_f(margin - 5), y=_f(at), text_anchor="end")
-        turned = f"translate({_f(at)} {_f(margin - 5)}) rotate(-90)"
-        beside.text = _add(parent, "text", **style, transform=turned).text = names[k]
 
 
 # -- the graph -----------------------------------------------------------------------------------
@@ -233,41 +148,50 @@ def _add_edge(
         dashed = {}
         if dashes is not None:
             dashed["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
-            dashed["stroke_dashoffset"] = _f(strand.dash_offset)
-        line = _add(
+            dashed["stroke_dashoffset"] = coordinate(strand.dash_offset)
+        line = add(
             parent,
             "line",
             class_=strand.kind,
-            x1=_f(x1),
-            y1=_f(y1),
-            x2=_f(x2),
-            y2=_f(y2),
+            x1=coordinate(x1),
+            y1=coordinate(y1),
+            x2=coordinate(x2),
+            y2=coordinate(y2),
             stroke=COLOURS[strand.kind],
-            stroke_width=_f(strand.width),
+            stroke_width=coordinate(strand.width),
             **dashed,
         )
-        _add_tip(line, edge_words(edge))
+        add_tip(line, edge_words(edge))
 
 
 def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> None:
     """A dot, its name, and a line between the two where the name stands away from it."""
     x, y = drawing.places[name]
     paint = {"fill": "none", "stroke": "currentColor"} if hollow else {"fill": "currentColor"}
-    dot = _add(parent, "circle", class_="node", cx=_f(x), cy=_f(y), r=_f(1.4 * DISC), **paint)
-    _add_tip(dot, shown(name))
+    dot = add(
+        parent,
+        "circle",
+        class_="node",
+        cx=coordinate(x),
+        cy=coordinate(y),
+        r=coordinate(1.4 * DISC),
+        **paint,
+    )
+    add_tip(dot, shown(name))
     label = drawing.labels.get(name)
     if label is None:
         return
     if label.leader is not None:
-        end = f"M{_f(x)} {_f(y)}L{_f(label.leader[0])} {_f(label.leader[1])}"
-        _add(parent, "path", class_="leader", d=end, stroke="#7f7f7f", stroke_width="0.7")
-    text = _add(
+        start, stop = (" ".join(map(coordinate, end)) for end in ((x, y), label.leader))
+        line = {"stroke": "#7f7f7f", "stroke_width": "0.7"}
+        add(parent, "path", class_="leader", d=f"M{start}L{stop}", **line)
+    text = add(
         parent,
         "text",
-        x=_f(label.middle[0]),
-        y=_f(label.middle[1]),
+        x=coordinate(label.middle[0]),
+        y=coordinate(label.middle[1]),
         dy="0.35em",
-        font_size=_f(drawing.font),
+        font_size=coordinate(drawing.font),
         text_anchor="middle",
         fill="currentColor",
         class_="halo",

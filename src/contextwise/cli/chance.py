@@ -1,0 +1,85 @@
+"""Guesses by chance on the command line: the options of ``--chance``, and the draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from contextwise.cli.distributions import seed_option
+
+if TYPE_CHECKING:
+    from contextwise.comparison.question import Restriction
+    from contextwise.evaluation.chances import Chance
+    from contextwise.evaluation.nulls import Null
+    from contextwise.models.structure import Model
+
+OPTIONS = (
+    click.option("--chance", is_flag=True, help="Also beside guesses by chance: skill, p-value."),
+    click.option(
+        "--null",
+        type=click.Choice(["states", "variables", "values"]),
+        default="states",
+        show_default=True,
+        help="With --chance: what is drawn at random.",
+    ),
+    click.option(
+        "--draws",
+        type=click.IntRange(min=0),
+        default=999,
+        show_default=True,
+        help="With --chance: how many guesses are drawn.",
+    ),
+    seed_option,
+)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Which guesses by chance are drawn, and how many; as they were asked for."""
+
+    chance: bool
+    null: Null
+    draws: int
+    seed: int
+
+    def beside(
+        self, true: Model, guess: Model, restriction: Restriction, **options: Any
+    ) -> tuple[Chance, bool]:
+        """A guess beside guesses by chance, and whether Ctrl-C ended the draws.
+
+        Parameters
+        ----------
+        true, guess : the models
+        restriction : what is compared
+        **options : for `contextwise.evaluation.chance`
+
+        Returns
+        -------
+        Chance, bool
+        """
+        from contextwise.evaluation import ChanceInterrupted, chance
+
+        asked: dict[str, Any] = {"null": self.null, "draws": self.draws, "rng": self.seed}
+        try:
+            found = chance(true, guess, show_progress=True, **asked, **options, **restriction)
+        except ChanceInterrupted as stop:
+            return stop.chance, True
+        return found, False
+
+
+def chance_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options on chance, as one argument ``drawn``."""
+
+    @wraps(command)
+    def with_drawn(*arguments: Any, **options: Any) -> Any:
+        drawn = Drawn(**{own.name: options.pop(own.name) for own in fields(Drawn)})
+        return command(*arguments, drawn=drawn, **options)
+
+    decorated: Callable[..., Any] = with_drawn
+    for option in reversed(OPTIONS):
+        decorated = option(decorated)
+    return decorated
