@@ -52,7 +52,18 @@ def new_picture(kind: str, width: float, height: float, words: str) -> Element:
 
 
 def add(parent: Element, tag: str, **attributes: str) -> Element:
-    """A new element; an attribute's underscores are hyphens, as in ``stroke_width``."""
+    """A new element.
+
+    Parameters
+    ----------
+    parent : what it is in
+    tag : its name
+    **attributes : an underscore stands for a hyphen, as in ``stroke_width``
+
+    Returns
+    -------
+    Element
+    """
     return SubElement(
         parent, tag, {key.rstrip("_").replace("_", "-"): own for key, own in attributes.items()}
     )
