@@ -48,6 +48,7 @@ growth = Pybind11Extension(
 descent = Pybind11Extension(
     "contextwise.distributions._descent",
     ["src/contextwise/distributions/descent.cpp"],
+    depends=["src/contextwise/distributions/descent.hpp"],
     cxx_std=20,
     extra_compile_args=["/O2"] if sys.platform == "win32" else ["-O3"],
     optional=True,

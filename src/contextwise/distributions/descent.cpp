@@ -1,15 +1,12 @@
-// Coordinate descent on a quadratic with prices. It follows descend_in_python in descent.py line by
-// line; read it first.
+// The door from Python to descent.hpp: it only converts.
+
+#include "descent.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <vector>
-
 namespace py = pybind11;
+using namespace contextwise::descent;
 
 namespace {
 
@@ -17,86 +14,27 @@ using Ints = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast
 using Shorts = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
 using Floats = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
-constexpr int all_groups = 10;  // ALL_GROUPS in descent.py
-
 // Lets Ctrl-C end the work; called without the interpreter's lock.
 void check_signals() {
   const py::gil_scoped_acquire acquired;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
-// A sparse matrix, row by row.
-struct Matrix {
-  const std::int64_t* indptr;
-  const std::int32_t* indices;
-  const double* data;
-
-  // pull += change · row j
-  void add(std::int64_t j, double change, double* pull) const {
-    for (std::int64_t k = indptr[j]; k < indptr[j + 1]; ++k) pull[indices[k]] += change * data[k];
-  }
-};
-
-double norm(const double* begin, std::int64_t size) {
-  double total = 0;
-  for (std::int64_t k = 0; k < size; ++k) total += begin[k] * begin[k];
-  return size == 1 ? std::fabs(*begin) : std::sqrt(total);
-}
-
-// Moves one group; returns its violation before the move.
-double move(const Matrix& matrix, std::int64_t first, std::int64_t size, double curvature,
-            double price, double* x, double* pull, std::vector<double>& scratch) {
-  double* target = scratch.data();
-  const double length = norm(x + first, size);
-  for (std::int64_t k = 0; k < size; ++k)
-    target[k] = pull[first + k] + (length > 0 ? price / length * x[first + k] : 0.0);
-  const double violation =
-      length > 0 ? norm(target, size) : std::max(0.0, norm(target, size) - price);
-  for (std::int64_t k = 0; k < size; ++k) target[k] = x[first + k] - pull[first + k] / curvature;
-  const double reach = norm(target, size);
-  const double kept = reach > 0 ? std::max(0.0, 1.0 - price / curvature / reach) : 0.0;
-  for (std::int64_t k = 0; k < size; ++k) target[k] = kept * target[k] - x[first + k];
-  for (std::int64_t k = 0; k < size; ++k) {
-    if (target[k] == 0) continue;
-    // what ends at 0 ends at exactly 0
-    x[first + k] = kept == 0 ? 0.0 : x[first + k] + target[k];
-    matrix.add(first + k, target[k], pull);
-  }
-  return violation;
-}
-
-Floats descend(const Ints& indptr, const Shorts& indices, const Floats& data, const Ints& starts,
+Floats minimum(const Ints& indptr, const Shorts& indices, const Floats& data, const Ints& starts,
                const Floats& curvatures, const Floats& prices, const Floats& point,
                const Floats& gradient, int passes, double tolerance) {
-  const Matrix matrix{indptr.data(), indices.data(), data.data()};
-  const std::int64_t groups = starts.size() - 1;
-  const std::int64_t* bounds = starts.data();
-  const double* curvature = curvatures.data();
-  const double* price = prices.data();
+  const Quadratic model{{indptr.data(), indices.data(), data.data()},
+                        starts.size() - 1,
+                        starts.data(),
+                        curvatures.data(),
+                        prices.data()};
   Floats found(point.size());
   std::copy_n(point.data(), point.size(), found.mutable_data());
   double* x = found.mutable_data();
   std::vector<double> pull(gradient.data(), gradient.data() + gradient.size());
   {
     const py::gil_scoped_release released;
-    std::int64_t largest = 1;
-    for (std::int64_t g = 0; g < groups; ++g)
-      largest = std::max(largest, bounds[g + 1] - bounds[g]);
-    std::vector<double> scratch(static_cast<std::size_t>(largest));
-    bool visit_all = true;
-    for (int done = 1; done <= passes; ++done) {
-      if (done % all_groups == 0) check_signals();
-      double violation = 0;
-      for (std::int64_t g = 0; g < groups; ++g) {
-        const std::int64_t first = bounds[g], size = bounds[g + 1] - first;
-        if (curvature[g] <= 0) continue;
-        if (!visit_all && norm(x + first, size) == 0) continue;
-        violation = std::max(
-            violation, move(matrix, first, size, curvature[g], price[g], x, pull.data(), scratch));
-      }
-      if (violation <= tolerance && visit_all) break;
-      visit_all = violation <= tolerance || done % all_groups == 0;
-    }
+    descend(model, passes, tolerance, x, pull.data(), check_signals);
   }
   return found;
 }
@@ -104,77 +42,6 @@ Floats descend(const Ints& indptr, const Shorts& indices, const Floats& data, co
 template <class T>
 py::array_t<T> as_array(const std::vector<T>& values) {
   return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
-}
-
-// Rows of some length each.
-struct Triangle {
-  std::vector<std::int64_t> starts{0};
-  std::vector<std::int32_t> indices;
-  std::vector<double> data;
-};
-
-// The upper triangle of Aᵀ D A over the chosen columns. The indices of a row of A rise, so that
-// what is below the diagonal is skipped at once.
-Triangle upper_triangle(const Matrix& matrix, const Matrix& turned, std::int64_t columns,
-                        const double* scale, const std::int64_t* column, std::int64_t size) {
-  Triangle found;
-  std::vector<double> total(static_cast<std::size_t>(columns), 0.0);
-  std::vector<std::int64_t> seen(static_cast<std::size_t>(columns), -1);
-  std::vector<std::int32_t> place(static_cast<std::size_t>(columns), -1), touched;
-  for (std::int64_t j = 0; j < size; ++j) place[column[j]] = static_cast<std::int32_t>(j);
-  for (std::int64_t j = 0; j < size; ++j) {
-    if (j % 64 == 63) check_signals();
-    touched.clear();
-    const auto own = static_cast<std::int32_t>(column[j]);
-    for (std::int64_t t = turned.indptr[own]; t < turned.indptr[own + 1]; ++t) {
-      const std::int64_t row = turned.indices[t];
-      const double factor = scale[row] * turned.data[t];
-      const std::int32_t* end = matrix.indices + matrix.indptr[row + 1];
-      const std::int32_t* other = std::lower_bound(matrix.indices + matrix.indptr[row], end, own);
-      for (const double* value = matrix.data + (other - matrix.indices); other != end;
-           ++other, ++value) {
-        if (seen[*other] != j) {
-          seen[*other] = j;
-          total[*other] = 0.0;
-          if (place[*other] >= 0) touched.push_back(*other);
-        }
-        total[*other] += factor * *value;
-      }
-    }
-    for (const std::int32_t other : touched) {
-      found.indices.push_back(place[other]);
-      found.data.push_back(total[other]);
-    }
-    found.starts.push_back(static_cast<std::int64_t>(found.indices.size()));
-  }
-  return found;
-}
-
-// Both triangles, row by row; the columns of a row come in no order.
-Triangle mirrored(const Triangle& upper) {
-  const std::size_t size = upper.starts.size() - 1;
-  std::vector<std::int64_t> next(size + 1, 0);
-  for (std::size_t j = 0; j < size; ++j)
-    for (std::int64_t k = upper.starts[j]; k < upper.starts[j + 1]; ++k) {
-      const auto other = static_cast<std::size_t>(upper.indices[k]);
-      ++next[j + 1];
-      if (other != j) ++next[other + 1];
-    }
-  for (std::size_t j = 0; j < size; ++j) next[j + 1] += next[j];
-  Triangle found{next, std::vector<std::int32_t>(static_cast<std::size_t>(next[size])),
-                 std::vector<double>(static_cast<std::size_t>(next[size]))};
-  const auto put = [&](std::size_t row, std::size_t column, double value) {
-    const auto at = static_cast<std::size_t>(next[row]++);
-    found.indices[at] = static_cast<std::int32_t>(column);
-    found.data[at] = value;
-  };
-  for (std::size_t j = 0; j < size; ++j)
-    for (std::int64_t k = upper.starts[j]; k < upper.starts[j + 1]; ++k) {
-      const auto other = static_cast<std::size_t>(upper.indices[k]);
-      put(j, other, upper.data[k]);
-      if (other != j) put(other, j, upper.data[k]);
-    }
-  return found;
 }
 
 py::tuple gram(const Ints& indptr, const Shorts& indices, const Floats& data,
@@ -188,7 +55,7 @@ py::tuple gram(const Ints& indptr, const Shorts& indices, const Floats& data,
   Triangle found;
   {
     const py::gil_scoped_release released;
-    found = mirrored(upper_triangle(matrix, turned, columns, weight, column, size));
+    found = mirrored(upper_triangle(matrix, turned, columns, weight, column, size, check_signals));
   }
   return py::make_tuple(as_array(found.starts), as_array(found.indices), as_array(found.data));
 }
@@ -197,6 +64,6 @@ py::tuple gram(const Ints& indptr, const Shorts& indices, const Floats& data,
 
 PYBIND11_MODULE(_descent, module) {
   module.doc() = "The compiled twin of contextwise.distributions.descent.";
-  module.def("descend", &descend);
+  module.def("descend", &minimum);
   module.def("gram", &gram);
 }

@@ -12,8 +12,8 @@ all.
 
 The matrix itself, Aᵀ D A for a sparse A, is made here too (`gram`).
 
-`descend_in_python` explains what ``descent.cpp`` does; where the compiled twin was not built, it
-answers, and a fit takes about twenty times as long.
+`descend_in_python` explains what ``descent.hpp`` does; where the compiled twin was not built, it
+answers, and a fit takes fifty times as long and more.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def descend_in_python(
     passes: int,
     tolerance: float,
 ) -> FloatArray:
-    """The readable twin of ``descent.cpp``.
+    """The readable twin of ``descent.hpp``.
 
     Parameters
     ----------

@@ -35,7 +35,8 @@ void check(const std::vector<Tree>& trees, const Columns& columns) {
     const Tree& tree = trees[t];
     const std::size_t leaves = tree.counts.size() / columns.cardinalities[t];
     expect(tree.variables.size() == 2 * leaves - 1, "as many leaves as nodes need");
-    const std::int64_t total = std::accumulate(tree.counts.begin(), tree.counts.end(), std::int64_t{0});
+    const std::int64_t total =
+        std::accumulate(tree.counts.begin(), tree.counts.end(), std::int64_t{0});
     expect(total == static_cast<std::int64_t>(columns.rows), "every row at one leaf");
   }
 }
@@ -50,7 +51,8 @@ void check_random_rows() {
     cardinalities.push_back(static_cast<u32>(card));
     for (std::size_t r = 0; r < rows; ++r) {
       const bool copied = v > 0 && below(4) > 0;
-      const auto before = copied ? static_cast<std::size_t>(codes[(v - 1) * rows + r]) : below(card);
+      const auto before =
+          copied ? static_cast<std::size_t>(codes[(v - 1) * rows + r]) : below(card);
       codes.push_back(static_cast<std::int32_t>(before % card));
     }
   }

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Builds the tests of the compiled growth of trees and of the coordinate descent with sanitizers, and
+# runs them: first for addresses and undefined behaviour, then for threads.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+rooms=$here/../../src/contextwise
+built=$(mktemp -d)
+trap 'rm -rf "$built"' EXIT
+for kinds in address,undefined thread; do
+  for test in growth_test descent_test; do
+    "${CXX:-g++}" -std=c++20 -O1 -g -Wall -Wextra -Werror -pthread \
+      "-fsanitize=$kinds" -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS \
+      -I "$rooms/learning/grow" -I "$rooms/distributions" "$here/$test.cpp" -o "$built/$test"
+    "$built/$test" "$@"
+  done
+done
