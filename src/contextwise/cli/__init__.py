@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "nearest": "Which of many models are nearest to one.",
     "explain": "Where a guess differs from the true model, and why.",
     "score": "The metric beside KL, likelihoods and other scores.",
+    "rank": "Groups of guesses over several truths: ranks and tests.",
     "stability": "How stable is what a learner finds.",
     "check": "Whether rows agree with the claims of a model.",
     "kl": "KL-divergence of two models with weights.",

@@ -10,6 +10,7 @@ import click
 
 from contextwise.cli.groups import group_files
 from contextwise.cli.models import load_all, model_argument, only_one_from_stdin, short_names
+from contextwise.cli.rank import Ranked, ranking_options
 from contextwise.cli.restrictions import (
     Asked,
     refuse_nothing,
@@ -72,6 +73,7 @@ def plot() -> None:
       contextwise plot neighbours true.mn learned.mn smoker --out smoker.pdf
       contextwise plot confusion true.mn first.mn second.mn --out rates.png
       contextwise plot groups true.mn --group trees='runs/trees/*.mn' --out groups.pdf
+      contextwise plot ranks --table results.csv --out ranks.pdf
       contextwise plot matrix *.mn --out models.pdf
     """
 
@@ -278,6 +280,29 @@ def groups(
     members = group_files(groups)
     found = {name: _compare_all(true, files, asked, time_limit) for name, files in members.items()}
     save(plot_groups(found, title=f"true: {short_names([true])[0]}")[0], out)
+
+
+@plot.command(short_help="Groups over several truths: critical differences.")
+@ranking_options
+@out_option
+@restricting_options
+def ranks(ranked: Ranked, out: str, asked: Asked) -> None:
+    """The mean ranks of groups over several TRUTHs; a bar joins groups that do not differ.
+
+    It takes what contextwise rank takes, and draws one metric.
+
+    \b
+    Examples:
+      contextwise plot ranks truths/*.mn --group trees='t/{truth}*.mn' --group pairs='p/{truth}*.mn'
+          --group graphs='g/{truth}*.mn' --out ranks.pdf
+      contextwise plot ranks --table results.csv --metric f1 --out ranks.pdf
+    """
+    from contextwise.report.plots import plot_critical_difference, save
+
+    if len(ranked.metrics) > 1:
+        raise click.UsageError("a picture shows one --metric")
+    (ranking,) = ranked.summary(asked).rankings
+    save(plot_critical_difference(ranking), out)
 
 
 @plot.command(short_help="The distances of many models, and a map.")

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from contextwise.evaluation.agreement import Consensus, consensus
     from contextwise.evaluation.chances import Chance, ChanceInterrupted, chance
     from contextwise.evaluation.checks import Check, CheckedClaim, check
-    from contextwise.evaluation.replicates import Summary, summarize
+    from contextwise.evaluation.replicates import summarize
     from contextwise.evaluation.resampling import Stability, stability
     from contextwise.evaluation.scores import Score, score
+    from contextwise.evaluation.summaries import Summary
     from contextwise.evaluation.uncertain import UncertainComparison, compare_truths
 
 __all__ = [
@@ -43,7 +44,7 @@ _HOMES = {
     "Consensus": "consensus_result",
     "Score": "scores",
     "Stability": "stability_result",
-    "Summary": "replicates",
+    "Summary": "summaries",
     "UncertainComparison": "uncertain",
     "chance": "chances",
     "check": "checks",

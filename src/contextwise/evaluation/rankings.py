@@ -55,6 +55,38 @@ class Ranking:
                 spans.append((first, last))
         return [self.groups[first : last + 1] for first, last in spans]
 
+    @property
+    def verdict(self) -> str:
+        """What the ranks mean, in one or two sentences."""
+        best = [g for g, r in zip(self.groups, self.ranks, strict=True) if r == self.ranks[0]]
+        ranks = f"{best[0]} ranks" if len(best) == 1 else f"{' and '.join(best)} rank"
+        first = f"{ranks} first by {self.metric} over {self.truths} truths"
+        p_value = f"{self.test}, p = {self.p_value:.2g}"
+        if self.p_value > self.alpha:
+            return f"{first}, but the groups could be alike ({p_value})."
+        differ = f"{first}, and the groups are not all alike ({p_value})."
+        if self.critical_difference is None:
+            return differ
+        alike = "; ".join(", ".join(names) for names in self.alike())
+        within = f"ranks within {self.critical_difference:.2f} are not told apart"
+        return f"{differ} By Nemenyi's test {within}" + (f": {alike}." if alike else ".")
+
+    def records(self) -> list[dict[str, object]]:
+        """One flat mapping per group, the best first."""
+        return [
+            {
+                "metric": self.metric,
+                "group": group,
+                "mean_rank": rank,
+                "truths": self.truths,
+                "test": self.test,
+                "p_value": self.p_value,
+                "critical_difference": self.critical_difference,
+                "alpha": self.alpha,
+            }
+            for group, rank in zip(self.groups, self.ranks, strict=True)
+        ]
+
 
 def rank_groups(
     values: Mapping[str, Sequence[float]],
@@ -89,6 +121,8 @@ def rank_groups(
     (('a', 'b', 'c'), (1.0, 2.0, 3.0), 0.0183)
     >>> round(found.critical_difference, 3), found.alike()
     (1.657, [('a', 'b'), ('b', 'c')])
+    >>> print(found.verdict)
+    a ranks first by distance over 4 truths, and the groups are not all alike (Friedman, ...
     """
     table = np.array([list(own) for own in values.values()], dtype=np.float64)
     if len(table) < 2 or table.shape[1] < 2:

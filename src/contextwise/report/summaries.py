@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from contextwise.evaluation.intervals import Mean
 from contextwise.evaluation.rankings import Ranking
-from contextwise.evaluation.replicates import Summary
+from contextwise.evaluation.summaries import Summary
 from contextwise.models.numbers import name, plural, rate
 from contextwise.report.elements import Cell, Column, Note, Part, Table
 
@@ -18,6 +18,11 @@ METRIC_LABELS = {
     "kappa": "kappa",
     "skill": "skill",
 }
+
+
+def metric_label(metric: str) -> str:
+    """The name of a metric for readers; one that is not ours is itself."""
+    return METRIC_LABELS.get(metric, metric)
 
 
 def summary_parts(summary: Summary) -> list[Part]:
@@ -52,13 +57,15 @@ def summary_parts(summary: Summary) -> list[Part]:
         parts.append(_differences(summary))
     if summary.rankings:
         parts.append(_ranks(summary))
+        words = "\n".join(ranking.verdict for ranking in summary.rankings)
+        parts.append(Note("finding", words))
     return [*parts, Note("intervals", " ".join(_notes(summary)))]
 
 
 def _means(summary: Summary) -> Table:
     metrics = list(dict.fromkeys(one.metric for one in summary.means))
     head = [Column("group", "name"), Column(f"{summary.unit}s", "count")]
-    head += [Column(METRIC_LABELS[metric], "words") for metric in metrics]
+    head += [Column(metric_label(metric), "words") for metric in metrics]
     rows: list[tuple[Cell, ...]] = []
     for group in summary.groups:
         own = [summary.mean(group, metric) for metric in metrics]
@@ -86,7 +93,7 @@ def _differences(summary: Summary) -> Table:
     )
     rows = tuple(
         (
-            METRIC_LABELS[one.metric],
+            metric_label(one.metric),
             f"{name(one.first)} – {name(one.second)}",
             _with_interval(one.value),
             _p_value(one.p_value),
@@ -113,7 +120,7 @@ def _ranks(summary: Summary) -> Table:
         by_group = dict(zip(ranking.groups, ranking.ranks, strict=True))
         ranks: list[Cell] = [by_group[group] for group in summary.groups]
         p_value = f"{ranking.p_value:.2g} ({ranking.test})"
-        rows.append((METRIC_LABELS[ranking.metric], *ranks, p_value, ranking.critical_difference))
+        rows.append((metric_label(ranking.metric), *ranks, p_value, ranking.critical_difference))
     return Table(f"Mean ranks over {_truths(summary.rankings)}", tuple(head), tuple(rows), "ranks")
 
 
@@ -130,4 +137,5 @@ def _notes(summary: Summary) -> Iterable[str]:
     undefined = sum(one.undefined for one in summary.means)
     if undefined:
         yield f"{plural(undefined, 'value')} not defined and left out."
-    yield "Distance, FP and FN are shares of all assertions."
+    if summary.of_assertions:
+        yield "Distance, FP and FN are shares of all assertions."

@@ -1,0 +1,267 @@
+"""What values of groups say in all: means with intervals, differences, and ranks over truths."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from contextwise.errors import ContextwiseError
+from contextwise.evaluation.intervals import (
+    Mean,
+    holm,
+    mean_with_interval,
+    paired_p_value,
+    unpaired_difference,
+)
+from contextwise.evaluation.metrics import SMALLER_IS_BETTER
+from contextwise.evaluation.rankings import Ranking, rank_groups
+
+if TYPE_CHECKING:
+    from contextwise.distributions.sampling import Seed
+
+Values = Sequence[float | None]
+"""One value per replicate, or per truth; None where it is not defined."""
+
+
+@dataclass(frozen=True)
+class GroupMean:
+    """One metric of one group.
+
+    Attributes
+    ----------
+    group, metric : the names
+    value : the mean with its interval
+    undefined : how many replicates (or truths) have no such value
+    """
+
+    group: str
+    metric: str
+    value: Mean
+    undefined: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One metric of two groups: the first less the second.
+
+    Attributes
+    ----------
+    metric, first, second : the names
+    value : the mean difference with its interval
+    p_value : that there is none; None if it cannot be tested
+    adjusted : after Holm, over all differences of this metric
+    """
+
+    metric: str
+    first: str
+    second: str
+    value: Mean
+    p_value: float | None
+    adjusted: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What replicates say in all.
+
+    Attributes
+    ----------
+    groups : their names
+    means : of each group and metric
+    differences : of each two groups and metric
+    rankings : by each metric, where there are several truths
+    unit : "replicate" or "truth": what the intervals are over
+    paired : whether differences are between results on the same rows
+    confidence : of the intervals
+    training_share : of the rows that each replicate learned from, where they overlap
+    of_assertions : whether distance, FP and FN are shares of all assertions
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> from contextwise.evaluation import summarize
+    >>> found = summarize({"guesses": [compare("six", "six-guess"), compare("six", "six-graph")]})
+    >>> round(found.mean("guesses", "distance").mean, 4), found.records()[0]["interval"]
+    (0.2, 't')
+    """
+
+    groups: tuple[str, ...]
+    means: tuple[GroupMean, ...]
+    differences: tuple[Difference, ...]
+    rankings: tuple[Ranking, ...]
+    unit: str
+    paired: bool
+    confidence: float
+    training_share: float | None
+    of_assertions: bool = False
+
+    def mean(self, group: str, metric: str) -> Mean:
+        """The mean of one metric of one group."""
+        for one in self.means:
+            if (one.group, one.metric) == (group, metric):
+                return one.value
+        raise ContextwiseError(f"there is no {metric!r} of a group {group!r} in this summary")
+
+    def records(self) -> list[dict[str, object]]:
+        """One flat mapping per group and metric."""
+        return [
+            {
+                "group": one.group,
+                "metric": one.metric,
+                f"{self.unit}s": one.value.count,
+                "undefined": one.undefined,
+                "mean": one.value.mean,
+                "spread": one.value.spread,
+                "low": one.value.low,
+                "high": one.value.high,
+                "interval": one.value.how,
+            }
+            for one in self.means
+        ]
+
+    def difference_records(self) -> list[dict[str, object]]:
+        """One flat mapping per metric and two groups."""
+        return [
+            {
+                "metric": one.metric,
+                "first": one.first,
+                "second": one.second,
+                f"{self.unit}s": one.value.count,
+                "difference": one.value.mean,
+                "low": one.value.low,
+                "high": one.value.high,
+                "interval": one.value.how,
+                "p_value": one.p_value,
+                "holm_p_value": one.adjusted,
+            }
+            for one in self.differences
+        ]
+
+
+def summarize_values(
+    values: Mapping[str, Mapping[str, Values]],
+    *,
+    unit: str = "truth",
+    paired: bool = True,
+    smaller_is_better: Container[str] = SMALLER_IS_BETTER,
+    confidence: float = 0.95,
+    training_share: float | None = None,
+    alpha: float = 0.05,
+    rng: Seed = 0,
+) -> Summary:
+    """Summarize numbers of any kind, for instance from a table of results.
+
+    Parameters
+    ----------
+    values : mapping from metrics to mappings from groups to values
+        One value per replicate or truth, in the same order for all groups where they are paired;
+        None where it is not defined.
+    unit : "replicate" or "truth"
+        What the values are of; over truths the groups are ranked.
+    paired : bool
+        Whether the k-th values of all groups belong together.
+    smaller_is_better : metrics of which the smallest value has rank 1
+    confidence : float
+        Of the intervals.
+    training_share : float, optional
+        As in `summarize`.
+    alpha : float
+        The level of the critical difference.
+    rng : generator or seed
+        Of the bootstrap.
+
+    Returns
+    -------
+    Summary
+
+    Examples
+    --------
+    >>> values = {"trees": [0.1, 0.2, 0.1], "pairs": [0.3, 0.3, 0.2], "none": [0.5, 0.6, 0.4]}
+    >>> [ranking] = summarize_values({"distance": values}).rankings
+    >>> ranking.groups, ranking.ranks
+    (('trees', 'pairs', 'none'), (1.0, 2.0, 3.0))
+    """
+    options: dict[str, Any] = {"confidence": confidence, "rng": np.random.default_rng(rng)}
+    options["training_share"] = training_share
+    means = [
+        _group_mean(group, metric, own, options)
+        for metric, by_group in values.items()
+        for group, own in by_group.items()
+    ]
+    differences = [
+        one
+        for metric, by_group in values.items()
+        for one in _differences(metric, by_group, paired, options)
+    ]
+    rankings = []
+    if unit == "truth":
+        for metric, by_group in values.items():
+            larger = metric not in smaller_is_better
+            rankings += _ranking(metric, by_group, larger_is_better=larger, alpha=alpha)
+    return Summary(
+        groups=tuple(next(iter(values.values()), {})),
+        means=tuple(means),
+        differences=tuple(differences),
+        rankings=tuple(rankings),
+        unit=unit,
+        paired=paired,
+        confidence=confidence,
+        training_share=training_share,
+    )
+
+
+def _group_mean(group: str, metric: str, values: Values, options: Mapping[str, Any]) -> GroupMean:
+    known = [value for value in values if value is not None]
+    return GroupMean(group, metric, mean_with_interval(known, **options), len(values) - len(known))
+
+
+def _differences(
+    metric: str, by_group: Mapping[str, Values], paired: bool, options: Mapping[str, Any]
+) -> list[Difference]:
+    """Each two groups, with Holm's correction over all of them."""
+    found = [
+        (a, b, *_difference(by_group[a], by_group[b], paired, options))
+        for a, b in combinations(by_group, 2)
+    ]
+    adjusted = iter(holm([p for *_, p in found if p is not None]))
+    return [
+        Difference(metric, a, b, value, p, None if p is None else next(adjusted))
+        for a, b, value, p in found
+    ]
+
+
+def _difference(
+    first: Values, second: Values, paired: bool, options: Mapping[str, Any]
+) -> tuple[Mean, float | None]:
+    if paired:
+        both = [
+            a - b for a, b in zip(first, second, strict=True) if a is not None and b is not None
+        ]
+        value = mean_with_interval(both, **options)
+        share = options.get("training_share")
+        return value, paired_p_value(both, share) if len(both) > 1 else None
+    a, b = ([value for value in values if value is not None] for values in (first, second))
+    if min(len(a), len(b)) < 2:
+        mean = float(np.mean(a) - np.mean(b)) if a and b else None
+        return Mean(
+            min(len(a), len(b)), mean, None, None, None, "one replicate has no spread"
+        ), None
+    return unpaired_difference(a, b, confidence=options["confidence"])
+
+
+def _ranking(
+    metric: str, by_group: Mapping[str, Values], *, larger_is_better: bool, alpha: float
+) -> list[Ranking]:
+    """The ranking by a metric, if there are several truths on which all groups have a value."""
+    everywhere = [values for values in zip(*by_group.values(), strict=True) if None not in values]
+    if len(by_group) < 2 or len(everywhere) < 2:
+        return []
+    columns = list(zip(*everywhere, strict=True))
+    values = {
+        group: [float(v or 0) for v in own] for group, own in zip(by_group, columns, strict=True)
+    }
+    return [rank_groups(values, metric=metric, larger_is_better=larger_is_better, alpha=alpha)]
