@@ -295,6 +295,46 @@ def test_two_variables_have_no_contexts_to_get_right() -> None:
     assert "no pair whose contexts can be right or wrong" in str(found)
 
 
+def test_kappa_and_skill_differ_where_cardinalities_do() -> None:
+    """The pairs weigh 4, 3 and 2 contexts; the guess has one pair too many, in every context."""
+    true = Structure({"A": 2, "B": 3, "C": 4}, ["A=1 & C=1"])
+    found = chance(true, Structure(true.domain, ["A=1 & C=1", "A=1 & B=1"]), null="variables")
+    c = found.comparison
+    assert (c.tp, c.fn, c.fp, c.tn) == (3, 0, 4, 2)
+    assert c.rate("kappa") == 0.25
+    assert found.skill == 0
+    assert found.expected == found.distance == 4
+
+
+def test_skeleton_against_all_graphs() -> None:
+    """Common edges, precision and recall of every graph with as many edges as the guess."""
+    pairs = list(combinations(range(4), 2))
+    for t, g in product(range(len(pairs) + 1), repeat=2):
+        true = set(pairs[:t])
+        every = [len(true.intersection(graph)) for graph in combinations(pairs, g)]
+        for common in {0, max(every)}:
+            found = Skeleton.of(pairs=len(pairs), true=t, guess=g, common=common)
+            assert found.expected == mean(list(every))
+            assert found.p_value == sum(k >= common for k in every) / len(every)
+            precision, recall = found.expected_precision, found.expected_recall
+            assert precision == (mean([Fraction(k, g) for k in every]) if g else None)
+            assert recall == (mean([Fraction(k, t) for k in every]) if t else None)
+
+
+@settings(max_examples=15, deadline=None)
+@given(models(CARDINALITIES))
+def test_expected_true_positives_of_relabelled_states(pair: Models) -> None:
+    """E[TP] = T·G/N for each pair, over every relabelling."""
+    true, guess = pair
+    assume(few(guess, "states"))
+    every = [compare(true, drawn) for drawn in all_states(guess)]
+    own = compare(true, guess)
+    for names in combinations(true.domain.names, 2):
+        c = own.pair(*names)
+        expected = Fraction((c.tp + c.fn) * (c.tp + c.fp), c.total)
+        assert mean([one.pair(*names).tp for one in every]) == expected
+
+
 def test_different_cardinalities_leave_variables_in_place() -> None:
     true = Structure({"A": 2, "B": 3, "C": 4}, ["A=1 & B=1 & C=1"])
     guess = Structure(true.domain, ["A=1 & B=1"])
@@ -310,6 +350,12 @@ def test_a_guess_as_near_as_every_draw_is_not_worse_than_chance(null: Null) -> N
     assert set(found.distances) == {found.distance}
     assert "as near as every draw" in str(found)
     assert "worse" not in found.verdict
+
+
+def test_few_draws_judge_nothing() -> None:
+    for draws, judged in ((18, False), (19, True)):
+        verdict = chance(TRUE, GUESS, draws=draws).verdict
+        assert verdict.endswith("contexts not to be judged by so few draws.") != judged
 
 
 def test_a_guess_farther_than_nearly_all_draws_is_worse_than_chance() -> None:

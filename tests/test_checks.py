@@ -100,6 +100,42 @@ def test_statistic_and_effect() -> None:
     assert found.p_value < 1e-20
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 1)] * 3), min_size=2, max_size=7))
+def test_effect_is_information_beyond_what_permutations_have(
+    rows: list[tuple[int, int, int]],
+) -> None:
+    """Bits: the conditional mutual information of the rows that speak, less its mean."""
+    first, second, groups = (list(column) for column in zip(*rows, strict=True))
+    found = ask(first, second, groups)
+    assume(found.rows)
+    own = {group: [row for row in rows if row[2] == group] for group in set(groups)}
+    inside = [row for some in own.values() if speaks(some) for row in some]
+    assert len(inside) == found.rows
+    a, b, g = (list(column) for column in zip(*inside, strict=True))
+    every = [information(one, b, g) for one in all_permutations(a, g)]
+    assert found.bits == pytest.approx(information(a, b, g) - np.mean(every), abs=1e-9)
+
+
+def speaks(rows: list[tuple[int, int, int]]) -> bool:
+    """Whether permuting the rows of a group can change its statistic."""
+    a, b, g = (list(column) for column in zip(*rows, strict=True))
+    return len({round(statistic(one, b, g), 9) for one in all_permutations(a, g)}) > 1
+
+
+def information(first: Column, second: Column, groups: Column) -> float:
+    """The conditional mutual information of three columns in bits, from its definition."""
+    rows = list(zip(first, second, groups, strict=True))
+    total = 0.0
+    for a, b, g in set(rows):
+        joint = rows.count((a, b, g))
+        own = sum(r[2] == g for r in rows)
+        with_a = sum((r[0], r[2]) == (a, g) for r in rows)
+        with_b = sum((r[1], r[2]) == (b, g) for r in rows)
+        total += joint / len(rows) * np.log2(joint * own / (with_a * with_b))
+    return float(total)
+
+
 def test_far_tails_keep_their_digits() -> None:
     """A p-value far below the precision of 1 - x comes out, and is the hypergeometric one."""
     same = [0] * 30 + [1] * 30
@@ -224,6 +260,20 @@ def test_too_few_draws_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [claim.pair for claim in found.undecided] == [("v0", "v1")]
     assert "too few tables were drawn" in str(found)
     assert [c.pair for c in check(Structure(domain), rows).contradicted] == [("v0", "v1")]
+
+
+def test_claims_are_corrected_by_benjamini_and_yekutieli() -> None:
+    """The k-th smallest of m p-values, times m·(1 + 1/2 + … + 1/m)/k, made monotone from above."""
+    found = check(Structure(CHAIN.domain), sample(TRUTH, 400, rng=4, method="exact"))
+    claims = [claim for claim in found.claims if claim.speaks]
+    p_values = sorted(claim.test.p_value for claim in claims)
+    m = len(p_values)
+    harmonic = sum(1 / k for k in range(1, m + 1))
+    for claim in claims:
+        raised = [
+            p * m * harmonic / k for k, p in enumerate(p_values, 1) if p >= claim.test.p_value
+        ]
+        assert claim.adjusted == pytest.approx(min(1.0, *raised))
 
 
 def test_where_rows_cannot_speak_it_is_said() -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -81,11 +82,11 @@ def test_a_table_of_results(folder: Path) -> None:
     ],
 )
 def test_bad_tables_are_clear_words(
-    tmp_path: Path, text: str, options: dict[str, str], message: str
+    tmp_path: Path, text: str, options: dict[str, Any], message: str
 ) -> None:
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(ParseError, match=message):
-        read_results(tmp_path / "t.csv", **options)  # type: ignore[arg-type]
+        read_results(tmp_path / "t.csv", **options)
 
 
 def test_values_are_ranked_where_all_groups_have_one() -> None:

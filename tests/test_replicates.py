@@ -129,6 +129,8 @@ def test_one_replicate_is_a_clear_word() -> None:
     assert all(d.p_value is None for d in found.differences)
     text = as_text(summary_parts(found))
     assert "one replicate has no spread" in text
+    words = "A difference is tested where both groups have two replicates at least."
+    assert words in " ".join(text.split())
     assert "nan" not in text
 
 

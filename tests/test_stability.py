@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 
-from contextwise import Domain, LogLinear, Structure, distance_matrix, read, write
+from contextwise import Domain, LogLinear, Structure, compare, distance_matrix, read, write
 from contextwise.cli import contextwise
 from contextwise.distributions import sample
 from contextwise.errors import ContextwiseError
@@ -102,6 +102,28 @@ def test_medoid_and_the_bound(found: Stability) -> None:
     sums = [sum(row) for row in found.matrix.distances.tolist()]
     assert found.medoid == found.structures[sums.index(min(sums))]
     assert found.least_distance <= found.medoid_distance
+
+
+@settings(max_examples=30, deadline=None)
+@given(families(5))
+def test_no_structure_is_nearer_than_the_bound(models: tuple[Structure, ...]) -> None:
+    """The bound is Σ_{b<b'} d(b, b')/(B - 1); the majority of each assertion keeps it, too."""
+    other, *structures = models
+    matrix = distance_matrix(structures)
+    found = Stability(tuple(structures), other, matrix, 9, "subsample", 0.5)
+    pairs = combinations(structures, 2)
+    total = compare(other, other).total
+    bound = Fraction(sum(compare(a, b).distance for a, b in pairs), len(structures) - 1)
+    scale = len(structures) * total
+    assert found.least_distance == pytest.approx(float(bound / scale) if total else 0.0)
+    assert sum(compare(s, other).distance for s in structures) >= bound
+    majority = sum(
+        min(having, len(structures) - having)
+        for pair in combinations(other.domain.names, 2)
+        for context in contexts_of(other.domain, pair)
+        for having in [sum(depends(s, pair, context) for s in structures)]
+    )
+    assert majority >= bound
 
 
 def test_words(found: Stability) -> None:
@@ -217,6 +239,15 @@ def test_command(tmp_path: Path) -> None:
     record = json.loads(CliRunner().invoke(contextwise, [*command, "--json"]).output)
     assert record["instability"] == own.instability
     assert record["pairs"] == [one.record() for one in own.supports()]
+    regions = [region.record() for region in own.top_regions(10)]
+    assert record["regions"] == regions
+    assert str(regions[0]["sentence"]) in " ".join(shown.output.split())
+    medoid = [own.medoid.feature_text(k) for k in range(len(own.medoid))]
+    assert record["medoid"] == medoid
+    agreed = CliRunner().invoke(contextwise, [*command, "--consensus", str(tmp_path / "c.json")])
+    near = own.consensus()
+    assert structure_of(read(tmp_path / "c.json")) == near.structure
+    assert f"consensus ({len(near.structure)} features) from resamples" in agreed.output
     table = CliRunner().invoke(contextwise, [*command, "--csv"]).output.splitlines()
     assert table[0].startswith("first,second,resamples,of")
     bad = CliRunner().invoke(contextwise, [*command, "--set", "depth=2"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -74,7 +74,7 @@ def as_records(
     -------
     list of records
     """
-    from contextwise.report.records import open_pair_records, pair_records, worst_pair_records
+    from contextwise.report.records import open_pair_records, worst_pair_records
 
     records = []
     for result in results:
@@ -84,7 +84,7 @@ def as_records(
         record["counted"] = {**result.comparison.counted}
         record["seconds"] = {**result.comparison.seconds}
         if per_pair:
-            record["per_pair"] = list(pair_records(result.comparison))
+            record["per_pair"] = list(_pair_records(result))
         records.append(record)
     return records
 
@@ -98,18 +98,38 @@ def print_rows(true: Given, results: Sequence[Result], *, per_pair: bool) -> Non
     results : of the guesses
     per_pair : whether the counts of every pair are wanted
     """
-    from contextwise.report.records import PAIR_KEYS, pair_records
+    from contextwise.report.records import PAIR_KEYS
 
     if per_pair:
-        rows: Iterable[Record] = (
+        rows: Iterable[dict[str, object]] = (
             {"guess": result.guess.name, **record}
             for result in results
-            for record in pair_records(result.comparison)
+            for record in _pair_records(result)
         )
-        print_csv(rows, ["guess", *PAIR_KEYS])
+        print_csv(rows, ["guess", *PAIR_KEYS, *_chance_keys(results)])
     else:
         records = [_record(true, result) for result in results]
         print_csv(records, records[0])
+
+
+def _chance_keys(results: Sequence[Result]) -> list[str]:
+    """The columns that a pair has beside chance, if that was asked for."""
+    from contextwise.evaluation.chance_result import OF_PAIR
+
+    asked = any(result.chance is not None for result in results)
+    return [f"chance_{key}" for key in OF_PAIR] if asked else []
+
+
+def _pair_records(result: Result) -> Iterator[dict[str, object]]:
+    """The counts of every pair, and how it stands beside chance."""
+    from contextwise.report.records import pair_records
+
+    beside = {}
+    if result.chance is not None:
+        beside = {one.pair: one.record() for one in result.chance.pair_chances()}
+    for record in pair_records(result.comparison):
+        pair = str(record["first"]), str(record["second"])
+        yield {**record, **beside.get(pair, {})}
 
 
 def as_text(

@@ -16,6 +16,8 @@ from contextwise.models.features import IntArray
 
 ALPHA = 0.05
 """A p-value up to this is called better than chance in words."""
+OF_PAIR = ("expected", "skill", "p_value", "percentile")
+"""What is known of a pair beside chance."""
 
 
 def skill_of(distance: Number, expected: Number) -> float | None:
@@ -45,6 +47,8 @@ class Skeleton:
     >>> skeleton = Skeleton.of(pairs=6, true=3, guess=3, common=3)
     >>> skeleton.expected, skeleton.p_value
     (Fraction(3, 2), 0.05)
+    >>> skeleton.expected_precision, skeleton.expected_recall
+    (Fraction(1, 2), Fraction(1, 2))
     """
 
     pairs: int
@@ -79,6 +83,16 @@ class Skeleton:
         return Fraction(self.true * self.guess, self.pairs or 1)
 
     @property
+    def expected_precision(self) -> Fraction | None:
+        """The share of a random graph's edges that are expected to be true; None without edges."""
+        return Fraction(self.true, self.pairs) if self.guess else None
+
+    @property
+    def expected_recall(self) -> Fraction | None:
+        """The share of the true edges that a random graph is expected to have; None without any."""
+        return Fraction(self.guess, self.pairs) if self.true else None
+
+    @property
     def decides(self) -> bool:
         """Whether a random graph could have fewer common edges."""
         return max(0, self.true + self.guess - self.pairs) < min(self.true, self.guess)
@@ -103,6 +117,10 @@ class PairChance:
     skill: float | None
     p_value: float | None
     percentile: float | None
+
+    def record(self) -> dict[str, object]:
+        """All but the names, under keys that say what they are beside."""
+        return {f"chance_{key}": getattr(self, key) for key in OF_PAIR}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,6 +233,8 @@ class Chance:
             "percentile": self.percentile,
             "skeleton_common": self.skeleton.common,
             "skeleton_expected": self.skeleton.expected,
+            "skeleton_expected_precision": self.skeleton.expected_precision,
+            "skeleton_expected_recall": self.skeleton.expected_recall,
             "skeleton_p_value": self.skeleton.p_value,
             "verdict": self.verdict,
         }
@@ -271,7 +291,7 @@ def _verdict(found: Chance) -> str:
         all_of = "" if p_value is None else "; in all " + _better(found, p_value)
         return f"{pairs}{all_of}.".capitalize()
     contexts = f"contexts {_better(found, p_value)}"
-    if p_value > ALPHA and min(found.distances) >= found.distance:
+    if p_value > ALPHA >= 1 / (1 + found.draws) and min(found.distances) >= found.distance:
         contexts = "contexts as right as in the best draws, but chance gets there often"
     if found.context_skill is None:
         contexts = "no contexts to get right or wrong"
@@ -281,6 +301,8 @@ def _verdict(found: Chance) -> str:
 def _better(found: Chance, p_value: float) -> str:
     if p_value <= ALPHA:
         return "better than chance"
+    if (1 + found.draws) * ALPHA < 1:
+        return "not to be judged by so few draws"
     far = sum(distance >= found.distance for distance in found.distances)
     worse = (1 + far) / (1 + found.draws) <= ALPHA
     return "worse than chance" if worse else "no better than chance"

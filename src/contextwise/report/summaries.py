@@ -134,6 +134,8 @@ def _notes(summary: Summary) -> Iterable[str]:
     if summary.training_share is not None:
         share = f"{100 * summary.training_share:g} %"
         yield f"Each replicate learned from {share} of the same rows, and variances allow for it."
+    if any(one.p_value is None for one in summary.differences):
+        yield f"A difference is tested where both groups have two {summary.unit}s at least."
     undefined = sum(one.undefined for one in summary.means)
     if undefined:
         yield f"{plural(undefined, 'value')} not defined and left out."
