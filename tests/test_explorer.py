@@ -1,26 +1,15 @@
-"""The explorer in a real browser: what a person does, and what the page then shows.
-
-The page runs as the command runs it. Every request that leaves this machine, every error of a
-script, and every traceback in the terminal fails the test.
-"""
+"""The explorer in a real browser: what a person does, and what the page then shows."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import os
 import re
-import shutil
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,54 +17,29 @@ from contextwise import Domain, Structure, compare, examples, read, write
 from contextwise.comparison.explain import explain_pair
 from contextwise.report.records import pair_records
 from hard import hard_models
+from pages import (
+    NEEDS_CHROMIUM,
+    PATIENCE,
+    Browser,
+    Page,
+    centre,
+    click_cell,
+    expect,
+    explorer,
+    launched,
+    marked,
+    serious_findings,
+    shows,
+    shows_pair,
+    tab,
+    visit,
+    zoomed,
+)
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright for Python")
-from playwright.sync_api import Browser, Page, expect  # noqa: E402
-
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: Debian's chromium")
-
-PATIENCE = 30_000  # milliseconds; a busy machine is slow, not wrong
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-]
+pytestmark = NEEDS_CHROMIUM
 FILES = ("chain", "chain-broken", "long", "long-broken", "hard", "hard-guess")
 CHAIN, LONG, HARD = (f"?true=given%3A{k}" for k in (2, 4, 6))
-AXE = {"resultTypes": ["violations"], "preload": False}
 HOSTILE = "<img src=x onerror=\"throw Error('run')\">"
-
-
-@contextmanager
-def explorer(temporary: Path, *models: str) -> Iterator[str]:
-    """The address of a running explorer, which keeps its temporary files in a folder."""
-    command = [sys.executable, "-m", "contextwise", "explore", "--no-browser", *models]
-    said = temporary / "stderr.txt"
-    with (
-        said.open("w") as stderr,
-        subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
-            env={**os.environ, "TMPDIR": str(temporary)},
-        ) as server,
-    ):
-        assert server.stdout is not None
-        found = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
-        try:
-            assert found is not None
-            yield found[0]
-        finally:
-            server.send_signal(signal.SIGINT)
-            assert server.wait(20) == 0
-    assert said.read_text() == ""
 
 
 @pytest.fixture(scope="module")
@@ -104,72 +68,14 @@ def chains(n: int) -> tuple[Structure, Structure]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
-
-
-@contextmanager
-def visit(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
-    """A new session at an address; trouble on the page is trouble of the test."""
-    trouble: list[str] = []
-    context = browser.new_context(**{"viewport": {"width": 1280, "height": 1600}, **options})
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on(
-        "request",
-        lambda request: (
-            None
-            if request.url.startswith(("http://127.0.0.1:", "data:", "blob:"))
-            else trouble.append(request.url)
-        ),
-    )
-    page.on(  # a request that fails is one; of that for the icon nothing else is told
-        "console", lambda said: trouble.append(said.text) if said.type == "error" else None
-    )
-    page.goto(address)
-    yield page
-    context.close()
-    assert not trouble
+    with launched() as found:
+        yield found
 
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
     with visit(browser, address) as found:
         yield found
-
-
-def tab(page: Page, name: str) -> None:
-    page.get_by_role("tab", name=name).click()
-
-
-def shows(page: Page, selector: str, text: str | re.Pattern[str]) -> None:
-    expect(page.locator(selector)).to_contain_text(text, timeout=PATIENCE)
-
-
-def centre(page: Page, first: str, second: str) -> dict[str, float]:
-    """Where the middle of a cell of the heat map is, and how large the cell is."""
-    page.wait_for_function("document.querySelector('#heat').heatMap?.side > 0")
-    script = "([a, b]) => document.querySelector('#heat').heatMap.cellCentre(a, b)"
-    found: dict[str, float] = page.evaluate(script, [first, second])
-    return found
-
-
-def click_cell(page: Page, first: str, second: str) -> None:
-    place = centre(page, first, second)
-    page.mouse.click(place["x"], place["y"])
-
-
-def shows_pair(page: Page, first: str, second: str) -> None:
-    expect(page.locator("#first")).to_have_value(first, timeout=PATIENCE)
-    expect(page.locator("#second")).to_have_value(second)
-
-
-def marked(page: Page) -> list[str]:
-    found: list[str] = page.evaluate("document.querySelector('#heat').heatMap.chosen")
-    return found
 
 
 # -- the heat map ----------------------------------------------------------------------------------
@@ -213,27 +119,29 @@ def test_a_lone_error_among_many_is_seen_and_zoomed_without_the_server(
 ) -> None:
     with visit(browser, address + CHAIN) as page:
         shows(page, "#summary", "1 of 8,385 pairs differ")
+        shows(page, "#regions", "in every context")
+        canvas = page.locator("#heat canvas")
+        canvas.focus()
         place = centre(page, "v65", "v64")
         assert place["cell"] < 6
         page.evaluate("window.asked = []")
-        shows(page, "#regions", "in every context")
         page.evaluate("() => { Shiny.shinyapp.$socket.send = (text) => asked.push(text); }")
-        ink = "() => document.querySelector('#heat').heatMap.level"
-        canvas = page.locator("#heat canvas")
-        canvas.focus()
         page.mouse.move(place["x"], place["y"])
         shows(page, "#heat_readout", "v65 – v64: only in guess in 0 %, only in true in 100 %")
+        page.wait_for_function("!document.querySelector('#heat').heatMap.scrolling")
         for _ in range(3):
             page.mouse.wheel(0, -100)
-        page.wait_for_function("document.querySelector('#heat').heatMap.view.zoom > 2")
-        assert page.evaluate(ink) == 0
+        zoomed(page, "> 2")
+        assert page.evaluate("document.querySelector('#heat').heatMap.level") == 0
         near = centre(page, "v65", "v64")
         assert abs(near["x"] - place["x"]) <= near["cell"]
         page.keyboard.press("0")
+        zoomed(page, "=== 1")
         assert centre(page, "v65", "v64")["cell"] == place["cell"]
         page.get_by_role("button", name="Zoom in").click()
-        assert centre(page, "v65", "v64")["cell"] == pytest.approx(2 * place["cell"])
+        zoomed(page, "=== 2")
         before = centre(page, "v65", "v64")
+        assert before["cell"] == pytest.approx(2 * place["cell"])
         page.mouse.move(before["x"], before["y"])
         page.mouse.down()
         page.mouse.move(before["x"] + 30, before["y"] + 20, steps=4)
@@ -245,9 +153,37 @@ def test_a_lone_error_among_many_is_seen_and_zoomed_without_the_server(
         assert [key for data in asked for key in data if not key.startswith(".clientdata")] == []
 
 
+def test_two_fingers_zoom_where_they_are(browser: Browser, address: str) -> None:
+    with visit(browser, address + CHAIN, has_touch=True) as page:
+        shows(page, "#regions", "in every context")
+        place = centre(page, "v65", "v64")
+        fingers = page.context.new_cdp_session(page)
+
+        def touch(kind: str, apart: float | None) -> None:
+            points = [] if apart is None else [-apart, apart]
+            at = [{"x": place["x"] + d, "y": place["y"], "id": k} for k, d in enumerate(points)]
+            fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+
+        touch("touchStart", 20)
+        for apart in (30, 40, 50, 60):
+            touch("touchMove", apart)
+        touch("touchEnd", None)
+        zoomed(page, "> 2.9")
+        near = centre(page, "v65", "v64")
+        assert near["cell"] == pytest.approx(3 * place["cell"])
+        assert (near["x"], near["y"]) == pytest.approx((place["x"], place["y"]), abs=1)
+        shows_pair(page, "v64", "v65")  # two fingers choose no pair
+        touch("touchStart", 60)
+        for apart in (40, 20, 10):
+            touch("touchMove", apart)
+        touch("touchEnd", None)
+        zoomed(page, "=== 1")
+
+
 def test_small_cells_show_the_worst_of_several(browser: Browser, address: str) -> None:
     """At every size of a cell, the pixels of a lone error are there."""
     with visit(browser, address + LONG) as page:
+        shows(page, "#regions", "in every context")
         place = centre(page, "v65", "v64")
         assert place["cell"] < 2
         colour = """({x, y}) => {
@@ -492,9 +428,6 @@ def test_the_results_of_an_experiment_are_plotted(page: Page, tmp_path: Path) ->
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_serious_in_any_view(browser: Browser, address: str, theme: str) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="needs axe-core"
-    ).Axe()
     link = f"{address}?guess=given%3A1&guess=example%3Asix-graph&question=X1+_%7C%7C_+X2"
     with visit(browser, link, color_scheme=theme) as page:
         shows(page, "#regions", "only in")
@@ -503,17 +436,13 @@ def test_axe_finds_nothing_serious_in_any_view(browser: Browser, address: str, t
             "Context": "#context_graphs svg.graph",
             "Question": "#replies h2",
             "Guesses": "#between svg",
+            "Statistics": "#chance_begin",
             "Experiment": "#results_state",
         }
         for name, there in views.items():
             tab(page, name)
             page.locator(there).first.wait_for()
-            found = axe.run(page, options=AXE).response["violations"]
-            assert [
-                (one["id"], [node["html"][:200] for node in one["nodes"]])
-                for one in found
-                if one["impact"] in ("serious", "critical")
-            ] == []
+            assert serious_findings(page) == []
 
 
 def test_a_phone_shows_the_view_first(browser: Browser, address: str) -> None:

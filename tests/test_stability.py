@@ -17,9 +17,10 @@ from contextwise import Domain, LogLinear, Structure, compare, distance_matrix, 
 from contextwise.cli import contextwise
 from contextwise.distributions import sample
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation import stability
+from contextwise.evaluation import read_stability, stability
 from contextwise.evaluation.resampling import Resampling
 from contextwise.evaluation.stability_result import Stability
+from contextwise.execution.runs import Store
 from contextwise.learning import Trees
 from contextwise.models.structure import structure_of
 from contextwise.report.plots.supports import plot_supports
@@ -252,3 +253,17 @@ def test_command(tmp_path: Path) -> None:
     assert table[0].startswith("first,second,resamples,of")
     bad = CliRunner().invoke(contextwise, [*command, "--set", "depth=2"])
     assert "--set takes a parameter and its value" in bad.output
+
+
+def test_a_folder_can_be_read_alone(tmp_path: Path) -> None:
+    rows = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 1, 1]] * 20
+    made = stability(rows, Trees(penalty=5), resamples=4, folder=tmp_path / "run")
+    found = read_stability(tmp_path / "run")
+    assert found.record() == made.record()
+    assert (found.reference, found.structures) == (made.reference, made.structures)
+    with Store(tmp_path / "other", {"how": "subsample"}):
+        pass
+    with pytest.raises(ContextwiseError, match="no run of contextwise stability"):
+        read_stability(tmp_path / "other")
+    with pytest.raises(ContextwiseError, match="there is no run here"):
+        read_stability(tmp_path)

@@ -22,7 +22,13 @@ from contextwise.errors import require
     "--run",
     type=click.Path(exists=True, path_type=Path),
     metavar="FOLDER",
-    help="Show the results of this experiment.",
+    help="Show the results of contextwise experiment, or of stability --folder.",
+)
+@click.option(
+    "--data",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Rows against which the claims of a model can be tested, as contextwise check does.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Who may connect: from where.")
 @click.option(
@@ -36,6 +42,7 @@ from contextwise.errors import require
 def explore(
     models: tuple[str, ...],
     run: Path | None,
+    data: Path | None,
     host: str,
     port: int,
     no_browser: bool,
@@ -52,6 +59,8 @@ def explore(
     Examples:
       contextwise explore
       contextwise explore true.mn learned.mn other.mn
+      contextwise explore true.mn learned.mn --data test.csv
+      contextwise explore --run runs/learners
       contextwise explore --no-browser --port 8000 true.mn learned.mn
     """
     require("shiny", "explorer")
@@ -60,7 +69,7 @@ def explore(
 
     loaded = load_all(models, format=format_name, zero_weights=zero_weights)
     serve(
-        explorer(list(zip(short_names(models), loaded, strict=True)), run=run),
+        explorer(list(zip(short_names(models), loaded, strict=True)), run=run, data=data),
         host=host,
         port=port,
         open_browser=not no_browser,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from contextwise.evaluation.chances import Chance, ChanceInterrupted, chance
     from contextwise.evaluation.checks import Check, CheckedClaim, check
     from contextwise.evaluation.replicates import summarize
-    from contextwise.evaluation.resampling import Stability, stability
+    from contextwise.evaluation.resampling import Stability, read_stability, stability
     from contextwise.evaluation.scores import Score, score
     from contextwise.evaluation.summaries import Summary
     from contextwise.evaluation.uncertain import UncertainComparison, compare_truths
@@ -31,6 +31,7 @@ __all__ = [
     "check",
     "compare_truths",
     "consensus",
+    "read_stability",
     "score",
     "stability",
     "summarize",
@@ -50,6 +51,7 @@ _HOMES = {
     "check": "checks",
     "compare_truths": "uncertain",
     "consensus": "agreement",
+    "read_stability": "resampling",
     "score": "scores",
     "stability": "resampling",
     "summarize": "replicates",

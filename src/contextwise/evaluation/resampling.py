@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +28,7 @@ from contextwise.errors import ContextwiseError
 from contextwise.evaluation.stability_result import Stability
 from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress
-from contextwise.execution.runs import Store, Unit, run_units
+from contextwise.execution.runs import Store, Unit, read_configuration, read_records, run_units
 from contextwise.learning.base import as_learner, fresh
 from contextwise.learning.data import Data, DataLike, DomainLike, as_data, take_rows
 from contextwise.models.domain import Domain
@@ -38,8 +38,10 @@ from contextwise.models.structure import Structure, structure_of
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
 
-__all__ = ["Stability", "stability"]
+__all__ = ["Stability", "read_stability", "stability"]
 
+KEPT = frozenset({"domain", "rows", "how", "share"})
+"""What the configuration of a run says, so that its folder can be read alone."""
 How = Literal["subsample", "bootstrap"]
 ALL_ROWS = "all rows"
 """The key of the structure that is learned from every row."""
@@ -126,23 +128,94 @@ def stability(
             show_progress=show_progress,
         )
         wanted = {unit.key for unit in units}
-        learned = {r["key"]: r["features"] for r in store.records() if r["key"] in wanted}
+        records = [record for record in store.records() if record["key"] in wanted]
     failed = [f"{unit.key}: {unit.error}" for unit in outcome.failed]
+    return _assemble(
+        plan.configuration(rows),
+        records,
+        failed,
+        asked=f" of {resamples}",
+        show_progress=show_progress,
+        n_jobs=n_jobs,
+        cluster=cluster,
+    )
+
+
+def read_stability(
+    folder: str | os.PathLike[str],
+    *,
+    n_jobs: int = 1,
+    cluster: Any = None,
+    show_progress: bool | Progress = False,
+) -> Stability:
+    """What was learned from resamples into a folder, without learning anything.
+
+    Parameters
+    ----------
+    folder : path
+        That `stability` was given; its run need not be finished.
+    n_jobs : int
+        How many processes count distances; -1 means one per core.
+    cluster : address of a Dask scheduler, or a Dask client
+        Goes before ``n_jobs``.
+    show_progress : bool or function
+        A line on standard error, or a function of (done, total).
+
+    Returns
+    -------
+    Stability
+
+    Raises
+    ------
+    ContextwiseError
+        If the folder holds no such run, or fewer than two resamples.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from contextwise.learning import Trees
+    >>> rows, folder = [[0, 0], [1, 1]] * 30, tempfile.mkdtemp()
+    >>> stability(rows, Trees(penalty=5), resamples=4, folder=folder)
+    Stability(4 resamples, instability=0)
+    >>> read_stability(folder)
+    Stability(4 resamples, instability=0)
+    """
+    configuration = read_configuration(folder)
+    if not configuration.keys() >= KEPT:
+        raise ContextwiseError(f"{folder}: this is no run of contextwise stability")
+    return _assemble(
+        configuration,
+        read_records(folder),
+        (),
+        show_progress=show_progress,
+        n_jobs=n_jobs,
+        cluster=cluster,
+    )
+
+
+def _assemble(
+    configuration: Mapping[str, Any],
+    records: Sequence[Mapping[str, Any]],
+    failed: Sequence[str],
+    *,
+    asked: str = "",
+    **effort: Any,
+) -> Stability:
+    """The structures that a run has learned, set beside each other."""
+    learned = {record["key"]: record["features"] for record in records}
     everything = learned.pop(ALL_ROWS, None)
     if everything is None or len(learned) < 2:
         why = f"; {failed[0]}" if failed else ""
-        raise ContextwiseError(f"{len(learned)} of {resamples} resamples gave a structure{why}")
-    structures = [_structure(rows.domain, features) for _, features in sorted(learned.items())]
-    matrix = distance_matrix(
-        structures, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress
-    )
+        raise ContextwiseError(f"{len(learned)}{asked} resamples gave a structure{why}")
+    domain = Domain(configuration["domain"])
+    structures = [_structure(domain, features) for _, features in sorted(learned.items())]
     return Stability(
         structures=tuple(structures),
-        reference=_structure(rows.domain, everything),
-        matrix=matrix,
-        rows=len(rows),
-        how=how,
-        share=share,
+        reference=_structure(domain, everything),
+        matrix=distance_matrix(structures, **effort),
+        rows=configuration["rows"],
+        how=configuration["how"],
+        share=configuration["share"],
         failed=tuple(failed),
     )
 
@@ -190,6 +263,8 @@ class Resampling:
             "learner": self.learner.name or type(self.learner).__name__,
             "parameters": kept,
             "data": data.fingerprint,
+            "domain": dict(zip(data.domain.names, data.domain.states, strict=True)),
+            "rows": self.count,
             "how": self.how,
             "share": self.share,
             "seed": self.seed,

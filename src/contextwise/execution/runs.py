@@ -47,13 +47,24 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from contextwise.errors import ContextwiseError, require
 from contextwise.execution.maps import Map, choose_map, here
 from contextwise.execution.progress import Progress, progress_of
 
-__all__ = ["Ended", "Outcome", "Store", "Unit", "choose_map", "read_records", "run_units"]
+__all__ = [
+    "Ended",
+    "Outcome",
+    "Store",
+    "Unit",
+    "choose_map",
+    "read_configuration",
+    "read_records",
+    "run_units",
+]
+
+T = TypeVar("T")
 
 FILE = "results.sqlite"
 SUFFIX = ".sqlite"
@@ -179,7 +190,7 @@ class Store:
 
     def about(self) -> dict[str, Any]:
         """The configuration and the versions that the run was begun with."""
-        return {key: json.loads(value) for key, value in self._db.execute("SELECT * FROM about")}
+        return _about(self._db)
 
     def done(self) -> set[str]:
         """The keys of the units that are done; a failed unit is tried again by the next run."""
@@ -288,12 +299,39 @@ def read_records(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     ContextwiseError
         If there is no run, or the file is no store.
     """
+    return _read(path, lambda db: list(_records(db)))
+
+
+def read_configuration(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What defines a run, without opening it for writing.
+
+    Parameters
+    ----------
+    path : path
+        The run's folder, or its ``.sqlite`` file.
+
+    Returns
+    -------
+    dict
+        Empty for a store that was never begun.
+
+    Raises
+    ------
+    ContextwiseError
+        If there is no run, or the file is no store.
+    """
+    found = _read(path, _about).get("configuration", {})
+    return found if isinstance(found, dict) else {}
+
+
+def _read(path: str | os.PathLike[str], look: Callable[[sqlite3.Connection], T]) -> T:
+    """What a function finds in a store, which is only read."""
     file = _file_of(path)
     if not file.exists():
         raise ContextwiseError(f"{path}: there is no run here; {file.name} is missing")
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db:
         try:
-            return list(_records(db))
+            return look(db)
         except (sqlite3.DatabaseError, ValueError, TypeError) as error:
             raise ContextwiseError(f"{file}: not the results of a run: {error}") from None
 
@@ -311,6 +349,10 @@ def versions() -> dict[str, str]:
 def _file_of(path: str | os.PathLike[str]) -> Path:
     place = Path(path)
     return place if place.suffix == SUFFIX or place.is_file() else place / FILE
+
+
+def _about(db: sqlite3.Connection) -> dict[str, Any]:
+    return {key: json.loads(value) for key, value in db.execute("SELECT * FROM about")}
 
 
 def _records(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,16 @@ from shiny.session import Inputs, Outputs, Session
 from starlette.requests import Request
 
 from contextwise import report
-from contextwise.explorer import context, experiment, guesses, overview, pair, question, sidebar
+from contextwise.explorer import (
+    context,
+    experiment,
+    guesses,
+    overview,
+    pair,
+    question,
+    sidebar,
+    statistics,
+)
 from contextwise.explorer.computations import Compared
 from contextwise.explorer.job import prepare
 from contextwise.explorer.state import Key, State
@@ -27,6 +36,7 @@ TITLES = {
     "context": "Context",
     "question": "Question",
     "guesses": "Guesses",
+    "statistics": "Statistics",
     "experiment": "Experiment",
 }
 TAB = Input("tab", text)
@@ -34,15 +44,22 @@ WALK = Input("walk", text)
 """Where Back or Forward of the browser leads, as a query."""
 
 
-def explorer(models: Sequence[tuple[str, Model]] = (), *, run: Path | None = None) -> App:
+def explorer(
+    models: Sequence[tuple[str, Model]] = (),
+    *,
+    run: Path | None = None,
+    data: Path | None = None,
+) -> App:
     """The explorer as an application.
 
     Parameters
     ----------
     models : names and models
         Offered first: the first is the true model, the others are guesses.
-    run : folder of an experiment's results, optional
+    run : folder of the results of a run, optional
         The page begins with them.
+    data : file of rows, optional
+        Against which claims are tested when somebody asks for it.
     """
     entries = library(models)
     kept: dict[Key, Compared] = {}
@@ -58,7 +75,7 @@ def explorer(models: Sequence[tuple[str, Model]] = (), *, run: Path | None = Non
     def server(input: Inputs, output: Outputs, session: Session) -> None:
         with reactive.isolate():
             query = session.clientdata.url_search().removeprefix("?")
-        _serve(session, State(entries, kept, start(query)), run)
+        _serve(session, State(entries, kept, start(query)), run, data)
 
     return App(page, server, static_assets={"/explorer": STATIC, "/report": SCRIPTS})
 
@@ -69,6 +86,7 @@ def _page(entries: Entries, view: View) -> Tag:
         "context": tags.div(context.panel(view), class_="needs-comparison"),
         "question": tags.div(question.panel(view.question), class_="needs-guess"),
         "guesses": tags.div(guesses.panel(), class_="needs-comparison"),
+        "statistics": tags.div(statistics.panel(), class_="needs-comparison"),
         "experiment": experiment.panel(),
     }
     return ui.page_sidebar(
@@ -99,12 +117,13 @@ def _page(entries: Entries, view: View) -> Tag:
     )
 
 
-def _serve(session: Session, state: State, run: Path | None) -> None:
+def _serve(session: Session, state: State, run: Path | None, data: Path | None) -> None:
     overview.serve(state)
     works = [
         *sidebar.serve(state),
         *experiment.serve(run),
         *guesses.serve(state),
+        *statistics.serve(state, data),
         pair.serve(state),
         context.serve(state),
         question.serve(state),

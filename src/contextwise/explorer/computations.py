@@ -17,7 +17,6 @@ from contextwise.comparison.explain import PairExplanation, explain_comparison, 
 from contextwise.comparison.pairs import Contexts, Pair
 from contextwise.errors import ContextwiseError
 from contextwise.explorer.job import Tell
-from contextwise.explorer.results import Row, read_results
 from contextwise.formats import format_of, read_stream
 from contextwise.independence import Answer, answer_to, parse_statement
 from contextwise.models.structure import Model
@@ -25,7 +24,6 @@ from contextwise.report.comparisons import Guess, measures, open_pairs_table, wo
 from contextwise.report.elements import Measures, Note, PairName, Table
 from contextwise.report.page import report_page
 from contextwise.report.shares import Shares, shares_of
-from contextwise.studies.summary import Effect, effects
 
 WORST = 10
 """How many of the pairs with the most errors are listed."""
@@ -234,22 +232,3 @@ def report_of(true: str, guesses: Mapping[str, Comparison], time_limit: float, t
         reported.append(Guess(name, comparison, explanation=explanation))
     tell("Drawing the report", 0, 0)
     return report_page(true, reported)
-
-
-def results_in(path: str, name: str, tell: Tell) -> list[Row]:
-    """The rows of an experiment: of a run's folder, of its ``results.sqlite``, or of a CSV file.
-
-    Parameters
-    ----------
-    path : where it is
-    name : what people call it
-    tell : is told how far it is
-    """
-    tell(f"Reading {name}", 0, 0)
-    return read_results(path, name=name)
-
-
-def effects_of(rows: Sequence[Row], tell: Tell) -> list[Effect]:
-    """What the rows of an experiment show, with intervals."""
-    tell("Drawing structures again and again, for the intervals", 0, 0)
-    return effects(rows)

@@ -25,9 +25,11 @@ from contextwise.report.elements import (
     Mark,
     Marked,
     Measure,
+    Measures,
     Note,
     PairName,
     Part,
+    Section,
     Table,
     cell_text,
     exact_digits,
@@ -48,15 +50,33 @@ def svg(text: str) -> Tag:
 # -- what the report room makes ------------------------------------------------------------------
 
 
-def rendered(parts: Iterable[Part]) -> TagList:
-    """Notes and tables, one below the other."""
-    found = TagList()
-    for part in parts:
-        if isinstance(part, Note):
-            found.append(note(part))
-        elif isinstance(part, Table):
-            found.append(table(part))
-    return found
+def rendered(parts: Iterable[Part], *, titles: bool = False) -> TagList:
+    """Parts one below the other.
+
+    Parameters
+    ----------
+    parts : notes, measures, tables and sections of them
+    titles : whether tables have their titles above them, to be seen
+    """
+    return TagList(*(_rendered(part, titles) for part in parts))
+
+
+def _rendered(part: Part, titles: bool) -> TagChild:
+    match part:
+        case Note():
+            return note(part)
+        case Measures():
+            return quiet_measures(part.all)
+        case Table():
+            title = tags.p(part.title, class_="table-title") if titles and part.title else None
+            return TagList(title, table(part))
+        case Section():
+            title = tags.h3(part.title, class_="h6 mt-3")
+            return tags.section(title, rendered(part.parts, titles=titles))
+        case Legend():
+            return legends([part])
+        case _:
+            return None  # pictures are drawn by the views themselves
 
 
 def note(part: Note) -> Tag:

@@ -1,4 +1,4 @@
-"""What the explorer computes of many models and of chance, as functions that run in processes.
+"""What the explorer evaluates: many models, chance, claims against rows, each in a process.
 
 As in `contextwise.explorer.computations`, the last argument of each is told how far it is.
 """
@@ -12,9 +12,16 @@ from functools import partial
 from contextwise.comparison.many import DistanceMatrix, distance_matrix
 from contextwise.comparison.pairs import Contexts
 from contextwise.comparison.sketch import EstimatedMatrix
+from contextwise.errors import ContextwiseError
 from contextwise.evaluation.agreement import consensus
+from contextwise.evaluation.chance_result import Chance, ChanceInterrupted
+from contextwise.evaluation.chances import chance
+from contextwise.evaluation.check_result import Check
+from contextwise.evaluation.checks import check
 from contextwise.evaluation.consensus_result import ClaimSupport, Consensus
+from contextwise.evaluation.nulls import Null
 from contextwise.explorer.job import Tell
+from contextwise.formats.data import read_rows
 from contextwise.models.structure import Model
 
 SUPPORTED = 10
@@ -101,3 +108,50 @@ def consensus_of(
     )
     tell("Asking who has its claims", 0, 0)
     return Agreed(found, tuple(found.widest_supports(SUPPORTED)))
+
+
+def chance_of(
+    true: Model, guess: Model, contexts: Contexts, null: Null, draws: int, tell: Tell
+) -> Chance:
+    """A guess beside guesses by chance; after an interrupt, with the draws that were finished.
+
+    Parameters
+    ----------
+    true, guess : the models
+    contexts : what a context is
+    null : which guesses are drawn
+    draws : how many of them
+    tell : is told how far it is
+    """
+    tell("Comparing the models", 0, 0)
+    words = "Drawing guesses by chance"
+    try:
+        return chance(
+            true,
+            guess,
+            null=null,
+            draws=draws,
+            contexts=contexts,
+            show_progress=partial(tell, words),
+        )
+    except ChanceInterrupted as stopped:
+        return stopped.chance
+
+
+def check_of(model: Model, path: str, name: str, tell: Tell) -> Check:
+    """The claims of a model put to the rows of a file.
+
+    Parameters
+    ----------
+    model : whose claims are tested
+    path : where the rows are
+    name : what people call the file; messages use it
+    tell : is told how far it is
+    """
+    tell(f"Reading {name}", 0, 0)
+    try:
+        rows = read_rows(path, model.domain)
+    except ContextwiseError as error:
+        raise ContextwiseError(str(error).replace(path, name)) from None
+    words = "Testing claims, pair by pair"
+    return check(model, rows, show_progress=partial(tell, words))

@@ -1,21 +1,21 @@
-"""The results of an experiment: KL-divergence against the errors of many structures."""
+"""The results of a run: KL-divergence against errors, learners judged, or resamples compared."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, TypeVar, cast
 
 from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.errors import ContextwiseError
 from contextwise.execution.records import as_csv, as_json
-from contextwise.explorer import elements
+from contextwise.explorer import elements, study
 from contextwise.explorer.background import Background
-from contextwise.explorer.computations import effects_of, results_in
 from contextwise.explorer.job import Done, Outcome
 from contextwise.explorer.results import Row, sizes
+from contextwise.explorer.runs import Results, Study, effects_of, results_in
 from contextwise.explorer.scatter import Bar, Point, Series, scatter_svg
 from contextwise.explorer.wiring import Input, Upload, offer, on, show, text, texts, uploads
 from contextwise.models.numbers import number
@@ -23,7 +23,8 @@ from contextwise.report.colours import Agreement
 from contextwise.report.elements import Column, Table
 from contextwise.studies.summary import NAMES, Effect, means
 
-READING = 60.0  # seconds for a file of results
+T = TypeVar("T")
+READING = 300.0  # seconds for the results of a run
 BARS = {
     "none": "none",
     "deviation": "standard deviation",
@@ -51,14 +52,22 @@ def panel() -> TagList:
     """The choices, the plot and the table."""
     return TagList(
         tags.p(
-            "Each point is a structure with some percentage of the errors there can be, fitted to "
-            "data; its height is the mean KL-divergence over the parameter sets. Open the file ",
+            "Open the file ",
             tags.code("results.sqlite"),
-            " of a run, or its rows as CSV.",
+            " of a run (",
+            tags.code("contextwise experiment"),
+            " or ",
+            tags.code("contextwise stability --folder"),
+            "), or the rows of the study of KL-divergence as CSV.",
         ),
         ui.input_file(RESULTS.key, "Results of a run", accept=[".sqlite", ".csv"]),
         tags.div(ui.output_ui("results_state"), aria_live="polite"),
+        ui.output_ui("run"),
         tags.div(
+            tags.p(
+                "Each point is a structure with some percentage of the errors there can be, fitted "
+                "to data; its height is the mean KL-divergence over the parameter sets."
+            ),
             tags.div(
                 ui.input_checkbox_group(SIDES.key, "Errors", dict(NAMES), selected=list(NAMES)),
                 ui.input_select(SIZE.key, "Rows of data", []),
@@ -77,7 +86,7 @@ def panel() -> TagList:
     )
 
 
-def results_state(outcome: Outcome[list[Row]]) -> TagChild:
+def results_state(outcome: Outcome[Results]) -> TagChild:
     """How far the reading is, or why there is nothing to see."""
     if isinstance(outcome, Done):
         return None
@@ -145,18 +154,21 @@ def effects_table(outcome: Outcome[list[Effect]]) -> TagChild:
 # -- what happens --------------------------------------------------------------------------------
 
 
-def serve(run: Path | None) -> list[Background[list[Row]] | Background[list[Effect]]]:
+def serve(run: Path | None) -> list[Background[Any]]:
     """Tie the view to the session; ``run`` is a folder that is opened at once."""
     reading, summing = Background(results_in), Background(effects_of)
 
-    def outcome() -> Outcome[list[Row]]:
+    def outcome() -> Outcome[Results]:
         return reading.outcome(reading.asked())
 
-    def rows() -> list[Row]:
+    def opened(kind: type[T]) -> T:
         found = outcome()
-        if not isinstance(found, Done):
-            raise ContextwiseError("no results have been opened yet")
-        return found.value
+        if isinstance(found, Done) and isinstance(found.value, kind):
+            return found.value
+        raise ContextwiseError("no such results have been opened yet")
+
+    def rows() -> list[Row]:
+        return opened(list)
 
     def open_files(files: Sequence[Upload]) -> None:
         for file in files[-1:]:
@@ -165,30 +177,39 @@ def serve(run: Path | None) -> list[Background[list[Row]] | Background[list[Effe
     @reactive.effect
     def open_run() -> None:
         if run is not None:
-            open_files([Upload(str(run), run.name)])
+            open_files([Upload(str(run), run.name or str(run))])
+
+    def is_kl() -> bool:
+        found = outcome()
+        return isinstance(found, Done) and isinstance(found.value, list)
 
     @reactive.effect
     async def offer_sizes() -> None:
-        found = outcome()
-        if not isinstance(found, Done):
+        if not is_kl():
             return
-        offered = sizes(found.value)
+        offered = sizes(rows())
         choices = {str(size): f"{number(size)} rows" for size in offered}
         ui.update_select(SIZE.key, choices=choices, selected=str(offered[-1]))
-        summing.start(reading.asked(), found.value, seconds=READING)
+        summing.start(reading.asked(), rows(), seconds=READING)
 
     def picture() -> str:
         return scatter(rows(), SIDES(), SIZE(), BAR())
 
     def plot() -> TagChild:
-        there = isinstance(outcome(), Done)
-        return elements.svg(picture()) if there and SIZE() in sizes(rows()) else None
+        return elements.svg(picture()) if is_kl() and SIZE() in sizes(rows()) else None
+
+    def other_run() -> TagChild:
+        found = outcome()
+        value = found.value if isinstance(found, Done) else None
+        return study.study_view(value) if isinstance(value, Study) else None
 
     on(RESULTS, open_files)
     show("results_state", lambda: results_state(outcome()))
+    show("run", other_run)
     show("scatter", plot, eager=True)
     show("effects", lambda: effects_table(summing.outcome(reading.asked())))
     offer("scatter_svg", picture, name=lambda: "experiment kl")
     offer("rows_csv", lambda: as_csv(rows()), name=lambda: "experiment rows")
     offer("rows_json", lambda: as_json(rows()), name=lambda: "experiment rows")
+    study.serve(lambda: opened(Study))
     return [reading, summing]

@@ -1,9 +1,10 @@
-"""The rows of an experiment, from files that anybody may have made.
+"""The results of a run, from files that anybody may have made.
 
-A run's folder, its ``results.sqlite`` or a CSV file; each row says, for one structure and one set
-of parameters, how many errors the structure has and how large its KL-divergence is. What is looked
-at is checked here, so that the views need not doubt it: numbers are numbers, they are finite, and
-each structure has a row for each set of parameters.
+A run's folder or its ``results.sqlite`` holds the study of KL-divergence, the study of learners, or
+what was learned from resamples; its configuration says which. A CSV file holds rows of the first:
+each says, for one structure and one set of parameters, how many errors the structure has and how
+large its KL-divergence is. What is looked at is checked here, so that the views need not doubt it:
+numbers are numbers, they are finite, and each structure has a row for each set of parameters.
 """
 
 from __future__ import annotations
@@ -11,21 +12,54 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 from contextwise.errors import ContextwiseError, ParseError
-from contextwise.execution.runs import read_records
+from contextwise.execution.runs import read_configuration, read_records
 from contextwise.studies.summary import NAMES
 
 Row = Mapping[str, Any]
+Kind = Literal["kl", "learners", "stability"]
+"""What a run is: a study of KL-divergence or of learners, or structures from resamples."""
 LONGEST = 40
 """How much of a value that makes no sense a message shows."""
 
 
+def kind_of_run(path: str, *, name: str) -> Kind:
+    """What a run's folder, its ``results.sqlite`` or a CSV file holds.
+
+    Parameters
+    ----------
+    path : where it is
+    name : what people call it; messages use it
+    """
+    if name.lower().endswith(".csv"):
+        return "kl"
+    from contextwise.evaluation.resampling import KEPT
+
+    with _named_errors(path, name):
+        configuration = read_configuration(path)
+    if configuration.keys() >= KEPT:
+        return "stability"
+    return "learners" if "learners" in configuration else "kl"
+
+
+@contextmanager
+def _named_errors(path: str, name: str) -> Iterator[None]:
+    """Let messages call a file what people call it."""
+    try:
+        yield
+    except ContextwiseError as error:
+        raise ContextwiseError(str(error).replace(path, name)) from None
+    except RecursionError:
+        raise ContextwiseError(f"{name}: not the results of a run: nested too deeply") from None
+
+
 def read_results(path: str, *, name: str) -> list[Row]:
-    """The rows of an experiment, checked.
+    """The rows of the study of KL-divergence, checked.
 
     Parameters
     ----------
@@ -37,6 +71,29 @@ def read_results(path: str, *, name: str) -> list[Row]:
         raise ContextwiseError(f"{name}: there are no results in it")
     _check_complete(rows, name)
     return rows
+
+
+def read_units(path: str, *, name: str) -> list[Row]:
+    """The units of the study of learners.
+
+    Parameters
+    ----------
+    path : where a run's folder or its ``results.sqlite`` is
+    name : what people call it; messages use it
+    """
+    from contextwise.studies.learners.unit import COLUMNS
+
+    with _named_errors(path, name):
+        found = read_records(path)
+    if not found:
+        raise ContextwiseError(f"{name}: there are no results in it yet")
+    for k, record in enumerate(found, start=1):
+        missing = [
+            key for key in (COLUMNS if "truth" in record else ("data",)) if key not in record
+        ]
+        if missing:
+            raise _error_in_row(name, k, f"this is no unit of the study: {missing[0]} is missing")
+    return list(found)
 
 
 def _whole(value: Any) -> int:
@@ -94,12 +151,8 @@ def _checked_row(row: Mapping[str, Any], place: Callable[[str], ContextwiseError
 
 
 def _stored(path: str, name: str) -> Iterator[Row]:
-    try:
+    with _named_errors(path, name):
         found = read_records(path)
-    except ContextwiseError as error:
-        raise ContextwiseError(str(error).replace(path, name)) from None
-    except RecursionError:
-        raise ContextwiseError(f"{name}: not the results of a run: nested too deeply") from None
     for k, row in enumerate(found, start=1):
         yield _checked_row(row, partial(_error_in_row, name, k))
 

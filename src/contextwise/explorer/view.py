@@ -24,7 +24,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, write_literals
 from contextwise.models.structure import Model
 
-TABS = ("overview", "context", "question", "guesses", "experiment")
+TABS = ("overview", "context", "question", "guesses", "statistics", "experiment")
 UPLOAD = "upload"
 
 

@@ -49,11 +49,14 @@ class Input(Generic[T]):
             req(False)
             raise AssertionError from None
 
+    def or_else(self, default: T) -> T:
+        """The value, or another one while there is none; whoever asks is told when it changes."""
+        return self() if require_active_session(None).input[self.key].is_set() else default
+
     def now(self, default: T) -> T:
         """The value, for somebody who need not know when it changes."""
         with reactive.isolate():
-            sent = require_active_session(None).input[self.key]
-            return self() if sent.is_set() else default
+            return self.or_else(default)
 
 
 def text(sent: Any) -> str:

@@ -155,10 +155,10 @@ class HeatMap {
 
   // -- moving -------------------------------------------------------------------------------------
 
-  // Zoom by a factor; the cell under a place of the plot (in pixels) stays under it.
-  zoomBy(factor, x = this.side / 2, y = this.side / 2) {
-    const across = this.view.left + x / this.cell;
-    const down = this.view.top + y / this.cell;
+  // Zoom by a factor; the cell under a place of the plot (in pixels) stays under it, or comes there.
+  zoomBy(factor, x = this.side / 2, y = this.side / 2, from = { x, y }) {
+    const across = this.view.left + from.x / this.cell;
+    const down = this.view.top + from.y / this.cell;
     this.view.zoom *= factor;
     this.view.zoom = Math.min(Math.max(this.view.zoom, 1), this.largestZoom);
     this.view.left = across - x / this.cell;
@@ -253,11 +253,13 @@ class HeatMap {
     });
   }
 
+  get scrolling() { return performance.now() - (this.scrolled ?? -1000) < 250; }
+
   onWheel(event) {
     if (!this.data) return;
     const out = event.deltaY > 0;
     if (out && this.view.zoom <= 1.001 && !event.ctrlKey) return; // the page scrolls
-    if (performance.now() - (this.scrolled ?? -1000) < 250) return; // the page is scrolling
+    if (this.scrolling) return; // the wheel goes on moving the page
     event.preventDefault();
     const box = this.canvas.getBoundingClientRect();
     const factor = Math.exp(-Math.max(-100, Math.min(100, event.deltaY)) / 200);
@@ -280,7 +282,7 @@ class HeatMap {
       return;
     }
     const now = { x: event.clientX, y: event.clientY };
-    const apart = this.spread();
+    const apart = this.fingers();
     this.pointers.set(event.pointerId, now);
     this.moved += Math.hypot(now.x - before.x, now.y - before.y);
     if (this.pointers.size === 2) this.pinch(apart);
@@ -296,19 +298,21 @@ class HeatMap {
     this.choose(cell);
   }
 
-  spread() {
+  // The middle of two fingers, and how far apart they are.
+  fingers() {
     const [one, other] = [...this.pointers.values()];
-    return other ? Math.hypot(one.x - other.x, one.y - other.y) : 0;
+    if (!other) return null;
+    const middle = { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 };
+    return { ...middle, apart: Math.hypot(one.x - other.x, one.y - other.y) };
   }
 
+  // What was between the fingers stays between them.
   pinch(before) {
-    const [one, other] = [...this.pointers.values()];
+    const now = this.fingers();
     const box = this.canvas.getBoundingClientRect();
-    this.zoomBy(
-      this.spread() / Math.max(before, 1),
-      (one.x + other.x) / 2 - box.left - this.margin,
-      (one.y + other.y) / 2 - box.top - this.margin,
-    );
+    const inPlot = ({ x, y }) => ({ x: x - box.left - this.margin, y: y - box.top - this.margin });
+    const { x, y } = inPlot(now);
+    this.zoomBy(now.apart / Math.max(before.apart, 1), x, y, inPlot(before));
   }
 
   onKey(event) {
