@@ -5,12 +5,13 @@ Thin: it reads what a person does, calls the package's public functions, and sho
 - `view` is what the page shows as one value, which is also its address; steps make a new one of it.
 - `state` is what one session knows: its view, its models, and what was compared.
 - `wiring` ties functions of values to the page: inputs with types, outputs, downloads.
-- `job` runs a function in a process of its own, and `background` is how a session waits for one;
-  `computations` are what runs there, `results` and `shares` what they read and make.
+- `job` runs a function in a process of its own, `background` is how a session waits for one, and
+  `request` is the button that begins one. `computations`, `evaluations` and `runs` are what runs
+  there; `results` reads what a run has stored.
 - `elements` are the pieces of the page, as tags; `scatter` draws points.
-- `sidebar`, `overview`, `pair`, `context`, `question`, `guesses` and `experiment` are the views.
-  Each begins with what is shown, as functions from values to tags, and ends with a ``serve`` that
-  ties them to a session.
+- `sidebar`, `overview`, `pair`, `context`, `question`, `guesses` with `agreement`, `statistics` and
+  `experiment` with `study` are the views. Each begins with what is shown, as functions from values
+  to tags, and ends with a ``serve`` that ties them to a session.
 - `app` puts the page together; `server` runs it on this machine, for this machine.
 
 The heat map is drawn in the browser (``report/static/heatmap.js``) from the shares of all pairs, so

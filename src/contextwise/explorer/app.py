@@ -164,6 +164,12 @@ def _tell(session: Session, state: State) -> None:
         await session.send_custom_message("mark", {"pair": chosen})
 
     @reactive.effect
+    async def name_variable() -> None:
+        name = state.variable()
+        if name is not None:
+            await session.send_custom_message("field", {"id": "around", "value": name})
+
+    @reactive.effect
     async def present() -> None:
         await session.send_custom_message(
             "present",

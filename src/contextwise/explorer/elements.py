@@ -29,11 +29,13 @@ from contextwise.report.elements import (
     Note,
     PairName,
     Part,
+    Picture,
     Section,
     Table,
     cell_text,
     exact_digits,
 )
+from contextwise.report.html import picture_svg
 
 CHOSEN_PAIR = "chosen_pair"
 """The input that a click on any pair sets, wherever the pair is shown."""
@@ -55,7 +57,7 @@ def rendered(parts: Iterable[Part], *, titles: bool = False) -> TagList:
 
     Parameters
     ----------
-    parts : notes, measures, tables and sections of them
+    parts : notes, measures, tables, pictures, and sections of them
     titles : whether tables have their titles above them, to be seen
     """
     return TagList(*(_rendered(part, titles) for part in parts))
@@ -66,7 +68,7 @@ def _rendered(part: Part, titles: bool) -> TagChild:
         case Note():
             return note(part)
         case Measures():
-            return quiet_measures(part.all)
+            return TagList(*map(quiet_measures, part.groups))
         case Table():
             title = tags.p(part.title, class_="table-title") if titles and part.title else None
             return TagList(title, table(part))
@@ -75,8 +77,9 @@ def _rendered(part: Part, titles: bool) -> TagChild:
             return tags.section(title, rendered(part.parts, titles=titles))
         case Legend():
             return legends([part])
-        case _:
-            return None  # pictures are drawn by the views themselves
+        case Picture():
+            caption = tags.figcaption(part.caption, class_="note")
+            return tags.figure(svg(picture_svg(part)), legends(part.legends), caption)
 
 
 def note(part: Note) -> Tag:
@@ -197,6 +200,13 @@ def _legend(part: Legend) -> Tag:
 
 
 def _sample(mark: Mark) -> Tag:
+    if mark.shape == "point":
+        return tags.span(
+            HTML(
+                f'<svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">'
+                f'<path d="{mark.path}" fill="{mark.colour}"/></svg>'
+            )
+        )
     if mark.shape == "box":
         paint = f"background-color: {mark.colour}; opacity: {mark.opacity}"
         inner = tags.span(class_=f"paint {mark.kind}", style=paint)
@@ -255,7 +265,13 @@ def options(values: Iterable[str], *, selected: str | None = None) -> HTML:
 
 
 def search(
-    source: Input[str], values: Iterable[str], *, label: str, placeholder: str, clears: bool = False
+    source: Input[str],
+    values: Iterable[str],
+    *,
+    label: str,
+    placeholder: str,
+    value: str | None = None,
+    clears: bool = False,
 ) -> Tag:
     """A field that finds a text among many, and sets an input to it.
 
@@ -265,6 +281,7 @@ def search(
     values : what can be found
     label : the name of the field
     placeholder : what stands in it while it is empty
+    value : what stands in it at first
     clears : whether it is empty again once something was found
     """
     return tags.div(
@@ -276,6 +293,7 @@ def search(
             list=f"{source.key}_values",
             class_="form-control search",
             placeholder=placeholder,
+            value=value,
             autocomplete="off",
             data_clears="" if clears else None,
         ),

@@ -15,7 +15,7 @@ from contextwise.explorer import elements, study
 from contextwise.explorer.background import Background
 from contextwise.explorer.job import Done, Outcome
 from contextwise.explorer.results import Row, sizes
-from contextwise.explorer.runs import Results, Study, effects_of, results_in
+from contextwise.explorer.runs import Resamples, Results, Study, effects_of, results_in
 from contextwise.explorer.scatter import Bar, Point, Series, scatter_svg
 from contextwise.explorer.wiring import Input, Upload, offer, on, show, text, texts, uploads
 from contextwise.models.numbers import number
@@ -201,7 +201,9 @@ def serve(run: Path | None) -> list[Background[Any]]:
     def other_run() -> TagChild:
         found = outcome()
         value = found.value if isinstance(found, Done) else None
-        return study.study_view(value) if isinstance(value, Study) else None
+        if isinstance(value, Study):
+            return study.study_view(value)
+        return study.resamples_view(value) if isinstance(value, Resamples) else None
 
     on(RESULTS, open_files)
     show("results_state", lambda: results_state(outcome()))
@@ -212,4 +214,5 @@ def serve(run: Path | None) -> list[Background[Any]]:
     offer("rows_csv", lambda: as_csv(rows()), name=lambda: "experiment rows")
     offer("rows_json", lambda: as_json(rows()), name=lambda: "experiment rows")
     study.serve(lambda: opened(Study))
+    study.serve_resamples(lambda: opened(Resamples))
     return [reading, summing]

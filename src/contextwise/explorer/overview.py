@@ -107,10 +107,9 @@ def summary(found: Compared) -> TagList:
     return TagList(
         tags.div(
             tags.div(headline(found, first), elements.quiet_measures(others), class_="headline"),
-            elements.rendered(matrix),
+            tags.div(elements.rendered(matrix), elements.rendered(notes)),
             class_="summary",
         ),
-        elements.rendered(notes),
     )
 
 

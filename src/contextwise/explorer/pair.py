@@ -91,9 +91,9 @@ def pair_selectors(names: Sequence[str], pair: Pair) -> Tag:
     )
 
 
-def variable_search(names: Sequence[str]) -> Tag:
-    """A field that finds a variable by its name."""
-    return elements.search(AROUND, names, label="Variable", placeholder="Type a name")
+def variable_search(names: Sequence[str], chosen: str | None = None) -> Tag:
+    """A field that finds a variable by its name; it holds the chosen one."""
+    return elements.search(AROUND, names, label="Variable", placeholder="Type a name", value=chosen)
 
 
 def counts(c: Comparison, pair: Pair) -> TagChild:
@@ -247,7 +247,7 @@ def serve(state: State) -> Background[PairExplanation]:
         )
 
     show("pair_selectors", lambda: pair_selectors(state.shown().shares.names, state.pair()))
-    show("variable_search", lambda: variable_search(state.domain().names))
+    show("variable_search", lambda: _search(state))
     show("pair_counts", lambda: counts(state.shown().comparison, state.pair()))
     show("regions", lambda: regions(explaining.outcome(key()), state.domain()))
     show("neighbours", lambda: _neighbours(state))
@@ -280,6 +280,12 @@ def _downloads(state: State, outcome: Outcome[PairExplanation]) -> TagChild:
 def _neighbours(state: State) -> TagChild:
     shown, name = state.shown(), state.variable()
     return around(shown.shares, name) if name else None
+
+
+def _search(state: State) -> Tag:
+    with reactive.isolate():  # the field is not made again when another variable is chosen
+        chosen = state.variable()
+    return variable_search(state.domain().names, chosen)
 
 
 def _turn_tab(name: str | None) -> None:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from contextwise.errors import ContextwiseError
 from contextwise.explorer.job import Tell
 from contextwise.explorer.results import Row, kind_of_run, read_results, read_units
+from contextwise.models.structure import Structure
 from contextwise.report.elements import Part
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.stability_result import Stability
     from contextwise.studies.learners.figures import StudyFigure
     from contextwise.studies.summary import Effect
 
@@ -63,10 +63,20 @@ class Study:
 
 @dataclass(frozen=True, eq=False)
 class Resamples:
-    """What was learned from resamples."""
+    """What was learned from resamples.
+
+    Attributes
+    ----------
+    name : what people call the run
+    parts : what resamples agree on
+    supports : how many of them have each pair, as records
+    medoid : the most typical structure
+    """
 
     name: str
-    stability: Stability
+    parts: Sequence[Part]
+    supports: Sequence[Row]
+    medoid: Structure
 
 
 Results = list[Row] | Study | Resamples
@@ -87,11 +97,31 @@ def results_in(path: str, name: str, tell: Tell) -> Results:
     if kind == "learners":
         return study_of(read_units(path, name=name), name, tell)
     if kind == "stability":
-        from contextwise.evaluation.resampling import read_stability
-
-        words = "Comparing each two resamples"
-        return Resamples(name, read_stability(path, show_progress=partial(tell, words)))
+        return resamples_of(path, name, tell)
     return read_results(path, name=name)
+
+
+def resamples_of(path: str, name: str, tell: Tell) -> Resamples:
+    """What resamples agree on, from a folder of ``contextwise stability``.
+
+    Parameters
+    ----------
+    path : where it is
+    name : what people call it
+    tell : is told how far it is
+    """
+    from contextwise.evaluation.resampling import read_stability
+    from contextwise.report.statistics import stability_parts
+
+    try:
+        found = read_stability(path, show_progress=partial(tell, "Comparing each two resamples"))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ContextwiseError(
+            f"{name}: these resamples make no sense: {type(error).__name__}: {error}"
+        ) from None
+    tell("Asking how many resamples agree", 0, 0)
+    supports = [one.record() for one in found.supports()]
+    return Resamples(name, stability_parts(found), supports, found.medoid)
 
 
 def study_of(units: Sequence[Row], name: str, tell: Tell) -> Study:

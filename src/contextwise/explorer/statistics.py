@@ -21,14 +21,17 @@ from contextwise.explorer.job import Done, Outcome
 from contextwise.explorer.state import State
 from contextwise.explorer.view import Entry
 from contextwise.explorer.wiring import Input, Upload, offer, show, text, uploads
+from contextwise.report.chances import chance_parts
+from contextwise.report.elements import Note
+from contextwise.report.statistics import check_parts
 
 DRAWING, CHECKING = 900.0, 900.0  # seconds for the draws, and for the tests
 TOP = 10
 """How many pairs or claims of a kind are shown."""
-NULLS: dict[Null, str] = {
-    "states": "states relabelled: the same graph, are the contexts right?",
-    "variables": "variables and states relabelled: is anything right?",
-    "values": "value sets drawn anew, each with its size",
+NULLS = {
+    "states": "states relabelled (contexts right?)",
+    "variables": "variables, too (anything right?)",
+    "values": "value sets drawn anew",
 }
 DRAWS = {"99": "99 draws", "999": "999 draws", "9999": "9,999 draws"}
 ROLES = {"guess": "the shown guess", "true": "the true model"}
@@ -58,7 +61,7 @@ def panel() -> TagList:
                 "a skill of 1 is perfect, 0 is as good as chance."
             ),
             tags.div(
-                ui.input_select(NULL.key, "A guess by chance", dict(NULLS), width="100%"),
+                ui.input_select(NULL.key, "A guess by chance", NULLS),
                 ui.input_select(DRAW_COUNT.key, "Drawn", DRAWS, selected="999"),
                 class_="choices",
             ),
@@ -83,19 +86,17 @@ def panel() -> TagList:
 
 def chance_view(found: Chance) -> TagList:
     """What chance says about a guess, the sentence first."""
-    from contextwise.report.statistics import chance_parts
-
+    parts = chance_parts(found, top=TOP)
+    others = [part for part in parts if not (isinstance(part, Note) and part.key == "verdict")]
     return TagList(
         tags.p(tags.strong(found.verdict), class_="lead when"),
-        elements.rendered(chance_parts(found, top=TOP), titles=True),
+        elements.rendered(others, titles=True),
         elements.downloads(("chance_json", "numbers (JSON)"), ("chance_csv", "all pairs (CSV)")),
     )
 
 
 def check_view(found: Check) -> TagList:
     """What rows say about the claims of a model."""
-    from contextwise.report.statistics import check_parts
-
     return TagList(
         elements.rendered(check_parts(found, top=TOP), titles=True),
         elements.downloads(("check_csv", "all claims (CSV)"), ("check_json", "all claims (JSON)")),

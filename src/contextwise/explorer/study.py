@@ -1,4 +1,4 @@
-"""A run of the study of learners: its figures, its tables, and what to take away."""
+"""What a run shows: the study of learners with its figures and tables, or what resamples share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from htmltools import Tag, TagList, tags
 
 from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements
-from contextwise.explorer.runs import Study, StudyPicture
+from contextwise.explorer.runs import Resamples, Study, StudyPicture
 from contextwise.explorer.wiring import offer
+from contextwise.formats import encode
 from contextwise.report.latex import as_latex
 
 TITLES = {
@@ -49,6 +50,32 @@ def _figure(picture: StudyPicture) -> Tag:
         ),
         tags.figcaption(picture.caption, class_="note"),
         class_="wide-figure" if picture.is_wide else None,
+    )
+
+
+def resamples_view(found: Resamples) -> TagList:
+    """What resamples agree on."""
+    return TagList(
+        tags.h2(f"How stable is what was learned: {found.name}", class_="h5 when"),
+        elements.rendered(found.parts, titles=True),
+        elements.downloads(
+            ("supports_of_resamples_csv", "support of each pair (CSV)"),
+            ("medoid_json", "most typical structure (model file, JSON)"),
+        ),
+    )
+
+
+def serve_resamples(found: Callable[[], Resamples]) -> None:
+    """Let the session download what resamples share; ``found`` raises while there are none."""
+    offer(
+        "supports_of_resamples_csv",
+        lambda: as_csv(found().supports),
+        name=lambda: f"{found().name} supports",
+    )
+    offer(
+        "medoid_json",
+        lambda: encode(found().medoid, "json").decode(),
+        name=lambda: f"{found().name} medoid",
     )
 
 

@@ -65,18 +65,20 @@ def _one_line(value: object) -> object:
     return printable(value) if type(value) is str else value
 
 
-def _picture(part: Picture) -> object:
+def picture_svg(part: Picture) -> str:
     """A picture as SVG, which escapes what it is given."""
     if isinstance(part.content, HeatMap):
-        text = heat_map_svg(part.content)
-    elif isinstance(part.content, SupportMap):
-        text = supports_svg(part.content)
-    elif isinstance(part.content, Plane):
-        text = plane_svg(part.content)
-    else:
-        assert isinstance(part.content, Graph)
-        text = graph_svg(part.content.edges, part.content.positions, size=560)
-    return require("markupsafe", "report").Markup(text)
+        return heat_map_svg(part.content)
+    if isinstance(part.content, SupportMap):
+        return supports_svg(part.content)
+    if isinstance(part.content, Plane):
+        return plane_svg(part.content)
+    assert isinstance(part.content, Graph)
+    return graph_svg(part.content.edges, part.content.positions, size=560)
+
+
+def _picture(part: Picture) -> object:
+    return require("markupsafe", "report").Markup(picture_svg(part))
 
 
 def _script(name: str) -> object:

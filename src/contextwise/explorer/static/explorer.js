@@ -125,6 +125,10 @@ document.addEventListener("DOMContentLoaded", () => {
     map.heatMap ??= new HeatMap(map);
     map.heatMap.mark(pair);
   });
+  Shiny.addCustomMessageHandler("field", ({ id, value }) => {
+    const field = document.getElementById(id);
+    if (field) field.value = value;
+  });
   Shiny.addCustomMessageHandler("present", (present) => {
     Object.assign(document.body.dataset, present);
     $(".needs-comparison, .needs-guess, .needs-several").trigger("shown"); // Shiny looks again
