@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nlargest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -258,8 +259,8 @@ class Comparison(Rates):
         """The mean over pairs of their share of differing contexts: each pair counts the same."""
         if not self.total:
             return 0.0
-        shares = [ratio(fn + fp, tp + fn + fp + tn) for tp, fn, fp, tn in self.counts]
-        return sum(shares) / self.pair_count
+        errors = (self.counts[:, 1] + self.counts[:, 2]).tolist()
+        return sum(map(ratio, errors, self.sizes)) / self.pair_count
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
         """One rate by name; see `Confusion.rate`."""
@@ -301,11 +302,23 @@ class Comparison(Rates):
 
         Open pairs are left out, too.
         """
-        counts = self.known_counts
-        errors = {k: fn + fp for k, (_, fn, fp, _) in enumerate(counts) if fn is not None}
-        order = sorted(errors, key=lambda k: (-errors[k], k))[:most]
-        names = self.pair_names()
-        return [(names[k], Confusion(*counts[k])) for k in order if errors[k]]
+        places, errors = self._differing
+        worst = nlargest(most, range(len(errors)), key=errors.__getitem__)
+        names = self.domain.names
+        found = [(self.pairs[k], self.known_counts[k]) for k in places[worst].tolist()]
+        return [((names[i], names[j]), Confusion(*counts)) for (i, j), counts in found]
+
+    @cached_property
+    def _differing(self) -> tuple[IntArray, list[Number]]:
+        """The places of the finished pairs that differ, and the errors of each."""
+        finished = np.delete(np.arange(len(self.pairs)), self.unions.open)
+        errors = self.known_counts[finished, 1] + self.known_counts[finished, 2]
+        return finished[errors != 0], errors[errors != 0].tolist()
+
+    @property
+    def differing_pairs(self) -> int:
+        """How many of the finished pairs differ."""
+        return len(self._differing[0])
 
     def summary(self) -> str:
         """The comparison in plain sentences.
@@ -323,11 +336,10 @@ class Comparison(Rates):
                 f"The models differ in {number(low)} to {number(high)} of {number(self.total)} "
                 f"assertions.\n{len(self.unions.open):,} of {self.pair_count:,} pairs are open."
             )
-        c = self.confusion
+        c, differing = self.confusion, self.differing_pairs
         if not c.distance:
             return f"The models agree in all {number(c.total)} assertions."
         worst = [f"{first}–{second}" for (first, second), _ in self.worst_pairs(3)]
-        differing = int(np.count_nonzero(self.counts[:, 1] + self.counts[:, 2]))
         named = worst[0] if len(worst) == 1 else f"{', '.join(worst[:-1])} and {worst[-1]}"
         return (
             f"The models differ in {number(c.distance)} of {number(c.total)} assertions "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from contextwise.comparison.compare import Comparison, compare
@@ -20,7 +20,13 @@ from contextwise.explorer.job import Tell
 from contextwise.formats import format_of, read_stream
 from contextwise.independence import Answer, answer_to, parse_statement
 from contextwise.models.structure import Model
-from contextwise.report.comparisons import Guess, measures, open_pairs_table, worst_pairs
+from contextwise.report.comparisons import (
+    Guess,
+    confusion_table,
+    measures,
+    open_pairs_table,
+    worst_pairs,
+)
 from contextwise.report.elements import Measures, Note, PairName, Table
 from contextwise.report.page import report_page
 from contextwise.report.shares import Shares, shares_of
@@ -39,6 +45,7 @@ class Compared:
     shares : its shares as floats, to be drawn
     sentences : what it says in words
     measures : its distances and rates
+    matrix : its confusion matrix; None while some pairs are open
     pairs : the pairs with the most errors, and those of which least is known
     """
 
@@ -46,6 +53,7 @@ class Compared:
     shares: Shares
     sentences: tuple[str, ...]
     measures: Measures
+    matrix: Table | None
     pairs: tuple[Table | Note, ...]
 
     @property
@@ -67,10 +75,11 @@ def compared(comparison: Comparison) -> Compared:
     if len(comparison.unions.open):
         pairs.append(open_pairs_table(comparison, WORST))
     return Compared(
-        comparison,
+        replace(comparison),  # without what it has derived: that need not travel
         shares_of(comparison),
         tuple(comparison.summary().split("\n")),
         measures(comparison),
+        None if len(comparison.unions.open) else confusion_table(comparison),
         tuple(pairs),
     )
 

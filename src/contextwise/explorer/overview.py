@@ -15,7 +15,6 @@ from contextwise.explorer.computations import Compared
 from contextwise.explorer.state import State
 from contextwise.explorer.wiring import Input, offer, send, show
 from contextwise.models.numbers import number, percent
-from contextwise.report.comparisons import confusion_table
 from contextwise.report.elements import Interval, Measure, Note, Part, Table
 from contextwise.report.heatmap import HeatMap, heat_map
 from contextwise.report.notes import ganak_notes, open_note, rounding_notes
@@ -102,7 +101,7 @@ def map_panel() -> Tag:
 def summary(found: Compared) -> TagList:
     """The sentence and the distance first; the rates and the confusion matrix beside them."""
     first, *others = found.measures.all
-    matrix: list[Part] = [] if found.is_open else [confusion_table(found.comparison)]
+    matrix: list[Part] = [] if found.matrix is None else [found.matrix]
     notes = [*ganak_notes([found.comparison]), *rounding_notes(matrix, "page")]
     return TagList(
         tags.div(

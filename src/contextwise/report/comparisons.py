@@ -225,7 +225,7 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
     Table or Note
     """
     some_open = bool(len(comparison.unions.open))
-    differing = sum(1 for _, fn, fp, _ in comparison.known_counts if fn or fp)
+    differing = comparison.differing_pairs
     if not differing:
         return Note("nothing", f"No pair {'that is finished ' if some_open else ''}differs.")
     columns = (
