@@ -15,7 +15,8 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation.intervals import Mean
-from contextwise.evaluation.replicates import Summary, summarize
+from contextwise.evaluation.replicates import summarize
+from contextwise.evaluation.summaries import Summary
 from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import agreement, elements, request
 from contextwise.explorer.background import Background
