@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -111,7 +112,7 @@ def _shown(guesses: Sequence[Guess]) -> list[tuple[str, Guess]]:
 
 
 def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
-    """What the page says of several guesses: their groups, their table, chance, and their errors.
+    """What the page says of several guesses: their errors, their groups, their table, and chance.
 
     Parameters
     ----------
@@ -121,16 +122,21 @@ def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
     -------
     list of parts
     """
+    parts: list[Part] = [plane_picture(guesses), *_group_parts(guesses)]
+    parts += guesses_parts(guesses, medium="page")
+    return [*parts, chances_table(guesses)] if any(guess.chance for guess in guesses) else parts
+
+
+def _group_parts(guesses: Sequence[Guess]) -> list[Part]:
+    """The means of groups, and the differences of their distances."""
     groups: dict[str, list[Comparison]] = {}
     for guess in guesses:
         groups.setdefault(guess.group, []).append(guess.comparison)
-    open_pairs = any(len(guess.comparison.unions.open) for guess in guesses)
-    parts: list[Part] = []
-    if any(groups) and not open_pairs:
-        parts += summary_parts(summarize(groups))
-    parts += guesses_parts(guesses, medium="page")
-    parts += [chances_table(guesses)] if any(guess.chance for guess in guesses) else []
-    return [*parts, plane_picture(guesses)]
+    if not any(groups) or any(len(guess.comparison.unions.open) for guess in guesses):
+        return []
+    found = summarize(groups)
+    shown = tuple(one for one in found.differences if one.metric == "distance")
+    return summary_parts(replace(found, differences=shown))
 
 
 def guess_parts(guess: Guess, *, interactive: bool = False, top: int = TOP) -> list[Part]:
