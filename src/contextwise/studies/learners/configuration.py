@@ -57,7 +57,7 @@ PLANS: dict[str, Plan] = {
     "acyclic-trees": Plan("acyclic-trees", grid={"penalty": [2.0, 5.0, 10.0, 20.0]}),
     "sparse-pairs": Plan("sparse-pairs", grid={"l1": [2.0, 5.0, 10.0, 20.0]}),
     "trees-and-pairs": Plan("trees-and-pairs", grid={"l1": [2.0, 5.0, 10.0]}),
-    "gssl": Plan("gssl", {"count": 5000, "min_count": 5}, {"l1": [2.0, 5.0, 10.0]}),
+    "gssl": Plan("gssl", grid={"l1": [2.0, 5.0, 10.0]}),
     "gsmn": Plan("gsmn", grid={"level": [0.01, 0.05]}),
     "cspc": Plan("cspc", grid={"level": [0.01, 0.05]}),
     "csgs": Plan("csgs", grid={"level": [0.01, 0.05]}),
@@ -73,9 +73,9 @@ ADAPTERS = ("pgmpy", "pyagrum", "causal-learn")
 
 TRUTHS = (
     *(f"paper#{k}" for k in range(10)),
-    *("grown-8-1", "grown-9-1#1", "grown-10-2", "grown-10-3", "grown-12-2"),
+    *("grown-8-1", "grown-9-1#1", "grown-10-2", "grown-10-3", "grown-12-2", "grown-16-2"),
     *("grown-9-2-three", "grown-10-2-nested", "grown-10-3-nested"),
-    *("random-8", "random-8#1", "random-10", "random-10#1", "random-12", "lung"),
+    *("random-8", "random-8#1", "random-10", "random-10#1", "random-12", "random-16", "lung"),
 )
 """The truths of the default run; all of them are sampled exactly."""
 TRUTHS_OF_QUICK = ("paper", "paper#1", "grown-8-1", "grown-9-2-three", "random-8")
@@ -106,7 +106,7 @@ class Configuration:
 
     truths: tuple[str, ...] = TRUTHS
     learners: Mapping[str, Plan] = field(default_factory=dict)
-    sizes: tuple[int, ...] = (50, 200, 1000, 5000)
+    sizes: tuple[int, ...] = (50, 200, 1000, 10_000)
     repeats: int = 3
     test_rows: int = 2000
     interaction: tuple[float, float] = (1.0, 3.0)
@@ -215,7 +215,7 @@ def configuration_of(
     Examples
     --------
     >>> configuration_of(truths=["paper"], learners=["chow-liu"]).sizes
-    (50, 200, 1000, 5000)
+    (50, 200, 1000, 10000)
     """
     if truths is None:
         truths = TRUTHS if data is None else ()
