@@ -106,34 +106,45 @@ def _scatter(line: dict[str, Any], path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
+CONTEXTS = ("edge-trees", "contextual-mpl", "cspc", "cspc, 1 given", "csgs")
+"""The learners that see contexts: drawn in colour and on top of the others."""
+
+
 def _distances(line: dict[str, Any], path: Path) -> None:
     """Distance, false positives and false negatives against rows: a column per kind of truth."""
     from matplotlib.figure import Figure
 
     kinds = list(dict.fromkeys(m["notes"]["truth"] for m in line["measurements"]))
-    counts = ("distance", "fp", "fn")
-    figure = Figure(figsize=(4.5 * len(kinds), 10), layout="constrained")
+    counts = {"distance": "d / N", "fp": "FP / N", "fn": "FN / N"}
+    figure = Figure(figsize=(2.7 * len(kinds), 7.5), layout="constrained")
     plots = figure.subplots(len(counts), len(kinds), sharex=True, squeeze=False)
     for column, kind in enumerate(kinds):
         mine = [m for m in line["measurements"] if m["notes"]["truth"] == kind]
-        for row, count in enumerate(counts):
-            plot = plots[row][column]
-            for place, learner in enumerate(dict.fromkeys(m["contender"] for m in mine)):
-                notes = [m["notes"] for m in mine if m["contender"] == learner]
-                style = f"C{place % 10}" + ("o-", "s--", "^:")[place // 10]
-                plot.plot(
-                    [n["rows"] for n in notes],
-                    [n[count] for n in notes],
-                    style,
-                    label=learner,
-                    ms=3,
-                )
-            plot.set(xscale="log", ylabel=count, title=kind if row == 0 else None)
-            plot.grid(alpha=0.3)
-        plots[-1][column].set(xlabel="rows")
+        for row, (count, label) in enumerate(counts.items()):
+            _learning_curves(plots[row][column], mine, count)
+            plots[row][column].set_ylabel(label if column == 0 else None)
+        plots[0][column].set_title(kind)
+        plots[-1][column].set_xlabel("rows")
     handles, labels = plots[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=7, fontsize=8)
-    figure.savefig(path, dpi=120)
+    figure.legend(handles, labels, loc="outside lower center", ncols=8, fontsize=8)
+    figure.savefig(path, dpi=90)
+
+
+def _learning_curves(plot: Any, measurements: list[dict[str, Any]], count: str) -> None:
+    """One curve per learner: those that see contexts in colour, the others grey, told by marks."""
+    marks = iter("ovs^Dp*<>")
+    for learner in dict.fromkeys(m["contender"] for m in measurements):
+        notes = [m["notes"] for m in measurements if m["contender"] == learner]
+        if learner in CONTEXTS:
+            style = {"color": f"C{CONTEXTS.index(learner)}", "linewidth": 1.8, "zorder": 3}
+        elif learner == "true graph":
+            style = {"color": "black", "linestyle": ":", "linewidth": 1.5}
+        else:
+            style = {"color": "0.6", "linewidth": 0.8, "marker": next(marks), "markersize": 4}
+        shares = [n[count] / n["assertions"] for n in notes]
+        plot.plot([n["rows"] for n in notes], shares, label=learner, **style)
+    plot.set(xscale="log", ylim=(0, None))
+    plot.grid(alpha=0.3)
 
 
 def _machines(lines: dict[str, Any]) -> str:

@@ -142,7 +142,8 @@ def _rows(truth: LogLinear, size: int, rng: np.random.Generator) -> npt.NDArray[
 
 def _errors(truth: LogLinear, guess: Structure) -> dict[str, float]:
     found = compare(truth, guess)
-    return {"distance": float(found.distance), "fp": float(found.fp), "fn": float(found.fn)}
+    counts = {"distance": found.distance, "fp": found.fp, "fn": found.fn}
+    return {name: float(count) for name, count in (counts | {"assertions": found.total}).items()}
 
 
 def _mean(kind: str, size: int, name: str, own: list[dict[str, float]]) -> Measurement:
