@@ -218,10 +218,11 @@ def _kinds_note(records: Sequence[Record]) -> Iterable[Note]:
     if exact < len(known) or by_likelihood < len(known):
         yield Note(
             "kinds",
-            f"Of {len(known):,} values of KL {exact:,} are exact and the others are estimates by "
-            f"sampling; {by_likelihood:,} structures were refitted by maximum likelihood and the "
-            "others by pseudo-likelihood. On one truth all are refitted alike; their means are "
-            "shown together here, and exact values and estimates are never ranked together.",
+            f"Of {len(known):,} values of KL {exact:,} are exact and {len(known) - exact:,} are "
+            f"estimates by sampling; {by_likelihood:,} structures were refitted by maximum "
+            "likelihood and the others by pseudo-likelihood. On one truth all are refitted alike; "
+            "their means are shown together here, and exact values and estimates are never ranked "
+            "together.",
         )
 
 
