@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
+from contextwise.cli.options import json_option
 from contextwise.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _contents(model: Model) -> str:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 def engines(as_json: bool) -> None:
     """List the engines that count, and why one cannot be used here.
 

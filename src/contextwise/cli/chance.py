@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.distributions import seed_option
+from contextwise.cli.options import seed_option
 
 if TYPE_CHECKING:
     from contextwise.comparison.question import Restriction

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import click
 
-from contextwise.cli.data import load_rows
-from contextwise.cli.distributions import seed_option
 from contextwise.cli.models import (
     ZeroWeights,
     load,
+    load_rows,
     model_argument,
     only_one_from_stdin,
     pair_of,
     reading_options,
+)
+from contextwise.cli.options import (
+    cluster_option,
+    context_option,
+    jobs_option,
+    pairs_option,
+    record_options,
+    seed_option,
+    top_option,
+    variables_option,
 )
 from contextwise.cli.output import print_csv, print_json
 from contextwise.models.notation import parse_names
@@ -21,9 +30,9 @@ from contextwise.models.notation import parse_names
 @click.command()
 @model_argument("model")
 @click.argument("rows", type=click.Path())
-@click.option("--pairs", metavar="A,B", multiple=True, help="Only this pair; repeatable.")
-@click.option("--variables", metavar="A,B,...", help="Only the pairs of these variables.")
-@click.option("--context", metavar="'A=1, B=0'", help="Only contexts that agree with this one.")
+@pairs_option
+@variables_option
+@context_option
 @click.option(
     "--regions",
     type=click.IntRange(min=1),
@@ -46,18 +55,11 @@ from contextwise.models.notation import parse_names
     help="The most tables drawn for a claim, where the null cannot be computed.",
 )
 @seed_option
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1: one per core.")
-@click.option("--cluster", metavar="ADDRESS", help="Of a Dask scheduler.")
+@jobs_option
+@cluster_option
 @reading_options
-@click.option(
-    "--top",
-    type=click.IntRange(min=0),
-    default=10,
-    show_default=True,
-    help="How many claims of each kind to show.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: every claim.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per claim.")
+@top_option("How many claims of each kind to show.")
+@record_options("one row per claim", json_help="Print JSON: every claim.")
 @click.option("--exit-code", is_flag=True, help="Leave with 1 if rows contradict the model.")
 @click.pass_context
 def check(
@@ -93,8 +95,6 @@ def check(
       contextwise check learned.mn test.csv --csv > claims.csv
       contextwise check learned.mn test.csv --exit-code > /dev/null || echo contradicted
     """
-    if as_json and as_csv:
-        raise click.UsageError("choose one of --json and --csv")
     only_one_from_stdin([model, rows])
     from contextwise.evaluation import check as check_model
     from contextwise.report.statistics import check_parts

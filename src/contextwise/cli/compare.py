@@ -6,42 +6,34 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from contextwise.cli.chance import Drawn, chance_options
 from contextwise.cli.compare_output import Given, Result, as_records, as_text, print_rows
 from contextwise.cli.groups import group_option, show_groups, show_truths
 from contextwise.cli.models import load, model_argument, only_one_from_stdin, short_names
+from contextwise.cli.options import (
+    csv_option,
+    engine_option,
+    json_option,
+    time_limit_option,
+    top_option,
+)
 from contextwise.cli.output import print_records
 from contextwise.cli.restrictions import (
     Asked,
     refuse_nothing,
     restricting_options,
-    time_limit_option,
 )
 
 if TYPE_CHECKING:
     from contextwise.comparison.question import Restriction
 
 
-def _complete_engine(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    from contextwise.counting import ENGINES
-
-    return [CompletionItem(name) for name in ENGINES if name.startswith(incomplete)]
-
-
 @click.command()
 @model_argument("true")
 @model_argument("guesses", metavar="GUESS...", nargs=-1)
 @restricting_options
-@click.option(
-    "--engine",
-    metavar="NAME",
-    shell_complete=_complete_engine,
-    help="What counts; see: contextwise engines",
-)
+@engine_option
 @time_limit_option(
     "Stop after so long, for each guess; what is not finished then has proven bounds."
 )
@@ -68,15 +60,9 @@ def _complete_engine(
     help="More draws of an uncertain truth, as in 'posterior/*.json': mean and interval.",
 )
 @chance_options
-@click.option(
-    "--top",
-    type=click.IntRange(min=0),
-    default=10,
-    show_default=True,
-    help="How many of the worst pairs to show.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; a list for several guesses.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per guess.")
+@top_option("How many of the worst pairs to show.")
+@json_option("Print JSON; a list for several guesses.")
+@csv_option("one row per guess")
 @click.option("--latex", "as_latex", is_flag=True, help="With --group: print LaTeX tables.")
 @click.option("--per-pair", is_flag=True, help="With --csv or --json: the counts of every pair.")
 @click.option("--exit-code", is_flag=True, help="Leave with 0 if nothing differs, 1 if it does.")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from contextwise.cli.models import load_all, model_argument
+from contextwise.cli.options import record_options, time_limit_option, top_option
 from contextwise.cli.output import print_csv, print_json
-from contextwise.cli.restrictions import Asked, restricting_options, time_limit_option
+from contextwise.cli.restrictions import Asked, restricting_options
 
 HEADER = ("first", "second", "dependent", "when", "throughout", "somewhere", "of")
 
@@ -21,15 +22,8 @@ HEADER = ("first", "second", "dependent", "when", "throughout", "somewhere", "of
     show_default=True,
     help="Which share of the models a dependence needs.",
 )
-@click.option(
-    "--top",
-    type=click.IntRange(min=0),
-    default=10,
-    show_default=True,
-    help="How many pairs to show, those with the widest dependence first.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per region of a pair.")
+@top_option("How many pairs to show, those with the widest dependence first.")
+@record_options("one row per region of a pair")
 @restricting_options
 @time_limit_option("Stop improving after so long; the sum is exact all the same.")
 def consensus(
@@ -52,8 +46,6 @@ def consensus(
       contextwise consensus runs/*.mn --out consensus.json
       contextwise consensus runs/*.mn --threshold 0.8 --csv > supports.csv
     """
-    if as_json and as_csv:
-        raise click.UsageError("choose one of --json and --csv")
     from contextwise import formats
     from contextwise.evaluation import consensus as find_consensus
 

@@ -8,11 +8,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from contextwise.cli.models import complete_model, load
+from contextwise.cli.options import cluster_option, jobs_option
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
-    from contextwise.studies.configuration import Configuration
-    from contextwise.studies.learners.configuration import Configuration as LearnersConfiguration
+    from contextwise.execution.runs import Outcome
+
+
+out_option = click.option(
+    "--out", "folder", required=True, metavar="FOLDER", help="Where the results go."
+)
+quick_option = click.option("--quick", is_flag=True, help="A small run, for a first look.")
+config_option = click.option(
+    "--config", metavar="FILE", help="Repeat the run that this TOML file defines."
+)
+sizes_option = click.option("--sizes", metavar="N,N,...", help="The numbers of rows of the data.")
+study_seed_option = click.option("--seed", type=int, metavar="S", help="The seed of everything.")
 
 
 @click.group()
@@ -28,19 +39,19 @@ def experiment() -> None:
 
 
 @experiment.command()
-@click.option("--out", "folder", required=True, metavar="FOLDER", help="Where the results go.")
-@click.option("--quick", is_flag=True, help="A small run, for a first look.")
-@click.option("--config", metavar="FILE", help="Repeat the run that this TOML file defines.")
+@out_option
+@quick_option
+@config_option
 @click.option(
     "--model",
     shell_complete=complete_model,
     help="The true model, if not the paper's; of at most 1,024 states.",
 )
 @click.option("--structures", type=int, metavar="N", help="Random structures per side.")
-@click.option("--sizes", metavar="N,N,...", help="The numbers of rows of the data.")
-@click.option("--seed", type=int, metavar="S", help="The seed of everything.")
-@click.option("--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
-@click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
+@sizes_option
+@study_seed_option
+@jobs_option
+@cluster_option
 def kl(
     folder: str,
     quick: bool,
@@ -67,35 +78,33 @@ def kl(
       contextwise experiment kl --out runs/mine --model mine.mn --sizes 100,1000
       contextwise experiment kl --out runs/again --config runs/kl/configuration.toml
     """
-    changed = {"structures": structures, "sizes": _sizes(sizes), "seed": seed}
-    settings = {key: value for key, value in changed.items() if value is not None}
-    if config is not None and (settings or model or quick):
-        raise click.UsageError("--config defines the whole run; leave the other settings out")
-    configuration = _configuration(config, model, quick, settings)
+    from contextwise.studies import configuration as settings
     from contextwise.studies.kl import run_kl
     from contextwise.studies.publication import publish
 
-    outcome = run_kl(configuration, folder, n_jobs=jobs, cluster=cluster, show_progress=True)
-    click.echo(str(outcome), err=True)
-    if outcome.failed:
-        raise ContextwiseError(
-            f"{len(outcome.failed)} units failed; what is done is kept, run the command again"
-        )
+    changed = {"structures": structures, "sizes": _sizes(sizes), "seed": seed}
+    given = _given(changed, config, quick=quick, others=model is not None)
+    if config is not None:
+        wanted = settings.from_toml(config)
+    else:
+        wanted = settings.configuration_of(None if model is None else load(model), **given)
+    wanted = wanted.quick() if quick else wanted
+    _tell(run_kl(wanted, folder, n_jobs=jobs, cluster=cluster, show_progress=True))
     click.echo(publish(folder), nl=False)
     click.echo(f"figures, tables and summary are in {Path(folder)}", err=True)
 
 
 @experiment.command()
-@click.option("--out", "folder", required=True, metavar="FOLDER", help="Where the results go.")
-@click.option("--quick", is_flag=True, help="A small run, for a first look.")
-@click.option("--config", metavar="FILE", help="Repeat the run that this TOML file defines.")
+@out_option
+@quick_option
+@config_option
 @click.option(
     "--truths",
     metavar="NAME,...",
     help="paper, paper#1, grown-N-FLAGS[-three|-nested], random-N, an example, or a model file.",
 )
 @click.option("--learners", metavar="NAME,...", help="Those to judge; see contextwise learn.")
-@click.option("--sizes", metavar="N,N,...", help="The numbers of rows of the data.")
+@sizes_option
 @click.option("--repeats", type=int, metavar="N", help="Data sets per truth and size.")
 @click.option(
     "--data",
@@ -105,9 +114,9 @@ def kl(
 @click.option(
     "--unit-limit", type=float, metavar="S", help="Seconds of processor time per learner and unit."
 )
-@click.option("--seed", type=int, metavar="S", help="The seed of everything.")
-@click.option("--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
-@click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
+@study_seed_option
+@jobs_option
+@cluster_option
 def learners(
     folder: str,
     quick: bool,
@@ -140,6 +149,10 @@ def learners(
       contextwise experiment learners --out runs/data --data benchmarks --jobs 2
       contextwise experiment learners --out runs/again --config runs/quick/configuration.toml
     """
+    from contextwise.studies.learners import configuration as settings
+    from contextwise.studies.learners.publication import publish
+    from contextwise.studies.learners.run import run_learners
+
     changed = {
         "truths": _names(truths),
         "learners": _names(learners),
@@ -149,36 +162,35 @@ def learners(
         "unit_limit": unit_limit,
         "seed": seed,
     }
-    settings = {key: value for key, value in changed.items() if value is not None}
-    if config is not None and (settings or quick):
-        raise click.UsageError("--config defines the whole run; leave the other settings out")
-    configuration = _learners_configuration(config, quick, settings)
-    from contextwise.studies.learners.publication import publish
-    from contextwise.studies.learners.run import run_learners
+    given = _given(changed, config, quick=quick)
+    wanted = settings.configuration_of(**given) if config is None else settings.from_toml(config)
+    wanted = wanted.quick() if quick else wanted
+    _tell(run_learners(wanted, folder, n_jobs=jobs, cluster=cluster, show_progress=True))
+    click.echo(publish(folder), nl=False)
+    click.echo(f"figures, tables and page are in {Path(folder)}", err=True)
 
-    outcome = run_learners(configuration, folder, n_jobs=jobs, cluster=cluster, show_progress=True)
+
+def _given(
+    changed: dict[str, Any], config: str | None, *, quick: bool, others: bool = False
+) -> dict[str, Any]:
+    """The settings that were given; none of them goes with a file that has them all."""
+    settings = {key: value for key, value in changed.items() if value is not None}
+    if config is not None and (settings or others or quick):
+        raise click.UsageError("--config defines the whole run; leave the other settings out")
+    return settings
+
+
+def _tell(outcome: Outcome) -> None:
+    """Say what was done; units that failed are trouble."""
     click.echo(str(outcome), err=True)
     if outcome.failed:
         raise ContextwiseError(
             f"{len(outcome.failed)} units failed; what is done is kept, run the command again"
         )
-    click.echo(publish(folder), nl=False)
-    click.echo(f"figures, tables and page are in {Path(folder)}", err=True)
 
 
 def _names(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _learners_configuration(
-    config: str | None, quick: bool, settings: dict[str, Any]
-) -> LearnersConfiguration:
-    from contextwise.studies.learners.configuration import configuration_of, from_toml
-
-    if config is not None:
-        return from_toml(config)
-    made = configuration_of(**settings)
-    return made.quick() if quick else made
 
 
 def _sizes(text: str | None) -> tuple[int, ...] | None:
@@ -190,14 +202,3 @@ def _sizes(text: str | None) -> tuple[int, ...] | None:
         raise click.UsageError(
             f"--sizes takes numbers with commas between them, not {text!r}"
         ) from None
-
-
-def _configuration(
-    config: str | None, model: str | None, quick: bool, settings: dict[str, Any]
-) -> Configuration:
-    from contextwise.studies.configuration import configuration_of, from_toml
-
-    if config is not None:
-        return from_toml(config)
-    made = configuration_of(None if model is None else load(model), **settings)
-    return made.quick() if quick else made

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from contextwise.cli.models import load_all, model_argument
+from contextwise.cli.options import json_option, time_limit_option, top_option
 from contextwise.cli.output import print_json
 from contextwise.cli.restrictions import (
     Asked,
     refuse_nothing,
     restricting_options,
-    time_limit_option,
 )
 
 if TYPE_CHECKING:
@@ -22,16 +22,10 @@ if TYPE_CHECKING:
 @click.command()
 @model_argument("true")
 @model_argument("guess")
-@click.option(
-    "--top",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="How many regions, pairs and features.",
-)
+@top_option("How many regions, pairs and features.", least=1)
 @restricting_options
 @time_limit_option("Say what is known by then.", 60)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; sizes are exact.")
+@json_option("Print JSON; sizes are exact.")
 @click.pass_context
 def explain(
     ctx: click.Context,

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.data import load_rows
-from contextwise.cli.models import format_option, load, model_argument, only_one_from_stdin
+from contextwise.cli.models import (
+    format_option,
+    load,
+    load_rows,
+    model_argument,
+    only_one_from_stdin,
+)
 
 if TYPE_CHECKING:
     from contextwise.distributions.fitting import Fit

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from contextwise.cli.models import ZeroWeights, load, model_argument, reading_options
+from contextwise.cli.options import json_option, time_limit_option, top_option
 from contextwise.cli.output import check_out, print_json
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ UNDECIDED = EXIT_CODES["undecided"]
     help="After which the answer is: undecided.",
 )
 @reading_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 @click.pass_context
 def query(
     ctx: click.Context,
@@ -109,18 +110,10 @@ def _answer_text(answer: Answer) -> str:
 @click.option(
     "--context-specific", is_flag=True, help="Only pairs that are independent in some contexts."
 )
-@click.option(
-    "--top",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="How many statements per pair, the most general first.",
-)
-@click.option(
-    "--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="For each pair."
-)
+@top_option("How many statements per pair, the most general first.", least=1)
+@time_limit_option("For each pair.")
 @reading_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, one object per pair.")
+@json_option("Print JSON: a list, one object per pair.")
 @click.pass_context
 def independencies(
     ctx: click.Context,

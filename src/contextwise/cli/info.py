@@ -14,6 +14,7 @@ from contextwise.cli.models import (
     only_one_from_stdin,
     short_names,
 )
+from contextwise.cli.options import json_option
 from contextwise.cli.output import print_records
 
 DATA = (".csv", ".data")
@@ -33,7 +34,7 @@ COLUMNS = (
 @click.command()
 @model_argument("models", metavar="MODEL...", nargs=-1, required=True)
 @format_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; a list for several models.")
+@json_option("Print JSON; a list for several models.")
 def info(models: tuple[str, ...], format_name: str | None, as_json: bool) -> None:
     """Describe each MODEL: its variables and features, and what its file held.
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import click
 
-from contextwise.cli.distributions import as_record, load_weighted, seed_option, shown
 from contextwise.cli.models import (
     by_position_option,
     format_option,
+    load_weighted,
     model_argument,
     only_one_from_stdin,
 )
-from contextwise.cli.output import print_json
+from contextwise.cli.options import json_option, seed_option
+from contextwise.cli.output import estimate_record, print_json
 from contextwise.errors import TooLargeError
 
 
@@ -27,7 +28,7 @@ from contextwise.errors import TooLargeError
 )
 @click.option("--samples", type=click.IntRange(min=40), default=10_000, show_default=True)
 @seed_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 @by_position_option
 @format_option
 def kl(
@@ -73,18 +74,19 @@ def kl(
         "total_variation": found.total_variation,
     }
     if as_json:
-        record: dict[str, object] = {name: as_record(e) for name, e in estimates.items()}
+        record: dict[str, object] = {name: estimate_record(e) for name, e in estimates.items()}
         print_json(record | {"by_position": by_position})
         return
     from contextwise.models.numbers import columns
+    from contextwise.report.elements import Column, cell_text
+    from contextwise.report.notes import BY_POSITION
 
+    value = Column("", "score")
     labels = ("KL(P ‖ Q)", "KL(Q ‖ P)", "Jensen-Shannon", "total variation")
     rows = [
-        (label, shown(estimate), estimate.how)
+        (label, cell_text(estimate, value), estimate.how)
         for label, estimate in zip(labels, estimates.values(), strict=True)
     ]
     if by_position:
-        from contextwise.report.notes import BY_POSITION
-
         rows.append(("note", BY_POSITION, ""))
     click.echo(columns(rows, "<<<"))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 import types
 import typing
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from contextwise.cli.models import complete_model, load
+from contextwise.cli.models import load, load_data
+from contextwise.cli.options import DOMAIN_FROM
 from contextwise.learning.registry import LEARNERS, learner_named
 
 if TYPE_CHECKING:
@@ -86,12 +86,7 @@ def _common_options() -> list[click.Parameter]:
     return [
         click.Argument(["data"], type=click.Path()),
         click.Option(["--out"], required=True, type=click.Path(), help="Write the model here."),
-        click.Option(
-            ["--domain-from"],
-            metavar="MODEL",
-            shell_complete=complete_model,
-            help="Take the variables and their states from this model.",
-        ),
+        click.Option(["--domain-from"], **DOMAIN_FROM),
         click.Option(["--valid"], type=click.Path(), help="Other rows, to score the result."),
         click.Option(
             ["--grid"],
@@ -204,17 +199,6 @@ def _warn_of_constants(rows: Data) -> None:
             f"{listed(constant)}; a known truth gives more with --domain-from MODEL",
             err=True,
         )
-
-
-def load_data(path: str, domain: Any) -> Data:
-    """The rows of a data file, or of standard input for ``-``, as learners take them."""
-    from contextwise.execution import files
-    from contextwise.learning.data import as_data, parse_data
-
-    if path != "-":
-        return as_data(path, domain)
-    name = "standard input"
-    return parse_data(files.unpacked(sys.stdin.buffer.read(), name), name, domain)
 
 
 def _selected(

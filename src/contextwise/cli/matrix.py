@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.distributions import seed_option
 from contextwise.cli.models import load_all, model_argument, short_names
+from contextwise.cli.options import (
+    cluster_option,
+    engine_option,
+    record_options,
+    seed_option,
+    time_limit_option,
+)
 from contextwise.cli.output import check_out
-from contextwise.cli.restrictions import Asked, restricting_options, time_limit_option
+from contextwise.cli.restrictions import (
+    NOTHING_LEFT,
+    Asked,
+    restricting_options,
+)
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
@@ -26,8 +36,7 @@ if TYPE_CHECKING:
     "--out", type=click.Path(), help="Write to this file: CSV, or JSON if it is a .json file."
 )
 @click.option("--normalized", is_flag=True, help="Distances as shares of all assertions.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row and one column per model.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@record_options("one row and one column per model")
 @click.option(
     "--jobs",
     type=click.IntRange(min=-1),
@@ -35,8 +44,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many processes; 1 counts here, on all cores, and -1 is one per core.",
 )
-@click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
-@click.option("--engine", metavar="NAME", help="What counts; see: contextwise engines")
+@cluster_option
+@engine_option
 @click.option(
     "--store",
     type=click.Path(),
@@ -88,8 +97,6 @@ def matrix(
       contextwise matrix six six-graph six-guess --json | jq .distances
       contextwise matrix *.mn --approximate --csv > estimates.csv
     """
-    if as_json and as_csv:
-        raise click.UsageError("choose one of --json and --csv")
     if assertions is not None and not approximate:
         raise click.UsageError("--assertions goes with --approximate")
     if approximate and (engine or cluster or jobs != 1 or store or time_limit is not None):
@@ -126,7 +133,7 @@ def matrix(
         **asked.of(given[0].domain),
     )
     if not found.total:
-        raise ContextwiseError("there is nothing to compare: no pair is left")
+        raise ContextwiseError(NOTHING_LEFT)
     if as_json:
         text = _json(found)
     elif as_csv or out is not None:

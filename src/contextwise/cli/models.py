@@ -1,6 +1,7 @@
-"""How a command line names a model: a file, a bundled example, or ``-`` for standard input.
+"""How a command line names models and data: a file, or ``-`` for standard input.
 
-An example's name stands for the example; write ``./name`` for a file that is called the same.
+A model can also be a bundled example. Its name stands for the example; write ``./name`` for a file
+that is called the same.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 
 if TYPE_CHECKING:
-    from contextwise.models.structure import Model
+    from contextwise.learning.data import Data
+    from contextwise.models.domain import Domain
+    from contextwise.models.structure import LogLinear, Model
 
 ZeroWeights = Literal["keep", "drop"]
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -124,6 +127,40 @@ def load_all(
     only_one_from_stdin(names)
     loaded = {name: load(name, format=format, zero_weights=zero_weights) for name in names}
     return [loaded[name] for name in names]
+
+
+def load_weighted(name: str, *, format: str | None = None) -> LogLinear:
+    """The model of that name; a structure without weights is an error."""
+    from contextwise.models.structure import LogLinear
+
+    model = load(name, format=format)
+    if not isinstance(model, LogLinear):
+        raise ContextwiseError(
+            f"{name}: this model has no weights; fit them to data first, with: contextwise fit"
+        )
+    return model
+
+
+def load_rows(path: str, domain: Domain) -> Any:
+    """The rows of a data file, or of standard input for ``-``, over the domain of a model."""
+    from contextwise.formats.data import parse_rows, read_rows
+
+    return read_rows(path, domain) if path != "-" else parse_rows(*_unpacked_input(), domain)
+
+
+def load_data(path: str, domain: Domain | None) -> Data:
+    """The rows of a data file, or of standard input for ``-``, as learners take them."""
+    from contextwise.learning.data import as_data, parse_data
+
+    return as_data(path, domain) if path != "-" else parse_data(*_unpacked_input(), domain)
+
+
+def _unpacked_input() -> tuple[bytes, str]:
+    """What standard input holds, and how messages name it."""
+    from contextwise.execution import files
+
+    name = "standard input"
+    return files.unpacked(_standard_input().read(), name), name
 
 
 def _standard_input() -> BinaryIO:

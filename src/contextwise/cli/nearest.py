@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from contextwise.cli.models import load_all, model_argument, short_names
+from contextwise.cli.options import record_options
 from contextwise.cli.output import print_csv, print_json
-from contextwise.cli.restrictions import Asked, restricting_options
+from contextwise.cli.restrictions import NOTHING_LEFT, Asked, restricting_options
 from contextwise.errors import ContextwiseError
 
 FEW = 3
@@ -23,8 +24,7 @@ FEW = 3
     help=f"How many of the nearest.  [default: {FEW}, or all if there are fewer]",
 )
 @restricting_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per neighbour.")
+@record_options("one row per neighbour")
 def nearest(
     query: str,
     models: tuple[str, ...],
@@ -44,8 +44,6 @@ def nearest(
       contextwise nearest true.mn learned/*.mn -k 10 --csv
       contextwise nearest true.mn learned/*.mn --variables smoker,cough,age
     """
-    if as_json and as_csv:
-        raise click.UsageError("choose one of --json and --csv")
     from contextwise.comparison.confusion import ratio
     from contextwise.comparison.neighbours import nearest as nearest_models
     from contextwise.report.many import neighbours_parts
@@ -61,7 +59,7 @@ def nearest(
         **asked.of(first.domain),
     )
     if not found.total:
-        raise ContextwiseError("there is nothing to compare: no pair is left")
+        raise ContextwiseError(NOTHING_LEFT)
     records = [
         {"model": models[place], "distance": apart, "normalized": ratio(apart, found.total)}
         for place, apart in zip(found.places, found.distances, strict=True)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from contextwise.errors import ContextwiseError
 from contextwise.execution.records import as_csv, as_json
+
+if TYPE_CHECKING:
+    from contextwise.distributions.sampling import Estimate
 
 
 def print_json(value: object) -> None:
@@ -24,6 +28,16 @@ def print_records(records: Sequence[object]) -> None:
 def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str]) -> None:
     """Records as CSV, one row each, under a header; None is an empty cell."""
     click.echo(as_csv(records, header), nl=False)
+
+
+def estimate_record(estimate: Estimate) -> dict[str, object]:
+    """A number that may be estimated, for JSON, which knows no infinity."""
+    finite = abs(estimate.value) != float("inf")
+    return {
+        "value": estimate.value if finite else str(estimate.value),
+        "standard_error": estimate.standard_error,
+        "how": estimate.how,
+    }
 
 
 def check_out(path: str, suffixes: Sequence[str], *, packed: bool = False) -> str:

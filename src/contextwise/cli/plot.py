@@ -10,12 +10,12 @@ import click
 
 from contextwise.cli.groups import group_files
 from contextwise.cli.models import load_all, model_argument, only_one_from_stdin, short_names
+from contextwise.cli.options import time_limit_option
 from contextwise.cli.rank import Ranked, ranking_options
 from contextwise.cli.restrictions import (
     Asked,
     refuse_nothing,
     restricting_options,
-    time_limit_option,
 )
 from contextwise.models.notation import parse_names
 

@@ -12,16 +12,21 @@ import click
 from click.core import ParameterSource
 
 from contextwise.cli.chance import Drawn, chance_options
-from contextwise.cli.data import load_rows
 from contextwise.cli.groups import group_files, group_option
-from contextwise.cli.learn import load_data
-from contextwise.cli.models import load_all, model_argument, only_one_from_stdin, short_names
+from contextwise.cli.models import (
+    load_all,
+    load_data,
+    load_rows,
+    model_argument,
+    only_one_from_stdin,
+    short_names,
+)
+from contextwise.cli.options import time_limit_option, top_option
 from contextwise.cli.output import check_out
 from contextwise.cli.restrictions import (
     Asked,
     refuse_nothing,
     restricting_options,
-    time_limit_option,
 )
 from contextwise.cli.stability import learner_options, make_learner
 
@@ -39,13 +44,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out", metavar="FILE", type=click.Path(), required=True, help="The page: an .html file."
 )
-@click.option(
-    "--top",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="How many of the worst pairs and features.",
-)
+@top_option("How many of the worst pairs and features.", least=1)
 @click.option("--interactive", is_flag=True, help="Heat maps that zoom, by a script in the page.")
 @group_option
 @chance_options

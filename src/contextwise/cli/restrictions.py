@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from contextwise.cli.data import load_rows
 from contextwise.cli.models import (
     by_position_option,
     contexts_option,
     format_option,
+    load_rows,
     pair_of,
     zero_weights_option,
 )
+from contextwise.cli.options import context_option, pairs_option, variables_option
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.models.notation import parse_names
 
@@ -61,10 +62,11 @@ class Asked:
         }
 
 
+NOTHING_LEFT = "there is nothing to compare: no pair is left"
 OPTIONS = (
-    click.option("--pairs", metavar="A,B", multiple=True, help="Only this pair; repeatable."),
-    click.option("--variables", metavar="A,B,...", help="Only the pairs of these variables."),
-    click.option("--context", metavar="'A=1, B=0'", help="Only contexts that agree with this one."),
+    pairs_option,
+    variables_option,
+    context_option,
     click.option("--data", type=click.Path(), help="Only contexts of the rows of this CSV file."),
     click.option(
         "--weights",
@@ -93,18 +95,6 @@ def restricting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def time_limit_option(help: str, default: float | None = None) -> Callable[..., Any]:
-    """The option ``--time-limit``; ``help`` says what happens then."""
-    return click.option(
-        "--time-limit",
-        type=click.FloatRange(min=0),
-        metavar="SECONDS",
-        default=default,
-        show_default=default is not None,
-        help=help,
-    )
-
-
 def refuse_nothing(question: Question) -> None:
     """Nothing to compare is trouble, not agreement."""
     if question.total():
@@ -112,8 +102,7 @@ def refuse_nothing(question: Question) -> None:
     if question.rows is not None and question.pair_count:
         raise ContextwiseError("there is nothing to compare: no row of the data agrees")
     raise ContextwiseError(
-        f"there is nothing to compare: no pair is left of {len(question.domain)} variable(s) and "
-        "what was asked for"
+        f"{NOTHING_LEFT} of {len(question.domain)} variable(s) and what was asked for"
     )
 
 

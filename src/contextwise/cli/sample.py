@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.distributions import load_weighted, seed_option
-from contextwise.cli.models import format_option, model_argument
+from contextwise.cli.models import format_option, load_weighted, model_argument
+from contextwise.cli.options import seed_option
 from contextwise.cli.output import check_out
 from contextwise.errors import ContextwiseError
 

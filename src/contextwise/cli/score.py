@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.data import load_rows
-from contextwise.cli.distributions import as_record, seed_option
-from contextwise.cli.models import load, model_argument, only_one_from_stdin, short_names
-from contextwise.cli.output import print_csv, print_records
+from contextwise.cli.models import (
+    load,
+    load_rows,
+    model_argument,
+    only_one_from_stdin,
+    short_names,
+)
+from contextwise.cli.options import record_options, seed_option, time_limit_option
+from contextwise.cli.output import estimate_record, print_csv, print_records
 from contextwise.cli.restrictions import (
     Asked,
     refuse_nothing,
     restricting_options,
-    time_limit_option,
 )
 
 if TYPE_CHECKING:
@@ -37,8 +41,7 @@ if TYPE_CHECKING:
 @seed_option
 @restricting_options
 @time_limit_option("Stop counting after so long, for each guess.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with the reasons.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, one row per guess.")
+@record_options("one row per guess", json_help="Print JSON, with the reasons.")
 @click.pass_context
 def score(
     ctx: click.Context,
@@ -115,6 +118,6 @@ def _record(name: str, score: Score) -> dict[str, object]:
         **{key: value for key, value in flat.items() if not key.startswith(others)},
         "by_position": score.comparison.by_position,
         "open_pairs": len(score.comparison.open_pairs),
-        "scores": {key: as_record(value) for key, value in score.values.items()},
+        "scores": {key: estimate_record(value) for key, value in score.values.items()},
         "missing": dict(score.missing),
     }

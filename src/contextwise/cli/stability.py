@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.distributions import seed_option
-from contextwise.cli.learn import load_data, parse_parameter
-from contextwise.cli.models import complete_model, load
+from contextwise.cli.learn import parse_parameter
+from contextwise.cli.models import load, load_data
+from contextwise.cli.options import (
+    DOMAIN_FROM,
+    cluster_option,
+    jobs_option,
+    record_options,
+    seed_option,
+    time_limit_option,
+    top_option,
+)
 from contextwise.cli.output import check_out, print_csv, print_json
-from contextwise.cli.restrictions import time_limit_option
 from contextwise.learning.registry import LEARNERS, learner_named
 
 if TYPE_CHECKING:
@@ -75,35 +82,23 @@ def make_learner(name: str, parameters: Sequence[str]) -> Any:
     show_default=True,
     help="Of the rows, in a subsample.",
 )
-@click.option(
-    "--domain-from",
-    metavar="MODEL",
-    shell_complete=complete_model,
-    help="Take the variables and their states from this model.",
-)
+@click.option("--domain-from", **DOMAIN_FROM)
 @click.option(
     "--folder",
     type=click.Path(),
     help="Keep what is learned here; a run that was stopped goes on with the same command.",
 )
 @seed_option
-@click.option("--jobs", default=1, show_default=True, help="Processes; -1: one per core.")
-@click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786.")
-@click.option(
-    "--top",
-    type=click.IntRange(min=0),
-    default=10,
-    show_default=True,
-    help="How many pairs to show.",
-)
+@jobs_option
+@cluster_option
+@top_option("How many pairs to show.")
 @click.option("--medoid", type=click.Path(), help="Write the most typical structure here.")
 @click.option(
     "--consensus", type=click.Path(), help="Find the structure nearest to all, and write it here."
 )
 @time_limit_option("With --consensus: stop improving it after so long.")
 @click.option("--picture", type=click.Path(), help="Draw the heat map of supports here.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per pair.")
+@record_options("one row per pair")
 def stability(
     data: str,
     learner: str,
@@ -136,8 +131,6 @@ def stability(
       contextwise stability train.csv --learner chow-liu --medoid typical.json --csv > pairs.csv
       contextwise stability train.csv --learner trees --consensus agreed.json --picture supports.pdf
     """
-    if as_json and as_csv:
-        raise click.UsageError("choose one of --json and --csv")
     from contextwise import formats
     from contextwise.evaluation import stability as resample
 

@@ -1,0 +1,114 @@
+"""Options that several commands share: one name, one meaning and one text everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from contextwise.cli.models import complete_model
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+DOMAIN_FROM: dict[str, Any] = {
+    "metavar": "MODEL",
+    "shell_complete": complete_model,
+    "help": "Take the variables and their states from this model.",
+}
+"""What the option ``--domain-from`` is made of."""
+
+
+def _complete_engine(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from contextwise.counting import ENGINES
+
+    return [CompletionItem(name) for name in ENGINES if name.startswith(incomplete)]
+
+
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the samples."
+)
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(min=-1),
+    default=1,
+    show_default=True,
+    help="Processes; -1: one per core.",
+)
+cluster_option = click.option(
+    "--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786."
+)
+engine_option = click.option(
+    "--engine",
+    metavar="NAME",
+    shell_complete=_complete_engine,
+    help="What counts; see: contextwise engines",
+)
+pairs_option = click.option(
+    "--pairs", metavar="A,B", multiple=True, help="Only this pair; repeatable."
+)
+variables_option = click.option(
+    "--variables", metavar="A,B,...", help="Only the pairs of these variables."
+)
+context_option = click.option(
+    "--context", metavar="'A=1, B=0'", help="Only contexts that agree with this one."
+)
+
+
+def top_option(help: str, *, least: int = 0) -> Decorator:
+    """The option ``--top``; ``help`` says of what, ``least`` is the smallest number it takes."""
+    return click.option(
+        "--top", type=click.IntRange(min=least), default=10, show_default=True, help=help
+    )
+
+
+def time_limit_option(help: str, default: float | None = None) -> Decorator:
+    """The option ``--time-limit``; ``help`` says what happens then."""
+    return click.option(
+        "--time-limit",
+        type=click.FloatRange(min=0),
+        metavar="SECONDS",
+        default=default,
+        show_default=default is not None,
+        help=help,
+    )
+
+
+def json_option(help: str = "Print JSON.") -> Decorator:
+    """The option ``--json``, as the argument ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help=help)
+
+
+def csv_option(rows: str) -> Decorator:
+    """The option ``--csv``, as the argument ``as_csv``; ``rows`` says what the rows are."""
+    return click.option("--csv", "as_csv", is_flag=True, help=f"Print CSV: {rows}.")
+
+
+def record_options(rows: str, *, json_help: str = "Print JSON.") -> Decorator:
+    """The options ``--json`` and ``--csv``, of which a command takes one.
+
+    Parameters
+    ----------
+    rows : what the rows of CSV are
+    json_help : what ``--json`` prints
+
+    Returns
+    -------
+    decorator
+        It gives the command the arguments ``as_json`` and ``as_csv``.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_one(*arguments: Any, **options: Any) -> Any:
+            if options["as_json"] and options["as_csv"]:
+                raise click.UsageError("choose one of --json and --csv")
+            return command(*arguments, **options)
+
+        return json_option(json_help)(csv_option(rows)(with_one))
+
+    return decorate
