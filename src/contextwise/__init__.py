@@ -79,16 +79,11 @@ _HOMES = {
 """The module of each name; a module that is exported as a whole is its own home."""
 
 if not TYPE_CHECKING:
+    from contextwise.execution.lazy import lazy_names
+
+    _get, __dir__ = lazy_names(__name__, _HOMES, globals())
 
     def __getattr__(name: str) -> object:
         if name == "__version__":
             return import_module("importlib.metadata").version(__name__)
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module = import_module(f"{__name__}.{_HOMES[name]}")
-        value = module if name == _HOMES[name] else getattr(module, name)
-        globals()[name] = value
-        return value
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        return _get(name)

@@ -201,13 +201,12 @@ def _estimates_json(matrix: EstimatedMatrix, seed: int) -> str:
 
 def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[Any]]:
     """The distances or their shares; one that is open is the two numbers it lies between."""
-    lower, upper = (
-        (matrix.shares(bound) if normalized else bound).tolist()
-        for bound in (matrix.lower, matrix.upper)
-    )
+    from contextwise.report.elements import Interval
+    from contextwise.report.many import matrix_cells
+
     return [
-        [low if low == high else [low, high] for low, high in zip(*rows, strict=True)]
-        for rows in zip(lower, upper, strict=True)
+        [[cell.low, cell.high] if isinstance(cell, Interval) else cell for cell in row]
+        for row in matrix_cells(matrix, normalized=normalized)
     ]
 
 

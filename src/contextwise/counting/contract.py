@@ -29,7 +29,7 @@ from typing import Protocol, TypedDict, Unpack
 import numpy as np
 
 from contextwise.counting.cover import Cover
-from contextwise.counting.extraction import CoverSource, ValueWeights, speaking_features
+from contextwise.counting.extraction import ValueWeights, cover_source
 from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
 from contextwise.execution.progress import Progress
@@ -198,9 +198,10 @@ def count_pairs_with(
     deadline, progress = options.get("deadline"), options.get("progress")
     seconds = {"extracting": 0.0, name: 0.0}
     with timed(seconds, "extracting"):
-        source = CoverSource(
-            speaking_features(a, pairs),
-            speaking_features(b, pairs),
+        source = cover_source(
+            a,
+            b,
+            pairs,
             canonical=options.get("canonical", False),
             value_weights=options.get("value_weights"),
         )

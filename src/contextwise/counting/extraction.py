@@ -67,6 +67,30 @@ def speaking_features(features: Features, pairs: IntArray) -> Features:
     return features.take(np.diff(before[features.starts]) >= 2)
 
 
+def cover_source(
+    a: Features,
+    b: Features,
+    pairs: IntArray,
+    *,
+    canonical: bool = False,
+    value_weights: ValueWeights | None = None,
+) -> CoverSource:
+    """The source of the covers of some pairs; features that do not speak of them are left out.
+
+    Parameters
+    ----------
+    a, b : the features of the two models
+    pairs : array of int, shape (pairs, 2)
+    canonical, value_weights : as in `CoverSource`
+
+    Returns
+    -------
+    CoverSource
+    """
+    own = speaking_features(a, pairs), speaking_features(b, pairs)
+    return CoverSource(*own, canonical=canonical, value_weights=value_weights)
+
+
 def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
     """The pairs that a feature of any of the models has in its scope: shape (p, 2), in order.
 

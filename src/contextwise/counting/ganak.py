@@ -32,7 +32,7 @@ from typing import Unpack
 from contextwise.counting.cnf import Formula, uncovered_formula
 from contextwise.counting.contract import Options, OutOfTime, check, first_bounds, timed
 from contextwise.counting.cover import Cover
-from contextwise.counting.extraction import CoverSource, speaking_features
+from contextwise.counting.extraction import cover_source
 from contextwise.counting.pair_counts import PairCounts
 from contextwise.errors import EngineError
 from contextwise.models.features import Features, IntArray
@@ -167,10 +167,10 @@ def _open_covers(
     known: PairCounts, a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
 ) -> dict[Cover, list[tuple[int, int]]]:
     """The covers that are left to count, and the (pair, union) places that wait for each."""
-    left = pairs[known.open]
-    source = CoverSource(
-        speaking_features(a, left),
-        speaking_features(b, left),
+    source = cover_source(
+        a,
+        b,
+        pairs[known.open],
         canonical=options.get("canonical", False),
         value_weights=options.get("value_weights"),
     )

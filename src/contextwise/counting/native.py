@@ -22,16 +22,15 @@ from contextwise.counting.contract import OutOfTime, OverBudget
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
 from contextwise.counting.pair_counts import PairCounts, tighten
+from contextwise.errors import why_not_compiled
 from contextwise.execution.progress import Progress
 from contextwise.models.features import WORD, Features, IntArray, WordArray
 
 _reason: str | None = None
 try:
     import contextwise.counting._kernel as _kernel
-except ModuleNotFoundError:
-    _reason = "it was not compiled; install a C++20 compiler, then contextwise again"
 except ImportError as error:
-    _reason = f"its compiled part cannot be loaded: {error}"
+    _reason = why_not_compiled(error)
 
 MEMORY = 512 * 2**20
 """Bytes for remembered subproblems, over all threads, unless the caller says otherwise."""

@@ -168,9 +168,7 @@ def fit(
     own = as_structure(structure)
     rows, counts, total = _sample(own, data)
     ridge = (L2 if total else 0.0) if l2 is None else l2
-    for given in (ridge, l1):
-        if not 0 <= given < np.inf:
-            raise DomainError(f"a penalty is a finite number from 0 up, not {given}")
+    check_penalties(ridge, l1)
     if method not in _SEARCHES:
         choices = " or ".join(map(repr, _SEARCHES))
         raise ContextwiseError(f"unknown method {method!r}; choose {choices}")
@@ -197,6 +195,13 @@ def fit(
         total,
         np.flatnonzero(frequencies(own.features, rows, counts) == 0),
     )
+
+
+def check_penalties(*penalties: float) -> None:
+    """Raise `DomainError` unless each is a finite number from 0 up."""
+    for given in penalties:
+        if not 0 <= given < np.inf:
+            raise DomainError(f"a penalty is a finite number from 0 up, not {given}")
 
 
 def _sample(structure: Structure, data: Any) -> tuple[IntArray, FloatArray, int]:

@@ -4,7 +4,6 @@ Scores beside the metric, chance, replicates, stability, and checks against data
 when it is first used.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -59,13 +58,6 @@ _HOMES = {
 """The module of each name."""
 
 if not TYPE_CHECKING:
+    from contextwise.execution.lazy import lazy_names
 
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES, globals())

@@ -142,8 +142,12 @@ def _speaks(table: IntArray) -> bool:
         return False
     if table.shape != (2, 2):
         return True
-    margins = int(table.sum()), int(table[1].sum()), int(table[:, 1].sum())
-    return len(_outcomes(*margins)[0]) > 1
+    return len(_outcomes(*_margins(table))[0]) > 1
+
+
+def _margins(table: IntArray) -> tuple[int, int, int]:
+    """Of two rows and two columns: the sums of the whole, the second row, the second column."""
+    return int(table.sum()), int(table[1].sum()), int(table[:, 1].sum())
 
 
 def g_squared(table: npt.NDArray[np.int64]) -> float:
@@ -206,7 +210,7 @@ def _convolved(tables: list[IntArray], observed: float) -> tuple[float, float]:
     """The mean of the statistic and the p-value, for tables of two rows and two columns."""
     alike: dict[tuple[int, int, int], int] = {}
     for table in tables:
-        margins = int(table.sum()), int(table[1].sum()), int(table[:, 1].sum())
+        margins = _margins(table)
         alike[margins] = alike.get(margins, 0) + 1
     parts: list[_Part] = [(*_outcomes(*margins), times) for margins, times in alike.items()]
     mean = sum(times * float(values @ chances) for values, chances, times in parts)

@@ -30,7 +30,7 @@ from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress
 from contextwise.execution.runs import Store, Unit, read_configuration, read_records, run_units
 from contextwise.learning.base import as_learner, fresh
-from contextwise.learning.data import Data, DataLike, DomainLike, as_data, take_rows
+from contextwise.learning.data import Data, DataLike, DomainLike, read_once, take_rows
 from contextwise.models.domain import Domain
 from contextwise.models.literals import features_of
 from contextwise.models.structure import Structure, structure_of
@@ -110,8 +110,7 @@ def stability(
     """
     _check(resamples, how, share)
     own = as_learner(learner)
-    given = as_data(data, domain) if isinstance(data, str | os.PathLike) else data
-    rows = as_data(given, domain)
+    given, rows = read_once(data, domain)
     if len(rows) < 2:
         raise ContextwiseError(f"resampling needs two rows at least, not {len(rows)}")
     seed = int(np.random.default_rng(rng).integers(2**62))

@@ -62,10 +62,14 @@ class Network:
 
     def neighbours(self, nodes: Mask) -> Mask:
         """The variables that share a feature with one of these, and these themselves."""
-        touched = np.zeros(self.count, dtype=bool)
-        touched[self.owners[nodes[self.variables]]] = True
         result = nodes.copy()
-        result[self.variables[touched[self.owners]]] = True
+        result[self.variables[self.touching(nodes)[self.owners]]] = True
+        return result
+
+    def touching(self, nodes: Mask) -> Mask:
+        """The features that have one of these variables or more in their scope, as a mask."""
+        result = np.zeros(self.count, dtype=bool)
+        result[self.owners[nodes[self.variables]]] = True
         return result
 
     def linking(self, nodes: Mask) -> IntArray:
@@ -96,9 +100,8 @@ class Network:
         here = int((layers.pop() & second).argmax())
         variables, features = [here], []
         for layer in reversed(layers):
-            near = np.zeros(self.count, dtype=bool)
-            near[self.owners[layer[self.variables]]] = True
-            feature = int(self.owners[(self.variables == here) & near[self.owners]][0])
+            near = self.touching(layer)[self.owners]
+            feature = int(self.owners[(self.variables == here) & near][0])
             own = self.variables[self.owners == feature]
             here = int(own[layer[own]][0])
             variables.append(here)

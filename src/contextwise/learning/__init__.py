@@ -4,7 +4,6 @@
 imported when it is first used.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from contextwise.learning.registry import LEARNERS, learner_named
@@ -53,6 +52,8 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
+    from contextwise.execution.lazy import lazy_names
+
     _HOMES = {entry.class_name: entry.module for entry in LEARNERS.values()} | {
         "Data": "data",
         "Learner": "base",
@@ -62,12 +63,4 @@ if not TYPE_CHECKING:
         "select": "selection",
     }
 
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES, globals())

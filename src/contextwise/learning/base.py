@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Self
 
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning.data import Data, DataLike, DomainLike, as_data, by_position
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
@@ -151,6 +151,13 @@ class Learner:
         """
         found = as_data(rows, self._learned("domain_"))
         return mean_pseudo_log_likelihood(by_position(self.model_), found.rows)
+
+    def _rows_to_score(self, rows: DataLike) -> Data:
+        """Rows over the domain that was learned from, of which there must be some."""
+        data = as_data(rows, self._learned("domain_"))
+        if not len(data):
+            raise DomainError("there are no rows to score")
+        return data
 
     def _learned(self, attribute: str) -> Any:
         try:

@@ -151,6 +151,24 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
     return Data(known, known.encode(data))
 
 
+def read_once(data: DataLike, domain: DomainLike | None) -> tuple[DataLike, Data]:
+    """Data as a learner may want them, and as rows of codes; a file is read here and only here.
+
+    Parameters
+    ----------
+    data : frame, array, list of rows, path, or Data
+    domain : Domain, or a mapping that makes one, optional
+
+    Returns
+    -------
+    given : frame, array, list of rows, or Data
+        What was given, or the rows of the file.
+    rows : Data
+    """
+    given = as_data(data, domain) if isinstance(data, str | os.PathLike) else data
+    return given, as_data(given, domain)
+
+
 def take_rows(data: DataLike, rows: IntArray) -> DataLike:
     """Some rows of a frame, an array, a list or `Data`, as the same kind of thing.
 

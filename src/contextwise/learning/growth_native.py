@@ -17,6 +17,7 @@ from functools import partial
 
 import numpy as np
 
+from contextwise.errors import why_not_compiled
 from contextwise.execution.progress import Progress
 from contextwise.learning.growth import Rules, Tree
 from contextwise.models.features import IntArray
@@ -24,10 +25,8 @@ from contextwise.models.features import IntArray
 _reason: str | None = None
 try:
     import contextwise.learning._grow as _grow
-except ModuleNotFoundError:
-    _reason = "it was not compiled; install a C++20 compiler, then contextwise again"
 except ImportError as error:
-    _reason = f"its compiled part cannot be loaded: {error}"
+    _reason = why_not_compiled(error)
 
 
 def missing() -> str | None:

@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -28,7 +27,7 @@ from contextwise.comparison.many import distance_matrix
 from contextwise.errors import ContextwiseError
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.learning.base import as_learner, fresh
-from contextwise.learning.data import Data, DataLike, DomainLike, as_data, take_rows
+from contextwise.learning.data import Data, DataLike, DomainLike, as_data, read_once, take_rows
 
 Rng = np.random.Generator | int | None
 By = Literal["pseudo-likelihood", "bic", "stability"]
@@ -133,8 +132,7 @@ def select(
     Selection(by bic, penalty=1 of 2 candidates)
     """
     own = as_learner(learner)
-    given = as_data(train, domain) if isinstance(train, str | os.PathLike) else train
-    data = as_data(given, domain)
+    given, data = read_once(train, domain)
     tried = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if not grid or not tried:
         raise ContextwiseError("the grid is empty; give at least one value of a parameter")

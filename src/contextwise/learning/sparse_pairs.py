@@ -33,11 +33,11 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.distributions.fitting import ConvergenceWarning
+from contextwise.distributions.fitting import ConvergenceWarning, check_penalties
 from contextwise.distributions.logistic import LogisticLoss, Options
 from contextwise.distributions.potentials import distinct_rows
 from contextwise.distributions.proximal_newton import Optimum, Penalty, minimise
-from contextwise.errors import ContextwiseError, DomainError, require
+from contextwise.errors import ContextwiseError, require
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.learning.base import Learner, fresh
 from contextwise.learning.data import Data, DataLike, DomainLike, as_data
@@ -259,9 +259,7 @@ class SparsePairs(Learner):
     def _learn(self, data: Data, columns: Columns, start: Sequence[Regression] | None) -> LogLinear:
         if self.rule not in ("or", "and"):
             raise ContextwiseError(f"rule is 'or' or 'and', not {self.rule!r}")
-        for given in (self.l1, self.l2):
-            if not 0 <= given < np.inf:
-                raise DomainError(f"a penalty is a finite number from 0 up, not {given}")
+        check_penalties(self.l1, self.l2)
         self.regressions_ = self._regress(columns, start)
         optima = [own.optimum for own in self.regressions_]
         self.objective_ = sum(own.objective for own in optima)
@@ -318,9 +316,7 @@ class SparsePairs(Learner):
         ----------
         rows : frame, array, list of rows, path, or Data
         """
-        data = as_data(rows, self._learned("domain_"))
-        if not len(data):
-            raise DomainError("there are no rows to score")
+        data = self._rows_to_score(rows)
         columns = Columns.of(data)
         total = 0.0
         for own in self.regressions_:

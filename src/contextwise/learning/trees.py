@@ -25,13 +25,13 @@ from contextwise.errors import ContextwiseError, DomainError
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.learning import growth, growth_native
 from contextwise.learning.base import Learner
-from contextwise.learning.data import Data, DataLike, as_data
+from contextwise.learning.data import Data, DataLike
 from contextwise.learning.growth import Rules, Tree
 from contextwise.learning.marginals import check_prior
 from contextwise.learning.refitting import refit_l1
 from contextwise.models.domain import Domain
 from contextwise.models.factors import weighted
-from contextwise.models.features import IntArray, all_values
+from contextwise.models.features import IntArray, all_values, single_values
 from contextwise.models.structure import LogLinear
 
 FloatArray = npt.NDArray[np.float64]
@@ -76,9 +76,7 @@ class _TreeLearner(Learner):
         ----------
         rows : frame, array, list of rows, path, or Data
         """
-        data = as_data(rows, self._learned("domain_"))
-        if not len(data):
-            raise DomainError("there are no rows to score")
+        data = self._rows_to_score(rows)
         logs = [tree_logs(tree, data.rows, self.prior) for tree in self.trees_]
         return float(sum(own.sum() for own in logs)) / len(data)
 
@@ -275,8 +273,7 @@ def network_of(domain: Domain, trees: Sequence[Tree], prior: float) -> LogLinear
     ]
     nothing = np.zeros((4, 0), dtype=np.int64)
     owners, variables, states, holds = np.concatenate([nothing, *parts], axis=1)
-    values = np.zeros((len(states), everything.shape[1]), dtype=np.uint64)
-    values[np.arange(len(states)), states // 64] = np.uint64(1) << (states % 64).astype(np.uint64)
+    values = single_values(states, everything.shape[1])
     values = np.where(holds[:, None] == 1, values, everything[variables] & ~values)
     weights = np.concatenate([np.zeros(0), *(leaf_logs(tree, prior).ravel() for tree in trees)])
     return weighted(domain, owners, variables, values, weights)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.models.domain import Domain, listed
-from contextwise.models.features import IntArray, WordArray, members, words_of
+from contextwise.models.features import IntArray, WordArray, members, single_values, words_of
 from contextwise.models.structure import LogLinear, Model, Structure
 
 FloatArray = npt.NDArray[np.float64]
@@ -228,7 +228,5 @@ def cells_of(
         states.append(cells.ravel())
         count += len(cells)
     empty = np.zeros(0, dtype=np.int64)
-    state = np.concatenate([empty, *states])
-    values = np.zeros((len(state), words), dtype=np.uint64)
-    values[np.arange(len(state)), state // 64] = np.uint64(1) << (state % 64).astype(np.uint64)
+    values = single_values(np.concatenate([empty, *states]), words)
     return np.concatenate([empty, *owners]), np.concatenate([empty, *variables]), values, count

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.models.notation import printable
+from contextwise.models.numbers import name as short
 
 FloatArray = npt.NDArray[np.float64]
 RINGS = 14
@@ -69,7 +70,7 @@ def cut_names(names: Sequence[str], most: int = 20) -> list[str]:
     ['smoker', '…xx1yyyy…', '…xx2yyyy…']
     """
     lines = [printable(name) for name in names]
-    cut = [_without_middle(line, most) for line in lines]
+    cut = [short(line, most) for line in lines]
     for form in {form for form in cut if cut.count(form) > 1}:
         alike = [k for k, own in enumerate(cut) if own == form]
         windows = _where_they_differ([lines[k] for k in alike], most)
@@ -98,13 +99,6 @@ def shared_parts(names: Sequence[str]) -> tuple[str, str]:
         first -= 1
     own = words[0]
     return "".join(own[:first]), "".join(own[len(own) - last :])
-
-
-def _without_middle(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    half = (most - 1) // 2
-    return f"{text[:half]}…{text[-half:]}"
 
 
 def _where_they_differ(texts: Sequence[str], most: int) -> list[str]:

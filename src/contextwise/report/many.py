@@ -62,16 +62,21 @@ def matrix_parts(
     """
     labels = matrix.names if names is None else names
     style: Style = "rate" if normalized else "count"
-    lower, upper = (
-        (matrix.shares(bound) if normalized else bound).tolist()
-        for bound in (matrix.lower, matrix.upper)
-    )
-    cells = [list(map(_between, low, high)) for low, high in zip(lower, upper, strict=True)]
+    cells = matrix_cells(matrix, normalized=normalized)
     parts: list[Part] = [_square("The distance of each two models", labels, cells, style)]
     if matrix.by_position:
         parts.append(Note("alignment", BY_POSITION))
     parts += matrix_ganak_notes(matrix)
     return [*parts, *rounding_notes(parts, medium)]
+
+
+def matrix_cells(matrix: DistanceMatrix, *, normalized: bool) -> list[list[Cell]]:
+    """The distances, or their shares of all assertions; an open one is an interval."""
+    lower, upper = (
+        (matrix.shares(bound) if normalized else bound).tolist()
+        for bound in (matrix.lower, matrix.upper)
+    )
+    return [list(map(_between, low, high)) for low, high in zip(lower, upper, strict=True)]
 
 
 def estimated_parts(matrix: EstimatedMatrix, *, names: Sequence[str] | None = None) -> list[Part]:

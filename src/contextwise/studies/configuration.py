@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from contextwise import examples
 from contextwise.errors import ContextwiseError, ParseError, require
-from contextwise.execution.files import read_bytes
+from contextwise.execution.files import read_bytes, write_bytes
+from contextwise.execution.maps import choose_map
+from contextwise.execution.progress import Progress
+from contextwise.execution.runs import Outcome, Record, Store, Unit, run_units
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Model, Structure, structure_of
 
@@ -166,3 +170,37 @@ def from_toml(path: str | os.PathLike[str]) -> Configuration:
     except (TypeError, AttributeError, ValueError, ContextwiseError) as error:
         raise ParseError(f"a setting is wrong: {error}", path=path) from None
     return made
+
+
+def run_study(
+    folder: str | os.PathLike[str],
+    settings: Mapping[str, Any],
+    text: str,
+    units: Iterable[Unit],
+    function: Callable[[Any], Sequence[Record]],
+    *,
+    n_jobs: int = 1,
+    cluster: Any = None,
+    show_progress: bool | Progress = False,
+) -> Outcome:
+    """Run the units of a study into a folder, beside the configuration that repeats it.
+
+    Parameters
+    ----------
+    folder : path
+        It gets ``results.sqlite`` and ``configuration.toml``.
+    settings : everything that the results depend on
+    text : the same as TOML
+    units, function : as in `run_units`
+    n_jobs : how many processes; -1 is one per core
+    cluster : address of a Dask scheduler, or a Dask client; goes before ``n_jobs``
+    show_progress : bool or function of (done, total)
+
+    Returns
+    -------
+    Outcome
+    """
+    map_units = choose_map(n_jobs=n_jobs, cluster=cluster)
+    with Store(folder, settings) as store:
+        write_bytes(Path(folder) / "configuration.toml", text.encode())
+        return run_units(store, units, function, map_units, show_progress=show_progress)

@@ -21,7 +21,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -31,15 +30,13 @@ from contextwise.distributions import empirical, fit_many, probabilities
 from contextwise.distributions.batch_fitting import STATES
 from contextwise.distributions.sampling import gibbs_chains
 from contextwise.distributions.tables import state_count
-from contextwise.execution.files import write_bytes
-from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress
-from contextwise.execution.runs import Outcome, Record, Store, Unit, run_units
+from contextwise.execution.runs import Outcome, Record, Unit
 from contextwise.learning.generate import WithErrors, with_errors
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
-from contextwise.studies.configuration import Configuration, to_toml
+from contextwise.studies.configuration import Configuration, run_study, to_toml
 from contextwise.studies.truths import strong_weights
 
 Side = Literal["fp", "fn"]
@@ -84,12 +81,16 @@ def run_kl(
         If the model has more states than `fit_many` visits.
     """
     state_count(configuration.model().domain, STATES)
-    map_units, text = choose_map(n_jobs=n_jobs, cluster=cluster), to_toml(configuration)
-    with Store(folder, configuration.record()) as store:
-        write_bytes(Path(folder) / "configuration.toml", text.encode())
-        return run_units(
-            store, units(configuration), fit_unit, map_units, show_progress=show_progress
-        )
+    return run_study(
+        folder,
+        configuration.record(),
+        to_toml(configuration),
+        units(configuration),
+        fit_unit,
+        n_jobs=n_jobs,
+        cluster=cluster,
+        show_progress=show_progress,
+    )
 
 
 def units(configuration: Configuration) -> Iterator[Unit]:

@@ -142,8 +142,7 @@ def plot_rates(guesses: Guesses, *, axes: Axes | None = None) -> Axes:
         rows, end = [LABELS[key] for key in RATES], 1.0
     else:
         rows, end = distinct_names(list(found), 24), _columns(axes, found)
-    axes.set_yticks(range(len(rows)), rows, fontsize=7)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    _name_rows(axes, rows)
     axes.tick_params(length=0)
     axes.set_xlim(min(axes.get_xlim()[0], -0.02), end + 0.12)
     axes.spines[:].set_visible(False)

@@ -36,6 +36,7 @@ from contextwise.studies.learners.cells import (
     Record,
     by_rows,
     labels_of,
+    mean_of_truths,
     resampled,
 )
 
@@ -227,11 +228,9 @@ def _agreement(a: Ranks, b: Ranks) -> Agreement:
         x, y = a.ranks[key], b.ranks[key]
         if np.ptp(x) > 0 and np.ptp(y) > 0:
             by_truth.setdefault(key[0], []).append(float(kendalltau(x, y).statistic))
-    means = {truth: float(np.mean(sorted(own))) for truth, own in by_truth.items()}
-    names = sorted(means)
-    interval = resampled(names, lambda drawn: float(np.mean([means[name] for name in drawn])))
-    tau = float(np.mean([means[name] for name in names])) if names else None
-    return Agreement(a.metric.label, b.metric.label, tau, interval, len(names))
+    means = {truth: float(np.mean(sorted(own))) for truth, own in sorted(by_truth.items())}
+    tau, interval = mean_of_truths(means) if means else (None, None)
+    return Agreement(a.metric.label, b.metric.label, tau, interval, len(means))
 
 
 # -- blindness -------------------------------------------------------------------------------------

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from contextwise.execution.files import write_bytes
-from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress
-from contextwise.execution.runs import Outcome, Store, Unit, run_units
+from contextwise.execution.runs import Outcome, Unit
+from contextwise.studies.configuration import run_study
 from contextwise.studies.learners.configuration import TRUE_STRUCTURE, Configuration, to_toml
 from contextwise.studies.learners.real_data import DataTask, data_sets, learn_data
 from contextwise.studies.learners.unit import Task, learn_unit
@@ -49,11 +47,16 @@ def run_learners(
     Outcome
         How many units of work were done. A learner that fails is a result, not a failed unit.
     """
-    map_units, text = choose_map(n_jobs=n_jobs, cluster=cluster), to_toml(configuration)
-    listed = list(units(configuration))
-    with Store(folder, configuration.record()) as store:
-        write_bytes(Path(folder) / "configuration.toml", text.encode())
-        return run_units(store, listed, do_unit, map_units, show_progress=show_progress)
+    return run_study(
+        folder,
+        configuration.record(),
+        to_toml(configuration),
+        list(units(configuration)),
+        do_unit,
+        n_jobs=n_jobs,
+        cluster=cluster,
+        show_progress=show_progress,
+    )
 
 
 def units(configuration: Configuration) -> Iterator[Unit]:
