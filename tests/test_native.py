@@ -354,6 +354,19 @@ def test_ctrl_c_ends_the_count_of_one_cover() -> None:
         native.bound_union(hard_cover(), node_budget=10**9)
 
 
+def test_simplifying_many_cubes_ends_at_the_deadline() -> None:
+    """Every assignment of seven variables as a cube: in time they become one cube without a test,
+    and past the deadline some of them are left, with bounds that hold.
+    """
+    assignments = product(range(3), repeat=7)
+    cubes = [[(v, 1 << values[v]) for v in range(7)] for values in assignments]
+    cover = cover_of([3] * 7, cubes)
+    in_time, late = native.bound_union(cover), native.bound_union(cover, deadline=0.0)
+    assert in_time.lower == in_time.upper == cover.total
+    assert late.lower < late.upper
+    assert late.lower <= cover.total <= late.upper
+
+
 def test_memory_is_bounded_however_deep() -> None:
     """A thousand long cubes over 2,000 variables, each set aside in turn: the stacks of the kernel
     hold a few bytes per cube and level, and what it remembers has a limit.

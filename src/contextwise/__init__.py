@@ -79,7 +79,7 @@ _HOMES = {
 """The module of each name; a module that is exported as a whole is its own home."""
 
 if not TYPE_CHECKING:
-    from contextwise.execution.lazy import lazy_names
+    from contextwise.execution.loading import lazy_names
 
     _get, __dir__ = lazy_names(__name__, _HOMES, globals())
 

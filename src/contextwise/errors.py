@@ -63,17 +63,6 @@ class FileError(ContextwiseError, OSError):
     """A file that cannot be read or written; the message is its path and the system's reason."""
 
 
-def why_not_compiled(error: ImportError) -> str:
-    """Why a compiled part cannot be used, from what its import raised.
-
-    >>> why_not_compiled(ModuleNotFoundError("No module named '_kernel'"))
-    'it was not compiled; install a C++20 compiler, then contextwise again'
-    """
-    if isinstance(error, ModuleNotFoundError):
-        return "it was not compiled; install a C++20 compiler, then contextwise again"
-    return f"its compiled part cannot be loaded: {error}"
-
-
 def require(module: str, extra: str) -> Any:
     """Import a package that comes with an extra; if it is missing, say how to install it.
 

@@ -21,8 +21,7 @@ void expect(bool holds, const char* what) {
   std::exit(1);
 }
 
-// --- integers: the reference is a list of bits, the lowest first
-// -----------------------------------
+// --- integers: the reference is a list of bits, the lowest first ---
 
 using BitList = std::vector<int>;
 
@@ -109,8 +108,7 @@ void test_integers() {
   }
 }
 
-// --- covers
-// ------------------------------------------------------------------------------------------
+// --- covers ---
 
 Cover random_cover() {
   Cover cover;
@@ -199,8 +197,7 @@ void test_covers() {
   }
 }
 
-// --- comparisons
-// -------------------------------------------------------------------------------------
+// --- comparisons ---
 
 struct Model {
   std::vector<std::int64_t> starts{0};
@@ -301,8 +298,7 @@ void test_comparisons() {
   }
 }
 
-// --- space and time
-// ----------------------------------------------------------------------------------
+// --- space and time ---
 
 // The table keeps what the library's keeps, however it grows.
 void test_table() {
@@ -383,6 +379,36 @@ void test_deadline() {
   }
 }
 
+// Simplifying ends when someone says so, and the union stays: all assignments of seven variables
+// of three classes become one cube in time, and keep their size otherwise.
+void test_stopped_simplifying() {
+  Cover cover;
+  u32 count = 1;
+  for (u32 v = 0; v < 7; ++v, count *= 3) {
+    cover.start.push_back(3 * v + 3);
+    cover.names.push_back(v);
+  }
+  for (u32 c = 0; c < count; ++c) {
+    u64 forbids = 0;
+    for (u32 v = 0, rest = c; v < 7; ++v, rest /= 3) forbids |= (7 ^ u64{1} << rest % 3) << 3 * v;
+    cover.forbidden.push_back(forbids);
+  }
+  std::atomic<bool> stop{false};
+  Budget budget;
+  budget.stop = &stop;
+  Cover whole = cover, part = cover;
+  Simplifier().run(whole, budget);
+  stop = true;
+  Simplifier().run(part, budget);
+  expect(whole.size() == 1, "assignments that do not become one cube");
+  expect(part.size() > 1, "simplifying that does not stop");
+  for (u32 c = 0; c < count; ++c) {
+    bool inside = false;
+    for (const u64& forbids : part.forbidden) inside |= !(forbids & ~cover.forbidden[c]);
+    expect(inside, "simplifying that loses a context when it is stopped");
+  }
+}
+
 // What a thread throws, and what the watching thread throws, reaches the caller; all threads end.
 void test_threads() {
   for (const bool inside : {false, true}) {
@@ -416,6 +442,7 @@ int main(int argc, char** argv) {
   test_memory<Natural>();
   test_depth();
   test_deadline();
+  test_stopped_simplifying();
   test_threads();
   std::puts("kernel_test: all well");
 }

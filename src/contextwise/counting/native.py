@@ -22,7 +22,7 @@ from contextwise.counting.contract import OutOfTime, OverBudget
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
 from contextwise.counting.pair_counts import PairCounts, tighten
-from contextwise.errors import why_not_compiled
+from contextwise.execution.loading import why_not_compiled
 from contextwise.execution.progress import Progress
 from contextwise.models.features import WORD, Features, IntArray, WordArray
 

@@ -58,6 +58,6 @@ _HOMES = {
 """The module of each name."""
 
 if not TYPE_CHECKING:
-    from contextwise.execution.lazy import lazy_names
+    from contextwise.execution.loading import lazy_names
 
     __getattr__, __dir__ = lazy_names(__name__, _HOMES, globals())

@@ -5,5 +5,5 @@
 - `contextwise.execution.runs`: units of work whose results survive in one SQLite file;
 - `contextwise.execution.records`: records as JSON and CSV for other programs;
 - `contextwise.execution.files`: bytes from files and to files, never half written;
-- `contextwise.execution.lazy`: packages whose names are loaded when they are first used.
+- `contextwise.execution.loading`: modules that are loaded when they are first used.
 """

@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    from contextwise.execution.lazy import lazy_names
+    from contextwise.execution.loading import lazy_names
 
     _HOMES = {entry.class_name: entry.module for entry in LEARNERS.values()} | {
         "Data": "data",

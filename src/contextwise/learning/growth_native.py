@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from contextwise.errors import why_not_compiled
+from contextwise.execution.loading import why_not_compiled
 from contextwise.execution.progress import Progress
 from contextwise.learning.growth import Rules, Tree
 from contextwise.models.features import IntArray

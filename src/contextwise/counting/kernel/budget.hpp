@@ -22,11 +22,14 @@ struct Budget {
   u64 used = 0;
   bool late = false;
 
+  // Whether the time is over, or someone said so.
+  bool is_over() const {
+    return late || (stop && stop->load(std::memory_order_relaxed)) || Clock::now() >= deadline;
+  }
   // One more node; false if there is no budget for it.
   bool enter() {
     if (late || used >= nodes) return false;
-    if (++used % BETWEEN_LOOKS == 0)
-      late = (stop && stop->load(std::memory_order_relaxed)) || Clock::now() >= deadline;
+    if (++used % BETWEEN_LOOKS == 0) late = is_over();
     return true;
   }
   // More nodes; false if that brings nothing.

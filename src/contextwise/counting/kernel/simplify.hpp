@@ -21,6 +21,7 @@
 
 #include "bigint.hpp"
 #include "bits.hpp"
+#include "budget.hpp"
 #include "cover.hpp"
 #include "hashing.hpp"
 
@@ -28,21 +29,23 @@ namespace contextwise {
 
 class Simplifier {
  public:
-  void run(Cover& cover) {
+  // Each step keeps the union, so the work can end after any of them: when the budget's time is
+  // over, the cubes are what they have become by then.
+  void run(Cover& cover, const Budget& budget) {
     begin(cover);
-    finish(cover);
+    finish(cover, budget);
   }
 
   // The union of two simplified covers over the same bits; and whether it has just the cubes of
   // the first, and of the second.
-  std::array<bool, 2> join(const std::array<Cover, 2>& covers, Cover& both) {
+  std::array<bool, 2> join(const std::array<Cover, 2>& covers, Cover& both, const Budget& budget) {
     both = covers[0];
     both.forbidden.insert(both.forbidden.end(), covers[1].forbidden.begin(),
                           covers[1].forbidden.end());
     begin(both);
     std::fill_n(origins_.begin(), covers[0].size(), 1);
     std::fill(origins_.begin() + static_cast<std::ptrdiff_t>(covers[0].size()), origins_.end(), 2);
-    finish(both);
+    finish(both, budget);
     std::array<bool, 2> same{};
     for (u32 m = 0; m < 2; ++m)
       same[m] =
@@ -59,15 +62,14 @@ class Simplifier {
     alive_.assign(cover.size(), 1);
   }
 
-  void finish(Cover& cover) {
+  void finish(Cover& cover, const Budget& budget) {
     if (binary_ && cover.size() >= MANY) merge_twins(cover);
     keep_alive(cover);
-    compare_all(cover);
+    compare_all(cover, budget);
     keep_alive(cover);
   }
 
-  // --- twins, by hashing: binary variables only
-  // ----------------------------------------------------
+  // --- twins, by hashing: binary variables only ---
 
   // The bits 2v and 2v + 1 belong to variable v. Two cubes are twins if one forbids the first where
   // the other forbids the second, and they are equal otherwise; together they do not test v.
@@ -127,19 +129,24 @@ class Simplifier {
     return !differs;
   }
 
-  // --- each cube with each
-  // --------------------------------------------------------------------------
+  // --- each cube with each ---
 
-  void compare_all(Cover& cover) {
+  void compare_all(Cover& cover, const Budget& budget) {
     sort_by_size(cover);
     if (!binary_) find_fields(cover);
     queued_.assign(cover.size(), 1);
     queue_.resize(cover.size());
     std::iota(queue_.begin(), queue_.end(), u32{0});
+    std::size_t since_look = 0;
     for (std::size_t at = 0; at < queue_.size(); ++at) {
       const u32 c = queue_[at];
       queued_[c] = 0;
-      if (alive_[c]) compare(cover, c);
+      if (!alive_[c]) continue;
+      compare(cover, c);
+      since_look += cover.forbidden.size();
+      if (since_look < BETWEEN_LOOKS) continue;
+      since_look = 0;
+      if (budget.is_over()) return;
     }
   }
 
@@ -279,6 +286,8 @@ class Simplifier {
   }
 
   static constexpr std::size_t MANY = 12;  // cubes for which hashing pays
+  // Words that are compared before the clock is looked at: about a thousandth of a second.
+  static constexpr std::size_t BETWEEN_LOOKS = 1'000'000;
 
   std::size_t words_ = 1;
   bool binary_ = false;

@@ -67,7 +67,7 @@ inline Interval<Natural> uncovered(const Cover& cover, Budget& budget, std::size
 inline Interval<Natural> uncovered_by_any(Cover cover, Budget& budget, std::size_t memory) {
   std::vector<Natural> totals;
   for (std::size_t v = 0; v < cover.variables(); ++v) totals.push_back(cover.total(v));
-  Simplifier().run(cover);
+  Simplifier().run(cover, budget);
   const Cover small = compacted(cover);
   Interval<Natural> result = uncovered(small, budget, memory);
   for (u32 v = 0; v < totals.size(); ++v)

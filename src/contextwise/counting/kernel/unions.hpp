@@ -59,7 +59,7 @@ class UnionCounter {
     if (!canonical_) own_.assign({pair.first, pair.second});
     source_.run(pair, claims, covers_);
     if (by_tables(found)) return;
-    for (Cover& cover : covers_) simplifier_.run(cover);
+    for (Cover& cover : covers_) simplifier_.run(cover, budget);
     if (!by_tables(found)) by_recursion(budget, found, first);
   }
 
@@ -115,7 +115,7 @@ class UnionCounter {
     const Natural contexts = all_contexts();
     found.visit(contexts);
     if (first) found.sizes[0] = Interval<Natural>(*first);
-    const auto [same_a, same_b] = simplifier_.join(covers_, both_);
+    const auto [same_a, same_b] = simplifier_.join(covers_, both_, budget);
     auto& [a, b, either] = found.sizes;
     measure(covers_[0], contexts, budget, a);
     if (same_a && same_b)

@@ -38,8 +38,12 @@ struct Columns {
   std::vector<u64> bits;
 
   // `codes` holds the value of each row, variable after variable; they stay where they are.
-  Columns(const std::int32_t* codes, std::size_t row_count, std::vector<u32> cards, unsigned threads)
-      : rows(row_count), words((row_count + 63) / 64), cardinalities(std::move(cards)), codes_(codes) {
+  Columns(const std::int32_t* codes, std::size_t row_count, std::vector<u32> cards,
+          unsigned threads)
+      : rows(row_count),
+        words((row_count + 63) / 64),
+        cardinalities(std::move(cards)),
+        codes_(codes) {
     std::size_t values = 0;
     for (const u32 card : cardinalities) {
       first.push_back(values);

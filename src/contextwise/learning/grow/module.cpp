@@ -18,8 +18,8 @@ py::array_t<std::int64_t> array_of(const std::vector<std::int64_t>& values) {
 }
 
 // `codes` has one row per variable. Returns (variables, values, counts) for each tree.
-py::list grow(const Codes& codes, const std::vector<u32>& cardinalities, double penalty, u64 min_count,
-              double prior, bool acyclic, unsigned threads,
+py::list grow(const Codes& codes, const std::vector<u32>& cardinalities, double penalty,
+              u64 min_count, double prior, bool acyclic, unsigned threads,
               const std::function<void(std::size_t)>& progress) {
   const auto rows = static_cast<std::size_t>(codes.shape(1));
   const std::int32_t* const data = codes.data();
@@ -43,12 +43,14 @@ py::list grow(const Codes& codes, const std::vector<u32>& cardinalities, double 
     };
     const Columns columns(data, rows, cardinalities, threads);
     const Problem problem(columns, {penalty, min_count, prior});
-    trees = acyclic ? AcyclicGrowth(problem, threads, watch).run() : grow_trees(problem, threads, watch);
+    trees = acyclic ? AcyclicGrowth(problem, threads, watch).run()
+                    : grow_trees(problem, threads, watch);
   }
   if (failure) std::rethrow_exception(failure);
   py::list result;
   for (const Tree& tree : trees)
-    result.append(py::make_tuple(array_of(tree.variables), array_of(tree.values), array_of(tree.counts)));
+    result.append(
+        py::make_tuple(array_of(tree.variables), array_of(tree.values), array_of(tree.counts)));
   return result;
 }
 

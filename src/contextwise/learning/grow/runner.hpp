@@ -32,7 +32,8 @@ class Runner {
   // Does all units; each thread makes itself a worker, a function of the number of a unit.
   template <class Make>
   void run(std::size_t units, const Make& make) {
-    const std::size_t wanted = std::min<std::size_t>(std::max(1u, threads_), std::max<std::size_t>(units, 1));
+    const std::size_t wanted =
+        std::min<std::size_t>(std::max(1u, threads_), std::max<std::size_t>(units, 1));
     std::vector<std::thread> workers;
     next_ = 0;
     running_ = wanted;

@@ -3,8 +3,9 @@
 // A node's rows become one set per value of the target, squeezed to the words that are not empty; a
 // candidate's counts are then the sizes of its meets with these sets. (Between variables of many
 // values, counting row by row is less work, and is done instead.) A table of c ln(c + α/K) gives
-// its score but for rounding; only a candidate that comes within the rounding of the best one so far
-// is scored by the rule itself, log by log, so that the choice is exactly that of the readable twin.
+// its score but for rounding; only a candidate that comes within the rounding of the best one so
+// far is scored by the rule itself, log by log, so that the choice is exactly that of the readable
+// twin.
 #pragma once
 
 #include <algorithm>
@@ -123,11 +124,13 @@ class Splitter {
   // with many values of both variables. Returns whether it did.
   bool tally(std::size_t v, std::span<const u32> rows, std::size_t target) {
     const std::size_t cells = std::size_t{columns_.cardinalities[v]} * counts_.size();
-    if (columns_.tests(v) * present_.size() * active_.size() <= ROW * rows.size() + cells) return false;
+    if (columns_.tests(v) * present_.size() * active_.size() <= ROW * rows.size() + cells)
+      return false;
     table_.assign(cells, 0);
     const std::int32_t *own = columns_.code(v), *wanted = columns_.code(target);
     for (const u32 r : rows)
-      ++table_[static_cast<std::size_t>(own[r]) * counts_.size() + static_cast<std::size_t>(wanted[r])];
+      ++table_[static_cast<std::size_t>(own[r]) * counts_.size() +
+               static_cast<std::size_t>(wanted[r])];
     return true;
   }
 
@@ -174,8 +177,9 @@ class Splitter {
     double found = 0;
     for (const u32 value : present_)
       if (counts[value])
-        found += static_cast<double>(counts[value]) * std::log((static_cast<double>(counts[value]) + part_) /
-                                                               (static_cast<double>(total) + problem_.rules.prior));
+        found += static_cast<double>(counts[value]) *
+                 std::log((static_cast<double>(counts[value]) + part_) /
+                          (static_cast<double>(total) + problem_.rules.prior));
     return found;
   }
 

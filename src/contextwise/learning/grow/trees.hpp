@@ -44,7 +44,8 @@ inline std::span<const u32> part_of(const std::vector<u32>& rows, Range range) {
 
 // Puts the rows where the test holds first; returns where the others begin.
 inline u32 divide(const Columns& columns, std::vector<u32>& rows, Range range, const Split& split) {
-  const u64* set = columns.set(static_cast<std::size_t>(split.variable), static_cast<std::size_t>(split.value));
+  const u64* set =
+      columns.set(static_cast<std::size_t>(split.variable), static_cast<std::size_t>(split.value));
   const auto middle = std::partition(rows.begin() + range.begin, rows.begin() + range.end,
                                      [set](u32 r) { return set[r / 64] >> r % 64 & 1; });
   return static_cast<u32>(middle - rows.begin());
@@ -204,7 +205,8 @@ class AcyclicGrowth {
   const Columns& columns_;
   Runner runner_;
   Splitter splitter_;
-  std::vector<std::vector<char>> needing_;  // [t][v]: v needs t, by asking for it or for what needs it
+  std::vector<std::vector<char>>
+      needing_;  // [t][v]: v needs t, by asking for it or for what needs it
   std::vector<Growing> growing_;
   std::priority_queue<Offer> heap_;
   u64 age_ = 0;

@@ -1,6 +1,7 @@
-"""Packages whose names load the module behind them when they are first used.
+"""Modules that are loaded when they are first used, and why a compiled one cannot be.
 
-So ``import contextwise`` stays fast, and whoever asks for one name pays for its module alone.
+With `lazy_names`, ``import contextwise`` stays fast: who asks for one name pays for its module
+alone.
 """
 
 from __future__ import annotations
@@ -45,3 +46,14 @@ def lazy_names(
         return sorted({*namespace, *homes})
 
     return get, names
+
+
+def why_not_compiled(error: ImportError) -> str:
+    """Why a compiled part cannot be used, from what its import raised.
+
+    >>> why_not_compiled(ModuleNotFoundError("No module named '_kernel'"))
+    'it was not compiled; install a C++20 compiler, then contextwise again'
+    """
+    if isinstance(error, ModuleNotFoundError):
+        return "it was not compiled; install a C++20 compiler, then contextwise again"
+    return f"its compiled part cannot be loaded: {error}"
