@@ -52,7 +52,10 @@ def build(folder: Path) -> None:
     """Build the compiled parts and their own tests with counters."""
     setup = folder / "setup.py"
     setup.write_text(setup.read_text(encoding="utf-8").replace("-O3", "-O1"), encoding="utf-8")
-    run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], folder, CFLAGS=COUNTED)
+    flags = {"CFLAGS": COUNTED, "CXXFLAGS": COUNTED, "LDFLAGS": "--coverage"}
+    run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], folder, **flags)
+    if not list(folder.glob("build/temp*/**/*.gcno")):
+        raise SystemExit("the compiled parts were built without counters")
     for number, (test, headers) in enumerate(OWN_TESTS.items()):
         compiler = ["g++", "-std=c++20", "-pthread", *COUNTED.split(), "-I", headers]
         run([*compiler, test, "-o", f"build/own_test_{number}"], folder)

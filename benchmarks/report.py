@@ -10,6 +10,9 @@ PLOTS = {"features": "features", "variables": "variables", "growth": "features"}
 """The lines that are curves, and what runs along their horizontal axis."""
 
 
+MET = {True: "yes", False: "**no**", None: "–"}
+
+
 def write(results: Path) -> None:
     """Write ``NAME.md`` and ``NAME-LINE.png`` beside ``NAME.json``."""
     run = json.loads(results.read_text())
@@ -38,7 +41,7 @@ def _figures(lines: dict[str, Any]) -> str:
     for line in lines.values():
         rows += (
             f"| {figure['what']} | {figure['value']:.4g} | {figure['target']} | "
-            f"{'yes' if figure['met'] else '**no**'} |"
+            f"{MET[figure['met']]} |"
             for figure in line["figures"]
         )
     return "\n".join([*rows, ""])

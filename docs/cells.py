@@ -26,7 +26,7 @@ def sh(line: str, cell: str) -> None:
 def as_png(figure: Any) -> bytes:
     """A figure as a picture."""
     made = io.BytesIO()
-    figure.savefig(made, format="png", dpi=130)
+    figure.savefig(made, format="png", dpi=130, bbox_inches="tight")
     return made.getvalue()
 
 

@@ -14,6 +14,11 @@ import tempfile
 from importlib.metadata import version as version_of
 from pathlib import Path
 
+from docutils.nodes import Text, literal_block
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from contextwise.cli import COMMANDS, MODULES
+
 
 def _put_first(variable: str, folder: str) -> None:
     os.environ[variable] = os.pathsep.join([folder, *filter(None, [os.environ.get(variable)])])
@@ -81,6 +86,24 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 
+# The reference of the command: one page per subcommand, written before the pages are read.
+_commands = Path(__file__).parent / "reference" / "commands"
+
+
+def _write_commands(app) -> None:
+    """Write a page for each subcommand, and the table that leads to them."""
+    shutil.rmtree(_commands, ignore_errors=True)
+    _commands.mkdir()
+    rows = ["| command | what it does |", "|---|---|"]
+    for name, purpose in COMMANDS.items():
+        module = f"contextwise.cli.{MODULES.get(name, name)}"
+        directive = f".. click:: {module}:{name}\n   :prog: contextwise {name}\n   :nested: full"
+        page = f"```{{eval-rst}}\n{directive}\n```\n"
+        (_commands / f"{name}.md").write_text(page, encoding="utf-8")
+        rows.append(f"| [`{name}`](commands/{name}.md) | {purpose} |")
+    (_commands / "table.txt").write_text("\n".join([*rows, ""]), encoding="utf-8")
+
+
 def _examples_as_code(app, ctx, lines: list[str]) -> None:
     """Show the examples of a command's help, which click keeps line by line, as a block of code."""
     shown: list[str] = []
@@ -99,6 +122,21 @@ def _stars_as_they_are(app, ctx, lines: list[str]) -> None:
     lines[:] = [re.sub(r"(?<![*\\])\*(?!\*)", r"\\*", line) for line in lines]
 
 
+class ShellCells(SphinxPostTransform):
+    """Show a cell that runs in the shell as what one types, without the word that says so."""
+
+    default_priority = 5
+
+    def run(self, **_) -> None:
+        for block in self.document.findall(literal_block):
+            if block.astext().startswith("%%sh\n"):
+                text = block.astext().removeprefix("%%sh\n")
+                block.children, block["language"] = [Text(text)], "sh"
+                block.rawsource = text
+
+
 def setup(app) -> None:
+    app.connect("builder-inited", _write_commands)
+    app.add_post_transform(ShellCells)
     app.connect("sphinx-click-process-description", _examples_as_code)
     app.connect("sphinx-click-process-options", _stars_as_they_are)

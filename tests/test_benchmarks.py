@@ -12,6 +12,8 @@ import pytest
 from contextwise.counting import native
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+from benchmarks.switches import STEPS, kernel_sources, switched  # noqa: E402
 
 
 @pytest.mark.skipif(native.missing() is not None, reason=str(native.missing()))
@@ -56,3 +58,11 @@ def test_distances_of_learners_are_measured_and_drawn(tmp_path: Path) -> None:
     nothing = [m["notes"] for m in line["measurements"] if m["contender"] == "independent"]
     assert all(m["fp"] == 0 < m["fn"] for m in nothing)
     assert (tmp_path / "made-distances.png").stat().st_size > 0
+
+
+def test_every_step_of_the_kernel_has_its_switch() -> None:
+    sources = kernel_sources()
+    made = switched(sources)
+    for bit, step in enumerate(STEPS):
+        switches = sum(made[file].count(f"(OFF & {1 << bit}u)") for file in made)
+        assert switches == sum("off" in line for _, line in step.lines), step.name

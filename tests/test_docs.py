@@ -13,8 +13,6 @@ from types import ModuleType
 
 import pytest
 
-from contextwise.cli import COMMANDS
-
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
@@ -59,9 +57,10 @@ def test_every_public_name_is_in_the_reference(page: Path) -> None:
 
 
 def test_commands_are_made_from_the_command() -> None:
+    """The build writes a page for each of them, which nobody edits."""
     text = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
-    assert ":nested: full" in text
-    assert COMMANDS
+    assert "commands/*" in text
+    assert "docs/reference/commands/" in (ROOT / ".gitignore").read_text(encoding="utf-8").split()
 
 
 @pytest.mark.parametrize(

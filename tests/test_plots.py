@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -79,6 +79,19 @@ class TestPairs:
         found = compare(Structure(domain, []), Structure(domain, [{"$x_{$": 1, "$y$": 1}]))
         assert encoded(plot_pairs(found), "svg")  # as a formula it could not be drawn
         assert encoded(plot_graphs(found)[0], "svg")
+
+    @pytest.mark.parametrize("size", [(3.5, 4.4), (7, 3)])
+    def test_words_of_the_legend_do_not_overlap(self, size: tuple[float, float]) -> None:
+        figure = Figure(figsize=size, layout="constrained")
+        axes = plot_pairs(SIX, axes=figure.subplots(1, 2)[0] if size[0] == 7 else figure.subplots())
+        encoded(axes, "png")  # which lays it out
+        legend = axes.get_legend()
+        assert legend is not None
+        boxes = [text.get_window_extent() for text in legend.get_texts() if text.get_text()]
+        assert len(boxes) > 3
+        for one, two in combinations(boxes, 2):
+            shared = Bbox.intersection(one, two)
+            assert shared is None or min(shared.width, shared.height) < 2
 
     def test_no_variables(self) -> None:
         nothing = Structure({}, [])

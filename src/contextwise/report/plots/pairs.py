@@ -19,6 +19,7 @@ from contextwise.report.plots.figures import COLUMN, fitted_title, handles, new_
 from contextwise.report.shares import Edge, edges_of
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 LABELS = 40
@@ -115,23 +116,41 @@ def _name_blocks(axes: Axes, heat: HeatMap) -> None:
 
 
 def _legend(axes: Axes, heat: HeatMap) -> None:
-    """One legend for each side and one for the rest, side by side below the picture."""
-    legends = heat_legends(heat)
-    for k, legend in enumerate(legends):
-        drawn = axes.legend(
-            handles=handles(legend),
-            title=legend.title.replace(", ", ",\n") or "on either side",
-            title_fontsize=6,
-            alignment="left",
-            fontsize=6,
-            loc="upper left",
-            bbox_to_anchor=(k / 3 - 0.05, -0.01),
-            handlelength=1.0,
-            labelspacing=0.25,
-            borderaxespad=0.2,
-        )
-        if k < len(legends) - 1:  # the last one belongs to the Axes as it is
-            axes.add_artist(drawn)
+    """One legend below the picture, with a column for each side and one for the rest.
+
+    The first entry of a column is its title. Columns are as wide as their words, so they never
+    overlap; empty entries make them equally long.
+    """
+    columns = [
+        [_title(legend.title or "on either side"), *handles(legend)]
+        for legend in heat_legends(heat)
+    ]
+    for column in columns:
+        for entry in column:
+            entry.set_label(str(entry.get_label()).replace(", ", ",\n"))  # narrow columns
+    longest = max(map(len, columns), default=0)
+    entries = [
+        column[k] if k < len(column) else _title("") for column in columns for k in range(longest)
+    ]
+    axes.legend(
+        handles=entries,
+        ncols=max(len(columns), 1),
+        fontsize=6,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.01),
+        frameon=False,
+        handlelength=1.0,
+        handletextpad=0.5,
+        labelspacing=0.25,
+        columnspacing=0.8,
+        borderaxespad=0.2,
+    )
+
+
+def _title(words: str) -> Artist:
+    """An entry of a legend that is words alone."""
+    entry: Artist = require("matplotlib.patches", "plots").Patch(visible=False, label=words)
+    return entry
 
 
 @styled

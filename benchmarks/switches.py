@@ -1,0 +1,147 @@
+"""A kernel whose steps can be switched off, one by one, to measure what each of them brings.
+
+The sources are copied, the few lines that begin a step get a condition, and the copy is compiled
+once. ``CONTEXTWISE_OFF``, a sum of the bits of some steps, switches them off when the copy is
+loaded. The kernel itself knows nothing of this; a test holds the lines below to it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import contextwise
+
+PACKAGE = Path(contextwise.__file__).parent
+KERNEL = Path("counting", "kernel")
+
+READ_OFF = """
+#include <cstdlib>
+namespace contextwise {
+inline const unsigned OFF = [] {
+  const char* const off = std::getenv("CONTEXTWISE_OFF");
+  return off ? static_cast<unsigned>(std::atoi(off)) : 0u;
+}();
+}
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the counting, and the lines where it begins: the file, and the line.
+
+    What stands in «» is put in: a condition in which ``off`` says that the step is not taken.
+    """
+
+    name: str
+    lines: tuple[tuple[str, str], ...]
+
+
+STEPS = (
+    Step("features of one scope as one claim", (("claims.hpp", "«if (!off) »merge();\n"),)),
+    Step(
+        "truth tables up to 14 variables",
+        (
+            ("uncovered.hpp", "return «!off && »cover.variables() <= TRUTH_VARIABLES"),
+            ("unions.hpp", "if («off || »!covers_[0].is_binary()"),
+            ("recursion.hpp", "«if (!off) »if (variables <= TRUTH_VARIABLES)"),
+        ),
+    ),
+    Step(
+        "twins found by hashing",
+        (("simplify.hpp", "«if (!off) »if (binary_ && cover.size() >= MANY)"),),
+    ),
+    Step(
+        "widening",
+        (
+            ("simplify.hpp", "if («off || »!(other[word] & twin)) continue;"),
+            ("simplify.hpp", "if («off || »outside) continue;"),
+        ),
+    ),
+    Step("absorption and widening", (("simplify.hpp", "«if (!off) »compare_all(cover);\n"),)),
+    Step(
+        "one count where one model swallows the other",
+        (
+            ("unions.hpp", "if («!off && »same_a && same_b)"),
+            ("unions.hpp", "if («!off && (»same_a || same_b«)»)"),
+        ),
+    ),
+    Step(
+        "inclusion and exclusion up to 8 cubes",
+        (("recursion.hpp", "if («!off && »part.size() <= few) return"),),
+    ),
+    Step(
+        "unit rule",
+        (
+            ("recursion.hpp", "if («!off && (»cover_.binary ? rest.single()"),
+            ("recursion.hpp", "rest.inside(cover_.field_of(rest))«)») {"),
+        ),
+    ),
+    Step(
+        "components",
+        (("recursion.hpp", "|| «!off && »!groups_[g].fields.meets(mine)) continue;"),),
+    ),
+    Step("memory of subproblems", (("recursion.hpp", "memory_(«off ? 0 : »memory_bytes)"),)),
+    Step("branching on a long cube", (("recursion.hpp", "return «!off && »most >= LONG ?"),)),
+)
+
+
+def switched(sources: dict[str, str]) -> dict[str, str]:
+    """The sources of the kernel, by file name, with a switch for each step.
+
+    Parameters
+    ----------
+    sources : the text of each file
+        They are not changed.
+
+    Returns
+    -------
+    dict
+        The text of each file.
+
+    Raises
+    ------
+    ValueError
+        If a line that begins a step is not there exactly once.
+    """
+    made = dict(sources)
+    for bit, step in enumerate(STEPS):
+        for file, line in step.lines:
+            old = re.sub("«.*?»", "", line)
+            if made[file].count(old) != 1:
+                raise ValueError(f"{file} has {old.strip()!r} {made[file].count(old)} times")
+            new = line.replace("off", f"(OFF & {1 << bit}u)").replace("«", "").replace("»", "")
+            made[file] = made[file].replace(old, new)
+    made["bigint.hpp"] = made["bigint.hpp"].replace("#pragma once\n", "#pragma once\n" + READ_OFF)
+    return made
+
+
+def kernel_sources() -> dict[str, str]:
+    """The files of the kernel as they are."""
+    files = sorted((PACKAGE / KERNEL).iterdir())
+    return {path.name: path.read_text(encoding="utf-8") for path in files}
+
+
+def build(folder: Path) -> None:
+    """Put a copy of the package with a switched kernel into a folder."""
+    copy = folder / "contextwise"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "_kernel.*.so"))
+    for name, text in switched(kernel_sources()).items():
+        (copy / KERNEL / name).write_text(text, encoding="utf-8")
+    made = copy / "counting" / f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
+    subprocess.run([*_compiler(), str(copy / KERNEL / "module.cpp"), "-o", str(made)], check=True)
+
+
+def _compiler() -> Iterator[str]:
+    import pybind11
+
+    yield from ("g++", "-std=c++20", "-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread")
+    if sys.platform == "darwin":
+        yield from ("-undefined", "dynamic_lookup")
+    yield from (f"-I{path}" for path in (pybind11.get_include(), sysconfig.get_path("include")))
