@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare, distance, examples, write
+from contextwise.comparison import blocks
 from contextwise.comparison.many import compare_many, distance_matrix
 from contextwise.comparison.pairs import Contexts, active_pairs
-from contextwise.counting.extraction import CoverSource, contexts_of_pairs
-from contextwise.counting.joins import Join, plan
-from contextwise.errors import ContextwiseError, DomainError, EngineError
+from contextwise.counting import auto, branch, distances, ganak, native
+from contextwise.counting.cover import Cover
+from contextwise.counting.distances import count_distances, distances_in_python, two_models
+from contextwise.counting.extraction import CoverSource
+from contextwise.errors import ContextwiseError, DomainError, EngineError, TooLargeError
+from contextwise.learning.generate import random_structure
 from contextwise.testing import families
 
 Models = tuple[Structure, ...]
 FEW = settings(max_examples=10)
 CONTEXTS: tuple[Contexts, ...] = ("fully-contextualized", "canonical")
 NAMES = ("lung", "lung-learned")
-
-
-def joins_of(count: int) -> list[Join]:
-    return [*((m,) for m in range(count)), *combinations(range(count), 2)]
 
 
 # -- the matrix ----------------------------------------------------------------------------------
@@ -143,33 +145,106 @@ def test_no_guess_no_comparison() -> None:
     assert compare_many(examples.load("lung"), []) == []
 
 
-# -- nothing twice -------------------------------------------------------------------------------
+# -- the twins, and nothing twice ----------------------------------------------------------------
 
 
-def distinct_unions(models: Sequence[Structure], joins: Sequence[Join], canonical: bool) -> int:
-    """How many unions there are: sets of cubes, of pairs with as many contexts."""
-    sources = [CoverSource(model.features, canonical=canonical) for model in models]
+@pytest.mark.skipif(native.missing() is not None, reason="the kernel was not built")
+@pytest.mark.parametrize("canonical", [False, True])
+@pytest.mark.parametrize("rows", [0, 1, 3])
+@given(models=families(5), weighted=st.booleans())
+def test_the_kernel_and_its_twin_agree(
+    rows: int, canonical: bool, models: Models, weighted: bool
+) -> None:
+    features = [model.features for model in models]
+    weights = [list(range(1, c + 1)) for c in models[0].domain.cardinalities]
+    asked: dict[str, Any] = {
+        "rows": rows,
+        "canonical": canonical,
+        "value_weights": weights if weighted else None,
+    }
     pairs = active_pairs(*models)
-    sizes = contexts_of_pairs(models[0].domain.cardinalities, pairs, canonical)
-    found = set()
-    for (i, j), size in zip(pairs.tolist(), sizes, strict=True):
-        for join in joins:
-            cubes = [tuple(cube) for m in join for cube in sources[m].cubes(0, (i, j))]
-            if cubes:
-                found.add((size, frozenset(cubes)))
-    return len(found)
+    found = count_distances(features, pairs, engine="native", **asked)
+    assert found.values == count_distances(features, pairs, engine="branch", **asked).values
+    assert len(found.values) == len(two_models(5, rows))
+    assert not found.rests_on_ganak
 
 
 @pytest.mark.parametrize("canonical", [False, True])
 @given(models=families(4))
-def test_each_distinct_union_is_counted_once(canonical: bool, models: Models) -> None:
-    joins = joins_of(len(models))
-    found = plan([model.features for model in models], joins, canonical=canonical)
-    counted = sum(len(task.pairs) for task in found.tasks)
-    assert counted == distinct_unions(models, joins, canonical)
-    assert {int(k) for ids in found.unions.values() for k in ids} - {0} == set(
-        range(1, counted + 1)
+def test_each_distinct_cover_of_a_pair_is_counted_once(canonical: bool, models: Models) -> None:
+    asked: list[Cover] = []
+
+    def count_union(cover: Cover, *, deadline: float | None = None) -> int:
+        asked.append(cover)
+        return branch.count_union(cover, deadline=deadline)
+
+    pairs = active_pairs(*models)
+    distances_in_python(
+        [model.features for model in models],
+        pairs,
+        rows=0,
+        factors=[1] * len(pairs),
+        count_union=count_union,
+        canonical=canonical,
     )
+    assert len(asked) <= distinct_unions(models, canonical)
+
+
+def distinct_unions(models: Sequence[Structure], canonical: bool) -> int:
+    """How many unions there are, of one model or of two: sets of cubes, for each pair."""
+    sources = [CoverSource(model.features, canonical=canonical) for model in models]
+    joins = [*((m,) for m in range(len(models))), *combinations(range(len(models)), 2)]
+    found = set()
+    for i, j in active_pairs(*models).tolist():
+        for join in joins:
+            cubes = [tuple(cube) for m in join for cube in sources[m].cubes(0, (i, j))]
+            if cubes:
+                found.add((i, j, frozenset(cubes)))
+    return len(found)
+
+
+@pytest.mark.skipif(native.missing() is not None, reason="the kernel was not built")
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rows", [0, 2])
+def test_what_the_kernel_leaves_open_is_counted_all_the_same(
+    rows: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    domain = Domain({f"X{k}": 2 + k % 2 for k in range(24)})
+    models = [random_structure(domain, features=60, lengths=(3, 6), rng=k) for k in range(3)]
+    features = [model.features for model in (*models, models[0])]
+    weights = [list(range(1, c + 1)) for c in domain.cardinalities] if weighted else None
+    pairs = active_pairs(*models)[:40]
+    exact = count_distances(features, pairs, rows=rows, engine="native", value_weights=weights)
+    monkeypatch.setattr(auto, "BUDGET", 1)
+    monkeypatch.setattr(ganak, "missing", lambda: "not today")
+    seen: list[int] = []
+    closed = distances._closed
+
+    def watched(*given: Any) -> Any:
+        seen.append(len(given[2]))
+        return closed(*given)
+
+    monkeypatch.setattr(distances, "_closed", watched)
+    found = count_distances(features, pairs, rows=rows, value_weights=weights)
+    assert seen[0] > 0
+    assert found.values == exact.values
+    assert found.values[two_models(4, rows).index((0, 3))] == 0
+
+
+@pytest.mark.parametrize("time_limit", [None, 60.0])
+def test_more_blocks_than_one_give_the_same_matrix(
+    time_limit: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["six", "six-graph", "six-guess", "six", "six-guess"]
+    whole = distance_matrix(names)
+    monkeypatch.setattr(blocks, "HERE", 2)
+    seen: list[tuple[int, int]] = []
+    found = distance_matrix(
+        names, time_limit=time_limit, show_progress=lambda done, total: seen.append((done, total))
+    )
+    assert found.distances.tolist() == whole.distances.tolist()
+    assert seen[-1] == (10, 10)
+    assert seen == sorted(seen)
 
 
 def test_equal_models_cost_no_more_than_one() -> None:
@@ -202,5 +277,5 @@ def test_what_cannot_be_done_is_said() -> None:
         compare_many(model, [model], contexts="all")  # type: ignore[arg-type]
     domain = Domain({f"X{k}": 2 for k in range(70)})
     large = Structure(domain, [f"X0=1 & X1=1 & X{k}=1" for k in range(2, 70)])
-    with pytest.raises(ContextwiseError, match="TooLargeError"):
-        distance_matrix([large], engine="enumerate")
+    with pytest.raises(TooLargeError):
+        distance_matrix([large, Structure(domain)], engine="enumerate")

@@ -1,36 +1,82 @@
-"""A matrix in blocks: each is counted on its own and stored as it ends.
+"""A matrix in blocks: memory is that of one block, and a stored run that was stopped goes on.
 
-A block is the distances of some models (its rows) to some others (its columns). It is one unit of
-work for `contextwise.execution.runs`: it goes to processes and clusters as it is, a run that was
-stopped goes on with the blocks that are missing, and memory is that of one block per process.
+A block is the distances of some models (its rows) to some others (its columns), or of some models
+to each other. It is one unit of work: it goes to processes and clusters as it is
+(`contextwise.execution.maps`), and into a store as it ends (`contextwise.execution.runs`).
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from hashlib import blake2b
-from itertools import product
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 
+from contextwise.comparison.compare import answer
+from contextwise.comparison.comparison import Comparison
 from contextwise.comparison.confusion import Number
-from contextwise.comparison.joint_counts import count_joins
 from contextwise.comparison.matrix import DistanceMatrix
-from contextwise.comparison.question import Question
-from contextwise.counting import DEFAULT
+from contextwise.comparison.question import Question, deadline_of
+from contextwise.counting import DEFAULT, get_engine
+from contextwise.counting.distances import Two, count_distances, two_models
 from contextwise.errors import ContextwiseError
-from contextwise.execution.maps import choose_map
-from contextwise.execution.progress import Progress
+from contextwise.execution.maps import Map, choose_map
+from contextwise.execution.progress import Progress, progress_of
 from contextwise.execution.runs import Store, Unit, run_units
 
-BLOCK = 32
-"""How many rows and columns a block has: enough for its models to share unions."""
+HERE = 256
+"""How many rows and columns a block has that is counted in this process, on all its threads."""
+BLOCK = 64
+"""How many it has at most that goes elsewhere or is stored: a minute of work for large models."""
+SIDE = 8
+"""Few models make smaller blocks, so many along a side, that all workers get some."""
 
-Two = tuple[int, int]
+
+@dataclass(frozen=True)
+class Block:
+    """Some models set against others.
+
+    Attributes
+    ----------
+    question : about the models of this block alone, the rows first
+    rows : how many of them are rows; 0 sets each against each
+    places : of the models in the whole matrix
+    """
+
+    question: Question
+    rows: int
+    places: tuple[int, ...]
+
+    @property
+    def key(self) -> str:
+        """What a store knows it by: its first row and its first column."""
+        return f"{self.places[0]:09}-{self.places[self.rows]:09}"
+
+    @property
+    def two(self) -> list[Two]:
+        """The places of the two models of each distance."""
+        return [
+            (self.places[m], self.places[k]) for m, k in two_models(len(self.places), self.rows)
+        ]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How models are compared: by which engine, on how many threads, and until when.
+
+    ``ends`` is on the clock of `time.time`, which other machines have too.
+    """
+
+    engine: str
+    threads: int | None
+    ends: float | None
 
 
 @dataclass(frozen=True)
@@ -50,43 +96,187 @@ class Distances:
     rests_on_ganak: bool
 
 
-def block_distances(question: Question, two: Sequence[Two], **effort: Any) -> Distances:
-    """Count the distances of some two models each.
+def count_matrix(
+    question: Question,
+    names: tuple[str, ...],
+    *,
+    store: str | os.PathLike[str] | None = None,
+    engine: str = DEFAULT,
+    time_limit: float | None = None,
+    n_jobs: int = 1,
+    cluster: Any = None,
+    show_progress: bool | Progress = False,
+) -> DistanceMatrix:
+    """Count a matrix block by block, or what a store lacks of it.
 
     Parameters
     ----------
     question : Question
         The models, and what is asked of them.
-    two : places of two models each
-    **effort
-        How it is counted, with the keywords of `count_joins`.
-
-    Returns
-    -------
-    Distances
-    """
-    unions = count_joins(question, two, **effort)
-    bounds = [unions.distance_bounds(m, k) for m, k in two]
-    lower, upper = [low for low, _ in bounds], [high for _, high in bounds]
-    return Distances(two, lower, upper, "ganak" in unions.engines)
-
-
-def assembled_matrix(
-    question: Question, names: tuple[str, ...], blocks: Iterable[Distances]
-) -> DistanceMatrix:
-    """Put blocks together.
-
-    Parameters
-    ----------
-    question : Question
-        What was asked.
     names : of the models
-    blocks : that make up the upper triangle
+    store : path, optional
+        A folder, which gets one file. A stored matrix has no time limit: it can be stopped.
+    engine, time_limit, n_jobs, cluster
+        As in `contextwise.comparison.many.distance_matrix`.
+    show_progress : bool or function
+        A line on standard error, or a function of (comparisons done, comparisons in all); with a
+        store, of (blocks done, blocks that were missing).
 
     Returns
     -------
     DistanceMatrix
+
+    Raises
+    ------
+    ContextwiseError
+        If a stored matrix has a time limit, the store is that of other models, or a block failed.
     """
+    if store is not None and time_limit is not None:
+        raise ContextwiseError("a stored matrix has no time limit: stop it, and it goes on later")
+    counting, map_blocks = counting_of(
+        engine=engine, time_limit=time_limit, n_jobs=n_jobs, cluster=cluster
+    )
+    alone = counting.threads is None
+    size = HERE if alone and store is None else min(BLOCK, max(2, -(-len(names) // SIDE)))
+    blocks = list(_blocks(question, size))
+    if store is not None:
+        with Store(store, _configuration(question, size)) as opened:
+            found = _stored(opened, blocks, counting, map_blocks, show_progress)
+            return _assembled(question, names, found)
+    with progress_of(show_progress, "comparing models") as progress:
+        if alone:
+            found = _one_by_one(blocks, counting, progress)
+        else:
+            found = _mapped(blocks, counting, map_blocks, progress)
+        return _assembled(question, names, found)
+
+
+def _blocks(question: Question, size: int) -> Iterator[Block]:
+    """The upper triangle of the matrix."""
+    models = len(question.structures)
+    for a, b in combinations_with_replacement(range(0, models, size), 2):
+        rows, columns = range(a, min(a + size, models)), range(b, min(b + size, models))
+        places = tuple(rows) if a == b else (*rows, *columns)
+        if len(places) > 1:
+            yield Block(question.about(*places), 0 if a == b else len(rows), places)
+
+
+def _one_by_one(
+    blocks: Sequence[Block], counting: Counting, progress: Progress | None
+) -> Iterator[Distances]:
+    """The blocks counted here; progress tells of comparisons, inside of a block too."""
+    before, total = 0, sum(len(block.two) for block in blocks)
+    for block in blocks:
+        own = len(block.two)
+
+        def tell(done: int, of: int, before: int = before, own: int = own) -> None:
+            if progress:
+                progress(before + own * done // max(of, 1), total)
+
+        yield _distances(block, counting, tell if progress else None)
+        before += own
+
+
+def _mapped(
+    blocks: Sequence[Block], counting: Counting, map_blocks: Map, progress: Progress | None
+) -> Iterator[Distances]:
+    """The blocks counted by others."""
+    done, total = 0, sum(len(block.two) for block in blocks)
+    for unit in map_blocks(partial(_distances, counting=counting), blocks):
+        if unit.value is None:
+            raise ContextwiseError(f"counting failed {unit.tries} times: {unit.error}")
+        done += len(unit.value.two)
+        if progress:
+            progress(done, total)
+        yield unit.value
+
+
+def _stored(
+    store: Store,
+    blocks: Sequence[Block],
+    counting: Counting,
+    map_blocks: Map,
+    show_progress: bool | Progress,
+) -> Iterator[Distances]:
+    """The blocks of a store, after those that it lacks have been counted."""
+    units = [Unit(block.key, block) for block in blocks]
+    work = partial(_record, counting=counting)
+    done = run_units(store, units, work, map_blocks, show_progress=show_progress)
+    if done.failed:
+        raise ContextwiseError(f"some blocks are missing: {done}")
+    return map(_read, store.records())
+
+
+def _distances(block: Block, counting: Counting, progress: Progress | None = None) -> Distances:
+    """Count one block. Bounds and observed rows are counted two models at a time."""
+    question, two = block.question, block.two
+    if question.rows is None and counting.ends is None:
+        found = count_distances(
+            [structure.features for structure in question.structures],
+            question.active_pairs(),
+            rows=block.rows,
+            engine=counting.engine,
+            canonical=question.canonical,
+            threads=counting.threads,
+            value_weights=question.value_weights,
+            progress=progress,
+        )
+        return Distances(two, found.values, found.values, found.rests_on_ganak)
+    lower, upper, rests_on_ganak = [], [], False
+    for done, (m, k) in enumerate(two_models(len(block.places), block.rows), 1):
+        comparison = compare_two(question.about(m, k), counting)
+        low, high = comparison.distance_bounds
+        lower.append(low)
+        upper.append(high)
+        rests_on_ganak |= comparison.rests_on_ganak
+        if progress:
+            progress(done, len(two))
+    return Distances(two, lower, upper, rests_on_ganak)
+
+
+def counting_of(
+    *,
+    engine: str = DEFAULT,
+    time_limit: float | None = None,
+    n_jobs: int = 1,
+    cluster: Any = None,
+    show_progress: bool | Progress = False,
+) -> tuple[Counting, Map]:
+    """How comparisons are counted, and where; what cannot be is an error now.
+
+    Parameters
+    ----------
+    engine, time_limit, n_jobs, cluster
+        As in `contextwise.comparison.many.distance_matrix`.
+    show_progress : anything
+        Says nothing about how they are counted.
+
+    Returns
+    -------
+    Counting, and a map as `choose_map` gives it
+    """
+    deadline_of(time_limit)
+    get_engine(engine).count_pairs  # noqa: B018  (an engine that cannot be used)
+    ends = None if time_limit is None else time.time() + time_limit
+    threads = None if n_jobs == 1 and cluster is None else 1
+    return Counting(engine, threads, ends), choose_map(n_jobs=n_jobs, cluster=cluster)
+
+
+def compare_two(question: Question, counting: Counting) -> Comparison:
+    """Compare the two models of a question, the true one first; Ctrl-C ends it."""
+    deadline = None if counting.ends is None else time.monotonic() + counting.ends - time.time()
+    comparison = answer(
+        question, engine=counting.engine, deadline=deadline, threads=counting.threads
+    )
+    if comparison.interrupted:
+        raise KeyboardInterrupt
+    return comparison
+
+
+def _assembled(
+    question: Question, names: tuple[str, ...], blocks: Iterable[Distances]
+) -> DistanceMatrix:
+    """Put blocks together that make up the upper triangle."""
     lower = np.zeros((len(names), len(names)), dtype=object)
     upper = lower.copy()
     rests_on_ganak = False
@@ -99,81 +289,17 @@ def assembled_matrix(
     return DistanceMatrix(names, lower, upper, question.total(), rests_on_ganak, by_position)
 
 
-def stored_matrix(
-    question: Question,
-    names: tuple[str, ...],
-    store: str | os.PathLike[str],
-    *,
-    engine: str = DEFAULT,
-    time_limit: float | None = None,
-    n_jobs: int = 1,
-    cluster: Any = None,
-    show_progress: bool | Progress = False,
-) -> DistanceMatrix:
-    """Count a matrix block by block into a store, or what is missing of it.
-
-    Parameters
-    ----------
-    question : Question
-        The models, and what is asked of them.
-    names : of the models
-    store : path
-        A folder, which gets one file.
-    engine, n_jobs, cluster
-        As in `contextwise.comparison.many.distance_matrix`.
-    time_limit : None
-        A stored matrix has none: stop it, and go on with the same call.
-    show_progress : bool or function
-        A line on standard error, or a function of (blocks done, blocks in all).
-
-    Returns
-    -------
-    DistanceMatrix
-
-    Raises
-    ------
-    ContextwiseError
-        If there is a time limit, the store is that of other models, or a block failed.
-    """
-    if time_limit is not None:
-        raise ContextwiseError("a stored matrix has no time limit: stop it, and it goes on later")
-    map_units = choose_map(n_jobs=n_jobs, cluster=cluster)
-    threads = None if n_jobs == 1 and cluster is None else 1
-    units = [
-        Unit(key, (question.about(*places), places, two, engine, threads))
-        for key, places, two in _blocks(len(names))
-    ]
-    with Store(store, _configuration(question)) as open_store:
-        done = run_units(open_store, units, _count_block, map_units, show_progress=show_progress)
-        if done.failed:
-            raise ContextwiseError(f"some blocks are missing: {done}")
-        return assembled_matrix(question, names, map(_read, open_store.records()))
+# -- what a store holds --------------------------------------------------------------------------
 
 
-def _blocks(models: int) -> Iterator[tuple[str, list[int], list[Two]]]:
-    """The upper triangle: of each block its key, its models and which two of them it sets apart."""
-    starts = range(0, models, BLOCK)
-    for a, b in product(starts, starts):
-        rows, columns = range(a, min(a + BLOCK, models)), range(b, min(b + BLOCK, models))
-        two = [(m, k) for m in rows for k in columns if m < k]
-        if two:
-            yield f"{a:09}-{b:09}", sorted({*rows, *columns}), two
+def _record(block: Block, counting: Counting) -> list[dict[str, Any]]:
+    found = _distances(block, counting)
+    bounds = {"lower": _written(found.lower), "upper": _written(found.upper)}
+    return [{"two": found.two, **bounds, "rests_on_ganak": found.rests_on_ganak}]
 
 
-def _count_block(
-    parameters: tuple[Question, list[int], list[Two], str, int | None],
-) -> list[dict[str, Any]]:
-    question, places, two, engine, threads = parameters
-    local = {place: k for k, place in enumerate(places)}
-    inside = [(local[m], local[k]) for m, k in two]
-    found = block_distances(question, inside, engine=engine, threads=threads)
-    lower, upper = map(_written, found.lower), map(_written, found.upper)
-    bounds = {"lower": list(lower), "upper": list(upper)}
-    return [{"two": two, **bounds, "rests_on_ganak": found.rests_on_ganak}]
-
-
-def _written(number: Number) -> int | str:
-    return str(number) if isinstance(number, Fraction) else int(number)
+def _written(numbers: Iterable[Number]) -> list[int | str]:
+    return [str(value) if isinstance(value, Fraction) else int(value) for value in numbers]
 
 
 def _read(record: Mapping[str, Any]) -> Distances:
@@ -184,7 +310,7 @@ def _read(record: Mapping[str, Any]) -> Distances:
     return Distances([(m, k) for m, k in record["two"]], lower, upper, record["rests_on_ganak"])
 
 
-def _configuration(question: Question) -> dict[str, Any]:
+def _configuration(question: Question, size: int) -> dict[str, Any]:
     """What a store belongs to: models and questions that differ have another digest."""
     digest = blake2b(digest_size=16)
     domain = question.domain
@@ -194,6 +320,10 @@ def _configuration(question: Question) -> dict[str, Any]:
     about = (domain.names, domain.states, dict(question.context), asked, rows, weights)
     digest.update(repr(about).encode())
     for structure in question.structures:
-        digest.update(repr(sorted(structure.features.literals())).encode())
+        own = structure.features
+        rows_of = own.take(np.arange(len(own))).rows  # a copy, so that the rows are not kept
+        digest.update(len(rows_of).to_bytes(8, "little"))
+        for row in sorted(rows_of):
+            digest.update(len(row).to_bytes(8, "little") + row)
     models = {"models": len(question.structures), "digest": digest.hexdigest()}
-    return {**models, "contexts": question.contexts, "block": BLOCK}
+    return {**models, "contexts": question.contexts, "block": size}

@@ -2,9 +2,9 @@
 
 With dep(F) the number of dependencies that features F assert, over all pairs and contexts, the
 distance of two models is 2 · dep(F ∪ G) - dep(F) - dep(G). A matrix of M models thus needs the M
-models' own counts, made once, and one union for each two of them; equal unions, of whatever
-models, are counted once (`contextwise.counting.joins`). The tasks run here, over processes, or on a
-cluster (`contextwise.execution.maps`), with the same results.
+models' own counts, made once, and one union for each two of them; models that agree on a pair are
+counted together there (`contextwise.counting.distances`). The work is done here, over processes, or
+on a cluster (`contextwise.execution.maps`), with the same results.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import combinations
+from functools import partial
 from typing import Any, Literal, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
-from contextwise.comparison.blocks import assembled_matrix, block_distances, stored_matrix
+from contextwise.comparison import blocks
 from contextwise.comparison.comparison import Comparison
 from contextwise.comparison.confusion import ZeroDivision
-from contextwise.comparison.joint_counts import count_joins
 from contextwise.comparison.matrix import DistanceMatrix
 from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.comparison.sketch import (
@@ -29,9 +28,8 @@ from contextwise.comparison.sketch import (
     estimate_matrix,
     sketch_many,
 )
-from contextwise.counting import DEFAULT
 from contextwise.errors import ContextwiseError
-from contextwise.execution.progress import Progress
+from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
 
 __all__ = ["DistanceMatrix", "compare_many", "distance_matrix"]
@@ -98,7 +96,7 @@ def distance_matrix(
         With ``approximate``: the same seed gives the same assertions.
     store : path of a folder, optional
         Count in blocks of models, and keep each block there as it ends: the same call goes on
-        where a run was stopped or killed. For many hundreds of models; memory is that of blocks.
+        where a run was stopped or killed. For many hundreds of models.
     **options
         What is compared, with the keywords of `compare` (pairs, variables, context, data, weights,
         contexts, align, zero_weights), and how it is counted:
@@ -113,7 +111,7 @@ def distance_matrix(
         cluster : address of a Dask scheduler, or a Dask client
             Goes before ``n_jobs``.
         show_progress : bool or function
-            A line on standard error, or a function of (unions counted, unions in all).
+            A line on standard error, or a function of (comparisons done, comparisons in all).
 
     Returns
     -------
@@ -152,10 +150,7 @@ def distance_matrix(
             raise ContextwiseError("an estimate is quick, and is not stored")
         return _estimate(given, labels, count, rng, options)
     question, effort = _posed(given, None if names is None else labels, options)
-    if store is not None:
-        return stored_matrix(question, labels, store, **effort)
-    every = list(combinations(range(len(given)), 2))
-    return assembled_matrix(question, labels, [block_distances(question, every, **effort)])
+    return blocks.count_matrix(question, labels, store=store, **effort)
 
 
 def _estimate(
@@ -197,8 +192,6 @@ def compare_many(
     Returns
     -------
     list of Comparison
-        As equal unions are counted once, a union that was counted together with some of Ganak's is
-        one of Ganak's in ``counted``.
 
     Examples
     --------
@@ -208,15 +201,23 @@ def compare_many(
     >>> [comparison.distance for comparison in compare_many(true, guesses)]
     [3, 3]
     """
-    engine = options.get("engine", DEFAULT)
     question, effort = _posed([true, *guesses], None, options)
-    unions = count_joins(question, [(0, g) for g in range(1, len(question.structures))], **effort)
-    comparisons = []
-    for g in range(1, len(question.structures)):
-        pairs, counts = unions.of_pairs(0, g)
-        about = question.about(0, g)
-        comparisons.append(Comparison(about, pairs, counts, engine, zero_division))
-    return comparisons
+    counting, map_units = blocks.counting_of(**effort)
+    units = [(g, question.about(0, g)) for g in range(1, len(question.structures))]
+    found: dict[int, Comparison] = {}
+    with progress_of(effort.get("show_progress", False), "comparing models") as progress:
+        for unit in map_units(partial(_compared, counting=counting), units):
+            if unit.value is None:
+                raise ContextwiseError(f"counting failed {unit.tries} times: {unit.error}")
+            place, about = unit.item
+            found[place] = replace(unit.value, question=about, zero_division=zero_division)
+            if progress:
+                progress(len(found), len(units))
+    return [found[place] for place, _ in units]
+
+
+def _compared(unit: tuple[int, Question], counting: blocks.Counting) -> Comparison:
+    return blocks.compare_two(unit[1], counting)
 
 
 def _posed(

@@ -38,6 +38,20 @@ def count_pairs(
     memory: int,
     progress: Callable[[int], None] | None,
 ) -> Found: ...
+def count_distances(
+    cardinalities: list[int],
+    value_weights: Words,
+    models: list[Model],
+    rows: int,
+    pairs: npt.NDArray[np.int64],
+    factors: Words,
+    width: int,
+    canonical: bool,
+    threads: int,
+    node_budget: int | None,
+    memory: int,
+    progress: Callable[[int], None] | None,
+) -> tuple[Words, npt.NDArray[np.int64], bool]: ...
 def ask(
     cardinalities: list[int],
     pairs: npt.NDArray[np.int64],

@@ -189,6 +189,52 @@ def count_pairs(
     return PairCounts(lower, upper, counted, seconds, found["interrupted"], found["nodes"])
 
 
+def sum_distances(
+    models: Sequence[Features],
+    pairs: IntArray,
+    *,
+    rows: int,
+    factors: Sequence[int],
+    width: int,
+    canonical: bool,
+    threads: int | None,
+    node_budget: int | None,
+    value_weights: ValueWeights | None,
+    progress: Progress | None,
+) -> tuple[WordArray, IntArray, bool]:
+    """The distances of many models: see `contextwise.counting.distances`.
+
+    Parameters
+    ----------
+    models, pairs, rows, canonical, threads, value_weights, progress
+        As in `contextwise.counting.distances.count_distances`.
+    factors : what the contexts of each pair are multiplied by; nothing if by one
+    width : how many words the largest distance takes
+    node_budget : how many nodes of the recursion one union may cost
+
+    Returns
+    -------
+    words of the distances; what stayed open, four ints each (the place of the pair, two models, and
+    which distance they belong to); and whether Ctrl-C ended the work
+    """
+    total = len(pairs)
+    flat = [] if value_weights is None else [w for own in value_weights for w in own]
+    return _kernel.count_distances(
+        models[0].cardinalities.tolist(),
+        _rows(flat),
+        [(model.starts, model.variables, model.values) for model in models],
+        rows,
+        pairs,
+        _rows(factors),
+        width,
+        canonical,
+        threads or os.cpu_count() or 1,
+        node_budget,
+        MEMORY,
+        None if progress is None else (lambda done: progress(done, total)),
+    )
+
+
 def ask(
     features: Features, pairs: IntArray, starts: IntArray, holds: WordArray, *, canonical: bool
 ) -> tuple[WordArray, IntArray]:

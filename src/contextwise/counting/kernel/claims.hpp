@@ -32,6 +32,10 @@ struct Claims {
   std::span<const u32> tests(u32 claim) const {
     return {variables.data() + start[claim], start[claim + 1] - start[claim]};
   }
+  // The words of all tests of a claim.
+  std::span<const u64> forbidden_by(u32 claim) const {
+    return {forbidden.data() + start[claim] * stride, (start[claim + 1] - start[claim]) * stride};
+  }
   // Adds one feature as it is, and gives the number of its claim.
   u32 add(const FeatureArrays& model, u32 feature, const ValueClasses& classes) {
     std::size_t literal = model.begin(feature);
@@ -45,6 +49,16 @@ struct Claims {
     scope_start.push_back(static_cast<u32>(scopes.size()));
     start.push_back(static_cast<u32>(variables.size()));
     return static_cast<u32>(size() - 1);
+  }
+  // Adds a claim of others, of the same stride.
+  void append(const Claims& others, u32 claim) {
+    const auto scope = others.scope(claim), tests = others.tests(claim);
+    scopes.insert(scopes.end(), scope.begin(), scope.end());
+    scope_start.push_back(static_cast<u32>(scopes.size()));
+    variables.insert(variables.end(), tests.begin(), tests.end());
+    start.push_back(static_cast<u32>(variables.size()));
+    const auto sets = others.forbidden_by(claim);
+    forbidden.insert(forbidden.end(), sets.begin(), sets.end());
   }
 };
 

@@ -1,9 +1,8 @@
-// The values of all variables as classes, for two models together: values of a variable that no
-// literal of either model tells apart are one class.
+// The values of all variables as classes, for some models together: values of a variable that no
+// literal of any of them tells apart are one class.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -22,9 +21,9 @@ class ValueClasses {
  public:
   // value_weights: a weight for each value of each variable in turn; empty if each weighs one.
   ValueClasses(std::vector<std::int64_t> cardinalities, const std::vector<Natural>& value_weights,
-               const SpeakingFeatures& a, const SpeakingFeatures& b)
+               std::span<const SpeakingFeatures> models)
       : cardinalities_(std::move(cardinalities)) {
-    find_classes({&a, &b});
+    find_classes(models);
     weigh(value_weights);
   }
 
@@ -76,12 +75,12 @@ class ValueClasses {
   }
 
  private:
-  void find_classes(const std::array<const SpeakingFeatures*, 2>& models) {
+  void find_classes(std::span<const SpeakingFeatures> models) {
     const std::size_t n = cardinalities_.size();
     // The distinct value sets of each variable; binary variables need no look.
     std::vector<std::set<std::vector<u64>>> sets(n);
     if (std::ranges::any_of(cardinalities_, [](std::int64_t values) { return values > 2; }))
-      for (const SpeakingFeatures* model : models) collect(*model, sets);
+      for (const SpeakingFeatures& model : models) collect(model, sets);
     class_of_.resize(n);
     counts_.resize(n);
     for (std::size_t v = 0; v < n; ++v) counts_[v] = split(v, sets[v]);

@@ -1,9 +1,8 @@
-// From the claims on a pair to its covers in both models: the cubes without the pair, over the
+// From the claims on a pair to its covers in some models: the cubes without the pair, over the
 // variables they test. The compiled twin of CoverSource in counting/extraction.py.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -15,36 +14,44 @@
 
 namespace contextwise {
 
-// The claims of two models that speak of one pair.
-using PairClaims = std::array<std::span<const u32>, 2>;
+// The claims of a model that speak of one pair.
+struct PairClaims {
+  const Claims* model;
+  std::span<const u32> claims;
+};
 
 class CoverSource {
  public:
-  CoverSource(const ValueClasses& classes, const Claims& a, const Claims& b, bool canonical)
-      : classes_(classes), models_{&a, &b}, canonical_(canonical), places_(classes.variables()) {}
+  CoverSource(const ValueClasses& classes, bool canonical)
+      : classes_(classes), canonical_(canonical), places_(classes.variables()) {}
 
-  // Both covers are over the same bits. What they held before is gone; their space is used again.
-  void run(const Pair& pair, const PairClaims& claims, std::array<Cover, 2>& covers) {
+  // One cover per model, all over the same bits. What they held before is gone; their space is used
+  // again.
+  void run(const Pair& pair, std::span<const PairClaims> models, std::span<Cover> covers) {
     ++round_;
     if (!canonical_)
       for (u32 v : {pair.first, pair.second}) places_[v] = {round_, 0, 0};
     std::vector<u32>& names = covers[0].names;
     names.clear();
-    std::array<std::span<const u32>, 2> chosen;
-    for (int m = 0; m < 2; ++m) {
-      chosen[m] = enough(*models_[m], claims[m], pair);
-      for (u32 c : chosen[m])
-        for (u32 v : models_[m]->tests(c)) {
+    chosen_.clear();
+    for (const auto& [model, claims] : models) {
+      chosen_.push_back(enough(*model, claims, pair));
+      for (u32 c : chosen_.back())
+        for (u32 v : model->tests(c)) {
           if (places_[v].round == round_) continue;
           places_[v].round = round_;
           names.push_back(v);
         }
     }
     frame(covers[0]);
-    covers[1].start = covers[0].start;
-    covers[1].weights = covers[0].weights;
-    covers[1].names = names;
-    for (int m = 0; m < 2; ++m) fill(covers[m], *models_[m], chosen[m]);
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      if (m) {
+        covers[m].start = covers[0].start;
+        covers[m].weights = covers[0].weights;
+        covers[m].names = names;
+      }
+      fill(covers[m], *models[m].model, chosen_[m]);
+    }
   }
 
  private:
@@ -117,10 +124,10 @@ class CoverSource {
   }
 
   const ValueClasses& classes_;
-  const Claims* models_[2];
   bool canonical_;
   u32 round_ = 0;
   std::vector<Place> places_;
+  std::vector<std::span<const u32>> chosen_;  // scratch space
 };
 
 }  // namespace contextwise

@@ -1,6 +1,7 @@
 // Two models made ready for some pairs: their claims, and which of them speak of a pair.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <future>
@@ -73,11 +74,13 @@ struct IndexedModels {
 inline IndexedModels index_models(TwoModels models, std::span<const Pair> pairs, unsigned threads) {
   constexpr std::size_t WORTH_A_THREAD = 10'000;  // literals
   const PairTable table(pairs, models.cardinalities.size());
-  const SpeakingFeatures a(models.a, table), b(models.b, table);
-  ValueClasses classes(std::move(models.cardinalities), models.value_weights, a, b);
+  const std::array<SpeakingFeatures, 2> both{SpeakingFeatures(models.a, table),
+                                             SpeakingFeatures(models.b, table)};
+  const auto& [a, b] = both;
+  ValueClasses classes(std::move(models.cardinalities), models.value_weights, both);
   const bool apart = threads > 1 && b.literals() > WORTH_A_THREAD;
   auto second = std::async(apart ? std::launch::async : std::launch::deferred,
-                           [&] { return IndexedClaims(b, classes, table); });
+                           [&, &b = b] { return IndexedClaims(b, classes, table); });
   IndexedClaims first(a, classes, table);
   IndexedClaims other = second.get();
   return {std::move(classes), std::move(first), std::move(other)};

@@ -23,6 +23,7 @@
 #include "bigint.hpp"
 #include "budget.hpp"
 #include "cover.hpp"
+#include "distances.hpp"
 #include "features.hpp"
 #include "index.hpp"
 #include "interval.hpp"
@@ -221,6 +222,34 @@ py::dict count_pairs(const std::vector<std::int64_t>& cardinalities,
   return result_of(*counter, interrupted);
 }
 
+// The distances of many models, as words, without the unions that stayed open; these, one row each:
+// pair, two models, cell; and whether Ctrl-C ended the work.
+py::tuple count_distances(const std::vector<std::int64_t>& cardinalities,
+                          const Array<u64>& value_weights, const std::vector<Model>& models,
+                          std::size_t rows, const Array<std::int64_t>& pairs,
+                          const Array<u64>& factors, std::size_t width, bool canonical,
+                          unsigned threads, std::optional<u64> node_budget, std::size_t memory,
+                          const std::function<void(std::size_t)>& progress) {
+  ManyModels many{cardinalities, naturals_of(value_weights), {}};
+  for (const Model& model : models) many.arrays.push_back(arrays_of(model));
+  const DistanceOptions options{canonical, threads, node_budget.value_or(Budget::UNLIMITED),
+                                memory};
+  std::optional<DistanceCounter> counter;
+  bool interrupted = false;
+  {
+    const py::gil_scoped_release release;
+    counter.emplace(many, rows, pairs_of(pairs), naturals_of(factors), width, options);
+    counter->run([&](std::size_t done) {
+      interrupted = !go_on(progress, done);
+      return !interrupted;
+    });
+  }
+  std::vector<std::int64_t> open;
+  for (const auto& [pair, first, second, cell] : counter->open())
+    open.insert(open.end(), {pair, first, second, cell});
+  return py::make_tuple(array_of(counter->sums().words()), array_of(open), interrupted);
+}
+
 py::tuple ask(const std::vector<std::int64_t>& cardinalities, const Array<std::int64_t>& pairs,
               const Array<std::int64_t>& starts, const Array<u64>& holds, bool canonical,
               const Model& model) {
@@ -303,6 +332,7 @@ PYBIND11_MODULE(_kernel, module) {
   module.doc() = "What contextwise.counting.branch explains, compiled, for all pairs at once.";
   module.def("count_uncovered", &count_uncovered);
   module.def("count_pairs", &count_pairs);
+  module.def("count_distances", &count_distances);
   module.def("ask", &ask);
   module.def("differing", &differing);
   py::class_<PyTracker>(module, "Tracker")

@@ -87,16 +87,17 @@ class PairCounter {
 
   // One thread: takes pairs as long as there are any, or until some time.
   void work(Clock::time_point until) {
-    UnionCounter counter(models_.classes, models_.a.claims, models_.b.claims, options_.canonical,
+    UnionCounter counter(models_.classes, options_.canonical,
                          options_.memory / std::max(1u, options_.threads));
+    const IndexedClaims &a = models_.a, &b = models_.b;
     while (last_ || !(stop_ || passed(options_.deadline) || passed(until))) {
       const std::size_t at = next_++;
       if (at >= todo_.size()) break;
       const u32 k = todo_[at];
       Budget budget{budget_, options_.deadline, &stop_};
       budget.late = last_;
-      counter.run(pairs_[k], {models_.a.index.claims(k), models_.b.index.claims(k)}, budget,
-                  found_[k]);
+      counter.run(pairs_[k], {{{&a.claims, a.index.claims(k)}, {&b.claims, b.index.claims(k)}}},
+                  budget, found_[k]);
       done_ += found_[k].closed();
     }
     nodes_ += counter.nodes();

@@ -38,18 +38,18 @@ class Simplifier {
 
   // The union of two simplified covers over the same bits; and whether it has just the cubes of
   // the first, and of the second.
-  std::array<bool, 2> join(const std::array<Cover, 2>& covers, Cover& both, const Budget& budget) {
-    both = covers[0];
-    both.forbidden.insert(both.forbidden.end(), covers[1].forbidden.begin(),
-                          covers[1].forbidden.end());
+  std::array<bool, 2> join(const Cover& a, const Cover& b, Cover& both,
+                           const Budget& budget) {
+    both = a;
+    both.forbidden.insert(both.forbidden.end(), b.forbidden.begin(), b.forbidden.end());
     begin(both);
-    std::fill_n(origins_.begin(), covers[0].size(), 1);
-    std::fill(origins_.begin() + static_cast<std::ptrdiff_t>(covers[0].size()), origins_.end(), 2);
+    std::fill_n(origins_.begin(), a.size(), 1);
+    std::fill(origins_.begin() + static_cast<std::ptrdiff_t>(a.size()), origins_.end(), 2);
     finish(both, budget);
     std::array<bool, 2> same{};
     for (u32 m = 0; m < 2; ++m)
       same[m] =
-          both.size() == covers[m].size() &&
+          both.size() == (m ? b : a).size() &&
           std::all_of(origins_.begin(), origins_.end(), [&](char from) { return from >> m & 1; });
     return same;
   }

@@ -26,8 +26,7 @@ class Tracker {
  public:
   Tracker(std::vector<std::int64_t> cardinalities, const std::vector<Natural>& value_weights,
           const FeatureArrays& a, const FeatureArrays& b, bool canonical, std::size_t memory)
-      : classes_(std::move(cardinalities), value_weights),
-        counter_(classes_, a_, b_, canonical, memory) {
+      : classes_(std::move(cardinalities), value_weights), counter_(classes_, canonical, memory) {
     const SpeakingFeatures all(a);
     a_ = ClaimMerger(all, classes_).run();
     b_.stride = a_.stride = classes_.stride();
@@ -59,7 +58,7 @@ class Tracker {
         if (std::ranges::find(less, claim) == less.end()) mine_.push_back(claim);
       for (u32 claim : more)
         if (has(b_.scope(claim), pairs[k])) mine_.push_back(claim);
-      counter_.run(pairs[k], {lists.a, mine_}, budget, found[k],
+      counter_.run(pairs[k], {{{&a_, lists.a}, {&b_, mine_}}}, budget, found[k],
                    lists.counted ? &lists.size : nullptr);
       if (!lists.counted && found[k].sizes[0].closed()) {
         lists.size = found[k].sizes[0].low;

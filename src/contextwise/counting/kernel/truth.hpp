@@ -80,6 +80,16 @@ inline u64 covered_in(const std::vector<u64>& table, int variables) {
   return variables < 6 ? covered >> (6 - variables) : covered;  // a pattern repeats over the unused
 }
 
+// How many of the 2^variables assignments one of two tables has, and the other has not.
+CONTEXTWISE_CLONES
+inline u64 differing_in(const u64* first, const u64* second, int variables) {
+  const std::size_t words = variables > 6 ? std::size_t{1} << (variables - 6) : 1;
+  u64 differing = 0;
+  for (std::size_t k = 0; k < words; ++k)
+    differing += static_cast<u64>(std::popcount(first[k] ^ second[k]));
+  return variables < 6 ? differing >> (6 - variables) : differing;
+}
+
 // How many of the 2^variables assignments lie in no cube. `table` is scratch space.
 inline u64 uncovered_by_table(const SmallCube* cubes, std::size_t count, int variables,
                               std::vector<u64>& table) {

@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "bigint.hpp"
-#include "bits.hpp"
 #include "budget.hpp"
 #include "claims.hpp"
 #include "classes.hpp"
@@ -22,7 +21,7 @@
 #include "features.hpp"
 #include "interval.hpp"
 #include "simplify.hpp"
-#include "truth.hpp"
+#include "tables.hpp"
 #include "uncovered.hpp"
 
 namespace contextwise {
@@ -44,88 +43,90 @@ struct PairSizes {
 // Counts pairs one after the other; each thread has one, with scratch space that stays.
 class UnionCounter {
  public:
-  UnionCounter(const ValueClasses& classes, const Claims& a, const Claims& b, bool canonical,
-               std::size_t memory)
-      : classes_(classes),
-        source_(classes, a, b, canonical),
-        canonical_(canonical),
-        memory_(memory) {}
+  UnionCounter(const ValueClasses& classes, bool canonical, std::size_t memory)
+      : classes_(classes), source_(classes, canonical), canonical_(canonical), memory_(memory) {}
 
   // What is open of a pair is closed, or better known. The budget holds for each union. Where the
   // size of the first union is known already, it need not be counted.
-  void run(const Pair& pair, const PairClaims& claims, const Budget& budget, PairSizes& found,
-           const Natural* first = nullptr) {
+  void run(const Pair& pair, const std::array<PairClaims, 2>& claims, const Budget& budget,
+           PairSizes& found, const Natural* first = nullptr) {
+    begin(pair);
+    source_.run(pair, claims, covers_);
+    const auto& [a, b] = covers_;
+    if (by_tables(a, b, found)) return;
+    for (Cover& cover : covers_) simplifier_.run(cover, budget);
+    if (by_tables(a, b, found)) return;
+    visit(found);
+    if (first) found.sizes[0] = Interval<Natural>(*first);
+    by_recursion(a, b, budget, found);
+  }
+
+  // The same in steps, for many covers of one pair: which pair it is,
+  void begin(const Pair& pair) {
     own_.clear();
     if (!canonical_) own_.assign({pair.first, pair.second});
-    source_.run(pair, claims, covers_);
-    if (by_tables(found)) return;
-    for (Cover& cover : covers_) simplifier_.run(cover, budget);
-    if (!by_tables(found)) by_recursion(budget, found, first);
+  }
+  // the covers, simplified, over the same bits,
+  void extract(const Pair& pair, std::span<const PairClaims> models, const Budget& budget,
+               std::span<Cover> covers) {
+    source_.run(pair, models, covers);
+    for (Cover& cover : covers) simplifier_.run(cover, budget);
+  }
+  // and the three unions of two of them; sizes that are known are not counted.
+  void run(const Cover& a, const Cover& b, const Budget& budget, PairSizes& found) {
+    if (by_tables(a, b, found)) return;
+    visit(found);
+    by_recursion(a, b, budget, found);
+  }
+  // The size of the union of one of them.
+  Interval<Natural> size(const Cover& cover, const Budget& budget) {
+    Interval<Natural> found;
+    found.gap = contexts();
+    measure(cover, found.gap, budget, found);
+    return found;
+  }
+  // How many contexts the pair has.
+  Natural contexts() { return with_others(Natural(1), {}); }
+  // A number of assignments of some variables, in contexts of the pair.
+  Natural with_others(Natural number, std::span<const u32> variables) {
+    counted_.assign(variables.begin(), variables.end());
+    counted_.insert(counted_.end(), own_.begin(), own_.end());
+    classes_.multiply_by_others(number, counted_);
+    return number;
   }
 
   // The nodes of the recursion that were visited so far.
   u64 nodes() const { return nodes_; }
 
  private:
-  // Each table has a bit for every assignment of the tested variables, set where some cube allows
-  // it; so the table of both models together is the `or` of the two, word by word.
-  bool by_tables(PairSizes& found) {
-    if (!covers_[0].is_binary() || !find_tested()) return false;
-    const int variables = static_cast<int>(names_.size());
-    std::array<u64, 3> covered{};
-    for (int m = 0; m < 2; ++m) {
-      small_.clear();
-      for (std::size_t c = 0; c < covers_[m].size(); ++c)
-        small_.push_back(small_cube({covers_[m].cube(c), covers_[m].words()},
-                                    [&](std::size_t v) { return places_[v]; }));
-      fill_table(small_.data(), small_.size(), variables, tables_[m]);
-      covered[m] = covered_in(tables_[m], variables);
-    }
-    for (std::size_t k = 0; k < tables_[0].size(); ++k) tables_[0][k] |= tables_[1][k];
-    covered[2] = covered_in(tables_[0], variables);
-    for (int k = 0; k < 3; ++k)
-      found.sizes[k] = Interval<Natural>(with_others(Natural(covered[k])));
+  bool by_tables(const Cover& a, const Cover& b, PairSizes& found) {
+    if (!tables_.fill(std::array{&a, &b})) return false;
+    const u64 first = tables_.covered(0), second = tables_.covered(1);
+    const u64 either = (first + second + tables_.differing(0, 1)) / 2;
+    found.sizes = {of_tables(first), of_tables(second), of_tables(either)};
     found.visited = true;
     return true;
   }
-
-  // The variables that some cube tests, if they are few: their names, and where the table has them.
-  // A bit of `tested_` is a class that some cube forbids; the bits 2v and 2v + 1 stand side by
-  // side, so a variable of which both are set comes twice in a row and counts once.
-  bool find_tested() {
-    const std::size_t words = covers_[0].words();
-    tested_.assign(words, 0);
-    for (const Cover& cover : covers_)
-      for (std::size_t at = 0; at < cover.forbidden.size();)
-        for (std::size_t k = 0; k < words; ++k) tested_[k] |= cover.forbidden[at++];
-    names_.clear();
-    places_.resize(covers_[0].variables());
-    for (std::size_t k = 0; k < words; ++k)
-      for (u64 bits = tested_[k]; bits; bits &= bits - 1) {
-        const std::size_t v = (64 * k + static_cast<std::size_t>(std::countr_zero(bits))) / 2;
-        if (!names_.empty() && names_.back() == covers_[0].names[v]) continue;
-        if (names_.size() == TRUTH_VARIABLES) return false;
-        places_[v] = static_cast<u32>(names_.size());
-        names_.push_back(covers_[0].names[v]);
-      }
-    return true;
+  Interval<Natural> of_tables(u64 covered) {
+    return Interval<Natural>(with_others(Natural(covered), tables_.names()));
   }
 
-  void by_recursion(const Budget& budget, PairSizes& found, const Natural* first) {
-    const Natural contexts = all_contexts();
-    found.visit(contexts);
-    if (first) found.sizes[0] = Interval<Natural>(*first);
-    const auto [same_a, same_b] = simplifier_.join(covers_, both_, budget);
+  void visit(PairSizes& found) { found.visit(contexts()); }
+
+  void by_recursion(const Cover& first, const Cover& second, const Budget& budget,
+                    PairSizes& found) {
+    const Natural all = contexts();
+    const auto [same_a, same_b] = simplifier_.join(first, second, both_, budget);
     auto& [a, b, either] = found.sizes;
-    measure(covers_[0], contexts, budget, a);
+    measure(first, all, budget, a);
     if (same_a && same_b)
       b = a;
     else
-      measure(covers_[1], contexts, budget, b);
+      measure(second, all, budget, b);
     if (same_a || same_b)
       either = same_a ? a : b;
     else
-      measure(both_, contexts, budget, either);
+      measure(both_, all, budget, either);
   }
 
   void measure(const Cover& cover, const Natural& contexts, Budget budget,
@@ -134,27 +135,13 @@ class UnionCounter {
     const Cover small = compacted(cover);
     const Interval<Natural> left = uncovered(small, budget, memory_);
     nodes_ += budget.used;
-    names_ = small.names;
-    Interval<Natural> found(contexts), scaled(with_others(left.low));
-    if (!left.closed()) scaled.gap = with_others(left.gap);
+    Interval<Natural> found(contexts), scaled(with_others(left.low, small.names));
+    if (!left.closed()) scaled.gap = with_others(left.gap, small.names);
     found -= scaled;
     if (found.closed())
       size = std::move(found);
     else
       size.meet(found);
-  }
-
-  Natural all_contexts() {
-    names_.clear();
-    return with_others(Natural(1));
-  }
-
-  // A number of assignments of the variables names_, in contexts.
-  Natural with_others(Natural number) {
-    counted_.assign(names_.begin(), names_.end());
-    counted_.insert(counted_.end(), own_.begin(), own_.end());
-    classes_.multiply_by_others(number, counted_);
-    return number;
   }
 
   const ValueClasses& classes_;
@@ -167,10 +154,8 @@ class UnionCounter {
   std::array<Cover, 2> covers_;
   Cover both_;
   // Scratch space.
-  std::vector<u64> tested_;
-  std::vector<u32> names_, counted_, places_;
-  std::vector<SmallCube> small_;
-  std::array<std::vector<u64>, 2> tables_;
+  CoverTables tables_;
+  std::vector<u32> counted_;
 };
 
 }  // namespace contextwise

@@ -1,0 +1,440 @@
+// The distances of many models: of each to each, or of some to some others.
+//
+// The work goes pair by pair of variables. Models whose claims on the pair make the same cover are
+// one class. Each class is counted once and each two classes once, however many models they have;
+// what they are apart is added to the distances of their models. So models a few moves apart cost
+// what they differ in. Nothing rests on hashes: covers are one class if they are equal.
+//
+// Memory is that of the claims of all models, of the distances, and of the covers of one pair per
+// thread.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bigint.hpp"
+#include "budget.hpp"
+#include "claims.hpp"
+#include "classes.hpp"
+#include "cover.hpp"
+#include "cover_source.hpp"
+#include "features.hpp"
+#include "hashing.hpp"
+#include "index.hpp"
+#include "interval.hpp"
+#include "tables.hpp"
+#include "threads.hpp"
+#include "unions.hpp"
+
+namespace contextwise {
+
+// Many models over the same variables, as they come. The arrays live with the caller.
+struct ManyModels {
+  std::vector<std::int64_t> cardinalities;
+  std::vector<Natural> value_weights;  // see ValueClasses
+  std::vector<FeatureArrays> arrays;
+};
+
+// The claims of many models on some pairs: each distinct claim once, and for each model and pair
+// the numbers of its claims, rising.
+class ClaimPool {
+ public:
+  ClaimPool(const ManyModels& models, std::span<const Pair> pairs)
+      : ClaimPool(models, PairTable(pairs, models.cardinalities.size())) {}
+
+  std::size_t models() const { return indices_.size(); }
+  const ValueClasses& classes() const { return classes_; }
+  const Claims& claims() const { return claims_; }
+
+  // Appends the claims of a model on a pair.
+  void append(std::size_t model, std::size_t pair, std::vector<u32>& found) const {
+    const auto begin = static_cast<std::ptrdiff_t>(found.size());
+    for (u32 c : indices_[model].claims(pair)) found.push_back(numbers_[model][c]);
+    std::sort(found.begin() + begin, found.end());
+  }
+
+ private:
+  ClaimPool(const ManyModels& models, const PairTable& pairs)
+      : ClaimPool(models, speaking(models.arrays, pairs), pairs) {}
+  ClaimPool(const ManyModels& models, const std::vector<SpeakingFeatures>& features,
+            const PairTable& pairs)
+      : classes_(models.cardinalities, models.value_weights, features) {
+    claims_.stride = classes_.stride();
+    for (const SpeakingFeatures& model : features) {
+      const Claims own = ClaimMerger(model, classes_).run();
+      indices_.emplace_back(own, pairs);
+      std::vector<u32>& numbers = numbers_.emplace_back();
+      for (u32 c = 0; c < own.size(); ++c) numbers.push_back(number_of(own, c));
+    }
+  }
+
+  static std::vector<SpeakingFeatures> speaking(const std::vector<FeatureArrays>& arrays,
+                                                const PairTable& pairs) {
+    std::vector<SpeakingFeatures> found;
+    for (const FeatureArrays& model : arrays) found.emplace_back(model, pairs);
+    return found;
+  }
+
+  // The number of a claim in the pool, to which it is added if it is new.
+  u32 number_of(const Claims& own, u32 c) {
+    const u64 hash =
+        mix(mix(hash_of(own.scope(c)), hash_of(own.tests(c))), hash_of(own.forbidden_by(c)));
+    const auto next = static_cast<u32>(claims_.size());
+    const u32 known = table_.find_or_insert(mix(hash, 0), next, [&](u32 other) {
+      return std::ranges::equal(claims_.scope(other), own.scope(c)) &&
+             std::ranges::equal(claims_.tests(other), own.tests(c)) &&
+             std::ranges::equal(claims_.forbidden_by(other), own.forbidden_by(c));
+    });
+    if (known != HashTable::NONE) return known;
+    claims_.append(own, c);
+    return next;
+  }
+
+  ValueClasses classes_;
+  Claims claims_;
+  HashTable table_;
+  std::vector<PairIndex> indices_;         // of each model, by its own claims
+  std::vector<std::vector<u32>> numbers_;  // of each model's claims, in the pool
+};
+
+// Which distances are wanted, and where each one stands. The first `rows` models are set against
+// the others; without rows, each model against each one after it.
+class Cells {
+ public:
+  Cells(std::size_t models, std::size_t rows) : models_(models), rows_(rows) {}
+
+  std::size_t count() const {
+    return rows_ ? rows_ * (models_ - rows_) : models_ * (models_ - 1) / 2;
+  }
+  bool is_row(std::size_t model) const { return !rows_ || model < rows_; }
+  bool is_column(std::size_t model) const { return !rows_ || model >= rows_; }
+  bool each_to_each() const { return !rows_; }
+  // Where the distance of a row and a column stands.
+  std::size_t of(std::size_t row, std::size_t column) const {
+    if (rows_) return row * (models_ - rows_) + column - rows_;
+    if (row > column) std::swap(row, column);
+    return row * (2 * models_ - row - 1) / 2 + column - row - 1;
+  }
+
+ private:
+  std::size_t models_, rows_;
+};
+
+// Exact sums of equal width, one for each cell.
+class Sums {
+ public:
+  Sums(std::size_t cells, std::size_t width) : width_(width), words_(cells * width, 0) {}
+
+  // Adds a number some times; the caller has chosen the width so that the sum fits.
+  void add(std::size_t cell, const Natural& number, u64 times) {
+    u64* const sum = words_.data() + cell * width_;
+    u64 carry = 0;
+    std::size_t k = 0;
+    for (u64 word : number.words()) {
+      u64 high = 0, over = 0;
+      const u64 low = multiply_add(word, times, carry, high);
+      sum[k] = add_carry(sum[k], low, over);
+      carry = high + over;
+      ++k;
+    }
+    for (; carry; ++k) {
+      u64 over = 0;
+      sum[k] = add_carry(sum[k], carry, over);
+      carry = over;
+    }
+  }
+
+  const std::vector<u64>& words() const { return words_; }
+
+ private:
+  std::size_t width_;
+  std::vector<u64> words_;
+};
+
+// The models of one pair of variables, class by class: those of a class make the same cover.
+class PairClasses {
+ public:
+  PairClasses(const ClaimPool& pool, const Cells& cells) : pool_(pool), cells_(cells) {}
+
+  // False if all models are of one class.
+  bool run(const Pair& pair, std::size_t place, UnionCounter& counter) {
+    group_by_claims(place);
+    if (starts_.size() == 2) return false;
+    extract(pair, counter);
+    group_by_covers();
+    return count_ > 1;
+  }
+
+  std::size_t count() const { return count_; }
+  const Cover& cover(std::size_t k) const { return covers_[k]; }
+  // All of them.
+  const std::vector<const Cover*>& covers() const { return chosen_; }
+  // The models of a class that are wanted as rows, and those wanted as columns.
+  const std::vector<u32>& rows(std::size_t k) const { return rows_[k]; }
+  const std::vector<u32>& columns(std::size_t k) const { return columns_[k]; }
+
+ private:
+  std::span<const u32> claims_of(std::size_t group) const {
+    return {flat_.data() + starts_[group], starts_[group + 1] - starts_[group]};
+  }
+
+  // Models with the same claims on the pair are one group.
+  void group_by_claims(std::size_t place) {
+    flat_.clear();
+    starts_.assign(1, 0);
+    group_of_.clear();
+    table_.reset(16);
+    for (std::size_t m = 0; m < pool_.models(); ++m) {
+      const std::size_t begin = flat_.size();
+      pool_.append(m, place, flat_);
+      const std::span<const u32> mine(flat_.data() + begin, flat_.size() - begin);
+      const auto next = static_cast<u32>(starts_.size() - 1);
+      const u32 known = table_.find_or_insert(
+          hash_of(mine), next, [&](u32 g) { return std::ranges::equal(claims_of(g), mine); });
+      group_of_.push_back(known == HashTable::NONE ? next : known);
+      if (known == HashTable::NONE)
+        starts_.push_back(flat_.size());
+      else
+        flat_.resize(begin);
+    }
+  }
+
+  void extract(const Pair& pair, UnionCounter& counter) {
+    const std::size_t groups = starts_.size() - 1;
+    parts_.clear();
+    for (std::size_t g = 0; g < groups; ++g) parts_.push_back({&pool_.claims(), claims_of(g)});
+    if (covers_.size() < groups) covers_.resize(groups);
+    counter.extract(pair, parts_, budget, {covers_.data(), groups});
+    for (std::size_t g = 0; g < groups; ++g) sort_cubes(covers_[g]);
+  }
+
+  // Groups whose simplified covers are equal are one class.
+  void group_by_covers() {
+    const std::size_t groups = starts_.size() - 1;
+    table_.reset(groups);
+    class_of_.clear();
+    count_ = 0;
+    for (std::size_t g = 0; g < groups; ++g) {
+      const auto next = static_cast<u32>(count_);
+      const std::span<const u64> mine(covers_[g].forbidden);
+      const u32 known = table_.find_or_insert(
+          hash_of(mine), next, [&](u32 k) { return covers_[k].forbidden == covers_[g].forbidden; });
+      class_of_.push_back(known == HashTable::NONE ? next : known);
+      if (known != HashTable::NONE) continue;
+      if (g != count_) covers_[count_].forbidden.swap(covers_[g].forbidden);
+      ++count_;
+    }
+    chosen_.clear();
+    for (std::size_t k = 0; k < count_; ++k) chosen_.push_back(&covers_[k]);
+    rows_.assign(count_, {});
+    columns_.assign(count_, {});
+    for (u32 m = 0; m < group_of_.size(); ++m) {
+      const u32 k = class_of_[group_of_[m]];
+      if (cells_.is_row(m)) rows_[k].push_back(m);
+      if (cells_.is_column(m)) columns_[k].push_back(m);
+    }
+  }
+
+  // Equal sets of cubes get equal words.
+  void sort_cubes(Cover& cover) {
+    const std::size_t words = cover.words();
+    order_.resize(cover.size());
+    std::iota(order_.begin(), order_.end(), u32{0});
+    std::sort(order_.begin(), order_.end(), [&](u32 a, u32 b) {
+      return std::lexicographical_compare(cover.cube(a), cover.cube(a) + words, cover.cube(b),
+                                          cover.cube(b) + words);
+    });
+    sorted_.clear();
+    for (u32 c : order_) sorted_.insert(sorted_.end(), cover.cube(c), cover.cube(c) + words);
+    cover.forbidden.swap(sorted_);
+  }
+
+  const ClaimPool& pool_;
+  const Cells& cells_;
+  HashTable table_;
+  std::vector<u32> flat_;            // the claims of the groups, one after the other
+  std::vector<std::size_t> starts_;  // where each group begins in it
+  std::vector<u32> group_of_;        // of each model
+  std::vector<u32> class_of_;        // of each group
+  std::vector<PairClaims> parts_;
+  std::vector<Cover> covers_;  // of the groups, then of the classes
+  std::vector<const Cover*> chosen_;
+  std::size_t count_ = 0;  // of classes
+  std::vector<std::vector<u32>> rows_, columns_;
+  std::vector<u32> order_;  // scratch space
+  std::vector<u64> sorted_;
+};
+
+// A union that its budget did not suffice for: of this pair, in these two models, whose distance is
+// that of the two models of the cell.
+struct OpenUnion {
+  std::int64_t pair, first, second, cell;
+};
+
+struct DistanceOptions {
+  bool canonical = false;
+  unsigned threads = 1;
+  u64 node_budget = Budget::UNLIMITED;          // for each union
+  std::size_t memory = std::size_t{512} << 20;  // bytes for remembered subproblems, all threads
+};
+
+class DistanceCounter {
+ public:
+  // The pairs rise, and none comes twice. `factors`: what the contexts of each pair are multiplied
+  // by; empty if by one. `width`: how many words the largest distance takes.
+  DistanceCounter(const ManyModels& models, std::size_t rows, std::vector<Pair> pairs,
+                  std::vector<Natural> factors, std::size_t width, const DistanceOptions& options)
+      : pairs_(std::move(pairs)),
+        factors_(std::move(factors)),
+        options_(options),
+        cells_(models.arrays.size(), rows),
+        pool_(models, pairs_),
+        sums_(cells_.count(), width) {}
+
+  // Counts everything. `watch` is called from this thread a few times a second with the number of
+  // pairs done; when it returns false, the work stops.
+  void run(const std::function<bool(std::size_t)>& watch) {
+    const WatchedThreads::Work work = [this] { this->work(); };
+    const WatchedThreads::Watch look = [&] { return watch(done_); };
+    WatchedThreads(stop_, work, look).run(std::min<std::size_t>(options_.threads, pairs_.size()));
+  }
+
+  // Without the unions that stayed open.
+  const Sums& sums() const { return sums_; }
+  const std::vector<OpenUnion>& open() const { return open_; }
+
+ private:
+  static constexpr std::size_t BATCH = 1024;
+
+  // Two classes are so many times a number apart.
+  struct Apart {
+    std::size_t first, second;
+    Natural number;
+    u64 times;
+  };
+  // What a thread needs for one pair after the other.
+  struct Scratch {
+    UnionCounter counter;
+    PairClasses classes;
+    CoverTables tables;
+    std::vector<Interval<Natural>> sizes;
+    std::vector<Apart> apart;
+  };
+
+  void work() {
+    Scratch scratch{UnionCounter(pool_.classes(), options_.canonical,
+                                 options_.memory / std::max(1u, options_.threads)),
+                    PairClasses(pool_, cells_),
+                    {},
+                    {},
+                    {}};
+    for (std::size_t at = next_++; at < pairs_.size() && !stop_; at = next_++) {
+      scratch.counter.begin(pairs_[at]);
+      if (scratch.classes.run(pairs_[at], at, scratch.counter)) {
+        if (scratch.tables.fill(scratch.classes.covers()))
+          by_tables(at, scratch);
+        else
+          by_unions(at, scratch);
+        deliver(scratch);
+      }
+      ++done_;
+    }
+  }
+
+  Natural factor(std::size_t at) const { return factors_.empty() ? Natural(1) : factors_[at]; }
+
+  template <class Action>
+  void for_each_two(Scratch& scratch, Action action) {
+    const PairClasses& classes = scratch.classes;
+    const auto wanted = [&](std::size_t a, std::size_t b) {
+      return !classes.rows(a).empty() && !classes.columns(b).empty();
+    };
+    for (std::size_t a = 0; a < classes.count() && !stop_; ++a)
+      for (std::size_t b = a + 1; b < classes.count() && !stop_; ++b)
+        if (wanted(a, b) || wanted(b, a)) action(a, b);
+  }
+
+  void by_tables(std::size_t at, Scratch& scratch) {
+    Natural one = scratch.counter.with_others(factor(at), scratch.tables.names());
+    for_each_two(scratch, [&](std::size_t a, std::size_t b) {
+      add(scratch, {a, b, one, scratch.tables.differing(a, b)});
+    });
+  }
+
+  void by_unions(std::size_t at, Scratch& scratch) {
+    const Budget budget{options_.node_budget, Clock::time_point::max(), &stop_};
+    Interval<Natural> unknown;
+    unknown.gap = scratch.counter.contexts();
+    scratch.sizes.clear();
+    for (const Cover* cover : scratch.classes.covers())
+      scratch.sizes.push_back(scratch.counter.size(*cover, budget));
+    for_each_two(scratch, [&](std::size_t a, std::size_t b) {
+      PairSizes found{{scratch.sizes[a], scratch.sizes[b], unknown}, true};
+      scratch.counter.run(scratch.classes.cover(a), scratch.classes.cover(b), budget, found);
+      if (!found.closed()) return leave_open(at, scratch.classes, a, b);
+      Natural apart = found.sizes[2].low;
+      apart <<= 1;
+      apart -= found.sizes[0].low;
+      apart -= found.sizes[1].low;
+      if (!factors_.empty()) apart *= factors_[at];
+      add(scratch, {a, b, std::move(apart), 1});
+    });
+  }
+
+  void add(Scratch& scratch, Apart apart) {
+    scratch.apart.push_back(std::move(apart));
+    if (scratch.apart.size() == BATCH) deliver(scratch);
+  }
+
+  // Adds what a thread has found to the distances of the models.
+  void deliver(Scratch& scratch) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [a, b, number, times] : scratch.apart)
+      for_each_cell(scratch.classes, a, b, [&](std::size_t cell) {
+        if (times) sums_.add(cell, number, times);
+      });
+    scratch.apart.clear();
+  }
+
+  void leave_open(std::size_t at, const PairClasses& classes, std::size_t a, std::size_t b) {
+    const auto some = [&](std::size_t k) {
+      return (classes.rows(k).empty() ? classes.columns(k) : classes.rows(k)).front();
+    };
+    const std::lock_guard lock(mutex_);
+    for_each_cell(classes, a, b, [&](std::size_t cell) {
+      open_.push_back(
+          {static_cast<std::int64_t>(at), some(a), some(b), static_cast<std::int64_t>(cell)});
+    });
+  }
+
+  template <class Action>
+  void for_each_cell(const PairClasses& classes, std::size_t a, std::size_t b,
+                     Action action) const {
+    for (u32 row : classes.rows(a))
+      for (u32 column : classes.columns(b)) action(cells_.of(row, column));
+    if (cells_.each_to_each()) return;
+    for (u32 row : classes.rows(b))
+      for (u32 column : classes.columns(a)) action(cells_.of(row, column));
+  }
+
+  std::vector<Pair> pairs_;
+  std::vector<Natural> factors_;
+  DistanceOptions options_;
+  Cells cells_;
+  ClaimPool pool_;
+  Sums sums_;
+  std::vector<OpenUnion> open_;
+  std::mutex mutex_;  // of sums_ and open_
+  std::atomic<std::size_t> next_{0}, done_{0};
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace contextwise
