@@ -44,12 +44,13 @@ class Cluster:
 
 
 def start(folder: Path, role: str, *options: str) -> subprocess.Popen[bytes]:
-    here = str(Path(__file__).parent)  # workers import the functions of this module
+    # Workers import the functions of this module, and the same package as this process.
+    places = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     with open(folder / f"{role}.log", "ab") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "dask", role, *ALONE, str(folder / "scheduler"), *options],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": here, "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(places), "OMP_NUM_THREADS": "1"},
             stdout=log,
             stderr=log,
         )
