@@ -14,6 +14,7 @@ from contextwise.comparison.track import Tracker, track
 from contextwise.counting import native
 from contextwise.counting.changes import ChangesInPython, NativeChanges
 from contextwise.errors import ContextwiseError
+from contextwise.learning.generate import random_structure
 from contextwise.testing import domains, features, structures
 
 RESTRICTIONS: dict[str, dict[str, Any]] = {
@@ -75,6 +76,22 @@ def test_a_random_walk_is_exact_at_every_step(restriction: dict[str, Any]) -> No
     assert kinds >= {"add", "remove", "replace", "undo"}
 
 
+@pytest.mark.parametrize("canonical", [False, True])
+def test_a_walk_among_many_variables_is_exact(canonical: bool) -> None:
+    """Too many variables for truth tables, inside of the cubes too."""
+    domain = Domain({f"X{k}": 3 if k % 9 == 8 else 2 for k in range(30)})
+    pool = list(random_structure(domain, features=160, lengths=(2, 7), rng=3))
+    true, guess = Structure(domain, pool[:70]), Structure(domain, pool[50:120])
+    contexts: dict[str, Any] = {"contexts": "canonical"} if canonical else {}
+    tracker = track(true, guess, **contexts)
+    for k in range(40):
+        tracker.replace(pool[50 + k], pool[120 + k])
+        assert tracker.confusion == compare(true, tracker.guess, **contexts).confusion
+    for _ in range(40):
+        tracker.undo()
+    assert tracker.confusion == compare(true, guess, **contexts).confusion
+
+
 @given(st.data())
 def test_a_preview_tells_what_the_change_does_and_changes_nothing(data: st.DataObject) -> None:
     domain = data.draw(domains(min_variables=2))
@@ -104,13 +121,15 @@ def test_the_twins_count_the_same(data: st.DataObject, canonical: bool) -> None:
     more = [[twin.know(f) for f in new] for twin in twins]
     assert more[0] == more[1]
     less = [f for f in range(len(b)) if data.draw(st.booleans())]
-    assert twins[0].count(pairs, more[0], less) == twins[1].count(pairs, more[1], less)
+    assert twins[0].growth(pairs, more[0], less) == twins[1].growth(pairs, more[1], less)
     for twin in twins:
         for f in less:
             twin.erase(f)
         for f in more[0]:
             twin.insert(f)
-    assert twins[0].count(pairs, [], []) == twins[1].count(pairs, [], [])
+    back = twins[0].growth(pairs, less, more[0])
+    assert back == twins[1].growth(pairs, less, more[0])
+    assert twins[0].growth(pairs, [], []) == [(0, 0)] * len(pairs)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 """A comparison that follows changes: what one feature more or less does to the distance.
 
 A search for structures tries thousands of small changes. A change of one feature touches only the
-pairs inside its scope, so a `Tracker` counts these anew and keeps the rest; it is exact after every
-step, and ``preview`` tells what a change would do without making it.
+pairs inside its scope, and of these only the contexts inside its cube. A `Tracker` counts what
+changes there and keeps the rest; it is exact after every step, and ``preview`` tells what a change
+would do without making it.
 
-The cost of a step is that of the unions of the touched pairs, k(k - 1)/2 for a feature of k
-variables. Memory grows with the features that were ever known to the tracker, one entry for each
-pair of their scopes, and with the steps that can be undone.
+The cost of a step is that of k(k - 1)/2 pairs for a feature of k variables. Memory grows with the
+features that were ever known to the tracker, one entry for each pair of their scopes, and with the
+steps that can be undone.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import combinations
+from math import prod
 from typing import Unpack
 
 import numpy as np
@@ -32,6 +34,8 @@ from contextwise.models.structure import Structure
 Literals = tuple[tuple[int, int], ...]
 PairPositions = tuple[int, int]
 Unions = tuple[Number, Number, Number]
+Growth = dict[PairPositions, tuple[Number, Number]]
+"""Of each touched pair, how much the union of the guess grows, and that of both models."""
 
 
 def track(true: ModelLike, guess: ModelLike, **restriction: Unpack[Restriction]) -> Tracker:
@@ -103,7 +107,7 @@ class Tracker:
         }
         sums = [sum(column) for column in comparison.unions.lower.T]
         self._sums: Unions = (sums[0], sums[1], sums[2]) if len(sums) == 3 else (0, 0, 0)
-        self._history: list[tuple[list[Literals], list[Literals], dict[PairPositions, Unions]]] = []
+        self._history: list[tuple[list[Literals], list[Literals], Growth]] = []
 
     # -- what is known ---------------------------------------------------------------------------
 
@@ -223,7 +227,7 @@ class Tracker:
         """
         more = [self._literals(feature) for feature in add]
         less = [self._literals(feature) for feature in remove]
-        return self._confusion(self._moved(self._counted(more, less)))
+        return self._confusion(_grown(self._sums, self._growth(more, less).values()))
 
     def undo(self) -> Tracker:
         """Take back the last step.
@@ -239,31 +243,29 @@ class Tracker:
         """
         if not self._history:
             raise ContextwiseError("there is no step to undo")
-        more, less, before = self._history.pop()
-        self._apply(less, more, before)
+        more, less, growth = self._history.pop()
+        self._apply(less, more, {pair: (-b, -u) for pair, (b, u) in growth.items()})
         return self
 
     def _step(self, more: list[Literals], less: list[Literals]) -> Tracker:
-        found = self._counted(more, less)
-        before = {pair: self._sizes.get(pair, (0, 0, 0)) for pair in found}
-        self._apply(more, less, found)
-        self._history.append((more, less, before))
+        growth = self._growth(more, less)
+        self._apply(more, less, growth)
+        self._history.append((more, less, growth))
         return self
 
-    def _apply(
-        self, more: list[Literals], less: list[Literals], found: dict[PairPositions, Unions]
-    ) -> None:
+    def _apply(self, more: list[Literals], less: list[Literals], growth: Growth) -> None:
         for literals in less:
             self._unions.erase(self._number[literals])
             del self._present[literals]
         for literals in more:
             self._unions.insert(self._number[literals])
             self._present[literals] = None
-        self._sums = self._moved(found)
-        self._sizes.update(found)
+        self._sums = _grown(self._sums, growth.values())
+        for pair, own in growth.items():
+            self._sizes[pair] = _grown(self._sizes.get(pair, (0, 0, 0)), [own])
 
-    def _counted(self, more: list[Literals], less: list[Literals]) -> dict[PairPositions, Unions]:
-        """The unions of the touched pairs after a change; a change that cannot be is refused."""
+    def _growth(self, more: list[Literals], less: list[Literals]) -> Growth:
+        """What a change does to the pairs it touches; a change that cannot be is refused."""
         self._check(more, less)
         for literals in more:
             if literals not in self._number:
@@ -275,21 +277,20 @@ class Tracker:
             touched = {pair: None for pair in touched if pair in self._asked}
         pairs = list(touched)
         numbers = [[self._number[literals] for literals in side] for side in (more, less)]
-        flat = self._unions.count(pairs, *numbers)
-        rows = zip(pairs, flat[::3], flat[1::3], flat[2::3], strict=True)
+        found = zip(pairs, self._unions.growth(pairs, *numbers), strict=True)
         if self._question.value_weights is None:
-            return {pair: (a, b, u) for pair, a, b, u in rows}
-        return {pair: self._shares(pair, (a, b, u)) for pair, a, b, u in rows}
+            return dict(found)
+        return {
+            pair: (Fraction(b, whole), Fraction(u, whole))
+            for pair, (b, u) in found
+            for whole in [self._whole(pair)]
+        }
 
-    def _shares(self, pair: PairPositions, unions: tuple[int, int, int]) -> Unions:
-        """Weighted unions as shares of what the contexts of the pair weigh."""
+    def _whole(self, pair: PairPositions) -> int:
+        """What all contexts of a pair weigh, in the units of the counts."""
         weights = self._question.value_weights or ()
-        whole = 1
-        for v, own in enumerate(weights):
-            if self._question.canonical or v not in pair:
-                whole *= sum(own)
-        a, b, u = (Fraction(size, whole) for size in unions)
-        return a, b, u
+        inside = () if self._question.canonical else pair
+        return prod(sum(own) for v, own in enumerate(weights) if v not in inside)
 
     def _check(self, more: list[Literals], less: list[Literals]) -> None:
         for literals in less:
@@ -304,14 +305,6 @@ class Tracker:
             raise DomainError("a change cannot add and remove the same feature")
 
     # -- small things ----------------------------------------------------------------------------
-
-    def _moved(self, found: dict[PairPositions, Unions]) -> Unions:
-        """The sums over all pairs, after those of some pairs have changed."""
-        a, b, u = self._sums
-        for pair, (new_a, new_b, new_u) in found.items():
-            old_a, old_b, old_u = self._sizes.get(pair, (0, 0, 0))
-            a, b, u = a + new_a - old_a, b + new_b - old_b, u + new_u - old_u
-        return a, b, u
 
     def _confusion(self, sums: Unions) -> Confusion:
         a, b, u = sums
@@ -331,3 +324,11 @@ class Tracker:
     def _text(self, literals: Literals) -> str:
         domain = self._question.domain
         return repr(write_literals(domain.literal(v, allowed) for v, allowed in literals))
+
+
+def _grown(unions: Unions, growth: Iterable[tuple[Number, Number]]) -> Unions:
+    """Unions after the second and the third have grown."""
+    a, b, u = unions
+    for more_b, more_u in growth:
+        b, u = b + more_b, u + more_u
+    return a, b, u

@@ -1,9 +1,10 @@
 """The unions of two models while features of the second come and go.
 
 A feature touches only the pairs inside its scope. A `ChangingUnions` keeps, for each pair, the
-features of both models that speak of it, and counts the three unions of the pairs that are asked
-for, as they are or as they would be after a change. The compiled one is ``kernel/tracker.hpp``;
-`ChangesInPython` is its readable twin and stands in where the kernel was not built.
+features of both models that speak of it, and counts how much two unions of a pair grow by a change:
+that of the second model, and that of both. The compiled one is ``kernel/tracker.hpp``, which counts
+inside the cubes that come and go; `ChangesInPython` is its readable twin, which counts before and
+after, and stands in where the kernel was not built.
 
 Features of the second model have numbers: those it begins with 0, 1, …, later ones as `know` says.
 Memory grows with the features that were ever known: one entry per feature and pair of its scope.
@@ -25,6 +26,8 @@ from contextwise.models.features import Features, as_words, no_features, words_o
 Literals = Sequence[tuple[int, int]]
 """A feature: rising variables, each with the values it allows as an int."""
 PairList = list[tuple[int, int]]
+Growth = tuple[int, int]
+"""Of the second model's union, and of that of both models."""
 
 
 class ChangingUnions(Protocol):
@@ -42,8 +45,8 @@ class ChangingUnions(Protocol):
         """Take a feature out of the second model; it stays known."""
         ...
 
-    def count(self, pairs: PairList, more: list[int], less: list[int]) -> list[int]:
-        """The three unions of each pair, with some features more or less.
+    def growth(self, pairs: PairList, more: list[int], less: list[int]) -> list[Growth]:
+        """How much two unions of each pair grow with some features more and some less.
 
         Parameters
         ----------
@@ -53,8 +56,8 @@ class ChangingUnions(Protocol):
 
         Returns
         -------
-        list of int
-            Of the first model, of the second and of both, one pair after the other.
+        list of two ints each
+            Of the second model, and of both; below 0 where a union shrinks.
         """
         ...
 
@@ -87,11 +90,9 @@ def changing_unions(
     >>> a = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
     >>> b = Structure(a.domain, ["A=1 & B=1 & C=1"])
     >>> unions = changing_unions(a.features, b.features)
-    >>> unions.count([(0, 1)], [], [])
-    [2, 1, 2]
     >>> more = unions.know([(0, 0b01), (1, 0b01), (2, 0b01)])
-    >>> unions.count([(0, 1)], [more], [])
-    [2, 2, 2]
+    >>> unions.growth([(0, 1)], [more], [])  # the second model had one context, and has both now
+    [(1, 0)]
     """
     kind = ChangesInPython if native.missing() else NativeChanges
     return kind(a, b, canonical, value_weights)
@@ -106,7 +107,6 @@ class NativeChanges:
         self._words = words_of(a.cardinalities)
         self._tracker = native.tracker(a, b, canonical=canonical, value_weights=value_weights)
         self.insert, self.erase = self._tracker.insert, self._tracker.erase
-        self.count = self._tracker.count
 
     def know(self, literals: Literals) -> int:
         """Make a feature known, and give its number."""
@@ -118,6 +118,22 @@ class NativeChanges:
             rows = [as_words(s, self._words) for _, s in literals]
             values = np.array(rows, dtype=np.uint64).reshape(-1, self._words)
         return self._tracker.know((starts, variables, values))
+
+    def growth(self, pairs: PairList, more: list[int], less: list[int]) -> list[Growth]:
+        """How much two unions of each pair grow.
+
+        Parameters
+        ----------
+        pairs, more, less
+            As in `ChangingUnions`.
+
+        Returns
+        -------
+        list of two ints each
+        """
+        flat = self._tracker.count(pairs, more, less)
+        parts = zip(flat[::4], flat[1::4], flat[2::4], flat[3::4], strict=True)
+        return [(b - b_lost, u - u_lost) for b, b_lost, u, u_lost in parts]
 
 
 class ChangesInPython:
@@ -153,8 +169,8 @@ class ChangesInPython:
         for pair in _pairs(self._known[feature]):
             self._b[pair].remove(feature)
 
-    def count(self, pairs: PairList, more: list[int], less: list[int]) -> list[int]:
-        """The three unions of each pair, one after the other.
+    def growth(self, pairs: PairList, more: list[int], less: list[int]) -> list[Growth]:
+        """How much two unions of each pair grow.
 
         Parameters
         ----------
@@ -163,16 +179,23 @@ class ChangesInPython:
 
         Returns
         -------
-        list of int
+        list of two ints each
         """
         found = []
         for pair in pairs:
-            mine = [f for f in self._b.get(pair, ()) if f not in less]
-            mine += [f for f in more if pair in _pairs(self._known[f])]
-            a = self._cubes(pair, self._a.get(pair, ()))
-            b = self._cubes(pair, (self._known[f] for f in mine))
-            found += [count_union(self._source.cover(pair, cubes)) for cubes in (a, b, a + b)]
+            before = self._b.get(pair, [])
+            after = [f for f in before if f not in less]
+            after += [f for f in more if pair in _pairs(self._known[f])]
+            (b, u), (new_b, new_u) = self._unions(pair, before), self._unions(pair, after)
+            found.append((new_b - b, new_u - u))
         return found
+
+    def _unions(self, pair: tuple[int, int], mine: Iterable[int]) -> tuple[int, int]:
+        """The union of these features of the second model, and that of both models."""
+        a = self._cubes(pair, self._a.get(pair, ()))
+        b = self._cubes(pair, (self._known[f] for f in mine))
+        alone, both = (count_union(self._source.cover(pair, cubes)) for cubes in (b, a + b))
+        return alone, both
 
     def _cubes(self, pair: tuple[int, int], features: Iterable[Literals]) -> list[Literals]:
         if self._canonical:

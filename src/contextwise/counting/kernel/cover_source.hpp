@@ -22,24 +22,24 @@ struct PairClaims {
 
 class CoverSource {
  public:
-  CoverSource(const ValueClasses& classes, bool canonical)
-      : classes_(classes), canonical_(canonical), places_(classes.variables()) {}
+  explicit CoverSource(const ValueClasses& classes)
+      : classes_(classes), places_(classes.variables()) {}
 
-  // One cover per model, all over the same bits. What they held before is gone; their space is used
-  // again.
-  void run(const Pair& pair, std::span<const PairClaims> models, std::span<Cover> covers) {
+  // One cover per model, all over the same bits, without some variables that are no part of a
+  // context. What the covers held before is gone; their space is used again.
+  void run(std::span<const u32> without, std::span<const PairClaims> models,
+           std::span<Cover> covers) {
     ++round_;
-    if (!canonical_)
-      for (u32 v : {pair.first, pair.second}) places_[v] = {round_, 0, 0};
+    for (u32 v : without) places_[v] = {round_, 0, 0};
     std::vector<u32>& names = covers[0].names;
     names.clear();
     chosen_.clear();
     for (const auto& [model, claims] : models) {
-      chosen_.push_back(enough(*model, claims, pair));
+      chosen_.push_back(enough(*model, claims, without.size()));
       for (u32 c : chosen_.back())
         for (u32 v : model->tests(c)) {
           if (places_[v].round == round_) continue;
-          places_[v].round = round_;
+          places_[v] = {round_, 0, ~u64{0}};
           names.push_back(v);
         }
     }
@@ -64,15 +64,14 @@ class CoverSource {
     u64 keep;
   };
 
-  // The claims that have to be looked at. One that tests nothing but the pair holds everywhere, and
-  // stands for all.
+  // The claims that have to be looked at. One that tests nothing but the variables that are left
+  // out, of which there are so many, holds everywhere, and stands for all.
   std::span<const u32> enough(const Claims& model, std::span<const u32> all,
-                              const Pair& pair) const {
-    if (canonical_) return all;
+                              std::size_t without) const {
+    const auto left_out = [&](u32 v) { return places_[v].round == round_ && !places_[v].keep; };
     for (const u32& claim : all) {
       const std::span<const u32> tests = model.tests(claim);
-      if (tests.size() <= 2 && std::ranges::all_of(tests, [&](u32 v) { return pair.has(v); }))
-        return {&claim, 1};
+      if (tests.size() <= without && std::ranges::all_of(tests, left_out)) return {&claim, 1};
     }
     return all;
   }
@@ -124,7 +123,6 @@ class CoverSource {
   }
 
   const ValueClasses& classes_;
-  bool canonical_;
   u32 round_ = 0;
   std::vector<Place> places_;
   std::vector<std::span<const u32>> chosen_;  // scratch space

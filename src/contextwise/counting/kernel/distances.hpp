@@ -165,10 +165,10 @@ class PairClasses {
   PairClasses(const ClaimPool& pool, const Cells& cells) : pool_(pool), cells_(cells) {}
 
   // False if all models are of one class.
-  bool run(const Pair& pair, std::size_t place, UnionCounter& counter) {
+  bool run(std::size_t place, UnionCounter& counter, const Budget& budget) {
     group_by_claims(place);
     if (starts_.size() == 2) return false;
-    extract(pair, counter);
+    extract(counter, budget);
     group_by_covers();
     return count_ > 1;
   }
@@ -207,12 +207,12 @@ class PairClasses {
     }
   }
 
-  void extract(const Pair& pair, UnionCounter& counter) {
+  void extract(UnionCounter& counter, const Budget& budget) {
     const std::size_t groups = starts_.size() - 1;
     parts_.clear();
     for (std::size_t g = 0; g < groups; ++g) parts_.push_back({&pool_.claims(), claims_of(g)});
     if (covers_.size() < groups) covers_.resize(groups);
-    counter.extract(pair, parts_, budget, {covers_.data(), groups});
+    counter.extract(parts_, budget, {covers_.data(), groups});
     for (std::size_t g = 0; g < groups; ++g) sort_cubes(covers_[g]);
   }
 
@@ -336,13 +336,14 @@ class DistanceCounter {
                     {},
                     {},
                     {}};
+    const Budget budget{options_.node_budget, Clock::time_point::max(), &stop_};
     for (std::size_t at = next_++; at < pairs_.size() && !stop_; at = next_++) {
       scratch.counter.begin(pairs_[at]);
-      if (scratch.classes.run(pairs_[at], at, scratch.counter)) {
+      if (scratch.classes.run(at, scratch.counter, budget)) {
         if (scratch.tables.fill(scratch.classes.covers()))
           by_tables(at, scratch);
         else
-          by_unions(at, scratch);
+          by_unions(at, scratch, budget);
         deliver(scratch);
       }
       ++done_;
@@ -369,8 +370,7 @@ class DistanceCounter {
     });
   }
 
-  void by_unions(std::size_t at, Scratch& scratch) {
-    const Budget budget{options_.node_budget, Clock::time_point::max(), &stop_};
+  void by_unions(std::size_t at, Scratch& scratch, const Budget& budget) {
     Interval<Natural> unknown;
     unknown.gap = scratch.counter.contexts();
     scratch.sizes.clear();
@@ -378,7 +378,10 @@ class DistanceCounter {
       scratch.sizes.push_back(scratch.counter.size(*cover, budget));
     for_each_two(scratch, [&](std::size_t a, std::size_t b) {
       PairSizes found{{scratch.sizes[a], scratch.sizes[b], unknown}, true};
-      scratch.counter.run(scratch.classes.cover(a), scratch.classes.cover(b), budget, found);
+      if (found.sizes[0].low == unknown.gap || found.sizes[1].low == unknown.gap)
+        found.sizes[2] = Interval<Natural>(unknown.gap);  // one of them is everything
+      else
+        scratch.counter.run(scratch.classes.cover(a), scratch.classes.cover(b), budget, found);
       if (!found.closed()) return leave_open(at, scratch.classes, a, b);
       Natural apart = found.sizes[2].low;
       apart <<= 1;

@@ -283,8 +283,7 @@ py::array_t<std::int64_t> differing(const Array<u64>& first, const Array<u64>& s
   return counts;
 }
 
-// A Tracker for Python: its unions as ints, small ones at once, hard ones while Ctrl-C is looked
-// for.
+// A Tracker for Python: changes as ints, small ones at once, hard ones while Ctrl-C is looked for.
 class PyTracker {
  public:
   PyTracker(const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights,
@@ -296,14 +295,15 @@ class PyTracker {
   void insert(u32 claim) { tracker_.insert(claim); }
   void erase(u32 claim) { tracker_.erase(claim); }
 
-  // Three ints for each pair, in a row.
+  // For each pair four ints, in a row: how much the union of the guess grows and shrinks, and how
+  // much that of both models.
   py::list count(const std::vector<std::pair<u32, u32>>& pairs, const std::vector<u32>& more,
                  const std::vector<u32>& less) {
     wanted_.clear();
     for (const auto& [first, second] : pairs) wanted_.push_back({first, second});
     found_.clear();
     tracker_.count(wanted_, more, less, Budget{AT_ONCE}, found_);
-    if (!std::ranges::all_of(found_, &PairSizes::closed)) {
+    if (!std::ranges::all_of(found_, &Growth::closed)) {
       std::atomic<bool> stop{false};
       const py::gil_scoped_release release;
       const WatchedThreads::Work work = [&] {
@@ -313,8 +313,11 @@ class PyTracker {
       WatchedThreads(stop, work, [] { return check_signals(), true; }).run(1);
     }
     py::list result;
-    for (const PairSizes& pair : found_)
-      for (const Interval<Natural>& size : pair.sizes) result.append(integer(size.low));
+    for (const auto& [grown, shrunk, closed] : found_)
+      for (std::size_t k = 0; k < 2; ++k) {
+        result.append(integer(grown[k]));
+        result.append(integer(shrunk[k]));
+      }
     return result;
   }
 
@@ -323,7 +326,7 @@ class PyTracker {
 
   Tracker tracker_;
   std::vector<Pair> wanted_;
-  std::vector<PairSizes> found_;
+  std::vector<Growth> found_;
 };
 
 }  // namespace

@@ -38,8 +38,7 @@ class Simplifier {
 
   // The union of two simplified covers over the same bits; and whether it has just the cubes of
   // the first, and of the second.
-  std::array<bool, 2> join(const Cover& a, const Cover& b, Cover& both,
-                           const Budget& budget) {
+  std::array<bool, 2> join(const Cover& a, const Cover& b, Cover& both, const Budget& budget) {
     both = a;
     both.forbidden.insert(both.forbidden.end(), b.forbidden.begin(), b.forbidden.end());
     begin(both);

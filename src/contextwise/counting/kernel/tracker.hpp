@@ -1,11 +1,14 @@
 // A guess that changes feature by feature, beside a true model that stays.
 //
-// A feature touches only the pairs inside its scope. For these the claims of both models are at
-// hand in lists, so that a change costs what it touches: the covers of its pairs, and their unions.
-// Every value is a class of its own, because nobody knows which features will come.
+// A feature touches only the pairs inside its scope, and on a pair only the contexts inside its
+// cube: adding it makes the guess depend in those of them that no other claim of the guess covers.
+// So they are counted inside the cube, where few variables are left and few claims hold. For each
+// pair the claims of both models are at hand in lists. Every value is a class of its own, because
+// nobody knows which features will come.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,11 +25,20 @@
 
 namespace contextwise {
 
+// How much the unions of a pair grow and shrink: that of the guess, and that of both models.
+struct Growth {
+  std::array<Natural, 2> more, less;
+  bool closed = false;
+};
+
 class Tracker {
  public:
   Tracker(std::vector<std::int64_t> cardinalities, const std::vector<Natural>& value_weights,
           const FeatureArrays& a, const FeatureArrays& b, bool canonical, std::size_t memory)
-      : classes_(std::move(cardinalities), value_weights), counter_(classes_, canonical, memory) {
+      : classes_(std::move(cardinalities), value_weights),
+        canonical_(canonical),
+        counter_(classes_, canonical, memory),
+        fixed_(classes_.variables(), FREE) {
     const SpeakingFeatures all(a);
     a_ = ClaimMerger(all, classes_).run();
     b_.stride = a_.stride = classes_.stride();
@@ -47,33 +59,118 @@ class Tracker {
     for_each_pair(b_.scope(claim), [&](PairLists& lists) { std::erase(lists.b, claim); });
   }
 
-  // The unions of some pairs, as they would be with some claims more and others less in the guess.
+  // What some claims more and others less in the guess would do to some pairs; what is closed
+  // already stays. One claim goes or comes after the other.
   void count(std::span<const Pair> pairs, std::span<const u32> more, std::span<const u32> less,
-             const Budget& budget, std::vector<PairSizes>& found) {
+             const Budget& budget, std::vector<Growth>& found) {
     found.resize(pairs.size());
     for (std::size_t k = 0; k < pairs.size(); ++k) {
-      PairLists& lists = lists_of(pairs[k].first, pairs[k].second);
-      mine_.clear();
-      for (u32 claim : lists.b)
-        if (std::ranges::find(less, claim) == less.end()) mine_.push_back(claim);
-      for (u32 claim : more)
-        if (has(b_.scope(claim), pairs[k])) mine_.push_back(claim);
-      counter_.run(pairs[k], {{{&a_, lists.a}, {&b_, mine_}}}, budget, found[k],
-                   lists.counted ? &lists.size : nullptr);
-      if (!lists.counted && found[k].sizes[0].closed()) {
-        lists.size = found[k].sizes[0].low;
-        lists.counted = true;
+      if (found[k].closed) continue;
+      found[k] = {{}, {}, true};
+      const PairLists& lists = lists_of(pairs[k].first, pairs[k].second);
+      mine_ = lists.b;
+      for (u32 claim : less) {
+        if (!has(b_.scope(claim), pairs[k])) continue;
+        std::erase(mine_, claim);
+        add(pairs[k], claim, lists.a, budget, found[k].less, found[k].closed);
+      }
+      for (u32 claim : more) {
+        if (!has(b_.scope(claim), pairs[k])) continue;
+        add(pairs[k], claim, lists.a, budget, found[k].more, found[k].closed);
+        mine_.push_back(claim);
       }
     }
   }
 
  private:
+  static constexpr u32 FREE = ~u32{0};
+
   struct PairLists {
     u64 key = 0;
     std::vector<u32> a, b;  // the claims of both models
-    Natural size{};         // of the true model's union, once it was counted
-    bool counted = false;
   };
+
+  // Adds how many contexts of a claim's cube mine_ does not cover, and how many both models do not.
+  void add(const Pair& pair, u32 claim, std::span<const u32> true_claims, const Budget& budget,
+           std::array<Natural, 2>& sums, bool& closed) {
+    if (fix(pair, claim))
+      add_inside(pair, true_claims, budget, sums, closed);
+    else
+      add_by_difference(pair, claim, true_claims, budget, sums, closed);
+    for (u32 v : without_) fixed_[v] = FREE;
+  }
+
+  // Fixes the variables that a claim tests, to the one class that it allows of each; false if it
+  // allows several.
+  bool fix(const Pair& pair, u32 claim) {
+    without_.clear();
+    weight_ = Natural(1);
+    const u64* forbidden = b_.forbidden_by(claim).data();
+    for (u32 v : b_.tests(claim)) {
+      const u64* const set = forbidden;
+      forbidden += b_.stride;
+      if (!canonical_ && pair.has(v)) continue;
+      u32 allowed = FREE, count = 0;
+      for (u32 k = 0; k < classes_.count(v) && count < 2; ++k)
+        if (!(set[k / 64] >> k % 64 & 1)) {
+          allowed = k;
+          ++count;
+        }
+      if (count != 1) return false;
+      fixed_[v] = allowed;
+      without_.push_back(v);
+      if (!classes_.unit(v)) weight_ *= classes_.weight(v, allowed);
+    }
+    return true;
+  }
+
+  void add_inside(const Pair& pair, std::span<const u32> true_claims, const Budget& budget,
+                  std::array<Natural, 2>& sums, bool& closed) {
+    keep_holding(b_, mine_, holding_[0]);
+    keep_holding(a_, true_claims, holding_[1]);
+    counter_.begin(pair, without_);
+    const Natural contexts = counter_.contexts();
+    PairSizes found;
+    counter_.run({{{&b_, holding_[0]}, {&a_, holding_[1]}}}, budget, found, false);
+    for (std::size_t k = 0; k < 2; ++k) {
+      closed &= found.sizes[2 * k].closed();
+      Natural open = contexts;
+      open -= found.sizes[2 * k].low;
+      open *= weight_;
+      sums[k] += open;
+    }
+  }
+
+  // The claims that hold somewhere inside the fixed cube.
+  void keep_holding(const Claims& model, std::span<const u32> claims, std::vector<u32>& kept) {
+    kept.clear();
+    for (u32 claim : claims) {
+      const u64* forbidden = model.forbidden_by(claim).data();
+      const bool holds = std::ranges::all_of(model.tests(claim), [&](u32 v) {
+        const u32 fixed = fixed_[v];
+        const bool allowed = fixed == FREE || !(forbidden[fixed / 64] >> fixed % 64 & 1);
+        forbidden += model.stride;
+        return allowed;
+      });
+      if (holds) kept.push_back(claim);
+    }
+  }
+
+  // The same from the unions without the claim and with it.
+  void add_by_difference(const Pair& pair, u32 claim, std::span<const u32> true_claims,
+                         const Budget& budget, std::array<Natural, 2>& sums, bool& closed) {
+    PairSizes before, after;
+    counter_.run(pair, {{{&a_, true_claims}, {&b_, mine_}}}, budget, before);
+    mine_.push_back(claim);
+    counter_.run(pair, {{{&a_, true_claims}, {&b_, mine_}}}, budget, after);
+    mine_.pop_back();
+    closed &= before.closed() && after.closed();
+    for (std::size_t k = 0; k < 2 && closed; ++k) {
+      Natural grown = after.sizes[k + 1].low;
+      grown -= before.sizes[k + 1].low;
+      sums[k] += grown;
+    }
+  }
 
   static u64 key_of(u32 first, u32 second) { return u64{first} << 32 | second; }
   static bool has(std::span<const u32> scope, const Pair& pair) {
@@ -98,11 +195,18 @@ class Tracker {
   }
 
   ValueClasses classes_;
+  bool canonical_;
   Claims a_, b_;
   UnionCounter counter_;
   HashTable table_;
   std::vector<PairLists> lists_;
-  std::vector<u32> mine_;  // scratch space
+  // Of the claim that comes or goes.
+  std::vector<u32> fixed_;    // the class of each variable that its cube fixes, else FREE
+  std::vector<u32> without_;  // these variables
+  Natural weight_;            // of these classes together
+  // Scratch space.
+  std::vector<u32> mine_;
+  std::array<std::vector<u32>, 2> holding_;
 };
 
 }  // namespace contextwise

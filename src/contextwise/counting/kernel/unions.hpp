@@ -44,35 +44,37 @@ struct PairSizes {
 class UnionCounter {
  public:
   UnionCounter(const ValueClasses& classes, bool canonical, std::size_t memory)
-      : classes_(classes), source_(classes, canonical), canonical_(canonical), memory_(memory) {}
+      : classes_(classes), source_(classes), canonical_(canonical), memory_(memory) {}
 
-  // What is open of a pair is closed, or better known. The budget holds for each union. Where the
-  // size of the first union is known already, it need not be counted.
+  // What is open of a pair is closed, or better known. The budget holds for each union.
   void run(const Pair& pair, const std::array<PairClaims, 2>& claims, const Budget& budget,
-           PairSizes& found, const Natural* first = nullptr) {
+           PairSizes& found) {
     begin(pair);
-    source_.run(pair, claims, covers_);
+    run(claims, budget, found);
+  }
+
+  // The same in steps: which pair it is, and which other variables are no part of its contexts;
+  void begin(const Pair& pair, std::span<const u32> without = {}) {
+    own_.assign(without.begin(), without.end());
+    if (!canonical_) own_.insert(own_.end(), {pair.first, pair.second});
+  }
+  // its three unions, that of the second model alone only where it is wanted or helps;
+  void run(const std::array<PairClaims, 2>& claims, const Budget& budget, PairSizes& found,
+           bool second_wanted = true) {
+    source_.run(own_, claims, covers_);
     const auto& [a, b] = covers_;
     if (by_tables(a, b, found)) return;
     for (Cover& cover : covers_) simplifier_.run(cover, budget);
     if (by_tables(a, b, found)) return;
     visit(found);
-    if (first) found.sizes[0] = Interval<Natural>(*first);
-    by_recursion(a, b, budget, found);
+    by_recursion(a, b, budget, found, second_wanted);
   }
-
-  // The same in steps, for many covers of one pair: which pair it is,
-  void begin(const Pair& pair) {
-    own_.clear();
-    if (!canonical_) own_.assign({pair.first, pair.second});
-  }
-  // the covers, simplified, over the same bits,
-  void extract(const Pair& pair, std::span<const PairClaims> models, const Budget& budget,
-               std::span<Cover> covers) {
-    source_.run(pair, models, covers);
+  // or, of many models, the covers, simplified, over the same bits,
+  void extract(std::span<const PairClaims> models, const Budget& budget, std::span<Cover> covers) {
+    source_.run(own_, models, covers);
     for (Cover& cover : covers) simplifier_.run(cover, budget);
   }
-  // and the three unions of two of them; sizes that are known are not counted.
+  // and the three unions of two of them. Sizes that are known are not counted.
   void run(const Cover& a, const Cover& b, const Budget& budget, PairSizes& found) {
     if (by_tables(a, b, found)) return;
     visit(found);
@@ -113,15 +115,15 @@ class UnionCounter {
 
   void visit(PairSizes& found) { found.visit(contexts()); }
 
-  void by_recursion(const Cover& first, const Cover& second, const Budget& budget,
-                    PairSizes& found) {
+  void by_recursion(const Cover& first, const Cover& second, const Budget& budget, PairSizes& found,
+                    bool second_wanted = true) {
     const Natural all = contexts();
     const auto [same_a, same_b] = simplifier_.join(first, second, both_, budget);
     auto& [a, b, either] = found.sizes;
     measure(first, all, budget, a);
     if (same_a && same_b)
       b = a;
-    else
+    else if (second_wanted || (same_b && !same_a))
       measure(second, all, budget, b);
     if (same_a || same_b)
       either = same_a ? a : b;
@@ -150,7 +152,7 @@ class UnionCounter {
   bool canonical_;
   std::size_t memory_;
   u64 nodes_ = 0;
-  std::vector<u32> own_;  // the variables of the pair, where they are no part of a context
+  std::vector<u32> own_;  // the variables that are no part of a context, as those of the pair
   std::array<Cover, 2> covers_;
   Cover both_;
   // Scratch space.
