@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import tempfile
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +18,7 @@ from contextwise import Structure, compare, distance_matrix, examples
 from contextwise.comparison import blocks
 from contextwise.comparison.question import Restriction
 from contextwise.errors import ContextwiseError
+from contextwise.execution.runs import read_records
 from contextwise.testing import domains, families, structures
 
 SIX = ("six", "six-graph", "six-guess", "six", "six-guess")
@@ -79,6 +84,40 @@ def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
     assert found.distances.tolist() == distance_matrix(SIX).distances.tolist()
     assert found.names == SIX
     assert list(tmp_path.iterdir()) == [tmp_path / "results.sqlite"]
+
+
+KILLED = """
+import os, signal, sys
+from contextwise import distance_matrix
+from contextwise.comparison import blocks
+
+def kill(done, total):
+    if done == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+blocks.BLOCK = 2
+distance_matrix(sys.argv[2:], store=sys.argv[1], show_progress=kill)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing is killed like this there")
+def test_a_killed_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = subprocess.run([sys.executable, "-c", KILLED, tmp_path, *SIX], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    kept = {record["two"][0][0] for record in read_records(tmp_path)}
+    assert len(read_records(tmp_path)) == 2
+    counted: list[str] = []
+    count = blocks._distances
+
+    def watched(block: blocks.Block, *how: Any, **options: Any) -> blocks.Distances:
+        counted.append(block.key)
+        return count(block, *how, **options)
+
+    monkeypatch.setattr(blocks, "_distances", watched)
+    found = distance_matrix(SIX, store=tmp_path)
+    assert kept == {0}  # the first row of blocks had begun
+    assert counted == ["000000000-000000004", "000000002-000000002", "000000002-000000004"]
+    assert found.distances.tolist() == distance_matrix(SIX).distances.tolist()
 
 
 def test_processes_give_the_same(tmp_path: Path) -> None:
