@@ -40,3 +40,24 @@ def test_one_model_is_told() -> None:
     result = CliRunner().invoke(contextwise, ["consensus", "six"])
     assert result.exit_code != 0
     assert "at least two models" in str(result.exception)
+
+
+def test_only_the_asked_pairs_are_told() -> None:
+    rows = list(csv.DictReader(io.StringIO(run("lung", "lung-learned", "--csv"))))
+    assert len({(row["first"], row["second"]) for row in rows}) == 3
+    asked = ("--variables", "smoker,cancer", "--csv")
+    rows = list(csv.DictReader(io.StringIO(run("lung", "lung-learned", *asked))))
+    assert {(row["first"], row["second"]) for row in rows} == {("smoker", "cancer")}
+
+
+def test_no_pair_is_nothing_to_compare(tmp_path: Path) -> None:
+    out = tmp_path / "consensus.json"
+    arguments = ["consensus", "lung", "lung-learned", "--variables", "smoker", "--out", str(out)]
+    result = CliRunner().invoke(contextwise, arguments)
+    assert "no pair is left" in str(result.exception)
+    assert not out.exists()
+
+
+def test_a_bound_of_distances_is_an_int() -> None:
+    said = run("lung", "lung", "lung-learned", "lung-learned", "--top", "0")
+    assert "No structure has a smaller sum than 3;" in said  # 8/3, of distances that are ints

@@ -44,4 +44,5 @@ LINES: Mapping[str, Callable[[Models], Line]] = {
     "moves": many.run_moves,
     "matrices": many.run_matrices,
     "sketches": many.run_sketches,
+    "neighbours": many.run_neighbours,
 }

@@ -2,7 +2,9 @@
 
 A **trace** is what a search leaves behind: models that have a few features of the first model less
 and a few of another one more. **Replicates** are learned from resampled rows, and share little.
-Everything is set against a loop of `compare`, in processor time.
+Moves, matrices and neighbours are set against a loop of `compare`, sketches against the exact
+matrix, all in processor time. What thousands of models would take is worked out from what a pair
+takes: comparisons times seconds, over two cores.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from benchmarks.lines.learning import made_rows
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, exponent, timed
 from contextwise import Structure, compare, distance_matrix, nearest, read, track
 from contextwise.comparison.sketch import estimate_matrix, sketch_many
-from contextwise.learning import Trees, as_data
-from contextwise.models.literals import features_of
+from contextwise.evaluation import consensus
+from contextwise.learning import Data, Trees, as_data
+from contextwise.models.features import concatenated
 from contextwise.models.structure import structure_of
 
 PAIRS = {
@@ -41,18 +44,21 @@ LOOPED = 30
 CHANGED = 3
 """How many features of a model of the trace are gone, and how many are new."""
 TRACES = (25, 50, 100)
-REPLICATES = 20
-SAMPLED = 100
+REPLICATES = (10, 20, 40)
+THOUSAND = 1_000
+SAMPLED = 300
 """So many models stand for thousands: their sketches are made one by one, and set in pairs."""
 ASSERTIONS = 2**18
 THOUSANDS = 10_000
+AGREEING = 5
+"""How many models a consensus is made of."""
 
 
 def run_moves(models: Models) -> Line:
     """A move and a preview of a tracker, against `compare`: medians."""
     measurements: list[Measurement] = []
     figures: list[Figure] = []
-    for names in _pairs(models):
+    for names in PAIRS[_kind(models)]:
         true, guess = (structure_of(read(models.path(name))) for name in names)
         guess = guess.aligned_to(true.domain)
         whole, _ = timed(lambda true=true, guess=guess: compare(true, guess, threads=1))  # type: ignore[misc]
@@ -77,94 +83,136 @@ def run_moves(models: Models) -> Line:
 
 def run_matrices(models: Models) -> Line:
     """Exact matrices of a trace and of replicates, per comparison, against a loop of `compare`."""
-    kind = "generated" if models.generated else "real"
-    names = PAIRS[kind][0][0], NEW[kind]
-    first, second = (structure_of(read(models.path(name))) for name in names)
-    measurements: list[Measurement] = []
-    points = []
-    every = trace(first, second.aligned_to(first.domain), max(TRACES))
-    loop = _loop(every)
-    for count in TRACES:
-        seconds = _matrix_seconds(every[:count])
-        points.append((float(count), seconds))
-        each = seconds / (count * (count - 1) / 2)
-        case = f"trace of {count} models near {names[0]}"
-        measurements.append(Measurement(case, "matrix, per comparison", each))
-        measurements.append(Measurement(case, "compare", loop))
-    learned = replicates(models, REPLICATES)
-    apart, each = _loop(learned), _matrix_seconds(learned) / (REPLICATES * (REPLICATES - 1) / 2)
-    case = f"{REPLICATES} replicates"
-    measurements.append(Measurement(case, "matrix, per comparison", each))
-    measurements.append(Measurement(case, "compare", apart))
-    trace_each = points[-1][1] / (TRACES[-1] * (TRACES[-1] - 1) / 2)
+    near = _near(models, max(TRACES))
+    measurements, trace_ratio, _, growth = _matrices("trace", near, TRACES)
     figures = [
-        at_least(f"a trace of {TRACES[-1]} models, over compare", loop / trace_each, 10),
-        at_least("replicates, over compare", apart / each, 1),
-        at_most("exponent in the number of models", exponent(points), 2),
+        at_least(f"a trace of {TRACES[-1]} models, over compare", trace_ratio, 10),
+        at_most("a trace: exponent in the number of models", growth, 2),
     ]
+    for name, rows in _tables(models).items():
+        what = f"replicates of {name}"
+        learned = replicates(rows, max(REPLICATES))
+        more, ratio, each, growth = _matrices(what, learned, REPLICATES)
+        measurements += more
+        minutes = each * THOUSAND * (THOUSAND - 1) / 2 / 2 / 60
+        figures += [
+            at_least(f"{what}, over compare", ratio, 1),
+            at_most(f"{what}: exponent in the number of models", growth, 2.1),
+            at_most(f"{what}: {THOUSAND:,} on two cores, worked out", minutes, 40, "minutes"),
+        ]
     return Line("matrices", "Matrices of many models", measurements, figures)
 
 
+def _matrices(
+    what: str, every: Sequence[Structure], counts: Sequence[int]
+) -> tuple[list[Measurement], float, float, float]:
+    """Matrices of more and more models: what was measured; of the last one how many times quicker
+    than a loop it is, and its seconds per comparison; and how the whole grows."""
+    loop, measurements, points = _loop(every), [], []
+    for count in counts:
+        seconds = _matrix_seconds(every[:count])
+        points.append((float(count), seconds))
+        each = seconds / (count * (count - 1) / 2)
+        case = f"{what}: {count} models"
+        measurements.append(Measurement(case, "matrix, per comparison", each))
+        measurements.append(Measurement(case, "compare", loop))
+    return measurements, loop / each, each, exponent(points)
+
+
 def run_sketches(models: Models) -> Line:
-    """Sketches of thousands of models, from some; and how many comparisons a neighbour takes."""
-    kind = "generated" if models.generated else "real"
-    names = PAIRS[kind][0][0], NEW[kind]
-    first, second = (structure_of(read(models.path(name))) for name in names)
-    every = trace(first, second.aligned_to(first.domain), SAMPLED)
+    """Sketches of thousands of models, from some, beside the exact matrix of the same models."""
+    every = _near(models, SAMPLED)
     began = time.process_time()
     sketches = sketch_many(every, assertions=ASSERTIONS)
     asking = (time.process_time() - began) / SAMPLED
     began = time.process_time()
-    estimate_matrix(sketches)
+    estimates = estimate_matrix(sketches)
     # The blocks of a matrix set each two models apart once, and those on the diagonal twice.
     pairing = (time.process_time() - began) / SAMPLED**2
-    minutes = (asking * THOUSANDS + pairing * THOUSANDS**2 / 2) / 2 / 60
     began = time.process_time()
-    found = nearest(every[0], every[1:], 5)
-    searching = time.process_time() - began
-    case = f"{SAMPLED} models near {names[0]}"
+    exact = distance_matrix(every)
+    counting = (time.process_time() - began) / (SAMPLED * (SAMPLED - 1) / 2)
+    (low, high), two = estimates.interval(), np.triu_indices(SAMPLED, 1)
+    inside = ((low <= exact.normalized) & (exact.normalized <= high))[two]
+    minutes = (asking * THOUSANDS + pairing * THOUSANDS**2 / 2) / 2 / 60
+    case = f"{SAMPLED} models of a trace"
     measurements = [
-        Measurement(case, "a sketch", asking),
+        Measurement(case, "a sketch", asking, {"bytes": sketches[0].bits.nbytes}),
         Measurement(case, "two sketches", pairing),
-        Measurement(case, "5 nearest", searching, {"compared": found.compared, "of": found.of}),
+        Measurement(case, "two models, exactly", counting),
     ]
     figures = [
-        at_most(f"{THOUSANDS:,} models on two cores, extrapolated", minutes, 10, "minutes"),
-        at_most(
-            "5 nearest: exact comparisons, for a hundred models",
-            100 * found.compared / found.of,
-            50,
-        ),
+        at_most(f"{THOUSANDS:,} sketches on two cores, worked out", minutes, 10, "minutes"),
+        at_least("exact distances inside their 95 % interval", 100 * inside.mean(), 90, "%"),
     ]
-    return Line("sketches", "Sketches and neighbours", measurements, figures)
+    return Line("sketches", "Sketches of many models", measurements, figures)
+
+
+def run_neighbours(models: Models) -> Line:
+    """How many comparisons the nearest take, and what a consensus comes to."""
+    measurements: list[Measurement] = []
+    figures: list[Figure] = []
+    learned = {name: replicates(rows, REPLICATES[0]) for name, rows in _tables(models).items()}
+    for what, every in {"a trace": _near(models, TRACES[-1]), **learned}.items():
+        loop = _loop(every) * (len(every) - 1)
+        began = time.process_time()
+        found = nearest(every[0], every[1:], 5)
+        seconds = time.process_time() - began
+        case = f"5 nearest of {found.of}: {what}"
+        notes = {"compared": found.compared, "of": found.of}
+        measurements.append(Measurement(case, "nearest", seconds, notes))
+        measurements.append(Measurement(case, "a loop of compare", loop))
+        share = 100 * found.compared / found.of
+        figures.append(at_most(f"{case}: exact comparisons, %", share, 100))
+    name, agreeing = next((name, every[:AGREEING]) for name, every in learned.items())
+    began = time.process_time()
+    agreed = consensus(agreeing)
+    seconds = time.process_time() - began
+    case = f"consensus of {AGREEING}: {name}"
+    measurements.append(Measurement(case, "consensus", seconds, {"moves": agreed.moves}))
+    above = float(agreed.sum / agreed.medoid_sum)
+    figures.append(at_most(f"{case}: its sum, over that of the most typical model", above, 1))
+    return Line("neighbours", "Neighbours and consensus", measurements, figures)
 
 
 def trace(first: Structure, second: Structure, count: int) -> list[Structure]:
     """Models that are a few features from the first one: some gone, some of the second new."""
     rng = np.random.default_rng(SEED)
-    own = [tuple(literals) for literals in first.features.literals()]
-    others = sorted({tuple(literals) for literals in second.features.literals()} - {*own})
+    pool, _ = concatenated(first.features, second.features)
+    own = len(first)
     made = []
     for _ in range(count):
-        gone = set(rng.choice(len(own), CHANGED, replace=False).tolist())
-        new = rng.choice(len(others), CHANGED, replace=False).tolist()
-        kept = [literals for place, literals in enumerate(own) if place not in gone]
-        features = features_of(first.domain, [*kept, *(others[place] for place in new)])
-        made.append(Structure(first.domain, features))
+        gone = rng.choice(own, CHANGED, replace=False)
+        new = rng.choice(np.arange(own, len(pool)), CHANGED, replace=False)
+        places = np.concatenate([np.delete(np.arange(own), gone), new])
+        made.append(Structure(first.domain, pool.take(places)))
     return made
 
 
-def replicates(models: Models, count: int) -> list[Structure]:
+def replicates(rows: Data, count: int) -> list[Structure]:
     """Trees learned from resampled rows."""
-    rows = made_rows(16, 2000) if models.data is None else models.rows("nltcs")
     rng = np.random.default_rng(SEED)
     learner = Trees(penalty=PENALTY)
     drawn = (rows.rows[rng.integers(len(rows), size=len(rows))] for _ in range(count))
     return [learner.fit(as_data(own, rows.domain)).structure_ for own in drawn]
 
 
-def _pairs(models: Models) -> Sequence[tuple[str, str]]:
-    return PAIRS["generated" if models.generated else "real"]
+def _kind(models: Models) -> str:
+    return "generated" if models.generated else "real"
+
+
+def _near(models: Models, count: int) -> list[Structure]:
+    """A trace near the first model of the folder."""
+    names = PAIRS[_kind(models)][0][0], NEW[_kind(models)]
+    first, second = (structure_of(read(models.path(name))) for name in names)
+    return trace(first, second.aligned_to(first.domain), count)
+
+
+def _tables(models: Models) -> dict[str, Data]:
+    """The rows that replicates are learned from, few variables and many."""
+    if models.data is None:
+        return {"16 variables": made_rows(16, 2000), "40 variables": made_rows(40, 2000)}
+    return {name: models.rows(name) for name in ("nltcs", "plants")}
 
 
 def _loop(models: Sequence[Structure]) -> float:

@@ -8,6 +8,7 @@ from contextwise.cli.models import load_all, model_argument
 from contextwise.cli.options import record_options, time_limit_option, top_option
 from contextwise.cli.output import print_csv, print_json
 from contextwise.cli.restrictions import Asked, restricting_options
+from contextwise.errors import ContextwiseError
 
 HEADER = ("first", "second", "dependent", "when", "throughout", "somewhere", "of")
 
@@ -59,6 +60,8 @@ def consensus(
         show_progress=True,
         **asked.of(given[0].domain),
     )
+    if not found.total:
+        raise ContextwiseError("there is nothing to compare: no pair is left")
     if out is not None:
         formats.write(found.structure, out)
     if as_csv:

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from contextwise.comparison.confusion import Confusion, Number
 from contextwise.comparison.many import distance_matrix
 from contextwise.comparison.matrix import DistanceMatrix
-from contextwise.comparison.pairs import all_pairs
+from contextwise.comparison.pairs import Pair, all_pairs
 from contextwise.comparison.question import Question, Restriction, deadline_of, pose
 from contextwise.comparison.sketch import ASSERTIONS, IntervalEstimate, draw_assertions
 from contextwise.comparison.track import Tracker
@@ -122,22 +122,28 @@ def consensus(
         moves=search.moves,
         is_local_optimum=is_optimum,
         threshold=share,
+        asked=_asked(question),
     )
+
+
+def _asked(question: Question) -> tuple[Pair, ...] | None:
+    """The pairs that are asked for, by names."""
+    if question.asked is None:
+        return None
+    names = question.domain.names
+    return tuple((names[i], names[j]) for i, j in question.asked.tolist())
 
 
 def _again(question: Question) -> Restriction:
     """The restriction once more, for structures over the domain that its context leaves."""
     if question.rows is not None:
         raise ContextwiseError("a consensus does not follow observed rows; use weights for them")
-    domain, asked, weights = question.domain, question.asked, question.value_weights
-    names = domain.names
-    restriction: Restriction = {"contexts": question.contexts}
-    if asked is not None:
-        restriction["pairs"] = [(names[i], names[j]) for i, j in asked.tolist()]
+    domain, weights = question.domain, question.value_weights
+    restriction: Restriction = {"contexts": question.contexts, "pairs": _asked(question)}
     if weights is not None:
         restriction["weights"] = {
             name: [Fraction(weight, sum(own)) for weight in own]
-            for name, own in zip(names, weights, strict=True)
+            for name, own in zip(domain.names, weights, strict=True)
         }
     return restriction
 
@@ -186,8 +192,11 @@ class _Search:
 
     def _sum(self, confusions: Iterable[Confusion]) -> Number:
         """What the errors cost: each 1, with a threshold of a half."""
-        costs = [2 * self._share * c.fp + 2 * (1 - self._share) * c.fn for c in confusions]
-        total = sum(costs, start=Fraction(0))
+        fp: Number = 0
+        fn: Number = 0
+        for confusion in confusions:
+            fp, fn = fp + confusion.fp, fn + confusion.fn
+        total = Fraction(2 * self._share * fp + 2 * (1 - self._share) * fn)
         return int(total) if total.denominator == 1 else total
 
     def improve(self, deadline: float | None, show_progress: bool | Progress) -> bool:

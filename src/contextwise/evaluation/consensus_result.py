@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 
 from contextwise.comparison.compare import compare
 from contextwise.comparison.confusion import Number, ratio
@@ -79,6 +80,7 @@ class Consensus:
     moves : how many features were added or removed
     is_local_optimum : whether no single feature more or less has a smaller sum
     threshold : which share of the models a dependence needs
+    asked : the pairs that were asked for, by names; None for all of them
 
     Examples
     --------
@@ -99,6 +101,7 @@ class Consensus:
     moves: int
     is_local_optimum: bool
     threshold: Fraction
+    asked: tuple[Pair, ...] | None = None
 
     @property
     def mean_distance(self) -> float:
@@ -140,7 +143,7 @@ class Consensus:
         return found
 
     def widest_supports(self, top: int | None = None) -> list[ClaimSupport]:
-        """The supports of the pairs that depend, those of the widest dependence first.
+        """The supports of the asked pairs that depend, those of the widest dependence first.
 
         Parameters
         ----------
@@ -151,7 +154,8 @@ class Consensus:
         list of ClaimSupport
         """
         nothing = Structure(self.structure.domain)
-        wide = compare(nothing, self.structure).worst_pairs(len(self.structure.pairs()))
+        own = compare(nothing, self.structure, pairs=self.asked)
+        wide = own.worst_pairs(len(self.structure.pairs()))
         return [support for pair, _ in wide[:top] for support in self.supports(*pair)]
 
     def record(self) -> dict[str, object]:
@@ -174,6 +178,9 @@ class Consensus:
         """What was found, in sentences."""
         ended = "a local optimum" if self.is_local_optimum else "not finished in time"
         counted = "exactly" if self.majority_is_exact else "estimated"
+        # Sums of plain distances are ints, so the bound may be rounded up to one.
+        plain = self.threshold == Fraction(1, 2) and isinstance(self.total, int)
+        least = ceil(self.lower_bound) if plain else self.lower_bound
         yield (
             f"{plural(len(self.models), 'model')}, consensus of "
             f"{plural(len(self.structure), 'feature')} after {plural(self.moves, 'move')}: {ended}."
@@ -183,7 +190,7 @@ class Consensus:
             f"assertions); {number(self.medoid_sum)} for the most typical model."
         )
         yield (
-            f"No structure has a smaller sum than {number(self.lower_bound)}; taking the majority "
+            f"No structure has a smaller sum than {number(least)}; taking the majority "
             f"of each assertion would have {number(round(self.majority.value))} ({counted})."
         )
 
