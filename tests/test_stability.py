@@ -220,6 +220,11 @@ def test_heat_map_of_supports(found: Stability) -> None:
     shown = axes.images[0].get_array()
     assert shown is not None
     assert shown.shape == (4, 4)
+    figure: Any = axes.figure
+    figure.draw_without_rendering()
+    inside, label = figure.bbox, axes.xaxis.label.get_window_extent()
+    assert inside.x0 <= label.x0
+    assert label.x1 <= inside.x1
 
 
 def test_command(tmp_path: Path) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import wraps
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.options import seed_option
+from contextwise.cli.options import options_as, seed_option
 
 if TYPE_CHECKING:
     from contextwise.comparison.question import Restriction
@@ -71,15 +69,5 @@ class Drawn:
         return found, False
 
 
-def chance_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options on chance, as one argument ``drawn``."""
-
-    @wraps(command)
-    def with_drawn(*arguments: Any, **options: Any) -> Any:
-        drawn = Drawn(**{own.name: options.pop(own.name) for own in fields(Drawn)})
-        return command(*arguments, drawn=drawn, **options)
-
-    decorated: Callable[..., Any] = with_drawn
-    for option in reversed(OPTIONS):
-        decorated = option(decorated)
-    return decorated
+chance_options = options_as("drawn", Drawn, OPTIONS)
+"""Give a command the options on chance, as one argument ``drawn``."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from functools import wraps
 from typing import Any
 
@@ -112,3 +113,31 @@ def record_options(rows: str, *, json_help: str = "Print JSON.") -> Decorator:
         return json_option(json_help)(csv_option(rows)(with_one))
 
     return decorate
+
+
+def options_as(argument: str, kind: type[Any], options: Sequence[Decorator]) -> Decorator:
+    """Give a command some options, as one argument.
+
+    Parameters
+    ----------
+    argument : its name
+    kind : a dataclass with a field for each option
+    options : decorators of click, in the order in which the help shows them
+
+    Returns
+    -------
+    decorator of a command
+    """
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_one(*arguments: Any, **given: Any) -> Any:
+            made = kind(**{own.name: given.pop(own.name) for own in fields(kind)})
+            return command(*arguments, **{argument: made}, **given)
+
+        result: Callable[..., Any] = with_one
+        for option in reversed(options):
+            result = option(result)
+        return result
+
+    return decorated

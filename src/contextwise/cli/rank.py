@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import wraps
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from contextwise.cli.groups import group_files
 from contextwise.cli.models import load, model_argument
+from contextwise.cli.options import options_as
 from contextwise.cli.output import print_csv, print_json
 from contextwise.cli.restrictions import Asked, refuse_nothing, restricting_options
 
@@ -163,18 +162,8 @@ def filled(text: str, truth: str) -> str:
     return text.replace("{truth}", truth)
 
 
-def ranking_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that say what is ranked, as one argument ``ranked``."""
-
-    @wraps(command)
-    def with_ranked(*arguments: Any, **options: Any) -> Any:
-        ranked = Ranked(**{own.name: options.pop(own.name) for own in fields(Ranked)})
-        return command(*arguments, ranked=ranked, **options)
-
-    decorated: Callable[..., Any] = with_ranked
-    for option in reversed(OPTIONS):
-        decorated = option(decorated)
-    return decorated
+ranking_options = options_as("ranked", Ranked, OPTIONS)
+"""Give a command the options that say what is ranked, as one argument ``ranked``."""
 
 
 @click.command()

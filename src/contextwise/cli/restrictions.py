@@ -7,10 +7,8 @@ hands them to the command as one `Asked`, and `Asked.of` makes the keywords of `
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import wraps
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -22,7 +20,7 @@ from contextwise.cli.models import (
     pair_of,
     zero_weights_option,
 )
-from contextwise.cli.options import context_option, pairs_option, variables_option
+from contextwise.cli.options import context_option, options_as, pairs_option, variables_option
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.models.notation import parse_names
 
@@ -81,18 +79,8 @@ OPTIONS = (
 )
 
 
-def restricting_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that say what is compared, as one argument ``asked``."""
-
-    @wraps(command)
-    def with_asked(*arguments: Any, **options: Any) -> Any:
-        asked = Asked(**{own.name: options.pop(own.name) for own in fields(Asked)})
-        return command(*arguments, asked=asked, **options)
-
-    decorated: Callable[..., Any] = with_asked
-    for option in reversed(OPTIONS):
-        decorated = option(decorated)
-    return decorated
+restricting_options = options_as("asked", Asked, OPTIONS)
+"""Give a command the options that say what is compared, as one argument ``asked``."""
 
 
 def refuse_nothing(question: Question) -> None:

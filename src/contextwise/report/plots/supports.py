@@ -30,7 +30,7 @@ def plot_supports(found: Stability, *, axes: Axes | None = None) -> Axes:
     -------
     Axes
     """
-    axes = axes or new_axes(COLUMN, COLUMN + 0.5)
+    axes = axes or new_axes(COLUMN, COLUMN)
     shares = found.support_matrix()
     np.fill_diagonal(shares, np.nan)
     picture = axes.imshow(
@@ -42,7 +42,7 @@ def plot_supports(found: Stability, *, axes: Axes | None = None) -> Axes:
     size = 8 if len(labels) <= 12 else 5
     axes.set_xticks(places, labels, rotation=90, fontsize=size)
     axes.set_yticks(places, labels, fontsize=size)
-    axes.set_xlabel(f"above: share of {found.resamples} resamples; below: mean share of contexts")
-    figure = axes.figure
-    figure.colorbar(picture, ax=axes, shrink=0.8)
+    words = f"above: share of {found.resamples} resamples\nbelow: mean share of contexts"
+    axes.set_xlabel(words, fontsize=7)
+    axes.figure.colorbar(picture, ax=axes, shrink=0.7)
     return axes
