@@ -181,3 +181,21 @@ class TestCompletion:
     def test_a_model_can_be_a_file(self) -> None:
         completer = ShellComplete(contextwise, {}, "contextwise", "_CONTEXTWISE_COMPLETE")
         assert [item.type for item in completer.get_completions(["info"], "")] == ["file"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "lung", "rows.csv"],
+        ["consensus", "lung", "lung-learned"],
+        ["matrix", "lung", "lung-learned"],
+        ["nearest", "lung", "lung-learned"],
+        ["score", "lung", "lung-learned"],
+        ["stability", "rows.csv", "--learner", "trees"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_json_or_csv_but_not_both(arguments: list[str]) -> None:
+    result = run(*arguments, "--json", "--csv")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "choose one of --json and --csv" in result.stderr

@@ -3,9 +3,9 @@
 // Cubes that lie in others go, and cubes are widened by their neighbours: when D lies in C on every
 // variable but x, the union keeps its size if D also allows what C allows of x. (In the words of
 // clauses: subsumption and self-subsuming resolution.) A decision tree that splits on x and treats
-// both sides alike loses the split here. Comparing each cube with each finds all of that; before,
-// twins that differ in the value of one binary variable are found by hashing and become one cube,
-// which on learned trees leaves few to compare.
+// both sides alike loses the split here. Comparing each cube with each finds all of that. First,
+// twins that differ in the value of one binary variable are found by hashing and become one cube;
+// on learned trees this leaves few cubes to compare.
 //
 // Everything is done on what cubes forbid: C is at least as wide as D when C forbids no bit that D
 // allows, and "D lies in C on every variable but x" means that the bits which C forbids and D

@@ -1,9 +1,9 @@
 // A subproblem of the recursion, and how it shrinks without branching: by the unit rule, and into
 // parts that share no variable.
 //
-// A subproblem is a stretch of one stack, the numbers of its cubes, and one bit set, `open`: the
-// classes still possible of the variables not yet decided. What a cube still forbids is what it
-// forbids of the open bits.
+// A subproblem is a list of cubes and one bit set, `open`. The list has the numbers of the cubes,
+// one after the other on a stack that all subproblems share. The open bits are the classes that are
+// still possible of the variables not yet decided; of a cube only these bits matter.
 //
 // The unit rule: contexts outside of all cubes are counted, so a cube that still tests one variable
 // alone leaves this variable only the classes that the cube forbids.
