@@ -230,6 +230,25 @@ def test_differences_are_ranked_over_all_variables() -> None:
     assert text.count("<li>") == 20
 
 
+def test_variables_stay_where_they_are_when_a_state_is_chosen() -> None:
+    n = 60
+    domain = Domain.of_cardinalities([2] * n)
+    chain = [f"v{k}=1 & v{k + 1}=1" for k in range(n - 1)]
+    one = shown(Structure(domain, chain), Structure(domain, ["v2=1 & v40=1 & v50=1"]))
+    known = context.places(
+        one.shares, context.selections(one.shares.edges(), all_edges=False), all_edges=False
+    )
+    some = compare(one.comparison.true, one.comparison.guess, context="v2=1")
+    selection = context.selections(shares_of(some).edges(), all_edges=False)
+    found = context.places(one.shares, selection, all_edges=False)
+    drawn = {name for edge in selection.edges for name in edge.pair}
+    assert set(found) == drawn
+    assert drawn - set(known)  # some come only with the state
+    assert all(found[name] == known[name] for name in drawn & set(known))
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in found.values())
+    assert len(set(found.values())) == len(found)
+
+
 def test_work_says_what_it_does_and_how_far_it_is() -> None:
     text = str(elements.under_way(Working("Comparing", 1, 3)))
     assert "Comparing: 1 of 3 (33 %)" in text

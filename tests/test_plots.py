@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
@@ -48,7 +49,7 @@ from contextwise.report.plots import (
     plot_scatter,
     save,
 )
-from contextwise.report.plots.figures import encoded
+from contextwise.report.plots.figures import encoded, new_figure
 from contextwise.report.shares import Edge, edges_of
 from contextwise.studies.summary import means
 
@@ -439,3 +440,25 @@ def test_what_does_not_fit_into_a_graph_is_said(tmp_path: Path) -> None:
     with pytest.raises(TooLargeError, match="plot pairs"):
         run("plot", "graph", *files, "--edges", "all", *out)
     assert run("plot", "graph", *files, "--edges", "all", "--most", "60", *out).stderr == ""
+
+
+@pytest.mark.parametrize("panels", [1, 2])
+def test_legends_of_pairs_are_whole_and_apart(panels: int) -> None:
+    """Also where two heat maps share a figure of seven inches."""
+    domain = Domain.of_cardinalities([2] * 12)
+    wide = [f"v{k}=1 & v{k + 1}=1" for k in range(6)]
+    narrow = [" & ".join(f"v{j}=1" for j in range(k)) for k in range(3, 12)]
+    comparison = compare(Structure(domain, wide), Structure(domain, narrow))
+    figure = new_figure(7 if panels == 2 else 3.4, 4.4)
+    for axes in np.atleast_1d(figure.subplots(1, panels)):
+        plot_pairs(comparison, axes=axes)
+    figure.draw_without_rendering()
+    legends = figure.findobj(Legend)
+    assert len(legends) == panels
+    boxes = [legend.get_window_extent() for legend in legends]
+    for box in boxes:
+        assert min(box.x0, box.y0) >= 0
+        assert box.x1 <= figure.bbox.width
+        assert box.y1 <= figure.bbox.height
+    for one, other in combinations(boxes, 2):
+        assert one.x1 <= other.x0 or other.x1 <= one.x0 or one.y1 <= other.y0 or other.y1 <= one.y0

@@ -21,7 +21,7 @@ from contextwise.explorer.wiring import Input, follow, offer, on, show, text, te
 from contextwise.models.domain import Domain
 from contextwise.models.notation import parse_literals
 from contextwise.report.edges import MOST_NODES, Selection, edge_words, graph_of, select_edges
-from contextwise.report.layout import Positions, graph_layout
+from contextwise.report.layout import Positions, graph_layout, placed_beside
 from contextwise.report.pictures import graph_legend
 from contextwise.report.shares import Edge, Shares
 from contextwise.report.svg import graph_svg
@@ -105,21 +105,23 @@ def selections(edges: Sequence[Edge], *, all_edges: bool) -> Selection:
     return select_edges(edges, which="strongest" if all_edges else "differences")
 
 
-def places(names: Sequence[str], edges: Sequence[Edge], selection: Selection) -> Positions:
-    """Where the variables stand.
+def places(shares: Shares, selection: Selection, *, all_edges: bool) -> Positions:
+    """Where the variables stand; they stay there when a state is chosen.
 
-    Few variables have one layout for all contexts, so that they stay where they are; of many, only
-    those are drawn that have an edge.
+    Few variables have one layout for all contexts. Of many, only those are drawn that have an edge,
+    and those that are drawn without any state keep the places that they have there.
 
     Parameters
     ----------
-    names : of all variables
-    edges : of both models, in all contexts
+    shares : of the pairs, in all contexts
     selection : the edges that are drawn
+    all_edges : whether edges on which the models agree are drawn
     """
-    if len(names) <= MOST_NODES:
-        return graph_layout(names, [edge.pair for edge in edges])
-    return graph_of(selection).positions
+    edges = shares.edges()
+    if len(shares.names) <= MOST_NODES:
+        return graph_layout(shares.names, [edge.pair for edge in edges])
+    base = graph_of(selections(edges, all_edges=all_edges))
+    return placed_beside(base.positions, [edge.pair for edge in selection.edges])
 
 
 def graphs(shown: Shown, shares: Shares, context: Mapping[str, str], *, all_edges: bool) -> TagList:
@@ -184,7 +186,7 @@ def picture(
     all_edges : whether edges on which the models agree are drawn
     """
     selection = selections(shares.edges(), all_edges=all_edges)
-    where = places(shown.shares.names, shown.shares.edges(), selection)
+    where = places(shown.shares, selection, all_edges=all_edges)
     return graph_svg(selection.edges, where, view=side, fixed=context)
 
 

@@ -32,6 +32,8 @@ EXACT = 1e-9
 """The share of the distances' squares that counts as no stress at all."""
 STRETCH = 1.5
 """How much more a layout may be stretched in one direction than in the other."""
+EDGE, PLACES = 0.15, 24
+"""How long an edge to a node that comes later is, and among how many places a side it chooses."""
 GAP = 0.8
 """How far the parts of a graph are from each other; an edge is about 1 long."""
 
@@ -64,6 +66,57 @@ def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
         adjacent[place[first], place[second]] = adjacent[place[second], place[first]] = True
     fitted = in_unit_square(_side_by_side(adjacent))
     return {name: (float(x), float(y)) for name, (x, y) in zip(names, fitted, strict=True)}
+
+
+def placed_beside(known: Positions, edges: Sequence[Pair]) -> Positions:
+    """Places for the nodes of a graph, some of which have theirs: these stay where they are.
+
+    The others come one by one, those with most neighbours in the picture first: near to these
+    neighbours, and as far as can be from everything else.
+
+    Parameters
+    ----------
+    known : places in the unit square; those of nodes without an edge are left out
+    edges : pairs of names
+
+    Returns
+    -------
+    dict from names to places in the unit square
+
+    Examples
+    --------
+    >>> places = placed_beside({"A": (0.5, 0.5), "Z": (0, 0)}, [("A", "B"), ("C", "D")])
+    >>> places["A"], sorted(places)
+    ((0.5, 0.5), ['A', 'B', 'C', 'D'])
+    """
+    neighbours: dict[str, list[str]] = {}
+    for first, second in edges:
+        neighbours.setdefault(first, []).append(second)
+        neighbours.setdefault(second, []).append(first)
+    placed = {name: known[name] for name in neighbours if name in known}
+    waiting = [name for name in neighbours if name not in known]
+    while waiting:
+        there = [[other for other in neighbours[name] if other in placed] for name in waiting]
+        k = max(range(len(waiting)), key=lambda k: len(there[k]))
+        near = np.array([placed[other] for other in there[k]]).reshape(-1, 2)
+        placed[waiting.pop(k)] = _free_place(near, np.array(list(placed.values())).reshape(-1, 2))
+    return placed
+
+
+def _free_place(near: FloatArray, taken: FloatArray) -> tuple[float, float]:
+    """A place about as long as an edge from some nodes, and far from all that are taken."""
+    step = np.linspace(0.04, 0.96, PLACES)
+    offered = np.stack(np.meshgrid(step, step), axis=-1).reshape(-1, 2)
+    free = _apart(offered, taken).min(axis=1, initial=EDGE)  # farther away is no better
+    reach = np.abs(_apart(offered, near) - EDGE).mean(axis=1) if len(near) else 0.0
+    x, y = offered[int(np.argmax(free - reach / 2))]
+    return float(x), float(y)
+
+
+def _apart(some: FloatArray, others: FloatArray) -> FloatArray:
+    """The distance of each of some points from each of others."""
+    found: FloatArray = np.hypot(*(some[:, None] - others[None]).transpose(2, 0, 1))
+    return found
 
 
 def _side_by_side(adjacent: npt.NDArray[np.bool_]) -> FloatArray:

@@ -63,6 +63,7 @@ def plot_pairs(
         extent=(-0.5, side - 0.5, side - 0.5, -0.5),
     )
     axes.plot([-0.5, side - 0.5], [-0.5, side - 0.5], color="#bbbbbb", linewidth=0.5)
+    axes.set_anchor("N")  # what a square leaves free is below it, where the legend is
     _label(axes, heat)
     _name_blocks(axes, heat)
     _legend(axes, heat)
