@@ -4,6 +4,7 @@ Run it from the root of the repository::
 
     python docs/screenshots.py                        # of bundled examples, into docs/
     python docs/screenshots.py --models FOLDER --out OTHER true.mn guess.mn other.mn
+    python docs/screenshots.py --run FOLDER           # of a run of contextwise experiment
 
 It needs ``pip install -e '.[explorer]' playwright`` and a Chromium; nothing is asked of a network.
 The pictures have few colours, so they are kept small: a palette of 256 loses nothing that is seen.
@@ -20,7 +21,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,13 @@ class Shot:
     name : of the file
     query : the address of the view
     there : a selector of what has to be seen before the picture is taken
+    click : a selector of what is clicked first, if anything is
     """
 
     name: str
     query: str
     there: str
+    click: str = ""
 
 
 SHOTS = (
@@ -58,13 +61,16 @@ SHOTS = (
     Shot("context", "tab=context", "#context_graphs svg.graph"),
     Shot("question", "tab=question&question={question}", "#replies h2"),
     Shot("guesses", "tab=guesses", "#guess_table table"),
+    Shot("statistics", "tab=statistics", "#chance_outcome .lead", "#chance_begin"),
 )
+RUN = Shot("run", "tab=experiment", "#run img, #scatter svg, #run svg")
+"""What is pictured of a run."""
 
 
 @contextmanager
-def running(models: Sequence[str]) -> Iterator[str]:
-    """The address of an explorer with these models."""
-    command = [sys.executable, "-m", "contextwise", "explore", "--no-browser", *models]
+def running(arguments: Sequence[str]) -> Iterator[str]:
+    """The address of an explorer with these arguments."""
+    command = [sys.executable, "-m", "contextwise", "explore", "--no-browser", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         found = re.search(r"http://\S+", server.stdout.readline())
@@ -95,6 +101,9 @@ def take(browser: Any, address: str, shot: Shot, *, size: str, theme: str) -> by
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     page.goto(address)
+    if shot.click:
+        page.locator(shot.click).click()
+        page.mouse.move(0, 0)
     page.locator(shot.there).first.wait_for()
     page.wait_for_function("!document.querySelector('.under-way:not(.connecting *)')")
     page.wait_for_timeout(500)  # the last pictures of a view come with the next frame
@@ -125,7 +134,7 @@ def views(models: Sequence[str]) -> list[Shot]:
     names = contextwise.compare(models[0], models[1]).domain.names
     question = quote("{} _||_ {} | {}".format(*(f'"{name}"' for name in names[:3])))
     filled = {"first": quote(names[0]), "question": question}
-    return [Shot(shot.name, shot.query.format(**filled), shot.there) for shot in SHOTS]
+    return [replace(shot, query=shot.query.format(**filled)) for shot in SHOTS]
 
 
 def main() -> None:
@@ -133,6 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("model", nargs="*", default=["survey", "survey-learned"])
     parser.add_argument("--models", type=Path, metavar="FOLDER", help="where the models are")
+    parser.add_argument("--run", metavar="FOLDER", help="picture this run instead")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="where the pictures go")
     parser.add_argument("--prefix", default="explorer", help="how the names of the files begin")
     parser.add_argument("--size", choices=SIZES, action="append", help="default: desktop")
@@ -144,9 +154,10 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     wanted.out.mkdir(parents=True, exist_ok=True)
-    with running(models) as address, sync_playwright() as playwright:
+    arguments = ["--run", wanted.run] if wanted.run else models
+    with running(arguments) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=wanted.browser, args=list(FLAGS))
-        for shot in views(models):
+        for shot in [RUN] if wanted.run else views(models):
             if wanted.view and shot.name not in wanted.view:
                 continue
             for size in wanted.size or ["desktop"]:

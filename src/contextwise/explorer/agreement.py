@@ -41,6 +41,8 @@ MOST_EXACT = 40
 """Up to so many models, each two are compared exactly without being asked for."""
 MOST_OPEN = 12
 """Up to so many models, the table of their distances is open."""
+SAME_PLACE = 0.02
+"""Points of the map that are nearer have one label."""
 COUNTING, AGREEING = 120.0, 60.0  # seconds for the distances, and to improve a consensus
 GRACE = 60.0  # seconds that either may take beyond that
 ESTIMATING = 120.0  # seconds for the estimates
@@ -143,13 +145,28 @@ def between(outcome: Outcome[Matrix], results: Sequence[Shown] = ()) -> TagChild
 
 def distance_map(matrix: Matrix) -> str:
     """The models as points whose distances follow those of the matrix."""
-    places = in_unit_square(planar(middle(matrix))).tolist()
+    places = in_unit_square(planar(middle(matrix)))
     few = len(places) <= MOST_EXACT
+    labels = together(places, matrix.names) if few else [matrix.names[0], *[""] * len(places)]
     points = [
-        Point(x, y, name, name if few or not k else "")
-        for k, ((x, y), name) in enumerate(zip(places, matrix.names, strict=True))
+        Point(x, y, name, label)
+        for (x, y), name, label in zip(places.tolist(), matrix.names, labels, strict=False)
     ]
     return map_svg(points, title=f"Map of {len(points)} models by their distances")
+
+
+def together(places: npt.NDArray[np.float64], names: Sequence[str]) -> list[str]:
+    """A label for each point; points in the same place share that of the first.
+
+    >>> together(np.array([[0, 0], [1, 1], [0, 0.01]]), ["a", "b", "c"])
+    ['a, c', 'b', '']
+    """
+    labels: list[list[str]] = []
+    for k, name in enumerate(names):
+        near = np.hypot(*(places[:k] - places[k]).T) < SAME_PLACE
+        labels.append([])
+        labels[int(near.argmax()) if near.any() else k].append(name)
+    return [", ".join(own) for own in labels]
 
 
 def agreed(found: Agreed) -> TagList:

@@ -177,5 +177,5 @@ def _label(text: str, x: float, y: float) -> str:
     return (
         f'<text class="halo" x="{x + (8 if right else -8):.1f}" y="{y:.1f}" dy="0.35em" '
         f'text-anchor="{"start" if right else "end"}" fill="currentColor" paint-order="stroke" '
-        f'stroke="#ffffff" stroke-width="3" stroke-opacity="0.8">{escape(short(text, 28))}</text>'
+        f'stroke="#ffffff" stroke-width="3" stroke-opacity="0.8">{escape(short(text, 36))}</text>'
     )

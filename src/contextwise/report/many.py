@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
+from math import ceil, isnan
 
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.many import DistanceMatrix
@@ -183,12 +183,13 @@ def consensus_parts(
     >>> sums.rows[0], supports.rows[0][-1]
     (('the consensus', 16, 0.0333...), '2 of 2')
     """
-    columns = Column("", "name"), Column("sum of distances", "count"), Column("mean share", "rate")
+    columns = Column("", "words"), Column("sum of distances", "count"), Column("mean share", "rate")
+    bound = ceil(found.lower_bound) if isinstance(found.sum, int) else found.lower_bound
     exact = "counted" if found.majority_is_exact else "estimated"
     sums: dict[str, Number] = {
         "the consensus": found.sum,
         "the most typical model": found.medoid_sum,
-        "no structure is below": found.lower_bound,
+        "no structure is below": bound,
         f"the majority of each assertion ({exact})": round(found.majority.value),
     }
     each = len(found.models) * found.total
