@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from contextwise.convert import claims as converting
-from contextwise.convert.claims import Cube, Pair, features_for
+from contextwise.convert.claims import CubeMap, features_for
 from contextwise.errors import NotRepresentable, TooLargeError
 from contextwise.models.domain import Domain
+from contextwise.models.features import PairIndex
 from convert_oracle import (
     Claims,
     assert_equal,
@@ -24,7 +25,7 @@ from convert_oracle import (
 
 def random_target(rng: np.random.Generator) -> converting.Claims:
     domain = random_domain(rng, int(rng.integers(2, 5)), most=3)
-    independent: dict[Pair, list[Cube]] = {}
+    independent: dict[PairIndex, list[CubeMap]] = {}
     for pair in combinations(range(len(domain)), 2):
         if rng.random() < 0.15:
             continue
@@ -41,7 +42,7 @@ def random_target(rng: np.random.Generator) -> converting.Claims:
 
 
 def claims_of(target: converting.Claims) -> Claims:
-    def independent(pair: Pair, context: Mapping[int, int]) -> bool:
+    def independent(pair: PairIndex, context: Mapping[int, int]) -> bool:
         return pair not in target.independent or any(
             all(allowed >> context[v] & 1 for v, allowed in cube.items())
             for cube in target.independent[pair]

@@ -27,14 +27,6 @@ ROOMS = [
 FEWEST = 3
 EXEMPT = {"property", "cached_property", "overload", "override", "command", "group", "setter"}
 
-NOT_YET: set[str] = {
-    "report/plots/studies.py",
-}
-"""Modules whose functions do not follow the rule yet. This list only gets shorter."""
-
-WITHOUT_EXAMPLE: set[str] = set()
-"""Public names without an example yet. This list only gets shorter."""
-
 
 def _decorators(function: ast.FunctionDef) -> set[str]:
     return set(re.findall(r"\w+", " ".join(map(ast.unparse, function.decorator_list))))
@@ -89,14 +81,9 @@ def _name(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if _name(p) not in NOT_YET], ids=_name)
+@pytest.mark.parametrize("path", MODULES, ids=_name)
 def test_parameters_are_named(path: Path) -> None:
     assert not missing_parameters(path)
-
-
-def test_the_list_of_modules_gets_shorter() -> None:
-    failing = {_name(path) for path in MODULES if missing_parameters(path)}
-    assert not NOT_YET - failing, "these follow the rule, or are gone: take them off the list"
 
 
 def _public() -> list[str]:
@@ -116,14 +103,9 @@ def has_example(place: str) -> bool:
     return ">>> " in (value.__doc__ or "")
 
 
-@pytest.mark.parametrize("place", [p for p in _public() if p not in WITHOUT_EXAMPLE])
+@pytest.mark.parametrize("place", _public())
 def test_public_names_have_an_example(place: str) -> None:
     assert has_example(place)
-
-
-def test_the_list_of_names_gets_shorter() -> None:
-    failing = {place for place in _public() if not has_example(place)}
-    assert not WITHOUT_EXAMPLE - failing, "these have an example: take them off the list"
 
 
 MODULE = '''

@@ -23,7 +23,7 @@ from contextwise.studies.configuration import (
     to_toml,
 )
 from contextwise.studies.kl import Study, run_kl
-from contextwise.studies.summary import effects, means, written_summary
+from contextwise.studies.summary import effects, means, summary_text
 
 TINY = configuration_of(
     structures=4, sizes=(50, 1000), parameter_sets=2, chunk=2, burn_in=30, thin=2, seed=7
@@ -122,7 +122,7 @@ def test_the_summary_reads_the_conclusions_off_the_rows(finished: Path) -> None:
     fp, fn = found[1], found[3]
     assert fn.slope > 5 * abs(fp.slope)
     assert fn.slope_interval[0] <= fn.slope <= fn.slope_interval[1]
-    text = written_summary(rows)
+    text = summary_text(rows)
     assert "false negatives | 1,000 | 4 |" in text
     assert "**More data.**" in text
 
@@ -148,7 +148,7 @@ def test_effects_of_made_up_rows() -> None:
     assert rising.slope == pytest.approx(0.002)
     assert rising.slope_over_spread == pytest.approx(0.2 / (0.1 / np.sqrt(2)))
     assert means(rows, "fn", 100).deviation == pytest.approx(0.1 / np.sqrt(2))
-    text = written_summary(rows)
+    text = summary_text(rows)
     assert "**KL follows false negatives.** The weakest rank correlation is 1.00" in text
     assert "No rank correlation with false positives" in text
 
@@ -166,7 +166,7 @@ def test_a_conclusion_that_does_not_come_out_is_said() -> None:
         for side in ("fp", "fn")
         for k in range(11)
     ]
-    text = written_summary(rows)
+    text = summary_text(rows)
     assert "KL does not always follow false negatives" in text
     assert "That does not come out here: the rank correlation is 1.00 at 100 rows" in text
 

@@ -161,7 +161,7 @@ class TestSvg:
         for view in ("both", "true", "guess"):
             picture = ElementTree.fromstring(graph_svg(edges, places, view=view))
             lines = [line.attrib["class"] for line in picture.iter(f"{SVG}line")]
-            assert lines == [kind for edge in edges for kind, _ in edge.strands(view)]
+            assert lines == [kind for edge in edges for kind, _ in edge.kinds(view)]
             assert len(list(picture.iter(f"{SVG}circle"))) == 6
 
     def test_the_same_input_gives_the_same_text(self) -> None:

@@ -103,7 +103,7 @@ class TestGraph:
     def test_a_line_for_each_strand_and_a_dot_for_each_variable(self) -> None:
         graph = graph_of(select_edges(edges_of(SIX), which="all"))
         axes = plot_graph(graph)
-        strands = sum(len(edge.strands()) for edge in graph.edges)
+        strands = sum(len(edge.kinds()) for edge in graph.edges)
         assert len(axes.lines) == strands + 6
         assert sorted(text.get_text() for text in axes.texts) == sorted(SIX.domain.names)
 

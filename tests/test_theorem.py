@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from contextwise.counting import Cover
 from contextwise.counting.partition import (
     Feature,
-    Pair,
     cardinality,
     confusion_of_pair,
     context_set,
@@ -21,11 +20,12 @@ from contextwise.counting.partition import (
     partition,
     partition_model,
 )
+from contextwise.models.features import PairIndex
 from contextwise.models.structure import Structure
 from contextwise.testing import brute_force_pairs, covers, domains, families
 
 DOMAINS = domains(min_variables=2, max_variables=4, max_states=3)
-Drawn = tuple[list[Feature], list[Feature], Pair, tuple[int, ...]]
+Drawn = tuple[list[Feature], list[Feature], PairIndex, tuple[int, ...]]
 
 
 @st.composite

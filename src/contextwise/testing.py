@@ -22,6 +22,7 @@ from itertools import combinations, product
 from math import prod
 
 from contextwise.comparison.confusion import Confusion
+from contextwise.comparison.pairs import Pair
 from contextwise.counting.cover import Cover, cover_of
 from contextwise.errors import require
 from contextwise.models.domain import Domain
@@ -30,8 +31,6 @@ from contextwise.models.structure import LogLinear, Structure
 
 require("hypothesis", "testing")
 from hypothesis import strategies as st  # noqa: E402 (a missing extra is told in one line)
-
-Pair = tuple[str, str]
 
 # -- the definition ----------------------------------------------------------------------------
 

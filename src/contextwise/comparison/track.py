@@ -27,14 +27,14 @@ from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.counting.changes import changing_unions
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike
+from contextwise.models.features import PairIndex
 from contextwise.models.literals import Feature, features_of, literals_of
 from contextwise.models.notation import write_literals
 from contextwise.models.structure import Structure
 
 Literals = tuple[tuple[int, int], ...]
-PairPositions = tuple[int, int]
 Unions = tuple[Number, Number, Number]
-Growth = dict[PairPositions, tuple[Number, Number]]
+Growth = dict[PairIndex, tuple[Number, Number]]
 """Of each touched pair, how much the union of the guess grows, and that of both models."""
 
 
@@ -99,7 +99,7 @@ class Tracker:
         known = [tuple(literals) for literals in guess.features.literals()]
         self._number: dict[Literals, int] = {literals: k for k, literals in enumerate(known)}
         self._present: dict[Literals, None] = dict.fromkeys(known)
-        self._sizes: dict[PairPositions, Unions] = {
+        self._sizes: dict[PairIndex, Unions] = {
             (i, j): tuple(row)
             for (i, j), row in zip(
                 comparison.pairs.tolist(), comparison.unions.lower.tolist(), strict=True
@@ -270,7 +270,7 @@ class Tracker:
         for literals in more:
             if literals not in self._number:
                 self._number[literals] = self._unions.know(literals)
-        touched: dict[PairPositions, None] = {}
+        touched: dict[PairIndex, None] = {}
         for literals in (*more, *less):
             touched.update(dict.fromkeys(combinations([v for v, _ in literals], 2)))
         if self._asked is not None:
@@ -286,7 +286,7 @@ class Tracker:
             for whole in [self._whole(pair)]
         }
 
-    def _whole(self, pair: PairPositions) -> int:
+    def _whole(self, pair: PairIndex) -> int:
         """What all contexts of a pair weigh, in the units of the counts."""
         weights = self._question.value_weights or ()
         inside = () if self._question.canonical else pair

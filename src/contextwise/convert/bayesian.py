@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.convert.claims import Cube, DomainLike, cube_of, domain_of, pair_of
+from contextwise.convert.claims import CubeMap, DomainLike, cube_of, domain_of, pair_of
 from contextwise.convert.directed import Stages, all_different, from_stages
 from contextwise.convert.hierarchical import leaves_of
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain, listed
-from contextwise.models.factors import checked
+from contextwise.models.factors import check_scopes
 from contextwise.models.features import members
 from contextwise.models.literals import Feature
 from contextwise.models.structure import Structure
@@ -74,7 +74,7 @@ def from_ldag(
     """
     domain = domain_of(domain)
     parents = _parents(domain, dag)
-    cubes: dict[int, list[tuple[int, Cube]]] = {}
+    cubes: dict[int, list[tuple[int, CubeMap]]] = {}
     for edge, outcomes in (labels or {}).items():
         parent, child = map(domain.position, edge)
         if parent not in parents[child]:
@@ -105,7 +105,7 @@ def _parents(domain: Domain, dag: Any) -> dict[int, set[int]]:
     return parents
 
 
-def _check_label(domain: Domain, edge: Edge, cube: Cube, others: set[int]) -> None:
+def _check_label(domain: Domain, edge: Edge, cube: CubeMap, others: set[int]) -> None:
     strange = [domain.names[v] for v in cube if v not in others]
     if strange:
         raise DomainError(
@@ -115,7 +115,7 @@ def _check_label(domain: Domain, edge: Edge, cube: Cube, others: set[int]) -> No
 
 
 def _merged(
-    domain: Domain, child: int, parents: Iterable[int], labels: list[tuple[int, Cube]]
+    domain: Domain, child: int, parents: Iterable[int], labels: list[tuple[int, CubeMap]]
 ) -> Stages:
     """The stages of a child: what a label joins takes the lowest number, until nothing changes."""
     stages = all_different(domain, child, sorted(parents))
@@ -175,7 +175,7 @@ def _stages(domain: Domain, child: int, tree: Tree) -> Stages:
     parents = tuple(sorted({v for path, _ in leaves for v in path}))
     if child in parents:
         raise DomainError(f"the tree of {domain.names[child]!r} tests {domain.names[child]!r}")
-    checked(domain, [parents])
+    check_scopes(domain, [parents])
     table = np.zeros([domain.cardinalities[v] for v in parents], dtype=np.int64)
     numbers: dict[Hashable, int] = {}
     for number, (path, leaf) in enumerate(leaves):

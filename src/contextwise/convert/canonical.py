@@ -27,9 +27,8 @@ import numpy as np
 
 from contextwise.convert.claims import (
     Claims,
-    Cube,
+    CubeMap,
     DomainLike,
-    Pair,
     cube_of,
     domain_of,
     features_for,
@@ -41,6 +40,7 @@ from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, TooLargeError, require
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain, listed
+from contextwise.models.features import PairIndex
 from contextwise.models.notation import Literal, quoted, write_literals
 from contextwise.models.structure import Structure
 
@@ -56,7 +56,7 @@ class _Instantiated:
     text: str
     context: dict[int, int]
     nodes: set[int]
-    edges: set[Pair]
+    edges: set[PairIndex]
 
 
 def from_canonical(domain: DomainLike, graphs: Mapping[str, GraphLike]) -> Structure:
@@ -92,7 +92,7 @@ def from_canonical(domain: DomainLike, graphs: Mapping[str, GraphLike]) -> Struc
     domain = domain_of(domain)
     parts = [_instantiated(domain, context, graph) for context, graph in graphs.items()]
     _require_complete(domain, parts)
-    independent: dict[Pair, list[Cube]] = {}
+    independent: dict[PairIndex, list[CubeMap]] = {}
     for pair in combinations(range(len(domain)), 2):
         cubes = _independent(domain, pair, parts)
         if {} not in cubes:
@@ -184,7 +184,7 @@ def _require_complete(domain: Domain, parts: list[_Instantiated]) -> None:
         raise DomainError(f"there is no graph for the context {place or 'without literals'}")
 
 
-def _independent(domain: Domain, pair: Pair, parts: list[_Instantiated]) -> list[Cube]:
+def _independent(domain: Domain, pair: PairIndex, parts: list[_Instantiated]) -> list[CubeMap]:
     """Where the graphs claim that a pair is independent."""
     speaking = [
         (part, {v: allowed for v, allowed in part.context.items() if v not in pair})

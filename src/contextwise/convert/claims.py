@@ -38,15 +38,14 @@ from contextwise.counting.cover import class_space
 from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, NotRepresentable, TooLargeError
 from contextwise.models.domain import Domain, State
-from contextwise.models.features import members
+from contextwise.models.features import PairIndex, members
 from contextwise.models.literals import Feature, features_of, literals_of
 from contextwise.models.notation import quoted, write_literals
 from contextwise.models.structure import Structure
 
 DomainLike = Domain | Mapping[str, Sequence[State] | int]
-Pair = tuple[int, int]
-Cube = Mapping[int, int]
-"""A set of contexts: for each variable it tests, the values it allows (as a bit set)."""
+CubeMap = Mapping[int, int]
+"""A cube as a mapping: for each variable it tests, the values it allows (as a bit set)."""
 
 STEPS = 200_000
 """How many conjunctions the search looks at before it gives up."""
@@ -57,7 +56,7 @@ def domain_of(domain: DomainLike) -> Domain:
     return domain if isinstance(domain, Domain) else Domain(domain)
 
 
-def pair_of(domain: Domain, names: Iterable[str]) -> Pair:
+def pair_of(domain: Domain, names: Iterable[str]) -> PairIndex:
     """Two different variables as rising positions."""
     two = [names] if isinstance(names, str) else list(names)
     if len(two) != 2:
@@ -127,9 +126,9 @@ class Claims:
     """
 
     domain: Domain
-    independent: Mapping[Pair, Sequence[Cube]]
+    independent: Mapping[PairIndex, Sequence[CubeMap]]
 
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[PairIndex]:
         """The pairs that may interact: a variable with one state interacts with nothing."""
         cards = self.domain.cardinalities
         return sorted((i, j) for i, j in self.independent if cards[i] > 1 and cards[j] > 1)
@@ -176,7 +175,7 @@ class _Search:
         }
         self.steps = 0
 
-    def conjunctions(self, pair: Pair) -> Iterator[frozenset[tuple[int, int]]]:
+    def conjunctions(self, pair: PairIndex) -> Iterator[frozenset[tuple[int, int]]]:
         """The shortest conjunctions inside the claims that have the pair in their scope."""
         cards = self.domain.cardinalities
         for values in product(*(range(cards[v]) for v in pair)):
@@ -209,7 +208,7 @@ class _Search:
                 "convert a model over fewer variables, or with simpler contexts"
             )
 
-    def clash(self, conjunction: dict[int, int]) -> Cube | None:
+    def clash(self, conjunction: dict[int, int]) -> CubeMap | None:
         """A cube that the conjunction reaches and where one of its pairs must not interact.
 
         The cube never tests that pair, so whether it meets the conjunction says all.
@@ -222,7 +221,7 @@ class _Search:
                     return cube
         return None
 
-    def repairs(self, conjunction: dict[int, int], cube: Cube) -> Iterator[dict[int, int]]:
+    def repairs(self, conjunction: dict[int, int], cube: CubeMap) -> Iterator[dict[int, int]]:
         """The conjunction with one more literal that leaves the cube."""
         for variable, allowed in cube.items():
             if variable in conjunction or not self.interacts(variable, conjunction):
@@ -248,7 +247,7 @@ def _shortest(found: Iterable[frozenset[tuple[int, int]]]) -> list[frozenset[tup
 
 
 def _require_covered(
-    claims: Claims, pair: Pair, conjunctions: Iterable[frozenset[tuple[int, int]]]
+    claims: Claims, pair: PairIndex, conjunctions: Iterable[frozenset[tuple[int, int]]]
 ) -> None:
     """Raise `NotRepresentable` unless the conjunctions cover the dependencies of the pair."""
     cubes = [
@@ -267,7 +266,9 @@ def _require_covered(
         )
 
 
-def uncovered(domain: Domain, pair: Pair, cubes: Sequence[Sequence[tuple[int, int]]]) -> str | None:
+def uncovered(
+    domain: Domain, pair: PairIndex, cubes: Sequence[Sequence[tuple[int, int]]]
+) -> str | None:
     """Contexts of a pair that no cube allows, as text, or None if there are none.
 
     Parameters

@@ -28,11 +28,11 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.convert.claims import Claims, Cube, Pair, cubes_where, features_for
+from contextwise.convert.claims import Claims, CubeMap, cubes_where, features_for
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain
-from contextwise.models.factors import checked
-from contextwise.models.features import IntArray
+from contextwise.models.factors import check_scopes
+from contextwise.models.features import IntArray, PairIndex
 from contextwise.models.structure import Structure
 
 BoolArray = npt.NDArray[np.bool_]
@@ -61,7 +61,7 @@ def all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages:
     child : position of the variable
     parents : positions of its parents
     """
-    checked(domain, [parents])
+    check_scopes(domain, [parents])
     shape = [domain.cardinalities[v] for v in parents]
     return Stages(child, tuple(parents), np.arange(prod(shape)).reshape(shape))
 
@@ -74,7 +74,7 @@ def from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
 def claims_of(domain: Domain, children: Sequence[Stages]) -> Claims:
     """Where each pair interacts in a directed model."""
     _require_acyclic(domain, children)
-    terms: dict[Pair, list[tuple[tuple[int, ...], BoolArray]]] = {}
+    terms: dict[PairIndex, list[tuple[tuple[int, ...], BoolArray]]] = {}
     for stages in children:
         if domain.cardinalities[stages.child] == 1:
             continue
@@ -85,7 +85,7 @@ def claims_of(domain: Domain, children: Sequence[Stages]) -> Claims:
     return Claims(domain, {pair: _independent(domain, own) for pair, own in terms.items()})
 
 
-def interacting(stages: Stages, pair: Pair) -> tuple[tuple[int, ...], BoolArray]:
+def interacting(stages: Stages, pair: PairIndex) -> tuple[tuple[int, ...], BoolArray]:
     """Where a pair interacts in the term of one child: a table over the other parents.
 
     >>> xor = Stages(2, (0, 1), np.array([[0, 1], [1, 0]]))
@@ -102,12 +102,14 @@ def interacting(stages: Stages, pair: Pair) -> tuple[tuple[int, ...], BoolArray]
     return scope, ~same.all(axis=(0, 1))
 
 
-def _independent(domain: Domain, terms: list[tuple[tuple[int, ...], BoolArray]]) -> Sequence[Cube]:
+def _independent(
+    domain: Domain, terms: list[tuple[tuple[int, ...], BoolArray]]
+) -> Sequence[CubeMap]:
     """Where none of the terms of a pair interacts."""
     if any(where.all() for _, where in terms):
         return []
     scope = sorted({v for own, _ in terms for v in own})
-    checked(domain, [scope])
+    check_scopes(domain, [scope])
     anywhere = np.zeros([domain.cardinalities[v] for v in scope], dtype=bool)
     for own, where in terms:
         order = np.argsort(own)

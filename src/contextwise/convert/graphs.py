@@ -34,9 +34,8 @@ import numpy as np
 
 from contextwise.convert.claims import (
     Claims,
-    Cube,
+    CubeMap,
     DomainLike,
-    Pair,
     cube_of,
     domain_of,
     features_for,
@@ -44,7 +43,8 @@ from contextwise.convert.claims import (
 )
 from contextwise.errors import DomainError, require
 from contextwise.models.domain import Domain, listed
-from contextwise.models.factors import checked, tables
+from contextwise.models.factors import check_scopes, tables
+from contextwise.models.features import PairIndex
 from contextwise.models.literals import Feature
 from contextwise.models.structure import Structure
 
@@ -91,11 +91,11 @@ def from_graph(
         return tables(domain, sorted(edges))
     if by != "cliques":
         raise DomainError(f"unknown by={by!r}; choose 'cliques' or 'edges'")
-    cliques = checked(domain, maximal_cliques(nodes, edges), "use by='edges'")
+    cliques = check_scopes(domain, maximal_cliques(nodes, edges), "use by='edges'")
     return tables(domain, sorted(cliques))
 
 
-def nodes_and_edges(domain: Domain, graph: GraphLike) -> tuple[set[int], set[Pair]]:
+def nodes_and_edges(domain: Domain, graph: GraphLike) -> tuple[set[int], set[PairIndex]]:
     """The nodes and edges of a graph, as positions; of bare edges, all variables are nodes."""
     if hasattr(graph, "is_directed"):
         if graph.is_directed():
@@ -113,7 +113,7 @@ def nodes_and_edges(domain: Domain, graph: GraphLike) -> tuple[set[int], set[Pai
     return nodes, {pair_of(domain, edge) for edge in graph}
 
 
-def _edges_of_matrix(domain: Domain, matrix: np.ndarray[Any, Any]) -> set[Pair]:
+def _edges_of_matrix(domain: Domain, matrix: np.ndarray[Any, Any]) -> set[PairIndex]:
     n = len(domain)
     if matrix.shape != (n, n):
         raise DomainError(f"the adjacency matrix has shape {matrix.shape}; expected ({n}, {n})")
@@ -129,7 +129,7 @@ def _edges_of_matrix(domain: Domain, matrix: np.ndarray[Any, Any]) -> set[Pair]:
     return {(i, j) for i, j in np.argwhere(np.triu(present)).tolist()}
 
 
-def maximal_cliques(nodes: Iterable[int], edges: Iterable[Pair]) -> Iterator[tuple[int, ...]]:
+def maximal_cliques(nodes: Iterable[int], edges: Iterable[PairIndex]) -> Iterator[tuple[int, ...]]:
     """The maximal cliques, each rising; an isolated node is one. There can be very many.
 
     >>> sorted(maximal_cliques(range(4), [(0, 1), (1, 2), (0, 2)]))
@@ -175,7 +175,7 @@ def from_stratified(
     """
     domain = domain_of(domain)
     _, edges = nodes_and_edges(domain, graph)
-    independent: dict[Pair, list[Cube]] = {edge: [] for edge in edges}
+    independent: dict[PairIndex, list[CubeMap]] = {edge: [] for edge in edges}
     for names, outcomes in strata.items():
         edge = pair_of(domain, names)
         if edge not in independent:

@@ -32,12 +32,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from contextwise.convert.claims import Cube, DomainLike, cube_of, domain_of, uncovered
+from contextwise.convert.claims import CubeMap, DomainLike, cube_of, domain_of, uncovered
 from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.errors import DomainError, NotRepresentable, ParseError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain, listed
-from contextwise.models.factors import checked, tables
+from contextwise.models.factors import check_scopes, tables
 from contextwise.models.literals import Feature, features_of
 from contextwise.models.notation import quoted
 from contextwise.models.structure import Structure
@@ -316,14 +316,14 @@ def split_of(
     return variable, parts
 
 
-def _terms(domain: Domain, context: Cube, generators: Generators) -> Iterator[Literals]:
+def _terms(domain: Domain, context: CubeMap, generators: Generators) -> Iterator[Literals]:
     """The cells of each generator, each with the literals of the context."""
     scopes = maximal(scopes_of(domain, generators))
     for scope in scopes:
         fixed = [domain.names[v] for v in scope if v in context]
         if fixed:
             raise DomainError(f"a generator has {listed(fixed)}, which its context fixes")
-    checked(domain, scopes)
+    check_scopes(domain, scopes)
     for scope in scopes:
         for cell in product(*(range(domain.cardinalities[v]) for v in scope)):
             own = [(v, 1 << state) for v, state in zip(scope, cell, strict=True)]

@@ -19,16 +19,16 @@ from itertools import combinations
 
 import numpy as np
 
-from contextwise.convert.claims import Claims, Cube, Pair, cubes_where, features_for
+from contextwise.convert.claims import Claims, CubeMap, cubes_where, features_for
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain
-from contextwise.models.factors import FloatArray, checked
-from contextwise.models.features import members
+from contextwise.models.factors import FloatArray, check_scopes
+from contextwise.models.features import PairIndex, members
 from contextwise.models.structure import LogLinear, Structure
 
 TOLERANCE = 1e-9
 
-Weighted = tuple[Cube, float]
+Weighted = tuple[CubeMap, float]
 """A feature, as the values it allows, and its weight."""
 
 
@@ -66,7 +66,7 @@ def by_values(model: LogLinear, *, tolerance: float = TOLERANCE) -> Structure:
     if (model.weights == np.inf).any():
         raise DomainError("a weight is infinite; the model has no odds ratios")
     domain = model.domain
-    together: dict[Pair, list[Weighted]] = {}
+    together: dict[PairIndex, list[Weighted]] = {}
     for literals, weight in zip(
         model.structure.features.literals(), model.weights.tolist(), strict=True
     ):
@@ -78,7 +78,7 @@ def by_values(model: LogLinear, *, tolerance: float = TOLERANCE) -> Structure:
         for pair, features in together.items()
     }
     for pair, scope in others.items():
-        checked(domain, [[*pair, *scope]])
+        check_scopes(domain, [[*pair, *scope]])
     independent = {
         pair: _independent(domain, pair, others[pair], features, tolerance)
         for pair, features in together.items()
@@ -88,11 +88,11 @@ def by_values(model: LogLinear, *, tolerance: float = TOLERANCE) -> Structure:
 
 def _independent(
     domain: Domain,
-    pair: Pair,
+    pair: PairIndex,
     others: Sequence[int],
     features: Iterable[Weighted],
     tolerance: float,
-) -> Sequence[Cube]:
+) -> Sequence[CubeMap]:
     """Where a pair does not interact; ``others`` are the other variables of its features."""
     axes = [*pair, *others]
     logs = np.zeros([domain.cardinalities[v] for v in axes])

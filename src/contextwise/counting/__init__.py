@@ -5,11 +5,10 @@ Start with `contract` (what an engine does, and the table of engines), `cover` (
 `partition`, `ganak`, `enumerate`.
 
 Twins. What must be fast is written twice, readable in Python and compiled in C++, and both give the
-same answers. An extension has an underscore (``_kernel``, made from ``kernel/``) and is imported by
-one module only; here that is `native`, of which nothing else is compiled. The plain name is the
-compiled one's, and what chooses between the two; the readable twin of a function ends in
-``_in_python`` (`assertions.ask_in_python`). An engine is a twin as a whole: `native` is `branch`
-compiled, function by function. A class of the kernel that has a twin has its name (``Cover``,
+same answers. The compiled extension has an underscore (``_kernel``, made from ``kernel/``), and one
+module alone imports it: `native`. A function with a plain name uses the compiled code where it was
+built; its readable twin ends in ``_in_python`` (`assertions.ask_in_python`). The engines `native`
+and `branch` are twins as a whole. Twin classes have one name in both languages (``Cover``,
 ``CoverSource``).
 """
 

@@ -1,7 +1,8 @@
 """The portfolio, and the default: a quick engine with a budget, then Ganak for what exceeds it.
 
-Nearly all covers of real structures are worth microseconds and must not pay for a solver's start;
-a few are where conflict learning and tree decompositions win. A budget of nodes decides:
+Nearly all covers of real structures are counted in microseconds, far less than a solver takes to
+start. On a few, the solver's conflict learning and tree decompositions win. A budget of nodes
+decides:
 
 1. every union by ``native`` (by ``branch`` where the kernel was not built), within the budget;
 2. what is left by ``ganak``, in as many processes as there are cores;

@@ -1,6 +1,6 @@
 """What an engine is: two contracts, and the table of all engines.
 
-Two contracts, and every engine keeps both:
+Every engine keeps both contracts:
 
 ``count_union(cover, *, deadline) -> int``
     the exact size of the union of the cubes of a `Cover`, or `OutOfTime`;

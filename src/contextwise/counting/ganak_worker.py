@@ -1,13 +1,14 @@
 """The process around Ganak: formulas come in, numbers go out, one line each.
 
-Run as a script by `contextwise.counting.ganak`, which keeps some of these processes, and free of
-the package so that it starts in milliseconds. A line in is JSON, ``[bytes, booleans, clauses]``;
-the bytes are what the process may hold. A line out is the number of models in hexadecimal (a
-decimal number of more than 4,300 digits is refused by Python), or ``! what went wrong``. A process
-that needs more memory than it may have ends. Ganak writes to the process's standard output whatever
-it is told, so that is turned away first and the answers take a copy of it. Ganak cannot be
-interrupted; a thread watches for the end of the input, so that the process ends with whoever
-started it.
+Run as a script by `contextwise.counting.ganak`, which keeps some of these processes. It imports
+nothing of the package, so that it starts in milliseconds. A line in is JSON,
+``[bytes, booleans, clauses]``; the bytes are what the process may hold. A line out is the number of
+models in hexadecimal (a decimal number of more than 4,300 digits is refused by Python), or
+``! what went wrong``. A process that needs more memory than it may have ends.
+
+Ganak writes to standard output and cannot be told not to: so standard output is redirected first,
+and answers go to a copy of it. Ganak cannot be interrupted either; a thread watches for the end of
+the input, so that the process ends when the one that started it does.
 """
 
 import contextlib

@@ -43,11 +43,10 @@ from typing import TypeVar
 
 from contextwise.counting.contract import check
 from contextwise.counting.cover import Cover
-from contextwise.models.features import members
+from contextwise.models.features import PairIndex, members
 
 T = TypeVar("T")
 Feature = Mapping[int, int]
-Pair = tuple[int, int]
 Context = tuple[int, ...]
 
 
@@ -117,7 +116,7 @@ def cube_difference(f: int, g: int, fields: Sequence[int]) -> list[int]:
 # -- the theorem ---------------------------------------------------------------------------------
 
 
-def without_pair(f: Feature, pair: Pair) -> dict[int, int]:
+def without_pair(f: Feature, pair: PairIndex) -> dict[int, int]:
     """f^ij: the feature without the literals of the pair.
 
     >>> without_pair({0: 0b100, 1: 0b010, 2: 0b010, 5: 0b001}, (0, 2))
@@ -126,7 +125,7 @@ def without_pair(f: Feature, pair: Pair) -> dict[int, int]:
     return {k: allowed for k, allowed in f.items() if k not in pair}
 
 
-def has_pair(f: Feature, pair: Pair) -> bool:
+def has_pair(f: Feature, pair: PairIndex) -> bool:
     """The condition C1: both variables are in the scope of f."""
     return pair[0] in f and pair[1] in f
 
@@ -157,7 +156,7 @@ def union(f: Feature, g: Feature) -> dict[int, int] | None:
     return {k: f.get(k, -1) & g.get(k, -1) for k in sorted(f.keys() | g.keys())}
 
 
-def union_over_pair(features: Sequence[Feature], pair: Pair) -> dict[int, int] | None:
+def union_over_pair(features: Sequence[Feature], pair: PairIndex) -> dict[int, int] | None:
     """The union of features over (i, j); the values of the pair do not matter.
 
     The paper allows any values there; these are the first feature's. None if the features exclude
@@ -170,7 +169,7 @@ def union_over_pair(features: Sequence[Feature], pair: Pair) -> dict[int, int] |
 
 
 def context_set(
-    features: Iterable[Feature], pair: Pair, cardinalities: Sequence[int]
+    features: Iterable[Feature], pair: PairIndex, cardinalities: Sequence[int]
 ) -> set[Context]:
     """X^ij: the contexts in which some feature makes the pair depend, each listed.
 
@@ -195,14 +194,14 @@ def context_set(
     return {context for f in features for context in _contexts(f, pair, cardinalities)}
 
 
-def _contexts(f: Feature, pair: Pair, cardinalities: Sequence[int]) -> Iterator[Context]:
+def _contexts(f: Feature, pair: PairIndex, cardinalities: Sequence[int]) -> Iterator[Context]:
     if has_pair(f, pair):
         yield from product(
             *(members(f.get(k, (1 << n) - 1)) for k, n in enumerate(cardinalities) if k not in pair)
         )
 
 
-def cardinality(f: Feature, pair: Pair, cardinalities: Sequence[int]) -> int:
+def cardinality(f: Feature, pair: PairIndex, cardinalities: Sequence[int]) -> int:
     """|X^ij(f)|: a product over the other variables, of all their values or of those f allows.
 
     Parameters
@@ -227,7 +226,7 @@ def cardinality(f: Feature, pair: Pair, cardinalities: Sequence[int]) -> int:
     )
 
 
-def intersection(f: Feature, g: Feature, pair: Pair) -> list[dict[int, int]]:
+def intersection(f: Feature, g: Feature, pair: PairIndex) -> list[dict[int, int]]:
     """X^ij(f) ∩ X^ij(g), as a list of one feature or none.
 
     Parameters
@@ -246,7 +245,7 @@ def intersection(f: Feature, g: Feature, pair: Pair) -> list[dict[int, int]]:
 
 
 def difference(
-    f: Feature, g: Feature, pair: Pair, cardinalities: Sequence[int]
+    f: Feature, g: Feature, pair: PairIndex, cardinalities: Sequence[int]
 ) -> list[dict[int, int]]:
     """X^ij(f) ∖ X^ij(g), as mutually exclusive features.
 
@@ -278,7 +277,7 @@ def difference(
 
 
 def partition_model(
-    features: Iterable[Feature], pair: Pair, cardinalities: Sequence[int]
+    features: Iterable[Feature], pair: PairIndex, cardinalities: Sequence[int]
 ) -> list[Feature]:
     """Algorithm 1 for a pair: mutually exclusive features with the same context set.
 
@@ -296,7 +295,9 @@ def partition_model(
     return partition(speaking, lambda f, g: difference(f, g, pair, cardinalities))
 
 
-def h_tp(true: Iterable[Feature], guess: Sequence[Feature], pair: Pair) -> list[dict[int, int]]:
+def h_tp(
+    true: Iterable[Feature], guess: Sequence[Feature], pair: PairIndex
+) -> list[dict[int, int]]:
     """H^TP: features whose contexts are those where the pair depends in both models.
 
     Parameters
@@ -312,7 +313,7 @@ def h_tp(true: Iterable[Feature], guess: Sequence[Feature], pair: Pair) -> list[
 
 
 def h_fn(
-    true: Iterable[Feature], guess: Sequence[Feature], pair: Pair, cardinalities: Sequence[int]
+    true: Iterable[Feature], guess: Sequence[Feature], pair: PairIndex, cardinalities: Sequence[int]
 ) -> list[dict[int, int]]:
     """H^FN: features whose contexts are those where the pair depends in the true model only.
 
@@ -349,7 +350,7 @@ def h_fn(
 
 
 def h_fp(
-    true: Sequence[Feature], guess: Iterable[Feature], pair: Pair, cardinalities: Sequence[int]
+    true: Sequence[Feature], guess: Iterable[Feature], pair: PairIndex, cardinalities: Sequence[int]
 ) -> list[dict[int, int]]:
     """H^FP: features whose contexts are those where the pair depends in the guess only.
 
@@ -367,7 +368,7 @@ def h_fp(
 
 
 def confusion_of_pair(
-    true: Sequence[Feature], guess: Sequence[Feature], pair: Pair, cardinalities: Sequence[int]
+    true: Sequence[Feature], guess: Sequence[Feature], pair: PairIndex, cardinalities: Sequence[int]
 ) -> tuple[int, int, int, int]:
     """The theorem: tp, fn, fp and tn of one pair, from the partition models of the H sets.
 

@@ -61,11 +61,11 @@ class Background(Generic[T]):
         self._known.set((None, None))
 
     def asked(self) -> Hashable:
-        """The key of what was begun last; whoever asks is told when that changes."""
+        """The key of what was begun last, as a reactive read."""
         return self._known()[0]
 
     def outcome(self, key: Hashable) -> Outcome[T]:
-        """What is known of the work about something; whoever asks is told when that changes."""
+        """What is known of the work about something, as a reactive read."""
         about, outcome = self._known()
         return outcome if key is not None and about == key else None
 

@@ -77,7 +77,7 @@ class Settled(Generic[T]):
                     self._value.set(found)
 
     def __call__(self) -> T:
-        """The value; whoever asks is told when it changes."""
+        """The value, as a reactive read: a change runs the reader again."""
         return self._value()
 
 
@@ -111,7 +111,7 @@ class State:
     # -- the view --------------------------------------------------------------------------------
 
     def view(self) -> View:
-        """The view; whoever asks is told of every change."""
+        """The view, as a reactive read."""
         return View(**{name: part() for name, part in self._parts.items()})
 
     def now(self) -> View:
@@ -150,7 +150,7 @@ class State:
         return views.context_in(self.domain(), str(self._parts["context"]()))
 
     def pair(self) -> Pair:
-        """The pair that is looked at: the chosen one, or the worst; whoever asks waits for it."""
+        """The pair that is looked at: the chosen one, or the worst; the reader waits for it."""
         shown = self.shown()
         chosen: Pair | None = self._parts["pair"]()
         names = shown.comparison.domain.names
@@ -262,7 +262,7 @@ class State:
         return Shown(true, guess, found) if guess and found else None
 
     def shown(self) -> Shown:
-        """The comparison that the views show; whoever asks waits while there is none."""
+        """The comparison that the views show; the reader waits while there is none."""
         current = self.current()
         req(current is not None)
         assert current is not None

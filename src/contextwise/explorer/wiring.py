@@ -38,7 +38,7 @@ class Input(Generic[T]):
     read: Callable[[Any], T]
 
     def __call__(self) -> T:
-        """The value in the session at hand; whoever asks is told when it changes.
+        """The value in the present session, as a reactive read: a change runs the reader again.
 
         Whoever asks is stopped while there is none, or none that makes sense.
         """

@@ -36,7 +36,7 @@ from contextwise.errors import ContextwiseError, DomainError, NotRepresentable, 
 from contextwise.formats.bif_grammar import Distribution, Network, parse
 from contextwise.formats.reading import Format, Source, check_states, factor_of, model_of_factors
 from contextwise.models.domain import Domain
-from contextwise.models.factors import Factor, FloatArray, checked, factors_to_write, numbers
+from contextwise.models.factors import Factor, FloatArray, check_scopes, factors_to_write, numbers
 from contextwise.models.notation import quoted
 from contextwise.models.structure import Model
 
@@ -85,7 +85,7 @@ def _factor(source: Source, domain: Domain, own: Distribution) -> Factor:
     scope = [*(domain.positions[name] for name in own.parents), child]
     shape = [domain.cardinalities[v] for v in scope]
     try:
-        checked(domain, [scope])
+        check_scopes(domain, [scope])
     except TooLargeError as error:
         raise source.error(str(error), own.line) from None
     values = np.full(shape, np.nan)

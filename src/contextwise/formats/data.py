@@ -83,9 +83,9 @@ def parse_rows(data: bytes, name: str, domain: Domain) -> npt.NDArray[Any]:
         raise ParseError("there are no rows in this file", path=name)
     columns = _header(first[1], domain)
     if columns is None:
-        rows = _checked([first, *lines], range(len(domain)), len(domain), name, domain)
+        rows = _columns_of([first, *lines], range(len(domain)), len(domain), name, domain)
     else:
-        rows = _checked(list(lines), columns, len(first[1]), name, domain)
+        rows = _columns_of(list(lines), columns, len(first[1]), name, domain)
     if not len(rows):
         raise ParseError("there are no rows below the header", path=name)
     return rows
@@ -208,7 +208,7 @@ def _header(cells: list[str], domain: Domain) -> list[int] | None:
     return [cells.index(name) for name in domain.names]
 
 
-def _checked(
+def _columns_of(
     rows: list[Row], columns: Sequence[int], width: int, name: str, domain: Domain
 ) -> npt.NDArray[Any]:
     """The wanted columns as an array; the first bad cell is an error that says where it is."""

@@ -200,7 +200,7 @@ def factor_of(scope: Sequence[int], values: FloatArray) -> Factor:
 def model_of_factors(
     domain: Domain, factors: Sequence[Factor], source: Source, format: str
 ) -> Model:
-    """The model of the tables of a file: each cell a feature, the log of its number the weight.
+    """The model of the tables of a file: each cell is a feature, its log the weight.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.factors import (
     Factor,
     FloatArray,
-    checked,
+    check_scopes,
     factors_to_write,
     numbers,
     readable,
@@ -66,7 +66,7 @@ def read(source: Source) -> Model:
     scopes = [_scope(words, len(cardinalities)) for _ in words.times(count)]
     domain = Domain.of_cardinalities(cardinalities)
     try:
-        checked(domain, scopes)
+        check_scopes(domain, scopes)
     except TooLargeError as error:
         raise words.error(str(error)) from None
     factors = [_factor(words, scope, cardinalities) for scope in scopes]

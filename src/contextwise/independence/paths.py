@@ -9,16 +9,16 @@ A set of needs is an int of forbidden bits over the classes of values of W (as i
 `contextwise.counting.cover`): needs join by ``|``, and can be met as long as no variable has all
 its bits forbidden.
 
-`search` grows labels (variable, needs of a way to it), least demanding first, and drops a label
-that asks for more than another one at the same place. It is exact when it finishes; the number of
-labels is exponential in the worst case.
+`search_by_labels` grows labels (variable, needs of a way to it), least demanding first, and drops a
+label that asks for more than another one at the same place. It is exact when it finishes; the
+number of labels is exponential in the worst case.
 
-`solve` has the last word, because the question is NP-complete. A SAT solver guesses an assignment
-of the given variables; if the two sets are not connected there, every link that leaves the reached
-part needs something else, and one of them must hold in any assignment that does connect the sets:
-that is a new clause. The same is done from the other end. A clause excludes the guess that it came
-from, so this ends: with an assignment that connects, or with the proof that none does. It needs
-``python-sat`` (``pip install 'contextwise[queries]'``).
+`search_by_solver` has the last word, because the question is NP-complete. A SAT solver guesses an
+assignment of the given variables; if the two sets are not connected there, every link that leaves
+the reached part needs something else, and one of them must hold in any assignment that does connect
+the sets: that is a new clause. The same is done from the other end. A clause excludes the guess
+that it came from, so this ends: with an assignment that connects, or with the proof that none does.
+It needs ``python-sat`` (``pip install 'contextwise[queries]'``).
 """
 
 from __future__ import annotations
@@ -131,21 +131,21 @@ def _linked(space: ClassSpace, links: Iterable[Link]) -> Links:
     return Links(space, space.cover(()).fields, distinct, at)
 
 
-class Search(Enum):
+class SearchEnd(Enum):
     """How a search ended, if it found no path."""
 
     EXHAUSTED = "no path can hold"
     GAVE_UP = "too many labels"
 
 
-def search(
+def search_by_labels(
     links: Links,
     start: Collection[int],
     end: Collection[int],
     *,
     most: int,
     deadline: float | None = None,
-) -> int | Search:
+) -> int | SearchEnd:
     """An assignment of the given variables under which two sets are connected.
 
     Parameters
@@ -157,7 +157,7 @@ def search(
 
     Returns
     -------
-    int or Search
+    int or SearchEnd
         The assignment as bits, or how the search ended without one.
     """
     ends = set(end)
@@ -175,11 +175,11 @@ def search(
                 return links.assignment(joined)
             labels += 1
             if labels > most:
-                return Search.GAVE_UP
+                return SearchEnd.GAVE_UP
             for there in link.scope:
                 heapq.heappush(heap, (joined.bit_count(), joined, there))
         check(deadline)
-    return Search.EXHAUSTED
+    return SearchEnd.EXHAUSTED
 
 
 def _steps(links: Links, here: int, needs: int) -> Iterator[tuple[Link, int]]:
@@ -196,7 +196,7 @@ CONFLICTS = 2_000
 """After how many conflicts the solver comes up to look at the clock, and for Ctrl-C."""
 
 
-def solve(
+def search_by_solver(
     links: Links, start: Collection[int], end: Collection[int], *, deadline: float | None = None
 ) -> int | None:
     """An assignment of the given variables under which two sets are connected, by a SAT solver.

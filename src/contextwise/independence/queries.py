@@ -24,7 +24,13 @@ import numpy as np
 
 from contextwise.counting.contract import OutOfTime, check
 from contextwise.formats import ModelLike, as_structure
-from contextwise.independence.paths import Links, Search, links_of, search, solve
+from contextwise.independence.paths import (
+    Links,
+    SearchEnd,
+    links_of,
+    search_by_labels,
+    search_by_solver,
+)
 from contextwise.independence.separation import Mask, minimal_separator, network
 from contextwise.independence.statements import (
     UNDECIDED,
@@ -241,9 +247,9 @@ def _decide(links: Links, asked: Positions, deadline: float | None) -> int | Non
     """An assignment that connects, or None: by the search, and if it gives up, the solver."""
     check(deadline)
     most = LABELS + len(links.links)
-    found = search(links, asked.first, asked.second, most=most, deadline=deadline)
-    if found is Search.GAVE_UP:
-        return solve(links, asked.first, asked.second, deadline=deadline)
+    found = search_by_labels(links, asked.first, asked.second, most=most, deadline=deadline)
+    if found is SearchEnd.GAVE_UP:
+        return search_by_solver(links, asked.first, asked.second, deadline=deadline)
     return found if isinstance(found, int) else None
 
 

@@ -28,8 +28,8 @@ from contextwise.learning.base import Learner
 from contextwise.learning.blankets import from_edges, join
 from contextwise.learning.data import Data
 from contextwise.learning.marginals import check_prior
-from contextwise.learning.permutation import BoolArray, FloatArray, Pair, Table, table_of
-from contextwise.models.features import IntArray
+from contextwise.learning.permutation import BoolArray, FloatArray, Table, table_of
+from contextwise.models.features import IntArray, PairIndex
 from contextwise.models.structure import Structure
 
 LEAST = 1e-9
@@ -173,10 +173,10 @@ def _best_blanket(target: int, others: Iterable[int], score: Score) -> frozenset
         blanket, value = blanket ^ {best}, changed[best]
 
 
-def _improve(graph: BoolArray, edges: Sequence[Pair], score: Score) -> None:
+def _improve(graph: BoolArray, edges: Sequence[PairIndex], score: Score) -> None:
     """Add or delete one edge at a time, in place, while that raises the sum of the scores."""
 
-    def gain(edge: Pair) -> float:
+    def gain(edge: PairIndex) -> float:
         change = 0.0
         for v, other in (edge, edge[::-1]):
             own = frozenset(np.flatnonzero(graph[v]).tolist())

@@ -34,7 +34,6 @@ from contextwise.learning.data import Data, by_position
 from contextwise.learning.gssl import conjunctions
 from contextwise.learning.permutation import (
     BoolArray,
-    Pair,
     Rule,
     Table,
     pairs_of,
@@ -42,7 +41,7 @@ from contextwise.learning.permutation import (
     table_of,
 )
 from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray
+from contextwise.models.features import IntArray, PairIndex
 from contextwise.models.structure import Structure
 
 SMALLEST = 4
@@ -195,7 +194,7 @@ def delete_edges(
 
 def _delete_given(
     table: Table,
-    pairs: Sequence[Pair],
+    pairs: Sequence[PairIndex],
     beside: BoolArray,
     grouped: tuple[IntArray, int],
     graphs: BoolArray,
@@ -247,7 +246,7 @@ def _cliques(graphs: BoolArray) -> Iterator[tuple[list[int], IntArray]]:
     order = np.argsort(graph, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(graph))[:-1]) if len(graph) else []
     for example, rows in zip(first.tolist(), members, strict=True):
-        edges: list[Pair] = [(a, b) for a, b in np.argwhere(graphs[example]).tolist() if a < b]
+        edges: list[PairIndex] = [(a, b) for a, b in np.argwhere(graphs[example]).tolist() if a < b]
         for clique in maximal_cliques(range(graphs.shape[1]), edges):
             own.setdefault(clique, []).append(rows)
     for clique, parts in sorted(own.items()):

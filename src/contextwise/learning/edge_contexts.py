@@ -36,9 +36,9 @@ from contextwise.learning.base import Learner
 from contextwise.learning.blanket_scores import LEAST, Classes, best_graph
 from contextwise.learning.data import Data, by_position
 from contextwise.learning.marginals import check_prior
-from contextwise.learning.permutation import BoolArray, Pair, Table, pairs_of, table_of
+from contextwise.learning.permutation import BoolArray, Table, pairs_of, table_of
 from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray
+from contextwise.models.features import IntArray, PairIndex
 from contextwise.models.literals import features_of
 from contextwise.models.structure import Structure
 
@@ -66,7 +66,7 @@ class EdgeContexts(Learner):
     prior: float
     show_progress: bool | Progress
     table_: Table
-    edges_: dict[Pair, Edge]
+    edges_: dict[PairIndex, Edge]
 
     def learn(self, data: Data) -> Structure:
         """Find the edges and their contexts, and make features of them."""
@@ -75,7 +75,7 @@ class EdgeContexts(Learner):
         self.edges_ = self.find_edges(self.table_, graph)
         return from_edge_contexts(data.domain, self.edges_, self.table_.rows)
 
-    def find_edges(self, table: Table, graph: BoolArray) -> dict[Pair, Edge]:
+    def find_edges(self, table: Table, graph: BoolArray) -> dict[PairIndex, Edge]:
         """The edges with their contexts, from those of a graph: what a subclass writes."""
         raise NotImplementedError
 
@@ -127,12 +127,12 @@ class ContextualMPL(EdgeContexts):
         self.prior = prior
         self.show_progress = show_progress
 
-    def find_edges(self, table: Table, graph: BoolArray) -> dict[Pair, Edge]:
+    def find_edges(self, table: Table, graph: BoolArray) -> dict[PairIndex, Edge]:
         """Add contexts to the edges of the graph, the best one first."""
         nodes = _node_classes(table, graph, self.prior)
         pairs = [(a, b) for a, b in np.argwhere(np.triu(graph)).tolist()]
         left = {pair: _configurations(table, graph, pair) for pair in pairs}
-        absent: dict[Pair, list[Context]] = {pair: [] for pair in pairs}
+        absent: dict[PairIndex, list[Context]] = {pair: [] for pair in pairs}
         total = sum(map(len, left.values()))
         gains = {pair: _gains(nodes, pair, left[pair]) for pair in pairs}
         with progress_of(self.show_progress, "finding contexts") as progress:
@@ -165,11 +165,11 @@ def configurations_of(table: Table, variables: Sequence[int]) -> int:
     return prod(table.cardinalities[v] for v in variables)
 
 
-def _common(graph: BoolArray, pair: Pair) -> list[int]:
+def _common(graph: BoolArray, pair: PairIndex) -> list[int]:
     return np.flatnonzero(graph[pair[0]] & graph[pair[1]]).tolist()
 
 
-def _configurations(table: Table, graph: BoolArray, pair: Pair) -> list[Context]:
+def _configurations(table: Table, graph: BoolArray, pair: PairIndex) -> list[Context]:
     """The configurations of the common neighbours, if there are any and not too many."""
     common = _common(graph, pair)
     blankets = [np.flatnonzero(graph[v]).tolist() for v in pair]
@@ -181,7 +181,7 @@ def _configurations(table: Table, graph: BoolArray, pair: Pair) -> list[Context]
     return [{v: [k] for v, k in zip(common, own, strict=True)} for own in values]
 
 
-def _gains(nodes: Sequence[Classes], pair: Pair, contexts: Sequence[Context]) -> list[float]:
+def _gains(nodes: Sequence[Classes], pair: PairIndex, contexts: Sequence[Context]) -> list[float]:
     """By how much the two scores rise together if the edge vanishes in each context."""
     return [
         sum(nodes[v].gain(nodes[v].lines(other, context)) for v, other in (pair, pair[::-1]))
@@ -189,7 +189,7 @@ def _gains(nodes: Sequence[Classes], pair: Pair, contexts: Sequence[Context]) ->
     ]
 
 
-def _vanishes(nodes: Sequence[Classes], pair: Pair, context: Context) -> bool:
+def _vanishes(nodes: Sequence[Classes], pair: PairIndex, context: Context) -> bool:
     """Whether the classes say already that an edge is absent: contexts of others can imply it."""
     return all(
         (lines == lines[:, :1]).all()
@@ -197,7 +197,7 @@ def _vanishes(nodes: Sequence[Classes], pair: Pair, context: Context) -> bool:
     )
 
 
-def _edge(table: Table, graph: BoolArray, pair: Pair, absent: Sequence[Context]) -> Edge:
+def _edge(table: Table, graph: BoolArray, pair: PairIndex, absent: Sequence[Context]) -> Edge:
     """The edge that is absent in these configurations of the common neighbours, as few cubes."""
     common = _common(graph, pair)
     if not absent:
@@ -244,7 +244,9 @@ def _exceptions(slices: Sequence[tuple[list[int], BoolArray]]) -> int:
 # -- from edges to features ------------------------------------------------------------------------
 
 
-def from_edge_contexts(domain: Domain, edges: Mapping[Pair, Edge], rows: IntArray) -> Structure:
+def from_edge_contexts(
+    domain: Domain, edges: Mapping[PairIndex, Edge], rows: IntArray
+) -> Structure:
     """The cells of each edge, where it is present; variables without an edge have their own.
 
     Parameters
@@ -270,12 +272,12 @@ def from_edge_contexts(domain: Domain, edges: Mapping[Pair, Edge], rows: IntArra
         for k in range(card)
     ]
     for pair in edges:
-        features += _written(domain.cardinalities, pair, edges, rows)
+        features += _edge_features(domain.cardinalities, pair, edges, rows)
     return Structure(domain, features_of(domain, map(_literals, features)))
 
 
-def _written(
-    cards: Sequence[int], pair: Pair, edges: Mapping[Pair, Edge], rows: IntArray
+def _edge_features(
+    cards: Sequence[int], pair: PairIndex, edges: Mapping[PairIndex, Edge], rows: IntArray
 ) -> list[Context]:
     """The features of an edge: with its contexts, or without if that adds fewer dependencies."""
     saved = sum(int(_holds(rows, context).sum()) for context in edges[pair].absent)
@@ -291,7 +293,7 @@ def _written(
 
 
 def possible_cells(
-    cards: Sequence[int], pair: Pair, context: Context, edges: Mapping[Pair, Edge]
+    cards: Sequence[int], pair: PairIndex, context: Context, edges: Mapping[PairIndex, Edge]
 ) -> Iterator[Context]:
     """The features of an edge in a context that make no pair depend where it is absent.
 
@@ -311,12 +313,12 @@ def possible_cells(
             yield feature
 
 
-def _cells(cards: Sequence[int], pair: Pair) -> Iterator[Context]:
+def _cells(cards: Sequence[int], pair: PairIndex) -> Iterator[Context]:
     a, b = pair
     return ({a: [k], b: [m]} for k in range(cards[a]) for m in range(cards[b]))
 
 
-def _meet(one: Context, other: Context, but: Pair) -> bool:
+def _meet(one: Context, other: Context, but: PairIndex) -> bool:
     """Whether two contexts can hold together, whatever the values of a pair."""
     return all(
         not set(values).isdisjoint(other[v])
@@ -325,7 +327,9 @@ def _meet(one: Context, other: Context, but: Pair) -> bool:
     )
 
 
-def _added(pair: Pair, context: Context, edges: Mapping[Pair, Edge], rows: IntArray) -> int:
+def _added(
+    pair: PairIndex, context: Context, edges: Mapping[PairIndex, Edge], rows: IntArray
+) -> int:
     """How many dependencies all features of an edge in a context add, over rows."""
     added = 0
     for two in pairs_of({*pair, *context}):

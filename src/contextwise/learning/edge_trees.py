@@ -45,7 +45,8 @@ from contextwise.learning.edge_contexts import (
     configurations_of,
     possible_cells,
 )
-from contextwise.learning.permutation import BoolArray, Pair, Table, pairs_of
+from contextwise.learning.permutation import BoolArray, Table, pairs_of
+from contextwise.models.features import PairIndex
 
 LEAF = -log(4)
 """The log of the prior of a leaf, with what it says."""
@@ -100,13 +101,13 @@ class EdgeTrees(EdgeContexts):
         self.depth = depth
         self.show_progress = show_progress
 
-    def find_edges(self, table: Table, graph: BoolArray) -> dict[Pair, Edge]:
+    def find_edges(self, table: Table, graph: BoolArray) -> dict[PairIndex, Edge]:
         """Change the tree of one pair at a time, the best change first."""
         if self.depth < 0:
             raise DomainError(f"depth is a number of tests from 0 up, not {self.depth}")
         search = _Search(table, graph, self.prior, self.depth)
         pairs = pairs_of(table.varying)
-        changes: dict[Pair, _Change] = {}
+        changes: dict[PairIndex, _Change] = {}
         with progress_of(self.show_progress, "finding contexts") as progress:
             waiting, made = set(pairs), False
             while waiting:
@@ -119,8 +120,8 @@ class EdgeTrees(EdgeContexts):
 
 
 def _make_best(
-    search: _Search, changes: Mapping[Pair, _Change], made: bool
-) -> tuple[set[Pair], bool]:
+    search: _Search, changes: Mapping[PairIndex, _Change], made: bool
+) -> tuple[set[PairIndex], bool]:
     """Make the best change; which pairs are to be looked at again, and whether one was made.
 
     A change can stand in the way of others, so at the end all pairs are looked at once more.
@@ -167,7 +168,7 @@ class _Search:
         self.edges = dict.fromkeys(everywhere, EVERYWHERE)
         self.priors = dict.fromkeys(pairs_of(range(len(graph))), LEAF)
 
-    def make(self, pair: Pair, tree: _Tree) -> None:
+    def make(self, pair: PairIndex, tree: _Tree) -> None:
         """Give a pair its new tree."""
         self.edges.pop(pair, None)
         if tree.edge.present:
@@ -182,7 +183,7 @@ class _Search:
         """The variables that have an edge to this one."""
         return {v for pair in self.edges if variable in pair for v in pair} - {variable}
 
-    def best_change(self, pair: Pair) -> _Change:
+    def best_change(self, pair: PairIndex) -> _Change:
         """The tree of the largest value, and by how much it is better than what is there."""
         blankets = [sorted(self.neighbours(v) | {w}) for v, w in (pair, pair[::-1])]
         now = self.edge(*pair)
@@ -206,7 +207,7 @@ class _Search:
                     found.merge(found.lines(other, context))
         return found
 
-    def best_tree(self, pair: Pair, ends: Ends) -> _Tree:
+    def best_tree(self, pair: PairIndex, ends: Ends) -> _Tree:
         """The tree of the largest value whose leaves can be said in features."""
         tests, known = self.tests(pair), dict[tuple[tuple[int, tuple[int, ...]], ...], _Tree]()
 
@@ -224,7 +225,7 @@ class _Search:
 
         return best({}, self.depth)
 
-    def leaves(self, pair: Pair, ends: Ends, context: Context) -> list[_Tree]:
+    def leaves(self, pair: PairIndex, ends: Ends, context: Context) -> list[_Tree]:
         """What a leaf can say: that the edge is absent, or that it is present."""
         absent, present = Edge([], [context]), Edge([context], [])
         found = [IMPOSSIBLE]
@@ -234,7 +235,7 @@ class _Search:
             found.append(_Tree(present, 0.0, LEAF))
         return found
 
-    def is_possible(self, pair: Pair, edge: Edge) -> bool:
+    def is_possible(self, pair: PairIndex, edge: Edge) -> bool:
         """Whether features can say where a pair is present and absent, and all others as well."""
         cards, edges = self.table.cardinalities, {**self.edges, pair: edge}
         concerned = [
@@ -248,7 +249,7 @@ class _Search:
             for other, context in concerned
         )
 
-    def tests(self, pair: Pair) -> list[tuple[int, int, int]]:
+    def tests(self, pair: PairIndex) -> list[tuple[int, int, int]]:
         """The tests there are: a variable, its value, and its number of values."""
         common = sorted(self.neighbours(pair[0]) & self.neighbours(pair[1]))
         cards = self.table.cardinalities

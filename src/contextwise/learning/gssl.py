@@ -20,9 +20,8 @@ import numpy.typing as npt
 from contextwise.distributions.potentials import distinct
 from contextwise.errors import DomainError
 from contextwise.execution.progress import Progress, progress_of
-from contextwise.learning.base import Learner
+from contextwise.learning.base import Learner, refit_l1
 from contextwise.learning.data import Data
-from contextwise.learning.refitting import refit_l1
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray, single_values, words_of
 from contextwise.models.structure import LogLinear, Structure

@@ -35,11 +35,10 @@ import numpy.typing as npt
 
 from contextwise.errors import DomainError, require
 from contextwise.learning.data import Data
-from contextwise.models.features import IntArray
+from contextwise.models.features import IntArray, PairIndex
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-Pair = tuple[int, int]
 
 CELLS = 2**22
 """How many cells of tables are held at once."""
@@ -227,7 +226,7 @@ class Table:
             count = len(seen)
         return found, count
 
-    def test(self, pairs: Sequence[Pair], groups: IntArray, count: int) -> Tests:
+    def test(self, pairs: Sequence[PairIndex], groups: IntArray, count: int) -> Tests:
         """Test pairs within groups of rows: an array of shape (pairs, groups).
 
         Parameters
@@ -245,10 +244,10 @@ class Table:
         return Tests(*found)
 
     def _tables(
-        self, pairs: Sequence[Pair], groups: IntArray, count: int
+        self, pairs: Sequence[PairIndex], groups: IntArray, count: int
     ) -> Iterator[tuple[list[int], FloatArray]]:
         """The tables of pairs, those of one shape together, as many as are held at once."""
-        shapes: dict[Pair, list[int]] = {}
+        shapes: dict[PairIndex, list[int]] = {}
         for place, (a, b) in enumerate(pairs):
             shapes.setdefault((self.cardinalities[a], self.cardinalities[b]), []).append(place)
         for shape, places in shapes.items():
@@ -259,7 +258,7 @@ class Table:
                 tables = [self._cells(pairs[place], groups, count * size) for place in some]
                 yield some, np.stack(tables).reshape(len(some), count, *shape)
 
-    def _cells(self, pair: Pair, groups: IntArray, size: int) -> FloatArray:
+    def _cells(self, pair: PairIndex, groups: IntArray, size: int) -> FloatArray:
         a, b = pair
         first, second = self.cardinalities[a], self.cardinalities[b]
         codes = (groups * first + self.rows[:, a]) * second + self.rows[:, b]
@@ -277,7 +276,7 @@ def table_of(data: Data) -> Table:
     return Table(rows, counts.astype(np.float64), data.domain.cardinalities)
 
 
-def pairs_of(variables: Iterable[int]) -> list[Pair]:
+def pairs_of(variables: Iterable[int]) -> list[PairIndex]:
     """All pairs of some variables, rising.
 
     >>> pairs_of([0, 2, 3])

@@ -24,11 +24,10 @@ import numpy.typing as npt
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.learning import growth, growth_native
-from contextwise.learning.base import Learner
+from contextwise.learning.base import Learner, refit_l1
 from contextwise.learning.data import Data, DataLike
 from contextwise.learning.growth import Rules, Tree
 from contextwise.learning.marginals import check_prior
-from contextwise.learning.refitting import refit_l1
 from contextwise.models.domain import Domain
 from contextwise.models.factors import weighted
 from contextwise.models.features import IntArray, all_values, single_values

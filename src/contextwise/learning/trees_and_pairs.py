@@ -8,9 +8,8 @@ predict better than either.
 from __future__ import annotations
 
 from contextwise.execution.progress import Progress
-from contextwise.learning.base import Learner
+from contextwise.learning.base import Learner, refit_l1
 from contextwise.learning.data import Data
-from contextwise.learning.refitting import refit_l1
 from contextwise.learning.sparse_pairs import SparsePairs
 from contextwise.learning.trees import Trees
 from contextwise.models.structure import LogLinear

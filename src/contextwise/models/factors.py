@@ -34,13 +34,13 @@ AXES = 30
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A table of logs: ``logs`` has one axis a variable of ``scope``, in its order."""
+    """A table of logs: ``logs`` has one axis per variable of ``scope``, in its order."""
 
     scope: tuple[int, ...]
     logs: FloatArray
 
 
-def checked(domain: Domain, scopes: Iterable[Scope], advice: str = "") -> list[Scope]:
+def check_scopes(domain: Domain, scopes: Iterable[Scope], advice: str = "") -> list[Scope]:
     """The scopes, if tables over them can be held; too large a table, or too many, are an error.
 
     They are taken one by one, so a long list ends with the first that is too much.
@@ -111,7 +111,7 @@ def tables(
 def log_linear(
     domain: Domain, factors: Sequence[Factor], *, info: Mapping[str, Any] | None = None
 ) -> LogLinear:
-    """The product of factors as a log-linear model: each cell a feature, its log the weight.
+    """The product of factors as a log-linear model: each cell is a feature, and its log the weight.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def factors_of(model: LogLinear, advice: str = "") -> list[Factor]:
         scope = tuple(variable for variable, _ in literals)
         allowed = [members(value_set) for _, value_set in literals]
         by_scope.setdefault(scope, []).append((allowed, weight))
-    checked(domain, by_scope, advice)
+    check_scopes(domain, by_scope, advice)
     factors = []
     for scope, entries in by_scope.items():
         logs = np.zeros([domain.cardinalities[v] for v in scope])
@@ -220,7 +220,7 @@ def cells_of(
     words = words_of(domain.cardinalities)
     owners, variables, states = [], [], []
     count = 0
-    for scope in checked(domain, scopes):
+    for scope in check_scopes(domain, scopes):
         shape = [domain.cardinalities[v] for v in scope]
         cells = np.indices(shape).reshape(len(scope), prod(shape)).T
         owners.append(np.repeat(np.arange(count, count + len(cells)), len(scope)))

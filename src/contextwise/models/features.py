@@ -24,6 +24,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+PairIndex = tuple[int, int]
+"""A pair by the indices of its variables, the smaller first; `Pair` has their names."""
 IntArray = npt.NDArray[np.int64]
 WordArray = npt.NDArray[np.uint64]
 

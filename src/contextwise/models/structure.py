@@ -129,7 +129,7 @@ class Structure:
 
     @classmethod
     def from_array(cls, domain: Domain, table: Iterable[Iterable[Any]]) -> Structure:
-        """A structure from a table with one row a feature and one column a variable.
+        """A structure from a table with one row per feature and one column per variable.
 
         A cell holds a state's label (an int stands for its text); -1 or None means that the
         variable is not in the scope.

@@ -126,7 +126,7 @@ def _by_name(names: Sequence[str], points: FloatArray) -> dict[str, Point]:
 
 
 @dataclass(frozen=True)
-class Strand:
+class EdgeLine:
     """A line of one kind."""
 
     kind: Agreement
@@ -140,13 +140,13 @@ class Strand:
         return round(sum(self.start + self.end) % 9.0, 2)
 
 
-def strand_lines(
+def edge_lines(
     edge: Edge,
     places: Mapping[str, Point],
     *,
     view: View = "both",
     widest: float = WIDEST,
-) -> Iterator[Strand]:
+) -> Iterator[EdgeLine]:
     """The parallel lines of an edge, as wide as their shares of the contexts.
 
     Parameters
@@ -158,28 +158,28 @@ def strand_lines(
 
     Yields
     ------
-    Strand
+    EdgeLine
 
     Examples
     --------
     >>> edge = Edge(("A", "B"), tp=1.0, fp=0.0, fn=0.0)
-    >>> list(strand_lines(edge, {"A": (0, 0), "B": (9, 0)}))
-    [Strand(kind='tp', width=5.0, start=(0.0, 0.0), end=(9.0, 0.0))]
+    >>> list(edge_lines(edge, {"A": (0, 0), "B": (9, 0)}))
+    [EdgeLine(kind='tp', width=5.0, start=(0.0, 0.0), end=(9.0, 0.0))]
     """
     (x1, y1), (x2, y2) = (places[name] for name in edge.pair)
     length = hypot(x2 - x1, y2 - y1) or 1.0
     across = ((y1 - y2) / length, (x2 - x1) / length)
-    strands = [(kind, width_of(share, widest)) for kind, share in edge.strands(view)]
-    offset = -sum(width for _, width in strands) / 2
-    for kind, width in strands:
+    lines = [(kind, width_of(share, widest)) for kind, share in edge.kinds(view)]
+    offset = -sum(width for _, width in lines) / 2
+    for kind, width in lines:
         middle = offset + width / 2
         offset += width
         dx, dy = across[0] * middle, across[1] * middle
-        yield Strand(kind, width, (x1 + dx, y1 + dy), (x2 + dx, y2 + dy))
+        yield EdgeLine(kind, width, (x1 + dx, y1 + dy), (x2 + dx, y2 + dy))
 
 
 def width_of(share: float, widest: float = WIDEST) -> float:
-    """The width of a strand for a share of contexts.
+    """The width of a line for a share of contexts.
 
     >>> width_of(0.0), width_of(1.0)
     (0.8, 5.0)

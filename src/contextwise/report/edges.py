@@ -209,7 +209,7 @@ def edge_words(edge: Edge) -> str:
     'A – B: in both in 50 % of contexts, only in guess in 25 % of contexts'
     """
     between = " – ".join(shown(name) for name in edge.pair)
-    return f"{between}: {', '.join(share_words(*strand) for strand in edge.strands())}"
+    return f"{between}: {', '.join(share_words(*kind) for kind in edge.kinds())}"
 
 
 def share_words(kind: Agreement, share: float) -> str:

@@ -131,7 +131,7 @@ def like_together(errors: npt.NDArray[np.float64]) -> tuple[IntArray, tuple[rang
 
 
 def pooled(codes: npt.NDArray[np.uint8], most: int) -> npt.NDArray[np.uint8]:
-    """A smaller square of at most that many cells a side, each the worst of a block.
+    """A smaller square of at most that many cells per side, each the worst of a block.
 
     Without it, a lone error is lost where several cells share a pixel. On the diagonal, where a
     block has cells of both halves, false negatives come before false positives.

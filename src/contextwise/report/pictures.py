@@ -123,7 +123,7 @@ def graph_legend(edges: Iterable[Edge], view: View = "both") -> Legend:
     -------
     Legend
     """
-    kinds = {kind for edge in edges for kind, _ in edge.strands(view)}
+    kinds = {kind for edge in edges for kind, _ in edge.kinds(view)}
     entries = tuple(
         (Mark("line", kind, colour, dashes=DASHES[kind]), WORDS[kind])
         for kind, colour in COLOURS.items()

@@ -6,10 +6,10 @@ them. `packed` sends them to a browser, which draws the heat map, zooms, and nam
 pointer without asking again.
 
 An `Edge` is one pair with its three shares. A picture of one graph for all contexts cannot say when
-two variables depend, but it can say how often: an edge has up to three **strands**, as wide as
+two variables depend, but it can say how often: an edge has up to three parallel lines, as wide as
 their share. ``tp`` is where both models have the dependence, ``fp`` where only the guess has it,
 ``fn`` where only the true one has. In a context that assigns all other variables, every edge has a
-single strand.
+single line.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 View = Literal["both", "true", "guess"]
 """The two graphs in one, or the edges of one model."""
 
-STRANDS: Mapping[View, tuple[Agreement, ...]] = {
+KINDS_SHOWN: Mapping[View, tuple[Agreement, ...]] = {
     "both": ("tp", "fp", "fn"),
     "true": ("tp", "fn"),
     "guess": ("tp", "fp"),
@@ -63,14 +63,14 @@ class Edge:
         """The share of contexts in which the models differ."""
         return self.fp + self.fn
 
-    def strands(self, view: View = "both") -> list[tuple[Agreement, float]]:
+    def kinds(self, view: View = "both") -> list[tuple[Agreement, float]]:
         """The kinds that occur, and their shares.
 
-        >>> Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0).strands()
+        >>> Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0).kinds()
         [('tp', 0.5), ('fp', 0.25)]
         """
         shares: dict[Agreement, float] = {"tp": self.tp, "fp": self.fp, "fn": self.fn}
-        return [(kind, shares[kind]) for kind in STRANDS[view] if shares[kind]]
+        return [(kind, shares[kind]) for kind in KINDS_SHOWN[view] if shares[kind]]
 
 
 @dataclass(frozen=True, eq=False)

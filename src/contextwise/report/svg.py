@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from contextwise.models.numbers import name as shown
 from contextwise.report.colours import COLOURS, DASHES, UNDECIDED, Agreement
-from contextwise.report.drawing import DISC, Drawing, Point, arrange, strand_lines, widest_of
+from contextwise.report.drawing import DISC, Drawing, Point, arrange, edge_lines, widest_of
 from contextwise.report.edges import edge_words, share_words
 from contextwise.report.heatmap import AGREED, OPEN, HeatMap, heat_map_png, palette
 from contextwise.report.layout import Positions
@@ -142,26 +142,26 @@ def _text_size(text: str, font: float) -> tuple[float, float]:
 def _add_edge(
     parent: Element, edge: Edge, places: Mapping[str, Point], view: View, widest: float
 ) -> None:
-    for strand in strand_lines(edge, places, view=view, widest=widest):
-        (x1, y1), (x2, y2) = strand.start, strand.end
-        dashes = DASHES[strand.kind]
+    for line in edge_lines(edge, places, view=view, widest=widest):
+        (x1, y1), (x2, y2) = line.start, line.end
+        dashes = DASHES[line.kind]
         dashed = {}
         if dashes is not None:
             dashed["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
-            dashed["stroke_dashoffset"] = coordinate(strand.dash_offset)
-        line = add(
+            dashed["stroke_dashoffset"] = coordinate(line.dash_offset)
+        drawn = add(
             parent,
             "line",
-            class_=strand.kind,
+            class_=line.kind,
             x1=coordinate(x1),
             y1=coordinate(y1),
             x2=coordinate(x2),
             y2=coordinate(y2),
-            stroke=COLOURS[strand.kind],
-            stroke_width=coordinate(strand.width),
+            stroke=COLOURS[line.kind],
+            stroke_width=coordinate(line.width),
             **dashed,
         )
-        add_tip(line, edge_words(edge))
+        add_tip(drawn, edge_words(edge))
 
 
 def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> None:

@@ -13,7 +13,7 @@ from contextwise.execution.records import as_csv
 from contextwise.execution.runs import read_records
 from contextwise.report.plots.figures import COLUMN, new_figure, save, styled
 from contextwise.report.plots.studies import plot_scatter
-from contextwise.studies.summary import written_summary
+from contextwise.studies.summary import summary_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,12 +36,12 @@ def publish(folder: str | os.PathLike[str]) -> str:
     place = Path(folder)
     rows = read_records(place)
     write_bytes(place / "results.csv", as_csv(rows).encode())
-    write_bytes(place / "summary.md", written_summary(rows).encode())
+    write_bytes(place / "summary.md", summary_text(rows).encode())
     for size in sorted({row["size"] for row in rows}):
         figure = kl_figure(rows, size)
         for suffix in ("png", "svg"):
             save(figure, place / f"kl-{size}.{suffix}")
-    return written_summary(rows, markdown=False)
+    return summary_text(rows, markdown=False)
 
 
 @styled

@@ -139,7 +139,7 @@ def _interval(values: list[float]) -> Interval:
     return float(low), float(high)
 
 
-def written_summary(rows: Iterable[Mapping[str, Any]], *, markdown: bool = True) -> str:
+def summary_text(rows: Iterable[Mapping[str, Any]], *, markdown: bool = True) -> str:
     """The three conclusions of the paper, as numbers, and whether they hold as worded.
 
     Parameters

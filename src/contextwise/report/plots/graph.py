@@ -15,7 +15,7 @@ from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
 from contextwise.models.numbers import name as shown
 from contextwise.report.colours import COLOURS, DASHES
-from contextwise.report.drawing import DISC, Drawing, Point, arrange, strand_lines, widest_of
+from contextwise.report.drawing import DISC, Drawing, Point, arrange, edge_lines, widest_of
 from contextwise.report.edges import Graph, Selection, Which, edges_between, graph_of, select_edges
 from contextwise.report.pictures import graph_legend
 from contextwise.report.plots.figures import (
@@ -49,7 +49,7 @@ def plot_graph(
     view: View = "both",
     fixed: Mapping[str, str] | None = None,
 ) -> Axes:
-    """Draw a graph; an edge has a strand for each kind of context, as wide as the kind's share.
+    """Draw a graph; an edge has a line for each kind of context, as wide as the kind's share.
 
     Parameters
     ----------
@@ -161,13 +161,13 @@ def _text_size(text: str, font: float) -> tuple[float, float]:
 def _draw_edge(
     axes: Axes, edge: Edge, places: Mapping[str, Point], view: View, widest: float
 ) -> None:
-    for strand in strand_lines(edge, places, view=view, widest=widest):
-        dashes = DASHES[strand.kind]
+    for line in edge_lines(edge, places, view=view, widest=widest):
+        dashes = DASHES[line.kind]
         axes.plot(
-            *np.array([strand.start, strand.end]).T,
-            color=COLOURS[strand.kind],
-            linewidth=strand.width,
-            linestyle="-" if dashes is None else (strand.dash_offset, tuple(d / 2 for d in dashes)),
+            *np.array([line.start, line.end]).T,
+            color=COLOURS[line.kind],
+            linewidth=line.width,
+            linestyle="-" if dashes is None else (line.dash_offset, tuple(d / 2 for d in dashes)),
             dash_capstyle="butt",
             zorder=1,
         )

@@ -226,7 +226,7 @@ def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None)
     -------
     Axes
     """
-    found = _checked(groups)
+    found = _listed(groups)
     axes = axes or new_axes(COLUMN, 0.6 + 0.25 * len(found))
     for row, (guesses, colour, marker) in enumerate(
         zip(found.values(), *_looks(found), strict=True)
@@ -265,7 +265,7 @@ def plot_errors_plane(groups: Mapping[str, Guesses], *, axes: Axes | None = None
     -------
     Axes
     """
-    found = _checked(groups)
+    found = _listed(groups)
     axes = axes or new_axes(COLUMN, COLUMN)
     largest = 0.0
     for name, guesses, colour, marker in zip(found, found.values(), *_looks(found), strict=True):
@@ -285,7 +285,7 @@ def plot_errors_plane(groups: Mapping[str, Guesses], *, axes: Axes | None = None
     return axes
 
 
-def _checked(groups: Mapping[str, Guesses]) -> dict[str, list[Comparison]]:
+def _listed(groups: Mapping[str, Guesses]) -> dict[str, list[Comparison]]:
     found = {name: list(named(guesses).values()) for name, guesses in groups.items()}
     if not found:
         raise DomainError("there is no group to draw; give at least one")

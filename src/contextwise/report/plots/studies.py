@@ -37,15 +37,26 @@ def plot_scatter(
     error_bars: bool = True,
     axes: Axes | None = None,
 ) -> Axes:
-    """One point a structure: its percentage of errors, and its mean divergence over parameters.
+    """One point per structure: its percentage of errors, and its mean divergence over parameters.
 
     Parameters
     ----------
-    table : a row for each structure, size and set of parameters
+    table : one row per structure, size and set of parameters
         Columns ``structure``, ``side`` ("fp" or "fn"), ``size`` (of the sample), ``percentage``
         (of the errors that are possible on that side) and ``kl``.
     size : the sample size to show
+    sides : which kinds of errors are shown, "fp" and "fn"
     error_bars : whether to draw the standard deviation over the parameters (of a sample: n - 1)
+    axes : where to draw
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    DomainError
+        If the table lacks a column, or has no results of that size.
     """
     missing = [column for column in NEEDED if column not in table.columns]
     if missing:
@@ -91,6 +102,12 @@ def plot_spread(
     ----------
     sample, pool : matrices of distances
         For instance those of `contextwise.learning.generate.even_sample` and of a `DistanceMatrix`.
+    bins : how many bars the range of distances is divided into
+    axes : where to draw
+
+    Returns
+    -------
+    Axes
 
     Examples
     --------
