@@ -446,12 +446,16 @@ def test_what_does_not_fit_into_a_graph_is_said(tmp_path: Path) -> None:
 def test_legends_of_pairs_are_whole_and_apart(panels: int) -> None:
     """Also where two heat maps share a figure of seven inches."""
     domain = Domain.of_cardinalities([2] * 12)
-    wide = [f"v{k}=1 & v{k + 1}=1" for k in range(6)]
-    narrow = [" & ".join(f"v{j}=1" for j in range(k)) for k in range(3, 12)]
-    comparison = compare(Structure(domain, wide), Structure(domain, narrow))
-    figure = new_figure(7 if panels == 2 else 3.4, 4.4)
-    for axes in np.atleast_1d(figure.subplots(1, panels)):
-        plot_pairs(comparison, axes=axes)
+    above = [" & ".join(f"v{j}=1" for j in range(k)) for k in range(2, 12)]
+    below = [" & ".join(f"v{11 - j}=1" for j in range(k)) for k in range(2, 12)]
+    comparison = compare(Structure(domain, above), Structure(domain, below))
+    if panels == 1:
+        figure = plot_pairs(comparison, title="true: a, guess: b").get_figure(root=True)
+        assert figure is not None
+    else:
+        figure = new_figure(7, 4.8)
+        for axes in figure.subplots(1, panels):
+            plot_pairs(comparison, axes=axes)
     figure.draw_without_rendering()
     legends = figure.findobj(Legend)
     assert len(legends) == panels

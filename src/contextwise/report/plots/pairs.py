@@ -28,6 +28,8 @@ DOTS = 600
 """The most cells along a side; more share a cell, which shows the worst of them."""
 NEIGHBOURS = 30
 """The most neighbours of a variable in one picture."""
+LEGEND_ROW = 0.11
+"""Inches for a row of a legend."""
 HATCHES: dict[Agreement, str] = {"tp": "", "fn": "....", "fp": "////"}
 """What tells the kinds apart without colour."""
 
@@ -50,7 +52,9 @@ def plot_pairs(
     Axes
     """
     heat = heat_map(comparison, cluster=cluster)
-    axes = axes or new_axes(COLUMN + 0.6 * bool(heat.blocks), COLUMN + 0.9)
+    rows = max((len(legend.entries) for legend in heat_legends(heat)), default=0)
+    height = COLUMN + 0.6 + LEGEND_ROW * rows
+    axes = axes or new_axes(COLUMN + 0.6 * bool(heat.blocks), height)
     colours = [on_white(colour, opacity) for colour, opacity in palette()]
     codes = pooled(heat.codes, DOTS) if len(heat.names) > DOTS else heat.codes
     side = max(len(heat.names), 1)
