@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from contextwise import Domain, Structure, compare, examples
 from contextwise.comparison.explain import ErrorRegion, explain_pair
 from contextwise.comparison.many import distance_matrix
-from contextwise.evaluation import summarize
+from contextwise.errors import ContextwiseError
+from contextwise.evaluation import chance, check, consensus, summarize
 from contextwise.explorer import (
     agreement,
     computations,
@@ -32,7 +33,10 @@ from contextwise.explorer import (
     overview,
     pair,
     question,
+    runs,
     sidebar,
+    statistics,
+    study,
 )
 from contextwise.explorer.computations import compared
 from contextwise.explorer.job import Done, Failed, Job, WorkError, Working
@@ -48,10 +52,12 @@ from contextwise.explorer.view import (
     with_state,
     with_uploads,
 )
-from contextwise.explorer.wiring import clicks
+from contextwise.explorer.wiring import Upload, clicks
 from contextwise.models.structure import structure_of
+from contextwise.report.elements import Note
 from contextwise.report.heatmap import heat_map
 from contextwise.report.shares import neighbours, packed, shares_of
+from contextwise.studies.learners.unit import COLUMNS
 from hard import hard_models
 
 HOSTILE = "<img src=x onerror=\"alert('run')\">"
@@ -193,6 +199,34 @@ def test_hostile_names_are_texts_in_every_view() -> None:
     ]
     for content in contents:
         assert "<img" not in str(content)
+
+
+def test_hostile_names_are_texts_in_what_is_asked_for() -> None:
+    one = hostile()
+    true, guess = one.comparison.true, one.comparison.guess
+    agreed = evaluations.Agreed(consensus([true, guess]), ())
+    supported = replace(agreed, supports=tuple(agreed.consensus.widest_supports()))
+    rows = [[0, 0, HOSTILE], [1, 1, HOSTILE]] * 20
+    picture = runs.StudyPicture("ranks", "data:,", HOSTILE, is_wide=False)
+    contents = [
+        agreement.agreed(supported),
+        statistics.chance_view(chance(true, guess, draws=9)),
+        statistics.check_view(check(guess, rows)),
+        statistics.rows_name(Upload("/tmp/x", HOSTILE)),
+        study.study_view(runs.Study(HOSTILE, [], [Note("a", HOSTILE)], [picture])),
+        study.resamples_view(runs.Resamples(HOSTILE, [Note("a", HOSTILE)], [], true)),
+    ]
+    assert not any("<img src=x" in str(content) for content in contents)
+    assert sum("&lt;img" in str(content) for content in contents) == len(contents) - 1  # no pairs
+
+
+def test_units_that_make_no_sense_are_an_error_in_words() -> None:
+    def tell(*_: object) -> None:
+        return None
+
+    units = [dict.fromkeys(COLUMNS, "nonsense")]
+    with pytest.raises(ContextwiseError, match=r"run: these units make no sense"):
+        runs.study_of(units, "run", tell)
 
 
 def test_a_region_can_be_sent_to_the_graphs() -> None:
