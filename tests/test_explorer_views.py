@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from contextwise import Domain, Structure, compare, examples
 from contextwise.comparison.explain import ErrorRegion, explain_pair
 from contextwise.comparison.many import distance_matrix
+from contextwise.comparison.pairs import FULLY
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation import chance, check, consensus, summarize
 from contextwise.explorer import (
@@ -38,10 +39,10 @@ from contextwise.explorer import (
     statistics,
     study,
 )
-from contextwise.explorer.computations import compared
+from contextwise.explorer.computations import Compared, compared
 from contextwise.explorer.job import Done, Failed, Job, WorkError, Working
 from contextwise.explorer.scatter import Point, Series, scatter_svg
-from contextwise.explorer.state import Shown
+from contextwise.explorer.state import Ahead, Key, Shown, begin_ahead
 from contextwise.explorer.view import (
     Entry,
     View,
@@ -474,3 +475,27 @@ def _alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def test_what_a_session_will_ask_for_is_begun_once_and_given_up_for_another() -> None:
+    entries = library([("six", SIX), ("guess", SIX_GUESS)])
+
+    async def begin() -> None:
+        ahead: Ahead = {}
+        begin_ahead(View(), entries, {}, ahead)
+        [first] = ahead.values()
+        begin_ahead(View(), entries, {}, ahead)
+        assert list(ahead.values()) == [first]
+        found = await first.result
+        assert found["given:1"].comparison.distance == 16
+        kept: dict[Key, Compared] = {("given:0", "given:1", FULLY): found["given:1"]}
+        other: Ahead = {}
+        begin_ahead(View(), entries, kept, other)
+        assert other == {}
+        begin_ahead(View(true="example:lung"), entries, {}, ahead)
+        [second] = ahead.values()
+        begin_ahead(View(), entries, {}, ahead)
+        await asyncio.wait([second.result])
+        assert second.result.cancelled()
+
+    asyncio.run(begin())

@@ -24,7 +24,7 @@ from contextwise.explorer import (
 )
 from contextwise.explorer.computations import Compared
 from contextwise.explorer.job import prepare
-from contextwise.explorer.state import Key, State
+from contextwise.explorer.state import Ahead, Key, State, begin_ahead
 from contextwise.explorer.view import Entries, View, library
 from contextwise.explorer.wiring import Input, follow, on, text
 from contextwise.models.structure import Model
@@ -63,6 +63,7 @@ def explorer(
     """
     entries = library(models)
     kept: dict[Key, Compared] = {}
+    ahead: Ahead = {}
     prepare()
 
     def start(query: str) -> View:
@@ -70,12 +71,14 @@ def explorer(
         return replace(view, tab="experiment") if run is not None and not query else view
 
     def page(request: Request) -> Tag:
-        return _page(entries, start(request.url.query))
+        view = start(request.url.query)
+        begin_ahead(view, entries, kept, ahead)
+        return _page(entries, view)
 
     def server(input: Inputs, output: Outputs, session: Session) -> None:
         with reactive.isolate():
             query = session.clientdata.url_search().removeprefix("?")
-        _serve(session, State(entries, kept, start(query)), run, data)
+        _serve(session, State(entries, kept, start(query), ahead), run, data)
 
     return App(page, server, static_assets={"/explorer": STATIC, "/report": SCRIPTS})
 

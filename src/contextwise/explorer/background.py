@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from shiny import reactive
@@ -16,6 +17,31 @@ from contextwise.explorer.job import Done, Failed, Job, Outcome, WorkError, Work
 
 T = TypeVar("T")
 LOOK = 0.25  # seconds between two looks at how far a job is
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """Work that was begun before a session asks for it: the job, and its result to come."""
+
+    job: Job
+    result: asyncio.Future[Any]
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], *arguments: Any, seconds: float) -> Begun:
+        """Begin a function of these arguments in a process of its own.
+
+        Parameters
+        ----------
+        function : of arguments and of a `Tell`
+        arguments : of the function
+        seconds : after so many it is given up
+
+        Returns
+        -------
+        Begun
+        """
+        job = Job(function, *arguments, seconds=seconds)
+        return cls(job, asyncio.ensure_future(job.result()))
 
 
 class Background(Generic[T]):
@@ -45,10 +71,14 @@ class Background(Generic[T]):
         arguments : of the function
         seconds : after so many it is given up
         """
+        self.adopt(key, Begun.of(self._function, *arguments, seconds=seconds))
+
+    def adopt(self, key: Hashable, begun: Begun) -> None:
+        """Go on with a piece of work that was begun already; its outcome is known under the key."""
         self._cancel()
         self._known.set((key, Working("Starting")))
-        self._job = Job(self._function, *arguments, seconds=seconds)
-        self._task = asyncio.create_task(self._follow(key, self._job))
+        self._job = begun.job
+        self._task = asyncio.create_task(self._follow(key, begun))
 
     def interrupt(self) -> None:
         """Ask the work to end with what it has."""
@@ -74,12 +104,12 @@ class Background(Generic[T]):
             self._task.cancel()
         self._job = self._task = None
 
-    async def _follow(self, key: Hashable, job: Job) -> None:
+    async def _follow(self, key: Hashable, begun: Begun) -> None:
         """Tell the page how far a job is, from time to time, and then what came of it."""
-        result = asyncio.ensure_future(job.result())
+        result = begun.result
         try:
             while not (await asyncio.wait([result], timeout=LOOK))[0]:
-                await self._tell(key, job.told)
+                await self._tell(key, begun.job.told)
         finally:
             result.cancel()  # if nobody waits any more; one that is done stays as it is
         try:

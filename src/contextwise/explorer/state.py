@@ -15,7 +15,7 @@ from shiny import reactive, req
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.pairs import Contexts, Pair
 from contextwise.explorer import view as views
-from contextwise.explorer.background import Background
+from contextwise.explorer.background import Background, Begun
 from contextwise.explorer.computations import Compared, compare_all
 from contextwise.explorer.job import Done, Failed
 from contextwise.explorer.view import Entries, Entry, View
@@ -23,6 +23,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.structure import Model
 from contextwise.report.shares import Shares
 
+TIME_LIMIT = 60.0  # seconds for each guess, where nobody chose
 GRACE = 20.0  # seconds that a comparison may take beyond its own time limit
 KEPT = 8
 """So many comparisons of lasting models are kept for the next session, or for a reload."""
@@ -81,6 +82,51 @@ class Settled(Generic[T]):
         return self._value()
 
 
+Ahead = dict[tuple[str, tuple[str, ...], Contexts], Begun]
+"""Comparisons that were begun before their session: true model, guesses, contexts."""
+
+
+def begin(
+    true: Entry, missing: Mapping[str, tuple[str, Model]], contexts: Contexts, time_limit: float
+) -> Begun:
+    """Begin to compare guesses.
+
+    Parameters
+    ----------
+    true : the true model
+    missing : the label and the model of each guess, by its key
+    contexts : what a context is
+    time_limit : seconds for each guess
+    """
+    seconds = time_limit * len(missing) + GRACE
+    return Begun.of(compare_all, true.model, missing, contexts, time_limit, seconds=seconds)
+
+
+def begin_ahead(view: View, entries: Entries, kept: Mapping[Key, Compared], ahead: Ahead) -> None:
+    """Begin what a session will ask for, while its page is on the way to the browser.
+
+    Parameters
+    ----------
+    view : what the page will show
+    entries : the models that can be chosen
+    kept : what is known already
+    ahead : where the work is kept for the session; one that never came loses its own
+    """
+    true, contexts = views.true_model(view, entries), view.contexts
+    missing = {
+        entry.key: (entry.label, entry.model)
+        for entry in views.chosen_guesses(view, entries)
+        if (true.key, entry.key, contexts) not in kept
+    }
+    wanted = (true.key, tuple(missing), contexts)
+    if not missing or wanted in ahead:
+        return
+    for begun in ahead.values():
+        begun.result.cancel()
+    ahead.clear()
+    ahead[wanted] = begin(true, missing, contexts, TIME_LIMIT)
+
+
 class State:
     """The reactive state of a session; views read it, and `go` changes it.
 
@@ -89,9 +135,12 @@ class State:
     entries : the models that can be chosen from the start
     kept : comparisons that other sessions have made; new ones of lasting models are added
     view : what the page shows at first
+    ahead : comparisons that were begun while the page was on its way to the browser
     """
 
-    def __init__(self, entries: Entries, kept: dict[Key, Compared], view: View) -> None:
+    def __init__(
+        self, entries: Entries, kept: dict[Key, Compared], view: View, ahead: Ahead
+    ) -> None:
         self.entries: reactive.Value[Entries] = reactive.value(dict(entries), name="entries")
         self.comparing = Background(compare_all)
         self._parts: dict[str, reactive.Value[Any]] = {
@@ -99,6 +148,7 @@ class State:
             for part in fields(View)
         }
         self._kept = kept
+        self._ahead = ahead
         self._found: reactive.Value[Mapping[Key, Compared]] = reactive.value(
             dict(kept), name="found"
         )
@@ -215,14 +265,9 @@ class State:
         if not missing:
             self.comparing.drop()
             return
-        self.comparing.start(
-            (true.key, tuple(missing), contexts),
-            true.model,
-            missing,
-            contexts,
-            time_limit,
-            seconds=time_limit * len(missing) + GRACE,
-        )
+        wanted = (true.key, tuple(missing), contexts)
+        begun = self._ahead.pop(wanted, None) or begin(true, missing, contexts, time_limit)
+        self.comparing.adopt(wanted, begun)
 
     def keep_results(self) -> None:
         """Take in what was compared."""
