@@ -1,11 +1,13 @@
 // The kernel's own tests, for the sanitizers: integers against a reference of single bits, covers
-// against brute force, and whole comparisons on several threads. Seeded; an argument is another
-// seed.
+// against brute force, whole comparisons and many models on several threads. Seeded; an argument is
+// another seed.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 
+#include "distances.hpp"
 #include "pairs.hpp"
+#include "tracker.hpp"
 
 using namespace contextwise;
 
@@ -298,6 +300,90 @@ void test_comparisons() {
   }
 }
 
+// --- many models ---
+
+std::vector<Pair> all_pairs(std::size_t variables) {
+  std::vector<Pair> pairs;
+  for (u32 i = 0; i < variables; ++i)
+    for (u32 j = i + 1; j < variables; ++j) pairs.push_back({i, j});
+  return pairs;
+}
+
+// In how many assertions two models differ.
+u64 distance(const std::vector<std::int64_t>& cardinalities, const Model& a, const Model& b,
+             bool canonical) {
+  u64 apart = 0;
+  for (const Pair& pair : all_pairs(cardinalities.size())) {
+    std::array<u64, 3> sizes;
+    for (std::size_t u = 0; u < 3; ++u)
+      sizes[u] = union_size(cardinalities, a, b, pair, u, canonical);
+    apart += 2 * sizes[2] - sizes[0] - sizes[1];
+  }
+  return apart;
+}
+
+// On three threads, each to each and some to others.
+void test_distances() {
+  for (int k = 0; k < 60; ++k) {
+    std::vector<std::int64_t> cardinalities(2 + below(4));
+    for (auto& c : cardinalities) c = 1 + static_cast<std::int64_t>(below(4));
+    std::vector<Model> models;
+    for (int m = 0; m < 4; ++m) models.push_back(random_model(cardinalities));
+    models.push_back(models[0]);
+    ManyModels many{cardinalities, {}, {}};
+    for (const Model& model : models) many.arrays.push_back(model.arrays());
+    DistanceOptions options;
+    options.canonical = below(2);
+    options.threads = 3;
+    for (const std::size_t rows : {0, 2}) {
+      DistanceCounter counter(many, rows, all_pairs(cardinalities.size()), {}, 1, options);
+      counter.run([](std::size_t) { return true; });
+      const Cells cells(models.size(), rows);
+      for (std::size_t a = 0; a < (rows ? rows : models.size()); ++a)
+        for (std::size_t b = rows ? rows : a + 1; b < models.size(); ++b)
+          expect(counter.sums().words()[cells.of(a, b)] ==
+                     distance(cardinalities, models[a], models[b], options.canonical),
+                 "a distance that visiting every context contradicts");
+      expect(counter.open().empty(), "a union that is left open without a budget");
+    }
+  }
+}
+
+// Features that come and go change the unions by what visiting every context says.
+void test_tracker() {
+  for (int k = 0; k < 100; ++k) {
+    std::vector<std::int64_t> cardinalities(2 + below(4));
+    for (auto& c : cardinalities) c = 1 + static_cast<std::int64_t>(below(4));
+    const Model a = random_model(cardinalities), b = random_model(cardinalities);
+    const bool canonical = below(2);
+    const Model none{{0}, {}, {}};
+    Tracker tracker(cardinalities, {}, a.arrays(), none.arrays(), canonical, 1 << 20);
+    std::vector<u32> known;
+    for (std::size_t f = 0; f + 1 < b.starts.size(); ++f) {
+      const auto first = static_cast<std::ptrdiff_t>(b.starts[f]),
+                 last = static_cast<std::ptrdiff_t>(b.starts[f + 1]);
+      const Model one{{0, last - first},
+                      {b.variables.begin() + first, b.variables.begin() + last},
+                      {b.values.begin() + first, b.values.begin() + last}};
+      known.push_back(tracker.know(one.arrays()));
+    }
+    const std::vector<Pair> pairs = all_pairs(cardinalities.size());
+    std::vector<Growth> more, less;
+    tracker.count(pairs, known, {}, Budget{}, more);
+    for (u32 claim : known) tracker.insert(claim);
+    tracker.count(pairs, {}, known, Budget{}, less);
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      const u64 alone = union_size(cardinalities, a, b, pairs[p], 1, canonical);
+      const u64 both = union_size(cardinalities, a, b, pairs[p], 2, canonical) -
+                       union_size(cardinalities, a, b, pairs[p], 0, canonical);
+      expect(more[p].closed && less[p].closed, "a change that is left open");
+      expect(more[p].more == less[p].less, "features that go otherwise than they came");
+      expect(more[p].more[0] == Natural(alone) && more[p].more[1] == Natural(both),
+             "a change that visiting every context contradicts");
+    }
+  }
+}
+
 // --- space and time ---
 
 // The table keeps what the library's keeps, however it grows.
@@ -437,6 +523,8 @@ int main(int argc, char** argv) {
   test_integers();
   test_covers();
   test_comparisons();
+  test_distances();
+  test_tracker();
   test_table();
   test_memory<Wide<1>>();
   test_memory<Natural>();
