@@ -241,7 +241,7 @@ class SparsePairs(Learner):
         Examples
         --------
         >>> rows = [[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1], [1, 0, 0]] * 20
-        >>> [len(found.pairs_) for found in SparsePairs().path(rows, [50, 10, 5])]
+        >>> [len(found.pairs_) for found in SparsePairs().path(rows, [50, 10, 2])]
         [0, 1, 3]
         """
         own = as_data(data, domain)
