@@ -34,61 +34,49 @@ inline const unsigned OFF = [] {
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the counting, and the lines where it begins: the file, and the line.
+    """A step of the counting, and the lines where it begins, each of which the kernel has once.
 
     What stands in «» is put in: a condition in which ``off`` says that the step is not taken.
     """
 
     name: str
-    lines: tuple[tuple[str, str], ...]
+    lines: tuple[str, ...]
 
 
 STEPS = (
-    Step("features of one scope as one claim", (("claims.hpp", "«if (!off) »merge();\n"),)),
+    Step("features of one scope as one claim", ("«if (!off) »merge();\n",)),
     Step(
         "truth tables up to 14 variables",
         (
-            ("uncovered.hpp", "return «!off && »cover.variables() <= TRUTH_VARIABLES"),
-            ("unions.hpp", "if («off || »!covers_[0].is_binary()"),
-            ("recursion.hpp", "«if (!off) »if (variables <= TRUTH_VARIABLES)"),
+            "return «!off && »cover.variables() <= TRUTH_VARIABLES",
+            "if («off || »!tables_.fill(std::array{&a, &b})) return false;",
+            "«if (!off) »if (variables <= TRUTH_VARIABLES)",
         ),
     ),
-    Step(
-        "twins found by hashing",
-        (("simplify.hpp", "«if (!off) »if (binary_ && cover.size() >= MANY)"),),
-    ),
+    Step("twins found by hashing", ("«if (!off) »if (binary_ && cover.size() >= MANY)",)),
     Step(
         "widening",
-        (
-            ("simplify.hpp", "if («off || »!(other[word] & twin)) continue;"),
-            ("simplify.hpp", "if («off || »outside) continue;"),
-        ),
+        ("if («off || »!(other[word] & twin)) continue;", "if («off || »outside) continue;"),
     ),
-    Step("absorption and widening", (("simplify.hpp", "«if (!off) »compare_all(cover);\n"),)),
+    Step("absorption and widening", ("«if (!off) »compare_all(cover, budget);\n",)),
     Step(
         "one count where one model swallows the other",
-        (
-            ("unions.hpp", "if («!off && »same_a && same_b)"),
-            ("unions.hpp", "if («!off && (»same_a || same_b«)»)"),
-        ),
+        ("if («!off && »same_a && same_b)", "if («!off && (»same_a || same_b«)»)"),
     ),
     Step(
         "inclusion and exclusion up to 8 cubes",
-        (("recursion.hpp", "if («!off && »part.size() <= few) return"),),
+        ("if («!off && »part.size() <= few) return",),
     ),
     Step(
         "unit rule",
         (
-            ("recursion.hpp", "if («!off && (»cover_.binary ? rest.single()"),
-            ("recursion.hpp", "rest.inside(cover_.field_of(rest))«)») {"),
+            "if («!off && (»cover_.binary ? rest.single()",
+            "rest.inside(cover_.field_of(rest))«)») {",
         ),
     ),
-    Step(
-        "components",
-        (("recursion.hpp", "|| «!off && »!groups_[g].fields.meets(mine)) continue;"),),
-    ),
-    Step("memory of subproblems", (("recursion.hpp", "memory_(«off ? 0 : »memory_bytes)"),)),
-    Step("branching on a long cube", (("recursion.hpp", "return «!off && »most >= LONG ?"),)),
+    Step("components", ("|| «!off && »!groups_[g].fields.meets(mine)) continue;",)),
+    Step("memory of subproblems", ("memory_(«off ? 0 : »memory_bytes)",)),
+    Step("branching on a long cube", ("return «!off && »most >= LONG ?",)),
 )
 
 
@@ -112,12 +100,13 @@ def switched(sources: dict[str, str]) -> dict[str, str]:
     """
     made = dict(sources)
     for bit, step in enumerate(STEPS):
-        for file, line in step.lines:
+        for line in step.lines:
             old = re.sub("«.*?»", "", line)
-            if made[file].count(old) != 1:
-                raise ValueError(f"{file} has {old.strip()!r} {made[file].count(old)} times")
+            files = [file for file, text in made.items() for _ in range(text.count(old))]
+            if len(files) != 1:
+                raise ValueError(f"the kernel has {old.strip()!r} {len(files)} times")
             new = line.replace("off", f"(OFF & {1 << bit}u)").replace("«", "").replace("»", "")
-            made[file] = made[file].replace(old, new)
+            made[files[0]] = made[files[0]].replace(old, new)
     made["bigint.hpp"] = made["bigint.hpp"].replace("#pragma once\n", "#pragma once\n" + READ_OFF)
     return made
 
