@@ -48,7 +48,7 @@ def _figures(lines: dict[str, Any]) -> str:
 
 
 def _section(line: dict[str, Any]) -> str:
-    """The measurements of a line: a row a case, a column a contender."""
+    """The measurements of a line: one row per case, one column per contender."""
     contenders = list(dict.fromkeys(m["contender"] for m in line["measurements"]))
     cases: dict[str, dict[str, dict[str, Any]]] = {}
     for m in line["measurements"]:
@@ -67,9 +67,10 @@ def _section(line: dict[str, Any]) -> str:
 def _seconds(measurement: dict[str, Any] | None) -> str:
     if measurement is None:
         return "–"
-    if "distance" in measurement["notes"]:
-        return f"{measurement['notes']['distance']:.1f}"
-    more = "" if measurement["notes"].get("finished", True) else "> "
+    notes = measurement["notes"]
+    if "assertions" in notes:  # what was measured is a distance
+        return f"{notes['distance']:.1f}"
+    more = "" if notes.get("finished", True) else "> "
     return f"{more}{measurement['seconds']:.3g} s"
 
 
