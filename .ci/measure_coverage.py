@@ -25,7 +25,8 @@ COUNTED = "--coverage -fprofile-update=atomic -O1 -g0"
 
 OWN_TESTS = {
     "tests/kernel/kernel_test.cpp": "src/contextwise/counting/kernel",
-    "tests/growth/growth_test.cpp": "src/contextwise/learning/grow",
+    "tests/compiled/growth_test.cpp": "src/contextwise/learning/grow",
+    "tests/compiled/descent_test.cpp": "src/contextwise/distributions",
 }
 """The tests written in C++, and where their headers are."""
 
