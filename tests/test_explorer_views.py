@@ -55,8 +55,10 @@ from contextwise.explorer.view import (
 )
 from contextwise.explorer.wiring import Upload, clicks
 from contextwise.models.structure import structure_of
+from contextwise.report.comparisons import Guess
 from contextwise.report.elements import Note
 from contextwise.report.heatmap import heat_map
+from contextwise.report.planes import errors_plane
 from contextwise.report.shares import neighbours, packed, shares_of
 from contextwise.studies.learners.unit import COLUMNS
 from hard import hard_models
@@ -306,14 +308,15 @@ def test_groups_of_guesses_have_means_with_intervals() -> None:
     some = [shown(SIX, SIX_GUESS, "pc-1"), shown(SIX, SIX, "pc-2"), shown(SIX, SIX, "cl")]
     groups = guesses.groups_of(some)
     assert list(groups) == ["pc"]
-    found = guesses.group_mean(summarize(groups), "pc")
-    errors = [100 * float(one.comparison.fp) / 240 for one in some[:2]]
-    assert found.x == pytest.approx(np.mean(errors))
-    assert found.x_bar is not None
-    assert found.x_bar[1] > max(errors)  # two replicates say little
+    grouped = [Guess(one.guess.label, one.comparison, group="pc") for one in some[:2]]
+    (found,) = errors_plane(grouped, summarize(groups)).means
+    errors = [float(one.comparison.fp) / 240 for one in some[:2]]
+    assert found.fp.mean == pytest.approx(np.mean(errors))
+    assert found.fp.high is not None
+    assert found.fp.high > max(errors)  # two replicates say little
     text = str(guesses.plane(some))
-    assert text.count("<circle") == 3
-    assert text.count("<rect") == 1
+    assert text.count('class="guess"') == 3
+    assert text.count('class="mean"') == 1
     assert "The mean of each group" in text
     assert "Intervals: t." in text
 

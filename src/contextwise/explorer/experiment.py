@@ -127,7 +127,7 @@ def _series(rows: Sequence[Row], side: str, size: int, bars: str) -> Series:
 def _point(x: float, y: float, bar: Bar | None, side: str) -> Point:
     tip = f"{x:.3g} % {NAMES[side]}: KL {y:.4g}"
     tip += f" (from {bar[0]:.4g} to {bar[1]:.4g})" if bar else ""
-    return Point(x, y, tip, y_bar=bar)
+    return Point(x, y, tip, bar=bar)
 
 
 def effects_table(outcome: Outcome[list[Effect]]) -> TagChild:

@@ -12,28 +12,23 @@ from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import ratio
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.intervals import Mean
 from contextwise.evaluation.replicates import summarize
-from contextwise.evaluation.summaries import Summary
 from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import agreement, elements, request
 from contextwise.explorer.background import Background
 from contextwise.explorer.computations import report_of
 from contextwise.explorer.job import Done
-from contextwise.explorer.scatter import Bar, Point, Series, scatter_svg
 from contextwise.explorer.state import Shown, State
 from contextwise.explorer.wiring import Input, offer, on, show, text
 from contextwise.report.comparisons import Guess, guesses_parts
 from contextwise.report.elements import Cell, Column, Table
+from contextwise.report.pictures import plane_picture
 from contextwise.report.records import Record, comparison_record
 from contextwise.report.summaries import summary_parts
 
 EXPLAINING = 30.0  # seconds for each guess of a report
 DRAWING = 60.0  # seconds for its pictures
-MOST_LABELS = 25
-"""Up to so many guesses, their names stand beside their points."""
 SUMMARIZED = ("distance", "fp", "fn", "mcc", "kappa")
 """What is summarized of a group of guesses."""
 
@@ -106,53 +101,22 @@ def groups_of(results: Sequence[Shown]) -> dict[str, list[Comparison]]:
 
 def plane(results: Sequence[Shown]) -> TagChild:
     """False positives against false negatives: one point per guess, and the means of groups."""
-    known = [one for one in results if not one.compared.is_open]
-    if len(known) < 2:
+    if sum(not one.compared.is_open for one in results) < 2:
         return None
-    points = [_guess_point(one, labelled=len(known) <= MOST_LABELS) for one in known]
-    groups = groups_of(known)
+    groups = groups_of(results)
     summary = summarize(groups, metrics=SUMMARIZED) if groups else None
-    words = "Each circle is a guess; the nearer to the corner, the nearer to the true model."
-    if summary:
-        words += " A square is the mean of guesses whose names differ only in their last number, "
-        words += "with its 95 % interval."
-    means = [group_mean(summary, name) for name in groups] if summary else []
-    picture = scatter_svg(
-        [Series("fp", points), Series("fn", means)],
-        x_label="false positives, % of assertions",
-        y_label="false negatives, % of assertions",
-        title="False positives against false negatives of the guesses",
-    )
+    drawn = [
+        Guess(one.guess.label, one.comparison, group=group if group in groups else "")
+        for one in results
+        for group in [group_of(one.guess.label)]
+    ]
+    words = "Guesses whose names differ only in their last number are a group."
     return tags.section(
         tags.h2("Where they err", class_="h5 mt-3"),
-        tags.p(words),
-        elements.svg(picture),
+        tags.p(words) if groups else None,
+        elements.rendered([plane_picture(drawn, summary)]),
         elements.rendered(summary_parts(summary)) if summary else None,
     )
-
-
-def _guess_point(one: Shown, *, labelled: bool) -> Point:
-    c = one.comparison
-    fp, fn = (100 * ratio(count, c.total) for count in (c.fp, c.fn))
-    label = one.guess.label
-    tip = f"{label}: false positives {fp:.3g} %, false negatives {fn:.3g} %"
-    return Point(fp, fn, tip, label if labelled else "")
-
-
-def group_mean(summary: Summary, group: str) -> Point:
-    """The mean errors of a group as a point, with their intervals."""
-    (x, x_bar), (y, y_bar) = (_percents(summary.mean(group, kind)) for kind in ("fp", "fn"))
-    tip = f"{group}, mean of {summary.mean(group, 'fp').count}: "
-    tip += f"FP {x:.3g} % ({x_bar[0]:.3g} to {x_bar[1]:.3g}), "
-    tip += f"FN {y:.3g} % ({y_bar[0]:.3g} to {y_bar[1]:.3g})"
-    return Point(x, y, tip, "", x_bar, y_bar)
-
-
-def _percents(value: Mean) -> tuple[float, Bar]:
-    assert value.mean is not None
-    assert value.low is not None
-    assert value.high is not None
-    return 100 * value.mean, (100 * value.low, 100 * value.high)
 
 
 def report_link(page: str) -> TagChild:

@@ -6,13 +6,22 @@ around them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
-from math import ceil, floor, log10
+from math import floor
+from xml.etree.ElementTree import Element, tostring
 
 from contextwise.models.numbers import name as short
 from contextwise.report.colours import COLOURS, Agreement
+from contextwise.report.svg_elements import (
+    add,
+    add_line,
+    add_text,
+    add_tip,
+    coordinate,
+    new_picture,
+    round_step,
+)
 
 WIDTH, HEIGHT = 720, 440
 LEFT, RIGHT, TOP, BOTTOM = 70, 24, 16, 48
@@ -23,14 +32,13 @@ Bar = tuple[float, float]
 
 @dataclass(frozen=True)
 class Point:
-    """A point, its tip and its name, and where its error bars begin and end."""
+    """A point, its tip and its name, and where its upright error bar begins and ends."""
 
     x: float
     y: float
     tip: str
     label: str = ""
-    x_bar: Bar | None = None
-    y_bar: Bar | None = None
+    bar: Bar | None = None
 
 
 @dataclass(frozen=True)
@@ -51,12 +59,19 @@ def scatter_svg(series: Sequence[Series], *, x_label: str, y_label: str, title: 
     title : what the picture shows
     """
     points = [point for one in series for point in one.points]
-    widest = max((max((p.x, *(p.x_bar or ()))) for p in points), default=1.0)
-    highest = max((max((p.y, *(p.y_bar or ()))) for p in points), default=1.0)
-    across = _Axis(0.0, HEADROOM * widest, LEFT, WIDTH - RIGHT)
-    upward = _Axis(0.0, HEADROOM * highest, HEIGHT - BOTTOM, TOP)
-    marks = [_marks(one.kind, point, across, upward) for one in series for point in one.points]
-    return _svg([*_axes(across, upward, x_label, y_label), *marks], title)
+    widest = max((p.x for p in points), default=0.0)
+    highest = max((max((p.y, *(p.bar or ()))) for p in points), default=0.0)
+    across = _Axis(HEADROOM * widest or 1.0, LEFT, WIDTH - RIGHT)
+    upward = _Axis(HEADROOM * highest or 1.0, HEIGHT - BOTTOM, TOP)
+    picture = new_picture("scatter", WIDTH, HEIGHT, title)
+    _add_axes(picture, across, upward)
+    add_text(picture, x_label, (across.middle, HEIGHT - 10), anchor="middle")
+    turned = f"translate(16 {upward.middle}) rotate(-90)"
+    add_text(picture, y_label, (0, 0), anchor="middle", transform=turned)
+    for one in series:
+        for point in one.points:
+            _add_point(picture, one.kind, point, across, upward)
+    return tostring(picture, encoding="unicode")
 
 
 def map_svg(points: Sequence[Point], *, title: str) -> str:
@@ -69,113 +84,70 @@ def map_svg(points: Sequence[Point], *, title: str) -> str:
     """
     side = HEIGHT - 2 * BOTTOM
     begin = (WIDTH - side) / 2
-    across = _Axis(0.0, 1.0, begin, begin + side)
-    upward = _Axis(0.0, 1.0, BOTTOM + side, BOTTOM)
-    kinds: list[Agreement] = ["fn", *(["fp"] * (len(points) - 1))]  # type: ignore[list-item]
-    return _svg([_marks(k, p, across, upward) for k, p in zip(kinds, points, strict=True)], title)
-
-
-def _svg(marks: Sequence[str], title: str) -> str:
-    return "".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="scatter" role="img" '
-            f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-            f'font-family="sans-serif" font-size="12"><title>{escape(title)}</title>',
-            *marks,
-            "</svg>",
-        ]
-    )
+    across = _Axis(1.0, begin, begin + side)
+    upward = _Axis(1.0, BOTTOM + side, BOTTOM)
+    picture = new_picture("scatter", WIDTH, HEIGHT, title)
+    for place, point in enumerate(points):
+        _add_point(picture, "fp" if place else "fn", point, across, upward)
+    return tostring(picture, encoding="unicode")
 
 
 @dataclass(frozen=True)
 class _Axis:
-    """A range of values on a range of places."""
+    """Values from 0 to ``high`` on a range of places."""
 
-    low: float
     high: float
     begin: float
     end: float
 
     def __call__(self, value: float) -> float:
-        span = (self.high - self.low) or 1.0
-        return self.begin + (self.end - self.begin) * (value - self.low) / span
+        return self.begin + (self.end - self.begin) * value / self.high
 
-    def ticks(self) -> Iterator[float]:
-        step = _step(self.high - self.low)
-        for k in range(ceil(self.low / step), floor(self.high / step + 1e-9) + 1):
-            yield k * step
+    @property
+    def middle(self) -> float:
+        return (self.begin + self.end) / 2
 
-
-def _step(span: float) -> float:
-    """A round distance between ticks, six of them at most.
-
-    >>> [_step(span) for span in (1.0, 100.0, 0.037)]
-    [0.2, 20.0, 0.01]
-    """
-    raw = max(span, 1e-300) / 6
-    power: float = 10.0 ** floor(log10(raw))
-    return next(power * k for k in (1, 2, 5, 10) if raw <= power * k * 1.0001)
+    @property
+    def ticks(self) -> list[float]:
+        step = round_step(self.high)
+        return [k * step for k in range(floor(self.high / step + 1e-9) + 1)]
 
 
-def _axes(across: _Axis, upward: _Axis, x_label: str, y_label: str) -> Iterator[str]:
-    grid = 'stroke="#7f7f7f" stroke-opacity="0.25"'
-    for x in map(float, across.ticks()):
-        at = across(x)
-        yield (
-            f'<line x1="{at:.1f}" y1="{upward.begin}" x2="{at:.1f}" y2="{upward.end}" {grid}/>'
-            f'<text x="{at:.1f}" y="{upward.begin + 16}" text-anchor="middle" '
-            f'fill="currentColor">{x:.4g}</text>'
-        )
-    for y in map(float, upward.ticks()):
-        at = upward(y)
-        yield (
-            f'<line x1="{across.begin}" y1="{at:.1f}" x2="{across.end}" y2="{at:.1f}" {grid}/>'
-            f'<text x="{across.begin - 6}" y="{at:.1f}" dy="0.35em" text-anchor="end" '
-            f'fill="currentColor">{y:.4g}</text>'
-        )
-    middle = (upward.begin + upward.end) / 2
-    yield (
-        f'<text x="{(across.begin + across.end) / 2}" y="{HEIGHT - 10}" text-anchor="middle" '
-        f'fill="currentColor">{escape(x_label)}</text>'
-        f'<text transform="translate(16 {middle}) rotate(-90)" text-anchor="middle" '
-        f'fill="currentColor">{escape(y_label)}</text>'
-    )
+def _add_axes(picture: Element, across: _Axis, upward: _Axis) -> None:
+    grid = {"stroke": "#7f7f7f", "stroke_opacity": "0.25"}
+    for value in across.ticks:
+        x = across(value)
+        add_line(picture, (x, upward.begin), (x, upward.end), **grid)
+        add_text(picture, f"{value:.4g}", (x, upward.begin + 12), anchor="middle")
+    for value in upward.ticks:
+        y = upward(value)
+        add_line(picture, (across.begin, y), (across.end, y), **grid)
+        add_text(picture, f"{value:.4g}", (across.begin - 6, y), anchor="end")
 
 
-def _marks(kind: Agreement, point: Point, across: _Axis, upward: _Axis) -> str:
-    """A point as a circle or a square, so that the kinds differ without colour, and its bars."""
+def _add_point(
+    picture: Element, kind: Agreement, point: Point, across: _Axis, upward: _Axis
+) -> None:
+    """A point as a circle or a square, so that the kinds differ without colour, and its bar."""
     x, y = across(point.x), upward(point.y)
-    bars = []
-    if point.y_bar:
-        low, high = (upward(max(end, upward.low)) for end in point.y_bar)
-        bars.append(_bar(kind, (x, low), (x, high)))
-    if point.x_bar:
-        low, high = (across(max(end, across.low)) for end in point.x_bar)
-        bars.append(_bar(kind, (low, y), (high, y)))
-    shape = (
-        f'rect x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7"'
-        if kind == "fn"
-        else f'circle cx="{x:.1f}" cy="{y:.1f}" r="4"'
-    )
-    tag = shape.partition(" ")[0]
-    mark = (
-        f'<{shape} class="mark {kind}" fill="none" stroke="{COLOURS[kind]}" stroke-width="1.5" '
-        f'pointer-events="all"><title>{escape(point.tip)}</title></{tag}>'
-    )
-    return "".join([*bars, mark, _label(point.label, x, y) if point.label else ""])
+    style = {"class_": f"mark {kind}", "stroke": COLOURS[kind]}
+    if point.bar:
+        low, high = (upward(max(end, 0.0)) for end in point.bar)
+        add_line(picture, (x, low), (x, high), **style, stroke_opacity="0.5")
+    style |= {"fill": "none", "stroke_width": "1.5", "pointer_events": "all"}
+    if kind == "fn":
+        corner = {"x": coordinate(x - 3.5), "y": coordinate(y - 3.5)}
+        drawn = add(picture, "rect", **style, **corner, width="7", height="7")
+    else:
+        drawn = add(picture, "circle", **style, cx=coordinate(x), cy=coordinate(y), r="4")
+    add_tip(drawn, point.tip)
+    if point.label:
+        _add_label(picture, point.label, x, y)
 
 
-def _bar(kind: Agreement, start: tuple[float, float], end: tuple[float, float]) -> str:
-    return (
-        f'<line class="mark {kind}" x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" '
-        f'y2="{end[1]:.1f}" stroke="{COLOURS[kind]}" stroke-opacity="0.5"/>'
-    )
-
-
-def _label(text: str, x: float, y: float) -> str:
+def _add_label(picture: Element, label: str, x: float, y: float) -> None:
     right = x < 0.7 * WIDTH
-    return (
-        f'<text class="halo" x="{x + (8 if right else -8):.1f}" y="{y:.1f}" dy="0.35em" '
-        f'text-anchor="{"start" if right else "end"}" fill="currentColor" paint-order="stroke" '
-        f'stroke="#ffffff" stroke-width="3" stroke-opacity="0.8">{escape(short(text, 36))}</text>'
-    )
+    halo = {"class_": "halo", "paint_order": "stroke", "stroke": "#ffffff"}
+    halo |= {"stroke_width": "3", "stroke_opacity": "0.8"}
+    place, anchor = (x + (8 if right else -8), y), "start" if right else "end"
+    add_text(picture, short(label, 36), place, anchor=anchor, **halo)

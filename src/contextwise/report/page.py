@@ -22,6 +22,7 @@ import numpy as np
 import contextwise
 from contextwise.comparison.compare import Comparison
 from contextwise.evaluation.replicates import summarize
+from contextwise.evaluation.summaries import Summary
 from contextwise.models.numbers import name
 from contextwise.models.structure import Structure
 from contextwise.report.chances import chance_parts, chances_table
@@ -122,21 +123,23 @@ def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
     -------
     list of parts
     """
-    parts: list[Part] = [plane_picture(guesses), *_group_parts(guesses)]
+    summary = _summary(guesses)
+    parts: list[Part] = [plane_picture(guesses, summary)]
+    if summary is not None:
+        shown = tuple(one for one in summary.differences if one.metric == "distance")
+        parts += summary_parts(replace(summary, differences=shown))
     parts += guesses_parts(guesses, medium="page")
     return [*parts, chances_table(guesses)] if any(guess.chance for guess in guesses) else parts
 
 
-def _group_parts(guesses: Sequence[Guess]) -> list[Part]:
-    """The means of groups, and the differences of their distances."""
+def _summary(guesses: Sequence[Guess]) -> Summary | None:
+    """The means of groups, if there are groups and every guess is known."""
     groups: dict[str, list[Comparison]] = {}
     for guess in guesses:
         groups.setdefault(guess.group, []).append(guess.comparison)
     if not any(groups) or any(len(guess.comparison.unions.open) for guess in guesses):
-        return []
-    found = summarize(groups)
-    shown = tuple(one for one in found.differences if one.metric == "distance")
-    return summary_parts(replace(found, differences=shown))
+        return None
+    return summarize(groups)
 
 
 def guess_parts(guess: Guess, *, interactive: bool = False, top: int = TOP) -> list[Part]:

@@ -34,6 +34,7 @@ from contextwise.report.supports import support_map
 
 if TYPE_CHECKING:
     from contextwise.evaluation.stability_result import Stability
+    from contextwise.evaluation.summaries import Summary
     from contextwise.report.comparisons import Guess
 
 ERRORS: tuple[Agreement, Agreement] = ("fp", "fn")
@@ -132,22 +133,26 @@ def graph_legend(edges: Iterable[Edge], view: View = "both") -> Legend:
     return Legend("", entries)
 
 
-def plane_picture(guesses: Sequence[Guess]) -> Picture:
+def plane_picture(guesses: Sequence[Guess], summary: Summary | None = None) -> Picture:
     """False positives against false negatives, one point per guess and one mark per group.
 
     Parameters
     ----------
     guesses : all compared with one true model
+    summary : of the groups, if their means are drawn; with the metrics "fp" and "fn"
 
     Returns
     -------
     Picture
     """
-    plane = errors_plane(guesses)
+    plane = errors_plane(guesses, summary)
     caption = (
         "Each point is a guess: the nearer to the corner, the nearer to the true model. "
         "Points on one grey line have the same distance."
     )
+    if summary and plane.means:
+        percents = f"{100 * summary.confidence:g} %"
+        caption += f" A large mark is the mean of its group; lines are its {percents} intervals."
     if plane.left_out:
         caption += f" Not decided in time, and not drawn: {', '.join(map(name, plane.left_out))}."
     entries = tuple(

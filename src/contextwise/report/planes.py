@@ -1,4 +1,4 @@
-"""The plane of errors: false positives against false negatives, one point per guess."""
+"""The plane of errors: false positives against false negatives, of guesses and of their groups."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from math import pi, sqrt
 from typing import TYPE_CHECKING
 
+from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 
 if TYPE_CHECKING:
+    from contextwise.evaluation.intervals import Mean
+    from contextwise.evaluation.summaries import Summary
     from contextwise.report.comparisons import Guess
 
 SERIES = ("currentColor", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
@@ -50,13 +53,30 @@ class PlanePoint:
 
 
 @dataclass(frozen=True)
+class PlaneMean:
+    """The mean of a group, with its interval, of each kind of error."""
+
+    fp: Mean
+    fn: Mean
+
+
+@dataclass(frozen=True)
 class PlaneSeries:
-    """Guesses with one mark: those of a group, or a single one."""
+    """Guesses with one mark: those of a group, or a single one.
+
+    Attributes
+    ----------
+    name : of the group or of the guess
+    colour, path : of its mark
+    points : the guesses
+    mean : of the group, if it has an interval
+    """
 
     name: str
     colour: str
     path: str
     points: tuple[PlanePoint, ...]
+    mean: PlaneMean | None = None
 
 
 @dataclass(frozen=True)
@@ -77,13 +97,19 @@ class Plane:
         """Those of all series."""
         return [point for one in self.series for point in one.points]
 
+    @property
+    def means(self) -> list[PlaneMean]:
+        """Those of all series that have one."""
+        return [one.mean for one in self.series if one.mean is not None]
 
-def errors_plane(guesses: Sequence[Guess]) -> Plane:
+
+def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Plane:
     """Where guesses stand in the plane of errors; each group has a mark of its own.
 
     Parameters
     ----------
     guesses : all compared with one true model
+    summary : of the groups, if their means are drawn; with the metrics "fp" and "fn"
 
     Returns
     -------
@@ -105,13 +131,29 @@ def errors_plane(guesses: Sequence[Guess]) -> Plane:
         label = own if grouped or len(known) <= MOST_NAMED else "guesses"
         members.setdefault(label, []).append(_point(guess))
     series = tuple(
-        PlaneSeries(label, SERIES[k % len(SERIES)], MARKS[k % len(MARKS)], tuple(points))
+        PlaneSeries(
+            label,
+            SERIES[k % len(SERIES)],
+            MARKS[k % len(MARKS)],
+            tuple(points),
+            _mean(summary, label) if summary and label in summary.groups else None,
+        )
         for k, (label, points) in enumerate(members.items())
     )
     return Plane(series, tuple(guess.name for guess in guesses if guess not in known))
 
 
 def _point(guess: Guess) -> PlanePoint:
-    c = guess.comparison
-    fp, fn = (ratio(count, c.total) if c.total else 0.0 for count in (c.fp, c.fn))
+    fp, fn = error_shares(guess.comparison)
     return PlanePoint(guess.name, fp, fn)
+
+
+def error_shares(comparison: Comparison) -> tuple[float, float]:
+    """The false positives and the false negatives as shares of all assertions."""
+    total = comparison.total or 1  # without assertions there is no error
+    return ratio(comparison.fp, total), ratio(comparison.fn, total)
+
+
+def _mean(summary: Summary, group: str) -> PlaneMean | None:
+    mean = PlaneMean(summary.mean(group, "fp"), summary.mean(group, "fn"))
+    return None if mean.fp.low is None or mean.fn.low is None else mean

@@ -10,6 +10,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from contextwise.models.notation import printable
@@ -19,6 +20,8 @@ MOST_CELLS = 60
 """Up to this many variables each cell is an element with a tip; above, the cells are an image."""
 LABELS = 60
 """The most labels along a side."""
+TICKS = 5
+"""About so many marks along an axis."""
 GREY = {"stroke": "#7f7f7f", "stroke_opacity": "0.4"}
 
 
@@ -81,6 +84,60 @@ def coordinate(value: float) -> str:
     ('12', '0.33')
     """
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def add_line(
+    parent: Element, start: tuple[float, float], stop: tuple[float, float], **style: str
+) -> Element:
+    """A straight line.
+
+    Parameters
+    ----------
+    parent : what it is in
+    start, stop : its ends
+    **style : further attributes, as those of `add`
+
+    Returns
+    -------
+    Element
+    """
+    ends = zip(("x1", "y1", "x2", "y2"), (*start, *stop), strict=True)
+    places = {key: coordinate(value) for key, value in ends}
+    return add(parent, "line", **style, **places)
+
+
+def add_text(
+    parent: Element, text: str, place: tuple[float, float], *, anchor: str, **style: str
+) -> Element:
+    """A text of a picture's usual size, in the colour of the text around it.
+
+    Parameters
+    ----------
+    parent : what it is in
+    text : what it says
+    place : where it begins, has its middle or ends; its letters' middle in height
+    anchor : "start", "middle" or "end"
+    **style : further attributes, as those of `add`
+
+    Returns
+    -------
+    Element
+    """
+    usual = {"font_size": "12", "fill": "currentColor", "dy": "0.35em", "text_anchor": anchor}
+    x, y = map(coordinate, place)
+    drawn = add(parent, "text", x=x, y=y, **usual, **style)
+    drawn.text = printable(text)
+    return drawn
+
+
+def round_step(end: float) -> float:
+    """A round distance between marks of an axis from 0 to ``end``, so that there are few.
+
+    >>> [round_step(end) for end in (1.0, 100.0, 0.037, 0.26)]
+    [0.2, 20.0, 0.01, 0.1]
+    """
+    power = 10.0 ** floor(log10(end / TICKS))
+    return next(power * k for k in (1, 2, 5, 10) if end / TICKS <= power * k * 1.0001)
 
 
 # -- squares of cells ----------------------------------------------------------------------------

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from math import floor, log10
+from math import floor
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, tostring
 
 from contextwise.models.numbers import name as shown
 from contextwise.models.numbers import percent
 from contextwise.report.heatmap import codes_png
-from contextwise.report.planes import Plane, PlaneSeries
+from contextwise.report.planes import Plane, PlaneMean, PlanePoint, PlaneSeries
 from contextwise.report.supports import SupportMap, palette
 from contextwise.report.svg_elements import (
     MOST_CELLS,
     add,
     add_images,
+    add_line,
+    add_text,
     add_tip,
     coordinate,
     new_picture,
+    round_step,
     square_picture,
 )
+
+if TYPE_CHECKING:
+    from contextwise.evaluation.intervals import Mean
 
 SIZE, LEFT, BOTTOM, TOP, RIGHT = 420.0, 62.0, 46.0, 10.0, 16.0
 """The plane is small enough to be read on a phone without shrinking its letters much."""
 HEADROOM = 1.08
 """An axis is so much longer than the largest value, so that no mark is cut."""
-TICKS = 5
 
 
 def supports_svg(supports: SupportMap, *, size: int = 600) -> str:
@@ -76,87 +82,79 @@ def plane_svg(plane: Plane) -> str:
     -------
     str
     """
-    end = HEADROOM * max([share for p in plane.points for share in (p.fp, p.fn)], default=0.0)
-    end = end or 1.0
     words = f"False positives against false negatives of {len(plane.points)} guesses"
     picture = new_picture("plane", SIZE, SIZE, words)
+    end = _axis_end(plane)
     _add_axes(picture, end)
     for one in plane.series:
-        _add_series(picture, one, end)
+        for point in one.points:
+            _add_guess(picture, one, point, end)
+    for one in plane.series:
+        if one.mean is not None:
+            _add_mean(picture, one, one.mean, end)
     return tostring(picture, encoding="unicode")
 
 
-def _across(share: float, end: float) -> float:
-    return LEFT + (SIZE - LEFT - RIGHT) * share / end
+def _axis_end(plane: Plane) -> float:
+    """Where the axes end: behind all guesses, and behind intervals that are not much wider."""
+    largest = max([share for p in plane.points for share in (p.fp, p.fn)], default=0.0)
+    widest = max([own.high or 0.0 for mean in plane.means for own in (mean.fp, mean.fn)], default=0)
+    return HEADROOM * max(largest, min(widest, 2 * largest)) or 1.0
 
 
-def _upward(share: float, end: float) -> float:
-    return SIZE - BOTTOM - (SIZE - TOP - BOTTOM) * share / end
+def _place(fp: float, fn: float, end: float) -> tuple[float, float]:
+    """Where shares stand in the picture; what is outside of the axes, at their ends."""
+    across, upward = (min(max(share, 0.0), end) / end for share in (fp, fn))
+    return LEFT + (SIZE - LEFT - RIGHT) * across, SIZE - BOTTOM - (SIZE - TOP - BOTTOM) * upward
 
 
 def _add_axes(picture: Element, end: float) -> None:
     step = round_step(end)
-    grey = {"stroke": "#7f7f7f", "stroke_opacity": "0.35"}
-    marks = [k * step for k in range(floor(2 * end / step) + 1)]
-    corner = _across(0, end), _upward(0, end)
-    for share in marks:
+    corner_x, corner_y = corner = _place(0, 0, end)
+    for share in (k * step for k in range(floor(2 * end / step) + 1)):
         if share <= end:
-            x, y = _across(share, end), _upward(share, end)
+            x, y = _place(share, share, end)
             label = f"{100 * share:.3g} %"
-            _add_text(picture, label, x, corner[1] + 16, anchor="middle")
-            _add_text(picture, label, corner[0] - 6, y, anchor="end")
+            add_text(picture, label, (x, corner_y + 16), anchor="middle")
+            add_text(picture, label, (corner_x - 6, y), anchor="end")
         if share:  # where both axes together are this distance, inside of the picture
             low = max(share - end, 0.0)
-            start = _across(low, end), _upward(share - low, end)
-            stop = _across(share - low, end), _upward(low, end)
-            _add_line(picture, start, stop, grey)
-    axis = {"stroke": "currentColor", "stroke_opacity": "0.6"}
-    _add_line(picture, corner, (_across(end, end), corner[1]), axis)
-    _add_line(picture, corner, (corner[0], _upward(end, end)), axis)
+            ends = _place(low, share - low, end), _place(share - low, low, end)
+            add_line(picture, *ends, stroke="#7f7f7f", stroke_opacity="0.35")
+    for stop in (_place(end, 0, end), _place(0, end, end)):
+        add_line(picture, corner, stop, stroke="currentColor", stroke_opacity="0.6")
     across, upward = (LEFT + SIZE - RIGHT) / 2, (TOP + SIZE - BOTTOM) / 2
-    _add_text(picture, "only in guess (FP), of all assertions", across, SIZE - 8, anchor="middle")
-    beside = _add_text(picture, "only in true (FN), of all assertions", 0, 0, anchor="middle")
-    beside.set("transform", f"translate(12 {coordinate(upward)}) rotate(-90)")
+    false_positives, false_negatives = (
+        f"only in {which}, of all assertions" for which in ("guess (FP)", "true (FN)")
+    )
+    add_text(picture, false_positives, (across, SIZE - 8), anchor="middle")
+    turned = f"translate(12 {coordinate(upward)}) rotate(-90)"
+    add_text(picture, false_negatives, (0, 0), anchor="middle", transform=turned)
 
 
-def round_step(end: float) -> float:
-    """A round distance between marks of an axis that ends there, so that there are few.
-
-    >>> [round_step(end) for end in (1.0, 0.037, 0.26)]
-    [0.2, 0.01, 0.1]
-    """
-    power = 10.0 ** floor(log10(end / TICKS))
-    return next(power * k for k in (1, 2, 5, 10) if end / TICKS <= power * k * 1.0001)
-
-
-def _add_line(
-    picture: Element,
-    start: tuple[float, float],
-    stop: tuple[float, float],
-    style: dict[str, str],
-) -> None:
-    (x1, y1), (x2, y2) = start, stop
-    places = {"x1": coordinate(x1), "y1": coordinate(y1), "x2": coordinate(x2)}
-    add(picture, "line", **places, y2=coordinate(y2), **style)
+def _add_guess(picture: Element, one: PlaneSeries, point: PlanePoint, end: float) -> None:
+    x, y = map(coordinate, _place(point.fp, point.fn, end))
+    paint = {"fill": one.colour, "fill_opacity": "0.8"}
+    place = f"translate({x} {y})"
+    drawn = add(picture, "path", class_="guess", d=one.path, transform=place, **paint)
+    fp, fn = (f"{100 * share:.3g} %" for share in (point.fp, point.fn))
+    add_tip(drawn, f"{shown(point.name)}: only in guess {fp}, only in true {fn}")
 
 
-def _add_text(picture: Element, text: str, x: float, y: float, *, anchor: str) -> Element:
-    style = {"font_size": "12", "fill": "currentColor", "dy": "0.35em", "text_anchor": anchor}
-    drawn = add(picture, "text", x=coordinate(x), y=coordinate(y), **style)
-    drawn.text = text
-    return drawn
+def _add_mean(picture: Element, one: PlaneSeries, mean: PlaneMean, end: float) -> None:
+    """The mark of a group, larger and hollow, on its two intervals."""
+    (fp, *fp_ends), (fn, *fn_ends) = (
+        (own.mean or 0.0, own.low or 0.0, own.high or 0.0) for own in (mean.fp, mean.fn)
+    )
+    drawn = add(picture, "g", class_="mean", stroke=one.colour, fill="none", pointer_events="all")
+    words = f"{shown(one.name)}, mean of {mean.fp.count}: FP {_with_ends(mean.fp)}, "
+    add_tip(drawn, words + f"FN {_with_ends(mean.fn)}")
+    add_line(drawn, *(_place(share, fn, end) for share in fp_ends), stroke_opacity="0.6")
+    add_line(drawn, *(_place(fp, share, end) for share in fn_ends), stroke_opacity="0.6")
+    x, y = map(coordinate, _place(fp, fn, end))
+    add(drawn, "path", d=one.path, transform=f"translate({x} {y}) scale(1.7)")
 
 
-def _add_series(picture: Element, one: PlaneSeries, end: float) -> None:
-    for point in one.points:
-        x, y = coordinate(_across(point.fp, end)), coordinate(_upward(point.fn, end))
-        drawn = add(
-            picture,
-            "path",
-            d=one.path,
-            transform=f"translate({x} {y})",
-            fill=one.colour,
-            fill_opacity="0.8",
-        )
-        fp, fn = (f"{100 * share:.3g} %" for share in (point.fp, point.fn))
-        add_tip(drawn, f"{shown(point.name)}: only in guess {fp}, only in true {fn}")
+def _with_ends(value: Mean) -> str:
+    mean, low, high = (100 * (own or 0.0) for own in (value.mean, value.low, value.high))
+    return f"{mean:.3g} % ({low:.3g} to {high:.3g})"

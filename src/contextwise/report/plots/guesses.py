@@ -13,9 +13,11 @@ from contextwise.comparison.confusion import ratio
 from contextwise.errors import DomainError, require
 from contextwise.evaluation.intervals import mean_with_interval
 from contextwise.models.numbers import number, percent, rate
+from contextwise.report import planes
 from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
 from contextwise.report.comparisons import LABELS
 from contextwise.report.labels import cut_names, distinct_names
+from contextwise.report.planes import error_shares
 from contextwise.report.plots.figures import COLUMN, Guesses, named, new_axes, new_figure, styled
 
 if TYPE_CHECKING:
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 
 RATES = ("precision", "recall", "f1", "jaccard", "mcc")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-SERIES = ("#000000", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00", "#999999")
-"""Okabe and Ito's palette, the hues of the two kinds of errors last."""
+SERIES = ("#000000", *planes.SERIES[1:], "#999999")
+"""Okabe and Ito's palette, as on pages but for the first, which is black on paper."""
 
 
 @styled
@@ -96,8 +98,8 @@ def plot_errors(guesses: Guesses, *, axes: Axes | None = None) -> Axes:
     places = np.arange(len(found))
     left = np.zeros(len(found))
     kinds: tuple[Agreement, ...] = ("fp", "fn")
-    for kind, hatch in zip(kinds, ("////", "...."), strict=True):
-        shares = np.array([_share(c, kind) for c in found.values()])
+    both = np.array([error_shares(c) for c in found.values()]).T
+    for kind, shares, hatch in zip(kinds, both, ("////", "...."), strict=True):
         axes.barh(
             places,
             shares,
@@ -176,11 +178,6 @@ def _bars(axes: Axes, values: Sequence[float], place: float) -> None:
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:
     axes.set_yticks(range(len(names)), names, fontsize=7)
     axes.set_ylim(len(names) - 0.5, -0.5)
-
-
-def _share(comparison: Comparison, kind: Agreement) -> float:
-    count = getattr(comparison, kind)
-    return ratio(count, comparison.total) if comparison.total else 0.0
 
 
 # -- groups of guesses ----------------------------------------------------------------------------
@@ -269,9 +266,8 @@ def plot_errors_plane(groups: Mapping[str, Guesses], *, axes: Axes | None = None
     axes = axes or new_axes(COLUMN, COLUMN)
     largest = 0.0
     for name, guesses, colour, marker in zip(found, found.values(), *_looks(found), strict=True):
-        x = [_share(c, "fp") for c in guesses]
-        y = [_share(c, "fn") for c in guesses]
-        largest = max([largest, *x, *y])
+        x, y = np.array([error_shares(c) for c in guesses]).T
+        largest = max(largest, float(np.max([x, y])))
         axes.plot(x, y, marker, color=colour, markersize=4, alpha=0.75, mew=0, label=name)
     end = 1.08 * largest or 1.0
     step = require("matplotlib.ticker", "plots").MaxNLocator(5).tick_values(0, 2 * end)
