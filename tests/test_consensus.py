@@ -91,8 +91,8 @@ def test_a_matrix_that_is_known_saves_counting_and_changes_nothing() -> None:
     models = ["six", "six-guess", "six-graph"]
     matrix = distance_matrix(models)
     assert matrix.medoid == medoid(models)
-    assert matrix.among([2, 0]).distances.tolist() == [[0, 80], [80, 0]]
+    assert matrix.submatrix([2, 0]).distances.tolist() == [[0, 80], [80, 0]]
     asked, known = consensus(models), consensus(models, matrix=matrix)
     assert (known.structure, known.record()) == (asked.structure, asked.record())
     with pytest.raises(ContextwiseError, match="the matrix is of 2 models, and there are 3"):
-        consensus(models, matrix=matrix.among([0, 1]))
+        consensus(models, matrix=matrix.submatrix([0, 1]))

@@ -98,7 +98,7 @@ def test_a_pair_in_words() -> None:
 
 
 def test_signs_inside_names_stay() -> None:
-    assert in_words('"a & b"="x!=y" & c!=d') == '"a & b"="x!=y" and c≠d'
+    assert in_words(parse_literals('"a & b"="x!=y" & c!=d')) == '"a & b"="x!=y" and c≠d'
 
 
 def test_features_are_named() -> None:

@@ -39,7 +39,7 @@ from contextwise.explorer import (
     statistics,
     study,
 )
-from contextwise.explorer.computations import Compared, compared
+from contextwise.explorer.computations import Findings, findings_of
 from contextwise.explorer.job import Done, Failed, Job, WorkError, Working
 from contextwise.explorer.scatter import Point, Series, scatter_svg
 from contextwise.explorer.state import Ahead, Key, Shown, begin_ahead
@@ -69,7 +69,7 @@ SIX, SIX_GUESS = (structure_of(examples.load(name)) for name in ("six", "six-gue
 
 def shown(true: Structure = SIX, guess: Structure = SIX_GUESS, name: str = "guess") -> Shown:
     entries = Entry("given:0", "true", true), Entry("given:1", name, guess)
-    return Shown(*entries, compared(compare(true, guess)))
+    return Shown(*entries, findings_of(compare(true, guess)))
 
 
 def hostile() -> Shown:
@@ -148,14 +148,14 @@ def test_a_context_is_built_state_by_state() -> None:
 
 
 def test_the_overview_begins_with_the_distance() -> None:
-    text = str(overview.summary(compared(compare(SIX, SIX_GUESS))))
+    text = str(overview.summary(findings_of(compare(SIX, SIX_GUESS))))
     assert re.search(r'class="distance">16<', text)
     assert text.index("16") < text.index("precision")
     assert "X1–X2" in text
 
 
 def test_models_that_agree_say_so() -> None:
-    same = compared(compare(SIX, SIX))
+    same = findings_of(compare(SIX, SIX))
     assert "agree in all 240 assertions" in str(overview.summary(same))
     assert "No pair differs" in str(overview.worst(same))
     assert "agree here" in str(context.differences(same.shares.edges()))
@@ -165,13 +165,13 @@ def test_models_that_agree_say_so() -> None:
 def test_the_smallest_domains_can_be_shown(variables: int) -> None:
     domain = Domain(dict.fromkeys("AB"[:variables], 2))
     found = shown(Structure(domain, []), Structure(domain, ["A=1 & B=1"][: variables - 1]))
-    assert str(overview.summary(found.compared))
+    assert str(overview.summary(found.findings))
     assert str(overview.heat_legend(heat_map(found.shares)))
     assert str(context.graphs(found, found.shares, {}, all_edges=True))
 
 
 def test_open_pairs_are_shown_with_what_is_proven() -> None:
-    found = compared(compare(*hard_models(), time_limit=0))
+    found = findings_of(compare(*hard_models(), time_limit=0))
     text = str(overview.summary(found)) + str(overview.worst(found))
     assert "pairs are open" in text
     assert "least known" in text
@@ -184,8 +184,8 @@ def test_hostile_names_are_texts_in_every_view() -> None:
     one = hostile()
     found = explain_pair(one.comparison, (HOSTILE, "B"))
     contents = [
-        overview.summary(one.compared),
-        overview.worst(one.compared),
+        overview.summary(one.findings),
+        overview.worst(one.findings),
         pair.pair_selectors(one.shares.names, (HOSTILE, "B")),
         pair.variable_search(one.shares.names),
         pair.counts(one.comparison, (HOSTILE, "B")),
@@ -394,8 +394,8 @@ def test_a_button_that_appears_has_not_been_clicked() -> None:
 def test_the_browser_gets_what_the_report_draws(cluster: bool) -> None:
     comparison = compare(examples.load("survey"), examples.load("survey-learned"))
     shares = shares_of(comparison)
-    heat = heat_map(shares, cluster=cluster)
-    assert np.array_equal(heat.shares, heat_map(comparison, cluster=cluster).shares, equal_nan=True)
+    heat = heat_map(shares, reorder=cluster)
+    assert np.array_equal(heat.shares, heat_map(comparison, reorder=cluster).shares, equal_nan=True)
     sent = packed(shares, heat.order)
     assert [shares.names[v] for v in _array(sent["order"], "<u4")] == list(heat.names)
     assert np.allclose(_array(sent["fp"], "<f4"), shares.fp)
@@ -491,7 +491,7 @@ def test_what_a_session_will_ask_for_is_begun_once_and_given_up_for_another() ->
         assert list(ahead.values()) == [first]
         found = await first.result
         assert found["given:1"].comparison.distance == 16
-        kept: dict[Key, Compared] = {("given:0", "given:1", FULLY): found["given:1"]}
+        kept: dict[Key, Findings] = {("given:0", "given:1", FULLY): found["given:1"]}
         other: Ahead = {}
         begin_ahead(View(), entries, kept, other)
         assert other == {}

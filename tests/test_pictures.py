@@ -76,8 +76,8 @@ class TestHeatMap:
     @settings(max_examples=40, deadline=None)
     def test_cells_are_the_counts_in_any_order(self, models: tuple[Structure, Structure]) -> None:
         found = compare(*models)
-        for cluster in (False, True):
-            heat = heat_map(found, cluster=cluster)
+        for reorder in (False, True):
+            heat = heat_map(found, reorder=reorder)
             assert sorted(heat.names) == sorted(found.domain.names)
             for c, second in enumerate(heat.names):
                 assert heat.codes[c, c] == BLANK

@@ -361,7 +361,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         "draw",
         [
-            lambda: plot_pairs(random_comparison(30), cluster=True),
+            lambda: plot_pairs(random_comparison(30), reorder=True),
             lambda: plot_graphs(random_comparison(30))[0],
             lambda: plot_neighbours(SIX, "X0"),
             lambda: plot_guesses([SIX, SIX])[0],
@@ -404,7 +404,7 @@ def run(*arguments: str) -> Result:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("pairs", "six", "six-guess", "--cluster"),
+        ("pairs", "six", "six-guess", "--reorder"),
         ("graph", "lung", "lung-learned", "--context", "smoker=yes"),
         ("graph", "six", "six-graph", "--around", "X0,X1", "--edges", "all", "--min-share", "0.2"),
         ("neighbours", "six", "six-guess", "X0"),

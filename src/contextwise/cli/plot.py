@@ -82,14 +82,14 @@ def plot() -> None:
 @model_argument("true")
 @model_argument("guess")
 @out_option
-@click.option("--cluster", is_flag=True, help="Put variables that err alike side by side.")
+@click.option("--reorder", is_flag=True, help="Put variables that err alike side by side.")
 @restricting_options
 @limit_option
 def pairs(
     true: str,
     guess: str,
     out: str,
-    cluster: bool,
+    reorder: bool,
     asked: Asked,
     time_limit: float | None,
 ) -> None:
@@ -98,12 +98,12 @@ def pairs(
     \b
     Examples:
       contextwise plot pairs true.mn learned.mn --out pairs.pdf
-      contextwise plot pairs true.mn learned.mn --cluster --out pairs.png
+      contextwise plot pairs true.mn learned.mn --reorder --out pairs.png
     """
     from contextwise.report.plots import plot_pairs, save
 
     found, title = _compare_two(true, guess, asked, time_limit)
-    save(plot_pairs(found, cluster=cluster, title=title), out)
+    save(plot_pairs(found, reorder=reorder, title=title), out)
 
 
 @plot.command(short_help="What can be read of both structures' graphs.")

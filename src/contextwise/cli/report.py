@@ -122,7 +122,7 @@ def report(
         if drawn.chance and not own["comparison"].open_pairs:
             own["chance"], _ = drawn.beside(first, other, restriction)
         if rows is not None:
-            own["check"] = _checked(first, other, rows, restriction, drawn.seed, jobs)
+            own["check"] = _check(first, other, rows, restriction, drawn.seed, jobs)
         reported.append(Guess(name, group=group, **own))
     stable = None
     if stability_rows is not None:
@@ -168,7 +168,7 @@ def _explained(
     return {"comparison": found, "explanation": explanation}
 
 
-def _checked(
+def _check(
     true: Model, guess: Model, rows: Any, restriction: Restriction, seed: int, jobs: int
 ) -> Check:
     """What rows say about the claims of a guess, over the variables of the true model."""

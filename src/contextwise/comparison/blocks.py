@@ -141,14 +141,14 @@ def count_matrix(
     blocks = list(_blocks(question, size))
     if store is not None:
         with Store(store, _configuration(question, size)) as opened:
-            found = _stored(opened, blocks, counting, map_blocks, show_progress)
-            return _assembled(question, names, found)
+            found = _from_store(opened, blocks, counting, map_blocks, show_progress)
+            return _assemble(question, names, found)
     with progress_of(show_progress, "comparing models") as progress:
         if alone:
             found = _one_by_one(blocks, counting, progress)
         else:
-            found = _mapped(blocks, counting, map_blocks, progress)
-        return _assembled(question, names, found)
+            found = _by_map(blocks, counting, map_blocks, progress)
+        return _assemble(question, names, found)
 
 
 def _blocks(question: Question, size: int) -> Iterator[Block]:
@@ -177,7 +177,7 @@ def _one_by_one(
         before += own
 
 
-def _mapped(
+def _by_map(
     blocks: Sequence[Block], counting: Counting, map_blocks: Map, progress: Progress | None
 ) -> Iterator[Distances]:
     """The blocks counted by others."""
@@ -191,7 +191,7 @@ def _mapped(
         yield unit.value
 
 
-def _stored(
+def _from_store(
     store: Store,
     blocks: Sequence[Block],
     counting: Counting,
@@ -273,7 +273,7 @@ def compare_two(question: Question, counting: Counting) -> Comparison:
     return comparison
 
 
-def _assembled(
+def _assemble(
     question: Question, names: tuple[str, ...], blocks: Iterable[Distances]
 ) -> DistanceMatrix:
     """Put blocks together that make up the upper triangle."""
@@ -294,11 +294,11 @@ def _assembled(
 
 def _record(block: Block, counting: Counting) -> list[dict[str, Any]]:
     found = _distances(block, counting)
-    bounds = {"lower": _written(found.lower), "upper": _written(found.upper)}
+    bounds = {"lower": _as_json(found.lower), "upper": _as_json(found.upper)}
     return [{"two": found.two, **bounds, "rests_on_ganak": found.rests_on_ganak}]
 
 
-def _written(numbers: Iterable[Number]) -> list[int | str]:
+def _as_json(numbers: Iterable[Number]) -> list[int | str]:
     return [str(value) if isinstance(value, Fraction) else int(value) for value in numbers]
 
 

@@ -149,7 +149,7 @@ def distance_matrix(
         if store is not None:
             raise ContextwiseError("an estimate is quick, and is not stored")
         return _estimate(given, labels, count, rng, options)
-    question, effort = _posed(given, None if names is None else labels, options)
+    question, effort = _pose(given, None if names is None else labels, options)
     return blocks.count_matrix(question, labels, store=store, **effort)
 
 
@@ -201,12 +201,12 @@ def compare_many(
     >>> [comparison.distance for comparison in compare_many(true, guesses)]
     [3, 3]
     """
-    question, effort = _posed([true, *guesses], None, options)
+    question, effort = _pose([true, *guesses], None, options)
     counting, map_units = blocks.counting_of(**effort)
     units = [(g, question.about(0, g)) for g in range(1, len(question.structures))]
     found: dict[int, Comparison] = {}
     with progress_of(effort.get("show_progress", False), "comparing models") as progress:
-        for unit in map_units(partial(_compared, counting=counting), units):
+        for unit in map_units(partial(_compare_unit, counting=counting), units):
             if unit.value is None:
                 raise ContextwiseError(f"counting failed {unit.tries} times: {unit.error}")
             place, about = unit.item
@@ -216,11 +216,11 @@ def compare_many(
     return [found[place] for place, _ in units]
 
 
-def _compared(unit: tuple[int, Question], counting: blocks.Counting) -> Comparison:
+def _compare_unit(unit: tuple[int, Question], counting: blocks.Counting) -> Comparison:
     return blocks.compare_two(unit[1], counting)
 
 
-def _posed(
+def _pose(
     models: Sequence[ModelLike], names: Sequence[str] | None, options: ManyOptions
 ) -> tuple[Question, Effort]:
     """What is asked, and how it is to be counted."""

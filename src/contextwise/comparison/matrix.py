@@ -62,7 +62,7 @@ class DistanceMatrix:
         sums: list[Number] = self.distances.sum(axis=1).tolist()
         return sums.index(min(sums))
 
-    def among(self, places: Sequence[int]) -> DistanceMatrix:
+    def submatrix(self, places: Sequence[int]) -> DistanceMatrix:
         """The distances of some of the models, by their places."""
         cells = np.ix_(places, places)
         names = tuple(self.names[place] for place in places)

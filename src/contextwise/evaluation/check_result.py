@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contextwise.comparison.pairs import Pair
+from contextwise.evaluation.claims import NamedClaim
 from contextwise.evaluation.conditional import ConditionalTest
 from contextwise.models.domain import Domain
 
 
 @dataclass(frozen=True)
-class CheckedClaim:
+class CheckedClaim(NamedClaim):
     """One claim and what the rows say about it.
 
     Attributes
     ----------
     pair : the names
     dependent : what the structure claims about them in this region
-    when : the region's literals as text; empty for every context
+    literals : where the region is; none for every context
     rows : how many rows lie in the region
     blanket_of : the variable whose blanket makes the groups
     test : the test within these groups
@@ -34,9 +34,6 @@ class CheckedClaim:
     (('A', 'B'), False, 40, 1.0)
     """
 
-    pair: Pair
-    dependent: bool
-    when: str
     rows: int
     blanket_of: str
     test: ConditionalTest

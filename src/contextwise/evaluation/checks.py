@@ -33,14 +33,13 @@ from contextwise.comparison.pairs import Pair, all_pairs
 from contextwise.comparison.question import pose
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.evaluation.check_result import Check, CheckedClaim
-from contextwise.evaluation.claims import Claim, ClaimSource, group_rows, rows_in
+from contextwise.evaluation.claims import Claim, ClaimSource, group_rows, name_claim, rows_in
 from contextwise.evaluation.conditional import ConditionalTest, conditional_test
 from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import Features, IntArray
-from contextwise.models.notation import write_literals
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
@@ -287,13 +286,10 @@ def _adjusted(p_values: Sequence[float]) -> list[float]:
 
 def _named(domain: Domain, tested: _Tested, adjusted: float) -> CheckedClaim:
     """The result as people read it: names for positions."""
-    claim, names = tested.claim, domain.names
     return CheckedClaim(
-        pair=(names[claim.pair[0]], names[claim.pair[1]]),
-        dependent=claim.dependent,
-        when=write_literals(domain.literal(v, allowed) for v, allowed in claim.literals),
+        *name_claim(domain, tested.claim),
         rows=tested.rows,
-        blanket_of=names[tested.blanket_of],
+        blanket_of=domain.names[tested.blanket_of],
         test=tested.test,
         both=tested.both,
         adjusted=adjusted,

@@ -17,9 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.comparison.pairs import Pair
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import Literals, complement, difference, union
+from contextwise.models.domain import Domain
 from contextwise.models.features import Features, IntArray, as_words
+from contextwise.models.notation import Literal, between, where, write_literals
 
 BOXES = 1_000
 """Where the search for the regions of a pair ends; it finds large regions first."""
@@ -42,6 +45,40 @@ class Claim:
     pair: tuple[int, int]
     dependent: bool
     literals: Literals
+
+
+@dataclass(frozen=True)
+class NamedClaim:
+    """A claim with names for positions, as results of many kinds hold it.
+
+    Attributes
+    ----------
+    pair : the names
+    dependent : what the structure claims about them in this region
+    literals : where the region is; none for every context
+    """
+
+    pair: Pair
+    dependent: bool
+    literals: tuple[Literal, ...]
+
+    @property
+    def when(self) -> str:
+        """The region's literals as text, ``"C=yes & D!=old"``; empty for every context."""
+        return write_literals(self.literals)
+
+    @property
+    def sentence(self) -> str:
+        """The claim in words: ``"A–B depend when C=yes"``."""
+        says = "depend" if self.dependent else "are independent"
+        return f"{between(self.pair)} {says} {where(self.literals)}"
+
+
+def name_claim(domain: Domain, claim: Claim) -> tuple[Pair, bool, tuple[Literal, ...]]:
+    """The names of a claim's pair, what it says, and its literals: the parts of a `NamedClaim`."""
+    first, second = claim.pair
+    literals = tuple(domain.literal(v, allowed) for v, allowed in claim.literals)
+    return (domain.names[first], domain.names[second]), claim.dependent, literals
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -13,8 +13,7 @@ from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.pairs import Pair, pair_positions
 from contextwise.comparison.sketch import IntervalEstimate
 from contextwise.counting.extraction import CoverSource
-from contextwise.evaluation.claims import ClaimSource, agrees, meets
-from contextwise.models.notation import between, where, write_literals
+from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, meets, name_claim
 from contextwise.models.numbers import number, plural, rate
 from contextwise.models.structure import Structure
 
@@ -23,32 +22,27 @@ REGIONS = 3
 
 
 @dataclass(frozen=True)
-class ClaimSupport:
+class ClaimSupport(NamedClaim):
     """How many of the models have a dependence in a region of contexts.
 
     Attributes
     ----------
     pair : the names
     dependent : what the consensus claims in this region
-    when : the region's literals as text; empty for every context
+    literals : where the region is; none for every context
     throughout : how many models have the dependence in every context of the region
     somewhere : how many have it in some context of the region
     of : the number of models
     """
 
-    pair: Pair
-    dependent: bool
-    when: str
     throughout: int
     somewhere: int
     of: int
 
     def __str__(self) -> str:
-        says = "depend" if self.dependent else "are independent"
         range_ = f"{self.throughout} to {self.somewhere}"
         shown = str(self.throughout) if self.throughout == self.somewhere else range_
-        claim = f"{between(self.pair)} {says} {where(self.when)}"
-        return f"{claim}: {shown} of {self.of} models have the dependence"
+        return f"{self.sentence}: {shown} of {self.of} models have the dependence"
 
     def record(self) -> dict[str, object]:
         """The support as one flat mapping."""
@@ -128,13 +122,10 @@ class Consensus:
         pair = pair_positions(domain, (first, second))
         found = []
         for claim in ClaimSource(self.structure.features).largest(pair, most):
-            literals = (domain.literal(v, allowed) for v, allowed in claim.literals)
-            whole = type(claim)(claim.pair, True, claim.literals)
+            whole = replace(claim, dependent=True)
             found.append(
                 ClaimSupport(
-                    (domain.names[pair[0]], domain.names[pair[1]]),
-                    claim.dependent,
-                    write_literals(literals),
+                    *name_claim(domain, claim),
                     sum(agrees(covers, whole) for covers in self._covers),
                     sum(meets(covers, whole) for covers in self._covers),
                     len(self.models),

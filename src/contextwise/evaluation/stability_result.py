@@ -15,10 +15,9 @@ from contextwise.comparison.many import DistanceMatrix
 from contextwise.comparison.pairs import Pair, pair_positions
 from contextwise.counting.extraction import CoverSource
 from contextwise.evaluation.agreement import Consensus, consensus
-from contextwise.evaluation.claims import Claim, ClaimSource, agrees
+from contextwise.evaluation.claims import Claim, ClaimSource, NamedClaim, agrees, name_claim
 from contextwise.execution.progress import Progress
 from contextwise.models.domain import Domain
-from contextwise.models.notation import between, where, write_literals
 from contextwise.models.structure import Structure
 
 REGIONS = 3
@@ -59,28 +58,23 @@ class PairSupport:
 
 
 @dataclass(frozen=True)
-class RegionSupport:
+class RegionSupport(NamedClaim):
     """How many resamples agree with a claim of the structure of all rows.
 
     Attributes
     ----------
     pair : the names
     dependent : what the structure claims in this region
-    when : the region's literals as text; empty for every context
+    literals : where the region is; none for every context
     resamples : how many make the same claim in every context of the region
     of : the number of resamples
     """
 
-    pair: Pair
-    dependent: bool
-    when: str
     resamples: int
     of: int
 
     def __str__(self) -> str:
-        says = "depend" if self.dependent else "are independent"
-        claim = f"{between(self.pair)} {says} {where(self.when)}"
-        return f"{claim}: in {self.resamples} of {self.of} resamples"
+        return f"{self.sentence}: in {self.resamples} of {self.of} resamples"
 
     def record(self) -> dict[str, object]:
         """The claim and its support as one flat mapping."""
@@ -285,11 +279,8 @@ class Stability:
         return [region for one in claimed for region in self.regions(*one.pair)]
 
     def _region(self, claim: Claim) -> RegionSupport:
-        names, literals = self.domain.names, claim.literals
         resamples = sum(agrees(covers, claim) for covers in self._covers)
-        when = write_literals(self.domain.literal(v, allowed) for v, allowed in literals)
-        pair = names[claim.pair[0]], names[claim.pair[1]]
-        return RegionSupport(pair, claim.dependent, when, resamples, self.resamples)
+        return RegionSupport(*name_claim(self.domain, claim), resamples, self.resamples)
 
     # -- in words --------------------------------------------------------------------------------
 

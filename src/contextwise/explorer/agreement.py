@@ -81,7 +81,7 @@ def standing(results: Sequence[Shown], matrix: Matrix) -> str:
     results : the comparisons of the guesses
     matrix : of the true model, which comes first, and the guesses
     """
-    known = [one for one in results if not one.compared.is_open]
+    known = [one for one in results if not one.findings.is_open]
     sentences = []
     if known:
         best = min(known, key=lambda one: one.comparison.distance)
@@ -92,7 +92,7 @@ def standing(results: Sequence[Shown], matrix: Matrix) -> str:
         sums = middle(matrix)[1:, 1:].sum(axis=1)
         label = matrix.names[1 + int(sums.argmin())]
         if isinstance(matrix, DistanceMatrix) and not matrix.open:
-            label = matrix.names[1 + matrix.among(range(1, len(matrix.names))).medoid]
+            label = matrix.names[1 + matrix.submatrix(range(1, len(matrix.names))).medoid]
         sentences.append(
             f"{'By the estimates, the' if estimated else 'The'} most typical guess is "
             f"{short(label)}: its distances to the others have the least sum."
@@ -291,9 +291,9 @@ def _serve_consensus(
         matrix = known.value if isinstance(known, Done) else None
         if not isinstance(matrix, DistanceMatrix) or matrix.open:
             matrix = None
-        among = matrix and matrix.among(range(1, len(matrix.names)))
+        guesses_only = matrix and matrix.submatrix(range(1, len(matrix.names)))
         seconds = COUNTING + AGREEING + GRACE
-        agreeing.start(wanted, named, among, contexts, AGREEING, seconds=seconds)
+        agreeing.start(wanted, named, guesses_only, contexts, AGREEING, seconds=seconds)
 
     outcome = request.serve(
         CONSENSUS, "Find a consensus", agreeing, about=models, begin=begin, content=agreed

@@ -22,7 +22,7 @@ from contextwise.explorer import (
     sidebar,
     statistics,
 )
-from contextwise.explorer.computations import Compared
+from contextwise.explorer.computations import Findings
 from contextwise.explorer.job import prepare
 from contextwise.explorer.state import Ahead, Key, State, begin_ahead
 from contextwise.explorer.view import Entries, View, library
@@ -62,7 +62,7 @@ def explorer(
         Against which claims are tested when somebody asks for it.
     """
     entries = library(models)
-    kept: dict[Key, Compared] = {}
+    kept: dict[Key, Findings] = {}
     ahead: Ahead = {}
     prepare()
 

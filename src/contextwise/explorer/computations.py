@@ -36,7 +36,7 @@ WORST = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class Findings:
     """A comparison, and what is looked at again and again.
 
     Attributes
@@ -69,12 +69,12 @@ class Compared:
         return (first.first, first.second) if isinstance(first, PairName) else None
 
 
-def compared(comparison: Comparison) -> Compared:
+def findings_of(comparison: Comparison) -> Findings:
     """What is to be known of a comparison."""
     pairs: list[Table | Note] = [worst_pairs(comparison, WORST)]
     if len(comparison.unions.open):
         pairs.append(open_pairs_table(comparison, WORST))
-    return Compared(
+    return Findings(
         replace(comparison),  # without what it has derived: that need not travel
         shares_of(comparison),
         tuple(comparison.summary().split("\n")),
@@ -110,7 +110,7 @@ def compare_all(
     contexts: Contexts,
     time_limit: float,
     tell: Tell,
-) -> dict[str, Compared]:
+) -> dict[str, Findings]:
     """The comparisons of guesses, by their keys; after an interrupt, those that were reached.
 
     Parameters
@@ -121,7 +121,7 @@ def compare_all(
     time_limit : seconds for each guess
     tell : is told how far it is
     """
-    found: dict[str, Compared] = {}
+    found: dict[str, Findings] = {}
     for place, (key, (label, guess)) in enumerate(guesses.items(), start=1):
         words = f"Comparing with {label}" + (
             f", guess {place} of {len(guesses)}" if len(guesses) > 1 else ""
@@ -138,7 +138,7 @@ def compare_all(
         except Interrupted as stop:
             comparison = stop.comparison
         tell("Putting the result together", 0, 0)
-        found[key] = compared(comparison)
+        found[key] = findings_of(comparison)
         if comparison.interrupted:
             break
     return found

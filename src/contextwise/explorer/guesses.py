@@ -94,14 +94,14 @@ def groups_of(results: Sequence[Shown]) -> dict[str, list[Comparison]]:
     """The guesses whose names differ only in their last number, where there are such groups."""
     groups: dict[str, list[Comparison]] = defaultdict(list)
     for one in results:
-        if not one.compared.is_open:
+        if not one.findings.is_open:
             groups[group_of(one.guess.label)].append(one.comparison)
     return {name: own for name, own in groups.items() if len(own) > 1}
 
 
 def plane(results: Sequence[Shown]) -> TagChild:
     """False positives against false negatives: one point per guess, and the means of groups."""
-    if sum(not one.compared.is_open for one in results) < 2:
+    if sum(not one.findings.is_open for one in results) < 2:
         return None
     groups = groups_of(results)
     summary = summarize(groups, metrics=SUMMARIZED) if groups else None
@@ -133,12 +133,12 @@ def serve(state: State) -> list[Background[Any]]:
     """Tie the view to the session."""
     reporting = Background(report_of)
 
-    def compared() -> Hashable:
+    def about() -> Hashable:
         return tuple(state.results()) or None
 
     def make_report() -> None:
         with reactive.isolate():
-            results, wanted = state.results(), compared()
+            results, wanted = state.results(), about()
         named = {one.guess.label: one.comparison for one in results}
         seconds = len(results) * EXPLAINING + DRAWING
         reporting.start(wanted, results[0].true.label, named, EXPLAINING, seconds=seconds)
@@ -147,7 +147,7 @@ def serve(state: State) -> list[Background[Any]]:
         REPORT,
         "Make the report",
         reporting,
-        about=compared,
+        about=about,
         begin=make_report,
         content=report_link,
     )

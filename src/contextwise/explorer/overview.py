@@ -12,7 +12,7 @@ from shiny import reactive, ui
 from contextwise.comparison.compare import Comparison
 from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements
-from contextwise.explorer.computations import Compared
+from contextwise.explorer.computations import Findings
 from contextwise.explorer.state import State
 from contextwise.explorer.wiring import Input, offer, send, show
 from contextwise.models.numbers import number, percent
@@ -99,7 +99,7 @@ def map_panel() -> Tag:
     )
 
 
-def summary(found: Compared) -> TagList:
+def summary(found: Findings) -> TagList:
     """The sentence and the distance first; the rates and the confusion matrix beside them."""
     first, *others = found.measures.all
     matrix: list[Part] = [] if found.matrix is None else [found.matrix]
@@ -113,7 +113,7 @@ def summary(found: Compared) -> TagList:
     )
 
 
-def headline(found: Compared, distance: Measure) -> Tag:
+def headline(found: Findings, distance: Measure) -> Tag:
     """The distance, large, and the sentences that say what it means."""
     value, total = distance.value, found.comparison.total
     if isinstance(value, Interval):
@@ -132,7 +132,7 @@ def headline(found: Compared, distance: Measure) -> Tag:
     )
 
 
-def worst(found: Compared) -> TagList:
+def worst(found: Findings) -> TagList:
     """The pairs with the most errors, and those of which least is known."""
     return TagList(*(_with_title(part) for part in found.pairs))
 
@@ -163,7 +163,7 @@ def serve(state: State) -> None:
 
     @reactive.calc
     async def drawn() -> HeatMap:
-        return await asyncio.to_thread(heat_map, state.shown().shares, cluster=CLUSTER())
+        return await asyncio.to_thread(heat_map, state.shown().shares, reorder=CLUSTER())
 
     async def data() -> dict[str, Any] | None:
         shares = state.shown().shares
@@ -178,8 +178,8 @@ def serve(state: State) -> None:
     async def picture() -> str:
         return heat_map_svg(await drawn())
 
-    show("summary", lambda: summary(state.shown().compared))
-    show("worst", lambda: worst(state.shown().compared))
+    show("summary", lambda: summary(state.shown().findings))
+    show("worst", lambda: worst(state.shown().findings))
     show("heat_legend", legend)
     send("heat", data)
 

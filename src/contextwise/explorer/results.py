@@ -132,7 +132,7 @@ NEEDED: Mapping[str, tuple[Callable[[Any], Any], str]] = {
 """The columns that are looked at: how each is read, and what it has to be."""
 
 
-def _checked_row(row: Mapping[str, Any], place: Callable[[str], ContextwiseError]) -> Row:
+def _parse_row(row: Mapping[str, Any], place: Callable[[str], ContextwiseError]) -> Row:
     """The row with its numbers as numbers; ``place`` makes an error that says where it stands."""
     missing = [key for key in NEEDED if key not in row]
     if missing:
@@ -154,7 +154,7 @@ def _stored(path: str, name: str) -> Iterator[Row]:
     with _named_errors(path, name):
         found = read_records(path)
     for k, row in enumerate(found, start=1):
-        yield _checked_row(row, partial(_error_in_row, name, k))
+        yield _parse_row(row, partial(_error_in_row, name, k))
 
 
 def _error_in_row(name: str, row: int, words: str) -> ContextwiseError:
@@ -170,7 +170,7 @@ def _rows_of_csv(path: str, name: str) -> Iterator[Row]:
 
         try:
             for row in reader:
-                yield _checked_row({k: v for k, v in row.items() if k is not None}, place)
+                yield _parse_row({k: v for k, v in row.items() if k is not None}, place)
         except csv.Error as error:
             raise place(f"this is not a CSV file: {error}") from None
 

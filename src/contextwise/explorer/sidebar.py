@@ -287,14 +287,14 @@ def _compare(state: State) -> None:
             working(),
             any_guess=bool(state.guesses()),
             failure=state.failure(),
-            open_pairs=shown is not None and shown.compared.is_open,
+            open_pairs=shown is not None and shown.findings.is_open,
         )
 
     def buttons() -> TagChild:
         if busy():
             return ui.input_action_button(STOP.key, "Stop", class_="btn-sm btn-warning mb-3")
         shown = state.current()
-        if state.failure() or (shown is not None and shown.compared.is_open):
+        if state.failure() or (shown is not None and shown.findings.is_open):
             return ui.input_action_button(AGAIN.key, "Compare again", class_="btn-sm mb-3")
         return None
 

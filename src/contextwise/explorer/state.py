@@ -16,7 +16,7 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.pairs import Contexts, Pair
 from contextwise.explorer import view as views
 from contextwise.explorer.background import Background, Begun
-from contextwise.explorer.computations import Compared, compare_all
+from contextwise.explorer.computations import Findings, compare_all
 from contextwise.explorer.job import Done, Failed
 from contextwise.explorer.view import Entries, Entry, View
 from contextwise.models.domain import Domain
@@ -39,17 +39,17 @@ class Shown:
 
     true: Entry
     guess: Entry
-    compared: Compared
+    findings: Findings
 
     @property
     def comparison(self) -> Comparison:
         """The comparison itself."""
-        return self.compared.comparison
+        return self.findings.comparison
 
     @property
     def shares(self) -> Shares:
         """Its shares as floats."""
-        return self.compared.shares
+        return self.findings.shares
 
     @property
     def name(self) -> str:
@@ -102,7 +102,7 @@ def begin(
     return Begun.of(compare_all, true.model, missing, contexts, time_limit, seconds=seconds)
 
 
-def begin_ahead(view: View, entries: Entries, kept: Mapping[Key, Compared], ahead: Ahead) -> None:
+def begin_ahead(view: View, entries: Entries, kept: Mapping[Key, Findings], ahead: Ahead) -> None:
     """Begin what a session will ask for, while its page is on the way to the browser.
 
     Parameters
@@ -139,7 +139,7 @@ class State:
     """
 
     def __init__(
-        self, entries: Entries, kept: dict[Key, Compared], view: View, ahead: Ahead
+        self, entries: Entries, kept: dict[Key, Findings], view: View, ahead: Ahead
     ) -> None:
         self.entries: reactive.Value[Entries] = reactive.value(dict(entries), name="entries")
         self.comparing = Background(compare_all)
@@ -149,7 +149,7 @@ class State:
         }
         self._kept = kept
         self._ahead = ahead
-        self._found: reactive.Value[Mapping[Key, Compared]] = reactive.value(
+        self._found: reactive.Value[Mapping[Key, Findings]] = reactive.value(
             dict(kept), name="found"
         )
         self.stepped = False  # whether the last change of the view was a step of a person
@@ -207,7 +207,7 @@ class State:
         if chosen and chosen[0] != chosen[1] and set(chosen) <= set(names):
             return chosen
         req(len(names) > 1)
-        return shown.compared.worst or (names[0], names[1])
+        return shown.findings.worst or (names[0], names[1])
 
     def variable(self) -> str | None:
         """The variable whose neighbours stand beside the heat map, if they do."""
@@ -277,7 +277,7 @@ class State:
             return
         assert isinstance(asked, tuple)
         true, _, contexts = asked
-        new = {(true, key, contexts): compared for key, compared in outcome.value.items()}
+        new = {(true, key, contexts): findings for key, findings in outcome.value.items()}
         with reactive.isolate():
             self._found.set({**self._found(), **new})
             entries = self.entries()
@@ -325,4 +325,4 @@ def _are(some: list[Entry], others: list[Entry]) -> bool:
 def _same_shown(one: Shown | None, other: Shown | None) -> bool:
     if one is None or other is None:
         return one is other
-    return one.compared is other.compared and one.true is other.true and one.guess is other.guess
+    return one.findings is other.findings and one.true is other.true and one.guess is other.guess

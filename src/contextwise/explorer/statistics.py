@@ -178,16 +178,16 @@ def _serve_check(state: State, data: Path | None) -> Background[Check]:
         sent = ROWS.or_else(())
         return sent[-1] if sent else given
 
-    def checked() -> Entry | None:
+    def entry_to_check() -> Entry | None:
         return state.true() if CHECKED() == "true" else state.guess()
 
     def about() -> Hashable:
-        file, entry = rows(), checked()
+        file, entry = rows(), entry_to_check()
         return None if file is None or entry is None else (file.path, entry)
 
     def begin() -> None:
         with reactive.isolate():
-            file, entry, wanted = rows(), checked(), about()
+            file, entry, wanted = rows(), entry_to_check(), about()
         if file is not None and entry is not None:
             checking.start(wanted, entry.model, file.path, file.name, seconds=CHECKING)
 
@@ -199,7 +199,7 @@ def _serve_check(state: State, data: Path | None) -> Background[Check]:
 
     def name() -> str:
         with reactive.isolate():
-            entry = checked()
+            entry = entry_to_check()
         return f"{entry.label if entry else 'model'} claims"
 
     offer("check_csv", lambda: as_csv(found().records()), name=name)

@@ -134,25 +134,24 @@ def write_literals(literals: Iterable[Literal]) -> str:
     return " & ".join(map(write_literal, literals))
 
 
-def in_words(literals: Iterable[Literal] | str) -> str:
+def in_words(literals: Iterable[Literal]) -> str:
     """Literals as they are read aloud.
 
-    >>> in_words("C=yes & D!=old")
+    >>> in_words(parse_literals("C=yes & D!=old"))
     'C=yes and D≠old'
     >>> in_words([Literal("C", ("yes", "maybe"), negated=True)])
     'C≠yes|maybe'
     """
-    given = parse_literals(literals) if isinstance(literals, str) else literals
     return " and ".join(
         write_literal(literal).replace("!=", "≠", 1) if literal.negated else write_literal(literal)
-        for literal in given
+        for literal in literals
     )
 
 
-def where(literals: Iterable[Literal] | str) -> str:
+def where(literals: Iterable[Literal]) -> str:
     """The contexts in which literals hold, in words.
 
-    >>> where("C=yes & D!=old"), where("")
+    >>> where(parse_literals("C=yes & D!=old")), where(())
     ('when C=yes and D≠old', 'in every context')
     """
     words = in_words(literals)

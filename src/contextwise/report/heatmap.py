@@ -68,13 +68,13 @@ class HeatMap:
         return codes.astype(np.uint8)
 
 
-def heat_map(found: Comparison | Shares, *, cluster: bool = False) -> HeatMap:
+def heat_map(found: Comparison | Shares, *, reorder: bool = False) -> HeatMap:
     """The heat map of a comparison, in the order of the domain or with like variables together.
 
     Parameters
     ----------
     found : a comparison, or its shares
-    cluster : whether variables that err alike stand together
+    reorder : whether variables that err alike stand together
 
     Returns
     -------
@@ -96,7 +96,7 @@ def heat_map(found: Comparison | Shares, *, cluster: bool = False) -> HeatMap:
     fp, fn = np.full((2, n, n), np.nan)
     for matrix, values in ((fp, shares.fp), (fn, shares.fn)):
         matrix[first, second] = matrix[second, first] = np.nan_to_num(values, nan=np.inf)
-    order, blocks = like_together(fp + fn) if cluster else (np.arange(n), ())
+    order, blocks = like_together(fp + fn) if reorder else (np.arange(n), ())
     drawn = np.where(np.tri(n, dtype=bool), fn[np.ix_(order, order)], fp[np.ix_(order, order)])
     return HeatMap(tuple(shares.names[v] for v in order), drawn, order, blocks)
 

@@ -11,7 +11,7 @@ from contextwise.comparison.neighbours import Neighbours
 from contextwise.comparison.sketch import CONFIDENCE, EstimatedMatrix
 from contextwise.evaluation.consensus_result import ClaimSupport, Consensus
 from contextwise.evaluation.scores import Score
-from contextwise.models.notation import in_words
+from contextwise.models.notation import in_words, where
 from contextwise.models.numbers import plural
 from contextwise.report.comparisons import LABELS
 from contextwise.report.elements import (
@@ -212,7 +212,7 @@ def _supports(supports: Sequence[ClaimSupport]) -> Table:
         (
             PairName(*one.pair),
             "dependent" if one.dependent else "independent",
-            in_words(one.when) if one.when else "in every context",
+            in_words(one.literals) or where(()),
             f"{_range(one.throughout, one.somewhere)} of {one.of}",
         )
         for one in supports

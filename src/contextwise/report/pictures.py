@@ -41,14 +41,14 @@ ERRORS: tuple[Agreement, Agreement] = ("fp", "fn")
 
 
 def pairs_picture(
-    comparison: Comparison, *, cluster: bool = False, interactive: bool = False
+    comparison: Comparison, *, reorder: bool = False, interactive: bool = False
 ) -> Picture:
     """The heat map of pairs.
 
     Parameters
     ----------
     comparison : what is drawn
-    cluster : whether variables that err alike stand together
+    reorder : whether variables that err alike stand together
     interactive : whether readers can zoom into it in a browser
 
     Returns
@@ -56,7 +56,7 @@ def pairs_picture(
     Picture
     """
     shares = shares_of(comparison)
-    heat = heat_map(shares, cluster=cluster)
+    heat = heat_map(shares, reorder=reorder)
     caption = (
         "Each cell is a pair of variables: the share of its contexts in which the models differ. "
         "Above the diagonal only the guess has the dependence, below it only the true model."

@@ -223,7 +223,7 @@ def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> 
     rows = tuple(
         (
             "–".join(name(quoted(v), 24) for v in claim.pair),
-            name(in_words(claim.when), 48) if claim.when else "always",
+            name(in_words(claim.literals), 48) or "always",
             f"{claim.test.rows:,} of {claim.rows:,}",
             claim.test.bits,
             _p_value(claim.test),

@@ -125,7 +125,8 @@ def truth_named(
         raise ContextwiseError(f"{name!r}: after # stands the number of a set of weights")
     rng = np.random.default_rng([seed, crc32(kind.encode()), int(number or 0)])
     if match := re.fullmatch(r"random-(\d+)", kind):
-        count = _checked_size(name, int(match[1]))
+        count = int(match[1])
+        _check_size(name, count)
         return Truth(name, _random_network(count, interaction, rng))
     if match := re.fullmatch(r"grown-(\d+)-(\d+)(-three|-nested)?", kind):
         structure = _grown(name, int(match[1]), int(match[2]), (match[3] or "-")[1:])
@@ -217,14 +218,14 @@ def strong_weights(
 # -- the paper's family ----------------------------------------------------------------------------
 
 
-def _checked_size(name: str, count: int) -> int:
+def _check_size(name: str, count: int) -> None:
     if not FEWEST <= count <= MOST:
         raise ContextwiseError(f"{name!r}: a truth has from {FEWEST} to {MOST} variables")
-    return count
 
 
 def _grown(name: str, count: int, flags: int, kind: str) -> Structure:
-    if not 1 <= flags <= MOST_FLAGS or _checked_size(name, count) < 2 * flags + 1:
+    _check_size(name, count)
+    if not 1 <= flags <= MOST_FLAGS or count < 2 * flags + 1:
         raise ContextwiseError(f"{name!r}: there are from 1 to {MOST_FLAGS} flags")
     values = 3 if kind == "three" else 2
     domain = Domain({f"X{v}": values if v < flags else 2 for v in range(count)})

@@ -36,7 +36,7 @@ HATCHES: dict[Agreement, str] = {"tp": "", "fn": "....", "fp": "////"}
 
 @styled
 def plot_pairs(
-    comparison: Comparison, *, axes: Axes | None = None, cluster: bool = False, title: str = ""
+    comparison: Comparison, *, axes: Axes | None = None, reorder: bool = False, title: str = ""
 ) -> Axes:
     """The share of errors of each pair: false positives above the diagonal, negatives below.
 
@@ -44,14 +44,14 @@ def plot_pairs(
     ----------
     comparison : what is drawn
     axes : where to draw
-    cluster : whether variables that err alike stand together; the largest blocks are named then
+    reorder : whether variables that err alike stand together; the largest blocks are named then
     title : for instance the names of the models
 
     Returns
     -------
     Axes
     """
-    heat = heat_map(comparison, cluster=cluster)
+    heat = heat_map(comparison, reorder=reorder)
     rows = max((len(legend.entries) for legend in heat_legends(heat)), default=0)
     height = COLUMN + 0.6 + LEGEND_ROW * rows
     axes = axes or new_axes(COLUMN + 0.6 * bool(heat.blocks), height)
