@@ -107,13 +107,13 @@ def test_a_killed_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     kept = {record["two"][0][0] for record in read_records(tmp_path)}
     assert len(read_records(tmp_path)) == 2
     counted: list[str] = []
-    count = blocks._distances
+    count = blocks.count_block
 
     def watched(block: blocks.Block, *how: Any, **options: Any) -> blocks.Distances:
         counted.append(block.key)
         return count(block, *how, **options)
 
-    monkeypatch.setattr(blocks, "_distances", watched)
+    monkeypatch.setattr(blocks, "count_block", watched)
     found = distance_matrix(SIX, store=tmp_path)
     assert kept == {0}  # the first row of blocks had begun
     assert counted == ["000000000-000000004", "000000002-000000002", "000000002-000000004"]

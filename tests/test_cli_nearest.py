@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from contextwise import compare, distance
 from contextwise.cli import contextwise
+from contextwise.comparison import neighbours
 from contextwise.errors import ContextwiseError
 
 OTHERS = ("six-graph", "six-guess", "six")
@@ -32,7 +33,9 @@ def test_for_people() -> None:
     assert "This took 3 exact comparisons." in out
 
 
-def test_bounds_rule_models_out() -> None:
+def test_bounds_rule_models_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "FIRST", 8)  # of few pairs, all would be counted at once
+    monkeypatch.setattr(neighbours, "ENOUGH", 9)
     out = run("six", *OTHERS, "-k", "1").stdout
     assert "This took 1 exact comparison; bounds ruled out 2 of 3 models." in out
 

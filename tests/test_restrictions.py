@@ -26,7 +26,9 @@ from contextwise import (
     distance_matrix,
     examples,
     explain,
+    farthest_first,
     is_independent,
+    nearest,
     read,
     score,
     write,
@@ -79,6 +81,10 @@ def test_many_models_answer_the_same_question(models: Any, data: st.DataObject) 
     matrix = distance_matrix(models, **restriction)
     assert matrix.distances[0].tolist() == [0, *(c.distance for c in one_by_one)]
     assert matrix.total == one_by_one[0].total
+    found = nearest(true, guesses, len(guesses), **restriction)
+    assert list(found.distances) == sorted(comparison.distance for comparison in one_by_one)
+    farthest = farthest_first(models, 2, **restriction)
+    assert farthest.distances[1] == max(comparison.distance for comparison in one_by_one)
 
 
 @given(models=families(2), data=st.data())

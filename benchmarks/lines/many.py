@@ -162,7 +162,7 @@ def run_neighbours(models: Models) -> Line:
         notes = {"compared": found.compared, "of": found.of}
         measurements.append(Measurement(case, "nearest", seconds, notes))
         measurements.append(Measurement(case, "a loop of compare", loop))
-        figures.append(at_most(f"{case}: over a loop of compare", seconds / loop, 1.5, "times"))
+        figures.append(at_most(f"{case}: over a loop of compare", seconds / loop, 1, "times"))
     name, agreeing = next((name, every[:AGREEING]) for name, every in learned.items())
     began = time.process_time()
     agreed = consensus(agreeing)

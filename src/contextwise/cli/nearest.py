@@ -35,8 +35,8 @@ def nearest(
 ) -> None:
     """Say which of the MODELs are nearest to the QUERY, with their exact distances.
 
-    A comparison is left out only where proven bounds say that it cannot change the answer; the
-    answer says how many were made. Of models at equal distance the first stays.
+    A distance is not counted to the end only where proven bounds say that it cannot change the
+    answer; the answer says how many were. Of models at equal distance the first stays.
 
     \b
     Examples:

@@ -26,10 +26,11 @@ from contextwise.comparison.matrix import DistanceMatrix
 from contextwise.comparison.question import Question, deadline_of
 from contextwise.counting import DEFAULT, get_engine
 from contextwise.counting.distances import Two, count_distances, two_models
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.execution.maps import Map, choose_map
-from contextwise.execution.progress import Progress, progress_of
+from contextwise.execution.progress import Progress, part_of, progress_of
 from contextwise.execution.runs import Store, Unit, run_units
+from contextwise.models.features import IntArray
 
 HERE = 256
 """How many rows and columns a block has that is counted in this process, on all its threads."""
@@ -48,11 +49,13 @@ class Block:
     question : about the models of this block alone, the rows first
     rows : how many of them are rows; 0 sets each against each
     places : of the models in the whole matrix
+    pairs : those that count, rising; None if they are to be found
     """
 
     question: Question
     rows: int
     places: tuple[int, ...]
+    pairs: IntArray | None = None
 
     @property
     def key(self) -> str:
@@ -77,6 +80,11 @@ class Counting:
     engine: str
     threads: int | None
     ends: float | None
+
+    @property
+    def here(self) -> bool:
+        """Whether this process counts, on all its threads."""
+        return self.threads is None
 
 
 @dataclass(frozen=True)
@@ -136,19 +144,70 @@ def count_matrix(
     counting, map_blocks = counting_of(
         engine=engine, time_limit=time_limit, n_jobs=n_jobs, cluster=cluster
     )
-    alone = counting.threads is None
-    size = HERE if alone and store is None else min(BLOCK, max(2, -(-len(names) // SIDE)))
+    size = _block_size(len(names), here=counting.here and store is None)
     blocks = list(_blocks(question, size))
     if store is not None:
         with Store(store, _configuration(question, size)) as opened:
             found = _from_store(opened, blocks, counting, map_blocks, show_progress)
             return _assemble(question, names, found)
     with progress_of(show_progress, "comparing models") as progress:
-        if alone:
-            found = _one_by_one(blocks, counting, progress)
-        else:
-            found = _by_map(blocks, counting, map_blocks, progress)
+        found = _count_blocks(blocks, counting, map_blocks, progress)
         return _assemble(question, names, found)
+
+
+def count_row(
+    question: Question,
+    places: Sequence[int],
+    *,
+    pairs: IntArray,
+    counting: Counting,
+    map_blocks: Map,
+    progress: Progress | None = None,
+) -> list[Number]:
+    """The distances of the first of some models to each of the others.
+
+    Parameters
+    ----------
+    question : Question
+        The models, and what is asked of them.
+    places : of the models that are meant, the first one first
+    pairs : those that are asked for and that a feature of some model covers, rising
+    counting, map_blocks
+        As `counting_of` gives them.
+    progress : called with the comparisons that are done and their number
+
+    Returns
+    -------
+    list of exact numbers
+
+    Raises
+    ------
+    OpenResult
+        If a time limit left one of them open.
+    """
+    one, *others = places
+    size = _block_size(len(others), here=counting.here)
+    columns = [others[at : at + size] for at in range(0, len(others), size)]
+    blocks = [Block(question.about(one, *some), 1, (one, *some), pairs) for some in columns]
+    row: dict[int, Number] = {}
+    for found in _count_blocks(blocks, counting, map_blocks, progress):
+        if found.lower != found.upper:
+            raise OpenResult("some distances are open; allow more time to know them")
+        row.update(zip((other for _, other in found.two), found.lower, strict=True))
+    return [row[other] for other in others]
+
+
+def _block_size(models: int, *, here: bool) -> int:
+    """How many models a block has along a side."""
+    return HERE if here else min(BLOCK, max(2, -(-models // SIDE)))
+
+
+def _count_blocks(
+    blocks: Sequence[Block], counting: Counting, map_blocks: Map, progress: Progress | None
+) -> Iterator[Distances]:
+    if counting.here:
+        return _one_by_one(blocks, counting, progress)
+    return _by_map(blocks, counting, map_blocks, progress)
 
 
 def _blocks(question: Question, size: int) -> Iterator[Block]:
@@ -168,12 +227,7 @@ def _one_by_one(
     before, total = 0, sum(len(block.two) for block in blocks)
     for block in blocks:
         own = len(block.two)
-
-        def tell(done: int, of: int, before: int = before, own: int = own) -> None:
-            if progress:
-                progress(before + own * done // max(of, 1), total)
-
-        yield _distances(block, counting, tell if progress else None)
+        yield count_block(block, counting, part_of(progress, before, own, total))
         before += own
 
 
@@ -182,7 +236,7 @@ def _by_map(
 ) -> Iterator[Distances]:
     """The blocks counted by others."""
     done, total = 0, sum(len(block.two) for block in blocks)
-    for unit in map_blocks(partial(_distances, counting=counting), blocks):
+    for unit in map_blocks(partial(count_block, counting=counting), blocks):
         if unit.value is None:
             raise ContextwiseError(f"counting failed {unit.tries} times: {unit.error}")
         done += len(unit.value.two)
@@ -207,13 +261,24 @@ def _from_store(
     return map(_read, store.records())
 
 
-def _distances(block: Block, counting: Counting, progress: Progress | None = None) -> Distances:
-    """Count one block. Bounds and observed rows are counted two models at a time."""
+def count_block(block: Block, counting: Counting, progress: Progress | None = None) -> Distances:
+    """Count one block. Bounds and observed rows are counted two models at a time.
+
+    Parameters
+    ----------
+    block : Block
+    counting : Counting
+    progress : called with how much is done, and how much there is
+
+    Returns
+    -------
+    Distances
+    """
     question, two = block.question, block.two
     if question.rows is None and counting.ends is None:
         found = count_distances(
             [structure.features for structure in question.structures],
-            question.active_pairs(),
+            question.active_pairs() if block.pairs is None else block.pairs,
             rows=block.rows,
             engine=counting.engine,
             canonical=question.canonical,
@@ -293,7 +358,7 @@ def _assemble(
 
 
 def _record(block: Block, counting: Counting) -> list[dict[str, Any]]:
-    found = _distances(block, counting)
+    found = count_block(block, counting)
     bounds = {"lower": _as_json(found.lower), "upper": _as_json(found.upper)}
     return [{"two": found.two, **bounds, "rests_on_ganak": found.rests_on_ganak}]
 

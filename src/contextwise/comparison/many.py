@@ -149,7 +149,7 @@ def distance_matrix(
         if store is not None:
             raise ContextwiseError("an estimate is quick, and is not stored")
         return _estimate(given, labels, count, rng, options)
-    question, effort = _pose(given, None if names is None else labels, options)
+    question, effort = pose_many(given, None if names is None else labels, options)
     return blocks.count_matrix(question, labels, store=store, **effort)
 
 
@@ -201,7 +201,7 @@ def compare_many(
     >>> [comparison.distance for comparison in compare_many(true, guesses)]
     [3, 3]
     """
-    question, effort = _pose([true, *guesses], None, options)
+    question, effort = pose_many([true, *guesses], None, options)
     counting, map_units = blocks.counting_of(**effort)
     units = [(g, question.about(0, g)) for g in range(1, len(question.structures))]
     found: dict[int, Comparison] = {}
@@ -220,10 +220,21 @@ def _compare_unit(unit: tuple[int, Question], counting: blocks.Counting) -> Comp
     return blocks.compare_two(unit[1], counting)
 
 
-def _pose(
+def pose_many(
     models: Sequence[ModelLike], names: Sequence[str] | None, options: ManyOptions
 ) -> tuple[Question, Effort]:
-    """What is asked, and how it is to be counted."""
+    """What is asked of many models, and how it is to be counted.
+
+    Parameters
+    ----------
+    models : models, paths of model files, or names of bundled examples
+    names : how messages call them, or None to call them by their files
+    options : all keywords, of both kinds
+
+    Returns
+    -------
+    Question, and the keywords of the other kind
+    """
     effort = {key: value for key, value in options.items() if key in Effort.__annotations__}
     asked = {key: value for key, value in options.items() if key not in effort}
     return pose(models, names=names, **cast(Restriction, asked)), cast(Effort, effort)

@@ -1,47 +1,46 @@
 """Which models are nearest, which are most different, and which is the most typical: exactly.
 
-A search does not need every distance. A comparison is skipped only if a **proven bound** says that
-it cannot change the answer:
+The distances of one model to many others are counted together, pair by pair
+(`contextwise.counting.distances`): that costs a fraction of as many comparisons.
 
-- for each pair the two models disagree at least in ``|a - b|`` contexts, where a and b are the
-  numbers of contexts in which each has the dependence; these are counted once per model, so the sum
-  over pairs bounds the distance from below;
+A search for the nearest need not count all of them to the end. A model is given up only if a
+**proven bound** says that it cannot change the answer:
+
+- a distance is a sum over pairs, so that over some of the pairs bounds it from below, and none of
+  the work for it is lost;
 - the triangle inequality, where distances among the models are known already.
 
-Sketches only decide in which order models are looked at, so that near ones come first and the
-bounds bite early; they never decide what is skipped. A model's own counts cost a third of a
-comparison: if they would not even skip models that seem far away, none are made.
+So a few pairs are counted first, of all models. Those that may be among the nearest are then
+counted to the end. Of the others as many pairs are counted as it takes until their bounds rule them
+out. Where the first pairs say nothing, all models are counted to the end at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
 
-from contextwise.comparison.compare import answer
+from contextwise.comparison.blocks import Block, count_block, count_row, counting_of
 from contextwise.comparison.confusion import Number
-from contextwise.comparison.many import (
-    DistanceMatrix,
-    ManyOptions,
-    compare_many,
-    distance_matrix,
-)
-from contextwise.comparison.question import Restriction, pose
-from contextwise.comparison.sketch import draw_assertions
-from contextwise.counting import ObjectArray
-from contextwise.counting.assertions import answers, differing
+from contextwise.comparison.many import DistanceMatrix, ManyOptions, distance_matrix, pose_many
+from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.errors import ContextwiseError
-from contextwise.execution.progress import Progress, progress_of
+from contextwise.execution.progress import Progress, part_of, progress_of
 from contextwise.formats import ModelLike
-from contextwise.models.features import IntArray
-from contextwise.models.structure import Structure
 
-ORDERING = 2**14
-"""How many assertions the sketches have that order the models."""
+FIRST = 32
+"""How many pairs are counted first."""
+ENOUGH = 4 * FIRST
+"""With fewer pairs, counting them all takes no longer than counting some first."""
+FAR = 2
+"""Who is so many times as far as the k-th on the first pairs may be ruled out before the end."""
+MARGIN = 1.25
+"""How many times the pairs are counted that it seems to take to rule a model out."""
+LATE = 0.75
+"""Who would only be ruled out after this share of the pairs is counted to the end."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Neighbours:
     ----------
     places : of the models, as they were given
     distances : exact, in the same order
-    compared : how many exact comparisons it took
+    compared : how many distances were counted to the end; bounds ruled out the other models
     of : how many models there were
     total : the number of assertions, the largest distance there can be
     """
@@ -101,7 +100,7 @@ def nearest(
     Examples
     --------
     >>> nearest("six", ["six-graph", "six-guess"])
-    Neighbours(places=(1,), distances=(16,), compared=1, of=2, total=240)
+    Neighbours(places=(1,), distances=(16,), compared=2, of=2, total=240)
     """
     given = list(models)
     if not given:
@@ -112,84 +111,115 @@ def nearest(
         raise ContextwiseError(
             f"the matrix is of {len(matrix.names)} models, and there are {len(given)}"
         )
-    search = _Search([query, *given], restriction)
-    best: list[tuple[Number, int]] = []
-    known: dict[int, Number] = {}
-    order = search.order()
+    question = pose([query, *given], **restriction)
     with progress_of(show_progress, "searching models") as progress:
-        for done, place in enumerate(order, 1):
-            limit = best[k - 1] if len(best) == k else None
-            if limit is not None and done == k + 1:
-                search.probe(order[k:], limit)
-            bound = max(search.bound(place), _triangle(matrix, known, place))
-            if limit is None or (bound, place) < limit:
-                known[place] = search.distance(place)
-                best = sorted([*best, (known[place], place)])[:k]
-            if progress:
-                progress(done, len(given))
-    distances, places = zip(*best, strict=True)
-    total = search.question.total()
-    return Neighbours(tuple(places), tuple(distances), len(known), len(given), total)
-
-
-def _triangle(matrix: DistanceMatrix | None, known: dict[int, Number], place: int) -> Number:
-    """What the distances of others to the query and to this model prove of this model's."""
-    if matrix is None or not known:
-        return 0
-    bounds: list[Number] = [
-        abs(apart - matrix.distances[other, place]) for other, apart in known.items()
-    ]
-    return max(bounds)
+        search = _Search(question, k, matrix, progress)
+        search.run()
+    distances, places = zip(*search.best(), strict=True)
+    return Neighbours(places, distances, len(search.known), len(given), question.total())
 
 
 class _Search:
-    """A query and the models that are searched, over one domain, with what bounds need."""
+    """The distances of a query to models, as far as they are counted.
 
-    def __init__(self, models: Sequence[ModelLike], restriction: Restriction) -> None:
-        self.question = pose(models, **restriction)
-        self._counts: dict[int, ObjectArray] = {}
-        self._bounds_pay = False
+    ``apart`` has the sums over the pairs counted so far, ``known`` the distances counted to the
+    end, by the places of the models.
+    """
 
-    @cached_property
-    def _codes(self) -> IntArray:
-        """The pairs that some model covers, as numbers that rise."""
-        return self.question.active_pairs() @ (len(self.question.domain), 1)
+    def __init__(
+        self,
+        question: Question,
+        k: int,
+        matrix: DistanceMatrix | None,
+        progress: Progress | None,
+    ) -> None:
+        self.question, self.k, self.progress = question, k, progress
+        self.among = None if matrix is None else matrix.distances
+        self.models = len(question.structures) - 1
+        self.pairs = question.active_pairs()
+        # Mixed, so that some of them stand for all.
+        self.order = np.random.default_rng(0).permutation(len(self.pairs))
+        self.apart: list[Number] = [0] * self.models
+        self.known: dict[int, Number] = {}
+        self.counting, _ = counting_of()
 
-    def _own_counts(self, place: int) -> ObjectArray:
-        """In how many contexts each pair depends in one model; the query's place is 0."""
-        if place not in self._counts:
-            two = self.question.structures[place], Structure(self.question.domain)
-            own = answer(replace(self.question, structures=two))
-            counts = np.zeros(len(self._codes), dtype=object)
-            where = np.searchsorted(self._codes, own.pairs @ (len(self.question.domain), 1))
-            counts[where] = own.unions.lower[:, 0]
-            self._counts[place] = counts
-        return self._counts[place]
+    def run(self) -> None:
+        """Count what is needed to know the nearest."""
+        left = list(range(self.models))
+        # Observed rows are looked up for whole comparisons.
+        look = self.question.rows is None and len(self.pairs) >= ENOUGH and self.k < self.models
+        begun = FIRST if look else 0
+        self._add(left, 0, begun)
+        left.sort(key=self._bound)
+        batch = self.k if self.among is not None else self._seem_near()
+        while left:
+            self._finish(left[:batch], begun)
+            left = self._not_ruled_out(left[batch:])
+            # Each distance sharpens the triangle inequality; without it, all that are left go on.
+            batch = 2 * batch if self.among is not None else len(left)
+        if self.progress:
+            self.progress(self.models, self.models)
 
-    def probe(self, left: Sequence[int], limit: tuple[Number, int]) -> None:
-        """Find out on a few of the models that are left whether bounds would skip any."""
-        some = {left[-1], left[len(left) * 3 // 4], left[len(left) // 2]}
-        self._bounds_pay = any((self._bound(place), place) >= limit for place in some)
+    def best(self) -> list[tuple[Number, int]]:
+        """The nearest of those that are known, with their places."""
+        return sorted((apart, place) for place, apart in self.known.items())[: self.k]
 
-    def order(self) -> list[int]:
-        """The places of the models, those that seem nearest first."""
-        sample = draw_assertions(self.question, ORDERING)
-        bits = np.stack([answers(s.features, sample) for s in self.question.structures])
-        order: list[int] = np.argsort(differing(bits[:1], bits[1:])[0], kind="stable").tolist()
-        return order
+    def _seem_near(self) -> int:
+        """How many models may be among the nearest, as far as the first pairs say."""
+        limit = sorted(self.apart)[self.k - 1]
+        near = sum(apart <= FAR * limit for apart in self.apart)
+        # If more than k models do not differ there at all, these pairs say nothing.
+        return near if limit or near == self.k else self.models
 
-    def bound(self, place: int) -> Number:
-        """Proven from below, if bounds pay."""
-        return self._bound(place) if self._bounds_pay else 0
+    def _finish(self, places: list[int], begun: int) -> None:
+        """Count the distances of some models to the end, unless bounds rule them out."""
+        while places and begun < len(self.pairs):
+            end = self._next_end(places, begun)
+            self._add(places, begun, end)
+            begun = end
+            if begun < len(self.pairs):
+                places = self._not_ruled_out(places)
+        self.known.update((place, self.apart[place]) for place in places)
+
+    def _next_end(self, places: Sequence[int], begun: int) -> int:
+        """How many pairs it seems to take until bounds rule out half of these models, or all."""
+        middle = sorted(self.apart[place] for place in places)[(len(places) - 1) // 2]
+        if len(self.known) < self.k or not middle:
+            return len(self.pairs)
+        seems = begun * self.best()[-1][0] / middle
+        end = int(seems * MARGIN) + 1
+        return end if end < LATE * len(self.pairs) else len(self.pairs)
+
+    def _add(self, places: Sequence[int], begin: int, end: int) -> None:
+        """Count some models on some of the pairs."""
+        if begin == end:
+            return
+        models = 0, *(place + 1 for place in places)
+        pairs = self.pairs[np.sort(self.order[begin:end])]
+        block = Block(self.question.about(*models), 1, models, pairs)
+        found = count_block(block, self.counting, self._tell(len(places), end))
+        for place, apart in zip(places, found.lower, strict=True):
+            self.apart[place] += apart
+
+    def _tell(self, models: int, end: int) -> Progress | None:
+        """Progress in models whose distances are known, while some are counted to the end."""
+        if end < len(self.pairs):
+            return None
+        return part_of(self.progress, len(self.known), models, self.models)
+
+    def _not_ruled_out(self, places: Sequence[int]) -> list[int]:
+        """Those of some models that may still be among the nearest, by their bounds."""
+        limit = self.best()[-1]
+        bounds = {place: (self._bound(place), place) for place in places}
+        return sorted((place for place in places if bounds[place] < limit), key=bounds.__getitem__)
 
     def _bound(self, place: int) -> Number:
-        """The sum over pairs of how differently often they depend."""
-        apart: Number = np.abs(self._own_counts(0) - self._own_counts(place + 1)).sum()
-        return apart
-
-    def distance(self, place: int) -> Number:
-        """The exact distance of the query and one model."""
-        return answer(self.question.about(0, place + 1)).distance
+        """What a distance is at least: by the pairs counted so far, and by the triangle."""
+        bounds = [self.apart[place]]
+        if self.among is not None:
+            among = self.among[place]
+            bounds += [abs(apart - among[other]) for other, apart in self.known.items()]
+        return max(bounds)
 
 
 @dataclass(frozen=True)
@@ -249,20 +279,28 @@ def farthest_first(
         raise ContextwiseError(f"k is between 1 and the number of models, {len(given)}, not {k}")
     if not 0 <= first < len(given):
         raise ContextwiseError(f"first is the place of a model, 0 to {len(given) - 1}, not {first}")
+    question, effort = pose_many(given, None, options)
+    counting, map_blocks = counting_of(**effort)
+    pairs = question.active_pairs()
     chosen: list[int] = [first]
     apart: list[Number] = [0]
     least: dict[int, Number] = {}
-    compared = 0
-    while len(chosen) < k:
-        others = [place for place in range(len(given)) if place not in chosen]
-        found = compare_many(given[chosen[-1]], [given[place] for place in others], **options)
-        compared += len(others)
-        for place, comparison in zip(others, found, strict=True):
-            least[place] = min(least.get(place, comparison.distance), comparison.distance)
-        farthest = max(others, key=lambda place: (least[place], -place))
-        chosen.append(farthest)
-        apart.append(least[farthest])
-    return Diverse(tuple(chosen), tuple(apart), compared)
+    steps = [len(given) - step for step in range(1, k)]
+    with progress_of(effort.get("show_progress", False), "comparing models") as progress:
+        for step, count in enumerate(steps):
+            others = [place for place in range(len(given)) if place not in chosen]
+            row = count_row(
+                question,
+                [chosen[-1], *others],
+                pairs=pairs,
+                counting=counting,
+                map_blocks=map_blocks,
+                progress=part_of(progress, sum(steps[:step]), count, sum(steps)),
+            )
+            least = {m: min(least.get(m, d), d) for m, d in zip(others, row, strict=True)}
+            chosen.append(max(others, key=lambda place: (least[place], -place)))
+            apart.append(least[chosen[-1]])
+    return Diverse(tuple(chosen), tuple(apart), sum(steps))
 
 
 def medoid(models: Iterable[ModelLike], **options: Unpack[ManyOptions]) -> int:

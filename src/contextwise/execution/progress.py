@@ -53,6 +53,31 @@ def progress_of(wanted: bool | Progress, label: str) -> Iterator[Progress | None
             sys.stderr.flush()
 
 
+def part_of(whole: Progress | None, before: int, own: int, total: int) -> Progress | None:
+    """What part of some work calls, in whatever it counts, so that the whole tells how far it is.
+
+    Parameters
+    ----------
+    whole : function of (done, total), or None if nobody wants to know
+    before : how much of the whole is done already
+    own : how much of it this part is
+    total : how much there is
+
+    Returns
+    -------
+    function of (done, in all) of this part, or None
+
+    Examples
+    --------
+    >>> half = part_of(lambda done, total: print(f"{done} of {total}"), 10, 10, 20)
+    >>> half(50, 100)
+    15 of 20
+    """
+    if whole is None:
+        return None
+    return lambda done, of: whole(before + own * done // max(of, 1), total)
+
+
 def _bar(label: str) -> Progress:
     import click  # here, because what computes without a terminal does not need it
 

@@ -145,7 +145,7 @@ def neighbours_parts(
     >>> from contextwise import nearest
     >>> table, note = neighbours_parts(nearest("six", ["six-graph", "six-guess"]), ["a", "b"])
     >>> table.rows, note.text
-    ((('b', 16, 0.0666...),), 'This took 1 exact comparison; bounds ruled out 1 of 2 models.')
+    ((('b', 16, 0.0666...),), 'This took 2 exact comparisons.')
     """
     columns = Column("model", "name"), Column("distance", "count"), Column("normalized", "rate")
     rows = tuple(
