@@ -21,6 +21,7 @@ from benchmarks.families import SEED
 from benchmarks.lines.learning import made_rows
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, exponent, timed
 from contextwise import Structure, compare, distance_matrix, nearest, read, track
+from contextwise.comparison.neighbours import Neighbours
 from contextwise.comparison.sketch import estimate_matrix, sketch_many
 from contextwise.evaluation import consensus
 from contextwise.learning import Data, Trees, as_data
@@ -41,6 +42,8 @@ MOVES = 60
 PENALTY = 10
 LOOPED = 30
 """How many comparisons of a loop are measured."""
+REPEATED = 5
+"""How often a search is measured."""
 CHANGED = 3
 """How many features of a model of the trace are gone, and how many are new."""
 TRACES = (25, 50, 100)
@@ -154,10 +157,7 @@ def run_neighbours(models: Models) -> Line:
     figures: list[Figure] = []
     learned = {name: replicates(rows, REPLICATES[0]) for name, rows in _tables(models).items()}
     for what, every in {"a trace": _near(models, TRACES[-1]), **learned}.items():
-        loop = _loop(every) * (len(every) - 1)
-        began = time.process_time()
-        found = nearest(every[0], every[1:], 5)
-        seconds = time.process_time() - began
+        found, seconds, loop = _search(every[0], every[1:])
         case = f"5 nearest of {found.of}, {found.compared} compared: {what}"
         notes = {"compared": found.compared, "of": found.of}
         measurements.append(Measurement(case, "nearest", seconds, notes))
@@ -212,6 +212,19 @@ def _tables(models: Models) -> dict[str, Data]:
     if models.data is None:
         return {"16 variables": made_rows(16, 2000), "40 variables": made_rows(40, 2000)}
     return {name: models.rows(name) for name in ("nltcs", "plants")}
+
+
+def _search(query: Structure, models: Sequence[Structure]) -> tuple[Neighbours, float, float]:
+    """The five nearest, what the search takes, and what a loop of `compare` takes: medians."""
+    found = nearest(query, models, 5)
+    apart = sorted(compare(query, model).distance for model in models)
+    assert list(found.distances) == apart[:5]
+    searches = [_seconds(lambda: nearest(query, models, 5)) for _ in range(REPEATED)]
+    loops = [
+        _seconds(lambda: [compare(query, model, threads=1) for model in models])
+        for _ in range(REPEATED)
+    ]
+    return found, statistics.median(searches), statistics.median(loops)
 
 
 def _loop(models: Sequence[Structure]) -> float:
