@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, isnan
+from typing import TYPE_CHECKING
 
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.many import DistanceMatrix
 from contextwise.comparison.neighbours import Neighbours
 from contextwise.comparison.sketch import CONFIDENCE, EstimatedMatrix
 from contextwise.evaluation.consensus_result import ClaimSupport, Consensus
-from contextwise.evaluation.scores import Score
 from contextwise.models.notation import in_words, where
 from contextwise.models.numbers import plural
 from contextwise.report.comparisons import LABELS
@@ -25,6 +25,9 @@ from contextwise.report.elements import (
     Table,
 )
 from contextwise.report.notes import BY_POSITION, Medium, matrix_ganak_notes, rounding_notes
+
+if TYPE_CHECKING:  # scores need the distributions, which take a while to load
+    from contextwise.evaluation.scores import Score
 
 SCORE_LABELS = {
     "kl_true_guess": "KL(true ‖ guess)",
