@@ -53,7 +53,9 @@ def test_distances_of_learners_are_measured_and_drawn(tmp_path: Path) -> None:
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     line = json.loads(kept.read_text())["lines"]["distances"]
     measured = [m["notes"] for m in line["measurements"]]
-    assert {m["truth"] for m in measured} == {"paper", "switched", "scattered"}
+    kinds = {"paper", "switched", "scattered", "grown", "network"}
+    assert {m["truth"] for m in measured} == kinds
+    assert all(m["distance"] <= m["assertions"] for m in measured)
     assert all(m["distance"] == m["fp"] + m["fn"] for m in measured)
     nothing = [m["notes"] for m in line["measurements"] if m["contender"] == "independent"]
     assert all(m["fp"] == 0 < m["fn"] for m in nothing)
