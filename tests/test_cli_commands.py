@@ -199,3 +199,24 @@ def test_json_or_csv_but_not_both(arguments: list[str]) -> None:
     result = run(*arguments, "--json", "--csv")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "choose one of --json and --csv" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "lung", "lung-learned", "--draws", "9"], "--draws goes with --chance"),
+        (["compare", "lung", "lung-learned", "--estimate"], "--estimate goes with --time-limit"),
+        (["report", "lung", "lung-learned", "--out", "p.html", "--null", "values"], "--null goes"),
+    ],
+)
+def test_an_option_without_the_one_it_belongs_to(arguments: list[str], message: str) -> None:
+    found = CliRunner().invoke(contextwise, arguments)
+    assert found.exit_code == 2
+    assert message in found.output
+
+
+def test_one_pair_that_differs_is_one() -> None:
+    found = CliRunner().invoke(
+        contextwise, ["explain", "lung", "lung-learned", "--pairs", "smoker,asbestos"]
+    )
+    assert "1 of 1 pair differs" in found.output

@@ -117,7 +117,7 @@ def test_mean_and_interval_over_truths() -> None:
     empty = Structure(DOMAIN)
     nothing = compare_truths([empty, empty], empty)
     assert nothing.values["mcc"].mean is None
-    assert "mcc is not defined for any of them" in str(nothing)
+    assert "MCC       not defined for any of them" in str(nothing)
     with pytest.raises(ContextwiseError, match="two truths at least, not 1"):
         compare_truths([TRUE], empty)
 

@@ -15,6 +15,7 @@ from contextwise.cli.options import (
     csv_option,
     engine_option,
     json_option,
+    refuse_alone,
     time_limit_option,
     top_option,
 )
@@ -117,6 +118,9 @@ def compare(
     _refuse_other_questions(
         guesses, groups, truths, as_latex, drawn.chance or per_pair or exit_code
     )
+    refuse_alone(ctx, ("null", "draws"), "chance")
+    refuse_alone(ctx, ("estimate",), "time_limit")
+    refuse_alone(ctx, ("training_share",), "groups")
     only_one_from_stdin([true, *guesses, asked.data])
     from contextwise.comparison.compare import Interrupted
     from contextwise.comparison.compare import compare as compare_models

@@ -65,8 +65,11 @@ def explore(
     """
     require("shiny", "explorer")
     from contextwise.explorer.app import explorer
+    from contextwise.explorer.results import kind_of_run
     from contextwise.explorer.server import serve
 
+    if run is not None:
+        kind_of_run(str(run), name=str(run))
     loaded = load_all(models, format=format_name, zero_weights=zero_weights)
     serve(
         explorer(list(zip(short_names(models), loaded, strict=True)), run=run, data=data),

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from contextwise.cli.models import complete_model
@@ -113,6 +114,26 @@ def record_options(rows: str, *, json_help: str = "Print JSON.") -> Decorator:
         return json_option(json_help)(csv_option(rows)(with_one))
 
     return decorate
+
+
+def refuse_alone(ctx: click.Context, names: Sequence[str], partner: str) -> None:
+    """Refuse options that were typed without the one that they belong to: they would do nothing.
+
+    Parameters
+    ----------
+    ctx : of the command
+    names : its parameters that belong to the partner
+    partner : the parameter without which they mean nothing
+    """
+    typed = {
+        own.name
+        for own in ctx.command.params
+        if own.name and ctx.get_parameter_source(own.name) is ParameterSource.COMMANDLINE
+    }
+    flags = {own.name: own.opts[0] for own in ctx.command.params}
+    for name in names:
+        if name in typed and partner not in typed:
+            raise click.UsageError(f"{flags[name]} goes with {flags[partner]}")
 
 
 def options_as(argument: str, kind: type[Any], options: Sequence[Decorator]) -> Decorator:

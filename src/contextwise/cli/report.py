@@ -21,7 +21,12 @@ from contextwise.cli.models import (
     only_one_from_stdin,
     short_names,
 )
-from contextwise.cli.options import time_limit_option, top_option
+from contextwise.cli.options import (
+    jobs_option,
+    refuse_alone,
+    time_limit_option,
+    top_option,
+)
 from contextwise.cli.output import check_out
 from contextwise.cli.restrictions import (
     Asked,
@@ -63,7 +68,7 @@ if TYPE_CHECKING:
     help="Show how stable is what --learner finds in the rows of this file.",
 )
 @learner_options(required=False)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1: one per core.")
+@jobs_option
 @restricting_options
 @time_limit_option(
     "For counting each guess, and again for explaining it; the page says what is missing.", 60
@@ -104,6 +109,8 @@ def report(
     """
     check_out(out, [".html", ".htm"])
     _refuse_contradictions(guesses, groups, stability_rows, learner)
+    refuse_alone(ctx, ("null", "draws"), "chance")
+    refuse_alone(ctx, ("parameters", "resamples"), "stability_rows")
     members = group_files(groups) if groups else {"": list(guesses)}
     names = [true, *(file for files in members.values() for file in files)]
     only_one_from_stdin([*names, asked.data, check_rows, stability_rows])

@@ -31,7 +31,7 @@ from contextwise.counting.pair_counts import tighten
 from contextwise.errors import DomainError, OpenResult, require
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
-from contextwise.models.numbers import is_readable, number, percent
+from contextwise.models.numbers import is_readable, number, percent, plural
 from contextwise.models.structure import Structure
 
 if TYPE_CHECKING:
@@ -346,7 +346,7 @@ class Comparison(Rates):
             f"({percent(c.distance, c.total)}).\n"
             f"In {number(c.fp)} only the guess has the dependence, "
             f"in {number(c.fn)} only the true model has it.\n"
-            f"{differing:,} of {self.pair_count:,} pairs differ"
+            f"{differing:,} of {plural(self.pair_count, 'pair')} differ{'s' * (differing == 1)}"
             + (f": {named}." if differing == len(worst) else f", {named} most.")
         )
 

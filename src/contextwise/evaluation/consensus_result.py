@@ -170,19 +170,23 @@ class Consensus:
         ended = "a local optimum" if self.is_local_optimum else "not finished in time"
         counted = "exactly" if self.majority_is_exact else "estimated"
         # Sums of plain distances are ints, so the bound may be rounded up to one.
-        plain = self.threshold == Fraction(1, 2) and isinstance(self.total, int)
+        half, cost = self.threshold == Fraction(1, 2), self.majority.value
+        plain = half and isinstance(self.total, int)
         least = ceil(self.lower_bound) if plain else self.lower_bound
         yield (
             f"{plural(len(self.models), 'model')}, consensus of "
             f"{plural(len(self.structure), 'feature')} after {plural(self.moves, 'move')}: {ended}."
         )
+        sums = "Sum of distances" if half else "Sum of errors, weighed by the threshold,"
         yield (
-            f"Sum of distances {number(self.sum)} (mean {rate(self.mean_distance)} of all "
+            f"{sums} {number(self.sum)} (mean {rate(self.mean_distance)} of all "
             f"assertions); {number(self.medoid_sum)} for the most typical model."
         )
+        vote = "the majority" if half else f"a vote of {100 * float(self.threshold):g} %"
+        votes = round(cost) if plain else Fraction(cost).limit_denominator(1000)
         yield (
-            f"No structure has a smaller sum than {number(least)}; taking the majority "
-            f"of each assertion would have {number(round(self.majority.value))} ({counted})."
+            f"No structure has a smaller sum than {number(least)}; taking {vote} "
+            f"of each assertion would have {number(votes)} ({counted})."
         )
 
     def __str__(self) -> str:

@@ -40,3 +40,18 @@ METRICS: Mapping[str, Callable[[Comparison], float | None]] = {
 }
 """What is summarized; distance, FP and FN as shares of all assertions."""
 SMALLER_IS_BETTER = frozenset({"distance", "fp", "fn"})
+SHARES = "Distance, FP and FN are shares of all assertions."
+"""What has to be said beside these metrics."""
+_LABELS = {
+    "distance": "distance",
+    "fp": "FP",
+    "fn": "FN",
+    "mcc": "MCC",
+    "kappa": "kappa",
+    "skill": "skill",
+}
+
+
+def metric_label(metric: str) -> str:
+    """The name of a metric for readers; one that is not ours is itself."""
+    return _LABELS.get(metric, metric)

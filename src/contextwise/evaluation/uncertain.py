@@ -16,7 +16,7 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.metrics import METRICS
+from contextwise.evaluation.metrics import METRICS, SHARES, metric_label
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
 from contextwise.models.numbers import plural, rate
@@ -75,17 +75,14 @@ class UncertainComparison:
         ]
 
     def __str__(self) -> str:
-        lines = [f"Against {plural(len(self.comparisons), 'truth')}:"]
+        truths = plural(len(self.comparisons), "truth")
+        lines = [f"Against {truths}, the mean and where {100 * self.coverage:g} % lie:"]
         for metric, value in self.values.items():
-            if value.mean is None or value.low is None or value.high is None:
-                lines.append(f"{metric} is not defined for any of them")
-                continue
-            between = f"between {rate(value.low)} and {rate(value.high)}"
-            lines.append(
-                f"{metric} {rate(value.mean)} on average, "
-                f"{between} for {100 * self.coverage:g} % of them"
-            )
-        return "\n".join(lines)
+            said = "not defined for any of them"
+            if value.mean is not None and value.low is not None and value.high is not None:
+                said = f"{rate(value.mean):6}  {rate(value.low)} to {rate(value.high)}"
+            lines.append(f"{metric_label(metric):8}  {said}")
+        return "\n".join([*lines, "", SHARES])
 
 
 def compare_truths(

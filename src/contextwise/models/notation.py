@@ -119,7 +119,10 @@ def parse_names(text: str) -> list[str]:
     parts = tokens(text)
     kinds = [kind for kind, _ in parts]
     if len(kinds) % 2 == 0 or kinds != (["name", ","] * len(kinds))[: len(kinds)]:
-        raise ParseError(f"expected names separated by commas, not {_short(text)!r}")
+        raise ParseError(
+            f"expected names separated by commas, not {_short(text)!r}; "
+            "names with signs in them stand in double quotes"
+        )
     return [name for _, name in parts[::2]]
 
 

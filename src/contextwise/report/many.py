@@ -112,8 +112,8 @@ def estimate_words(matrix: EstimatedMatrix) -> str:
     """That the numbers are estimates, and how wide the widest interval is."""
     return (
         f"These are estimates from {plural(matrix.assertions, 'random assertion')}: each is within "
-        f"{matrix.widest():.2g} of the true share of assertions, in at least {CONFIDENCE:.0%} of "
-        "cases."
+        f"{matrix.widest():.2g} of the true share of assertions, in at least "
+        f"{100 * CONFIDENCE:g} % of cases."
     )
 
 

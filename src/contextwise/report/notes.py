@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from contextwise.comparison.compare import Comparison
+from contextwise.models.notation import quoted
 from contextwise.models.numbers import name, plural
 from contextwise.report.colours import UNDECIDED
 from contextwise.report.elements import Note, Part, is_rounded
@@ -61,7 +62,9 @@ def scope_words(comparison: Comparison, *, data: str = "the data") -> str:
     if asked.value_weights is not None:
         words += ", each context by its probability"
     if asked.context:
-        context = ", ".join(f"{own}={state}" for own, state in asked.context.items())
+        context = ", ".join(
+            f"{quoted(own)}={quoted(state)}" for own, state in asked.context.items()
+        )
         words += f" in the context {name(context)}"
     return words
 

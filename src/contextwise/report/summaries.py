@@ -5,24 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contextwise.evaluation.intervals import Mean
+from contextwise.evaluation.metrics import SHARES, metric_label
 from contextwise.evaluation.rankings import Ranking
 from contextwise.evaluation.summaries import Summary
 from contextwise.models.numbers import name, plural, rate
 from contextwise.report.elements import Cell, Column, Note, Part, Table
-
-METRIC_LABELS = {
-    "distance": "distance",
-    "fp": "FP",
-    "fn": "FN",
-    "mcc": "MCC",
-    "kappa": "kappa",
-    "skill": "skill",
-}
-
-
-def metric_label(metric: str) -> str:
-    """The name of a metric for readers; one that is not ours is itself."""
-    return METRIC_LABELS.get(metric, metric)
 
 
 def summary_parts(summary: Summary) -> list[Part]:
@@ -140,4 +127,4 @@ def _notes(summary: Summary) -> Iterable[str]:
     if undefined:
         yield f"{plural(undefined, 'value')} not defined and left out."
     if summary.of_assertions:
-        yield "Distance, FP and FN are shares of all assertions."
+        yield SHARES

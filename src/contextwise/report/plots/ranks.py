@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contextwise.errors import ContextwiseError
+from contextwise.evaluation.metrics import metric_label
 from contextwise.evaluation.rankings import Ranking
 from contextwise.models.numbers import name
 from contextwise.report.plots.figures import COLUMN, new_axes, styled
-from contextwise.report.summaries import METRIC_LABELS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +72,7 @@ def plot_critical_difference(ranking: Ranking, *, axes: Axes | None = None) -> A
     axes.set_xlim(0.7, len(groups) + 0.3)
     axes.set_ylim(len(groups) + 0.6, -1.9)
     axes.xaxis.tick_top()
-    metric = METRIC_LABELS.get(ranking.metric, ranking.metric)
+    metric = metric_label(ranking.metric)
     axes.xaxis.set_label_position("top")
     axes.set_xlabel(f"mean rank by {metric}, {ranking.truths} truths")
     axes.set_xticks(range(1, len(groups) + 1))
