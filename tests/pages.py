@@ -27,7 +27,7 @@ __all__ = ["Browser", "Page", "expect"]
 CHROMIUM = shutil.which("chromium")
 NEEDS_CHROMIUM = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: Debian's chromium")
 PATIENCE = 30_000  # milliseconds; a busy machine is slow, not wrong
-FLAGS = [
+PLAIN_BROWSER = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -35,8 +35,9 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
+"""A browser that asks for nothing by itself."""
+FLAGS = [*PLAIN_BROWSER, "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 AXE = {"resultTypes": ["violations"], "preload": False}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -17,23 +16,11 @@ from contextwise.comparison.explain import explain_comparison
 from contextwise.evaluation import Stability, chance, check
 from contextwise.report.comparisons import Guess
 from contextwise.report.page import report_page
-
-playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright for Python")
-from playwright.sync_api import Browser, Page  # noqa: E402
+from pages import CHROMIUM, NEEDS_CHROMIUM, PLAIN_BROWSER, Browser, Page, playwright
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-core")
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: Debian's chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-]
+pytestmark = NEEDS_CHROMIUM
+FLAGS = [*PLAIN_BROWSER, "--host-resolver-rules=MAP * ~NOTFOUND"]
 VARIABLES = 400
 HOSTILE = "<img src=x onerror=\"throw Error('run')\">"
 

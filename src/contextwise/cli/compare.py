@@ -115,12 +115,10 @@ def compare(
       contextwise compare true.mn learned.mn --exit-code > /dev/null || echo different
     """
     _refuse_contradictions(as_json, as_csv, as_latex, per_pair)
-    _refuse_other_questions(
-        guesses, groups, truths, as_latex, drawn.chance or per_pair or exit_code
-    )
+    _refuse_other_questions(guesses, groups, truths, drawn.chance or per_pair or exit_code)
     refuse_alone(ctx, ("null", "draws"), "chance")
     refuse_alone(ctx, ("estimate",), "time_limit")
-    refuse_alone(ctx, ("training_share",), "groups")
+    refuse_alone(ctx, ("as_latex", "training_share"), "groups")
     only_one_from_stdin([true, *guesses, asked.data])
     from contextwise.comparison.compare import Interrupted
     from contextwise.comparison.compare import compare as compare_models
@@ -194,11 +192,7 @@ def _refuse_contradictions(as_json: bool, as_csv: bool, as_latex: bool, per_pair
 
 
 def _refuse_other_questions(
-    guesses: tuple[str, ...],
-    groups: tuple[str, ...],
-    truths: str | None,
-    as_latex: bool,
-    of_one_guess: bool,
+    guesses: tuple[str, ...], groups: tuple[str, ...], truths: str | None, of_one_guess: bool
 ) -> None:
     """Groups, many truths and single guesses are three questions; one at a time."""
     if groups and (guesses or truths):
@@ -207,8 +201,6 @@ def _refuse_other_questions(
         raise click.UsageError("--truths takes one GUESS")
     if not groups and not guesses:
         raise click.UsageError("Missing argument 'GUESS...'")
-    if as_latex and not groups:
-        raise click.UsageError("--latex goes with --group")
     if (groups or truths) and of_one_guess:
         raise click.UsageError("--chance, --per-pair and --exit-code are about single guesses")
 

@@ -14,6 +14,7 @@ from contextwise.cli.options import (
     cluster_option,
     engine_option,
     record_options,
+    refuse_alone,
     seed_option,
     time_limit_option,
 )
@@ -97,8 +98,7 @@ def matrix(
       contextwise matrix six six-graph six-guess --json | jq .distances
       contextwise matrix *.mn --approximate --csv > estimates.csv
     """
-    if assertions is not None and not approximate:
-        raise click.UsageError("--assertions goes with --approximate")
+    refuse_alone(ctx, ("assertions",), "approximate")
     if approximate and (engine or cluster or jobs != 1 or store or time_limit is not None):
         raise click.UsageError(
             "--approximate takes none of --engine, --jobs, --cluster, --store, --time-limit"

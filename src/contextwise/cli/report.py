@@ -110,7 +110,7 @@ def report(
     check_out(out, [".html", ".htm"])
     _refuse_contradictions(guesses, groups, stability_rows, learner)
     refuse_alone(ctx, ("null", "draws"), "chance")
-    refuse_alone(ctx, ("parameters", "resamples"), "stability_rows")
+    refuse_alone(ctx, ("learner", "parameters", "resamples"), "stability_rows")
     members = group_files(groups) if groups else {"": list(guesses)}
     names = [true, *(file for files in members.values() for file in files)]
     only_one_from_stdin([*names, asked.data, check_rows, stability_rows])
@@ -157,8 +157,6 @@ def _refuse_contradictions(
         raise click.UsageError("Missing argument 'GUESS...'")
     if rows is not None and learner is None:
         raise click.UsageError("--stability needs a --learner, such as --learner trees")
-    if learner is not None and rows is None:
-        raise click.UsageError("--learner goes with --stability ROWS")
 
 
 def _explained(

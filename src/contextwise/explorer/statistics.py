@@ -10,7 +10,7 @@ from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.chance_result import Chance
+from contextwise.evaluation.chance_result import OF_PAIR, Chance
 from contextwise.evaluation.check_result import Check
 from contextwise.evaluation.nulls import Null
 from contextwise.execution.records import as_csv, as_json
@@ -118,10 +118,7 @@ def pair_chance_records(found: Chance) -> list[dict[str, object]]:
             "first": one.pair[0],
             "second": one.pair[1],
             "distance": one.distance,
-            "expected": one.expected,
-            "skill": one.skill,
-            "p_value": one.p_value,
-            "percentile": one.percentile,
+            **{key: getattr(one, key) for key in OF_PAIR},
         }
         for one in found.pair_chances()
     ]
