@@ -102,7 +102,10 @@ def visit(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
 
 
 def tab(page: Page, name: str) -> None:
-    page.get_by_role("tab", name=name).click()
+    """Turn to a view of the explorer."""
+    head = page.get_by_role("tab", name=name)
+    head.click()
+    expect(head).to_have_attribute("aria-selected", "true")
 
 
 def shows(page: Page, selector: str, text: str | re.Pattern[str]) -> None:

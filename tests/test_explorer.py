@@ -364,6 +364,8 @@ def test_hard_work_says_what_it_does_can_be_stopped_and_survives_a_reload(
     under_way = re.compile(r"Comparing with hard-guess.json: [\d,]+ of [\d,]+")
     with visit(browser, address + HARD) as page:
         shows(page, "#status", under_way)
+        head = page.get_by_role("tab", name="Overview")
+        busy = head.bounding_box()
         tab(page, "Question")  # the page is alive meanwhile
         expect(page.locator("#question")).to_be_visible()
         page.wait_for_url("**tab=question**")
@@ -375,6 +377,7 @@ def test_hard_work_says_what_it_does_can_be_stopped_and_survives_a_reload(
         shows(page, "#summary", re.compile(r"[\d,]+ of [\d,]+ pairs are open"))
         shows(page, "#worst", "least known")
         expect(page.locator("#again")).to_be_visible()
+        assert head.bounding_box() == busy  # what comes and goes never moves the tabs
 
 
 def test_downloads_are_what_the_package_gives_and_named_after_the_models(page: Page) -> None:

@@ -100,13 +100,11 @@ def _page(entries: Entries, view: View) -> Tag:
             tags.script(src="report/heatmap.js"),
             tags.script(src="explorer/explorer.js"),
         ),
-        tags.div(
-            sidebar.status_panel(),
-            ui.navset_underline(
-                *(ui.nav_panel(TITLES[tab], panels[tab], value=tab) for tab in TITLES),
-                id=TAB.key,
-                selected=view.tab,
-            ),
+        ui.navset_underline(
+            *(ui.nav_panel(TITLES[tab], panels[tab], value=tab) for tab in TITLES),
+            id=TAB.key,
+            selected=view.tab,
+            header=sidebar.status_panel(),  # below the tabs, so that they stay where they are
         ),
         title=tags.div(
             tags.h1("contextwise explorer", class_="h5 m-0"),

@@ -112,7 +112,7 @@ def panel(entries: Entries, start: View) -> ui.Sidebar:
 
 
 def status_panel() -> Tag:
-    """What is under way, above every view."""
+    """What is under way, above every view and below the tabs."""
     return tags.div(
         tags.div(elements.under_way(Working("Connecting")), class_="connecting"),
         ui.output_ui("status"),
