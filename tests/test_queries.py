@@ -185,6 +185,13 @@ def test_separation_is_not_needed() -> None:
     assert is_independent(model, "A", "C", given="D", why=True).blocking == ("D",)
 
 
+def test_two_paths_may_need_two_variables_that_block_and_no_third() -> None:
+    ways = ["A=1 & M=1 & C=1", "M=1 & B=1 & C=0", "A=1 & N=1 & D=1", "N=1 & B=1 & D=0"]
+    model = Structure(dict.fromkeys("ABCDEMN", 2), [*ways, "A=1 & M=1 & C=1 & E=0"])
+    answer = is_independent(model, "A", "B", given=["C", "D", "E"], why=True)
+    assert answer.blocking == ("C", "D")
+
+
 def test_weights_do_not_matter() -> None:
     model = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
     assert not is_independent(LogLinear(model, np.zeros(1)), "A", "B")
