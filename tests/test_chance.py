@@ -404,3 +404,20 @@ def test_bad_questions_are_clear_words() -> None:
         chance(TRUE, GUESS, draws=-1)
     with pytest.raises(ContextwiseError, match="no row agrees with the context"):
         chance(TRUE, GUESS, data=[[0, 1, 1, 1]], context="D=0")
+
+
+def test_draws_as_near_are_told_apart_from_nearer_ones() -> None:
+    """One in eight relabellings is the guess itself, and none is nearer."""
+    domain = {"A": 2, "B": 2, "C": 2}
+    true = Structure(domain, ["A=1 & B=1 & C=1"])
+    found = chance(true, true, draws=200, rng=3)
+    assert (found.nearer, found.as_near) == (0, sum(d == 0 for d in found.distances))
+    assert 10 < found.as_near < 45
+    assert found.percentile == 100 * found.as_near / 2 / 200
+    assert found.p_value == (1 + found.as_near) / 201
+    text = str(found).splitlines()
+    assert next(line for line in text if line.startswith("nearer draws")).split()[2] == "0"
+    as_near = next(line for line in text if line.startswith("draws as near"))
+    assert as_near.split()[3] == str(found.as_near)
+    assert found.record()["draws_as_near"] == found.as_near
+    assert chance(true, true, draws=0).record()["draws_nearer"] is None

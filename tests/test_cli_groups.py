@@ -92,9 +92,14 @@ def test_groups(folder: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(run(folder, "@true.json", *groups, "--csv").output)))
     assert rows[0]["group"] == "near"
     assert float(rows[0]["mean"]) == found.mean("near", "distance").mean
+    own = next(row for row in rows if row["minus"])
+    assert (own["group"], own["minus"], own["metric"]) == ("near", "far", "distance")
+    assert float(own["mean"]) == found.differences[0].value.mean
+    assert float(own["holm_p_value"]) == found.differences[0].adjusted
+    assert len(rows) == len(found.means) + len(found.differences)
     assert r"\begin{tabular}" in run(folder, "@true.json", *groups, "--latex").output
     half = run(folder, "@true.json", *groups, "--training-share", "0.5")
-    assert "Each replicate learned from 50 % of the same rows" in half.output
+    assert "Each replicate learned from 50 % of the same rows" in " ".join(half.output.split())
 
 
 def test_truths(folder: Path) -> None:

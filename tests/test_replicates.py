@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
 from math import sqrt
 
 import numpy as np
@@ -11,7 +12,14 @@ from scipy import stats
 from contextwise import Comparison, Structure, compare
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation import summarize
-from contextwise.evaluation.intervals import holm, mean_with_interval, paired_p_value
+from contextwise.evaluation.intervals import (
+    DifferenceTest,
+    holm,
+    mean_with_interval,
+    paired_difference,
+    unpaired_difference,
+)
+from contextwise.evaluation.metrics import RANGES
 from contextwise.evaluation.rankings import rank_groups
 from contextwise.report.latex import as_latex, escaped
 from contextwise.report.plots.ranks import plot_critical_difference
@@ -52,7 +60,6 @@ def test_many_replicates_have_a_bootstrap_interval_that_repeats() -> None:
     assert found.high is not None
     assert found.low < x.mean() < found.high
     assert found == mean_with_interval(x.tolist(), rng=rng())
-    assert mean_with_interval([0.5] * 30, rng=rng()).low == 0.5
 
 
 def test_overlapping_rows_widen_the_interval() -> None:
@@ -66,12 +73,123 @@ def test_overlapping_rows_widen_the_interval() -> None:
     assert many.how == "t, overlapping rows"
 
 
+def paired_p_value(x: list[float], training_share: float | None = None) -> float | None:
+    nothing = [0.0] * len(x)
+    return paired_difference(x, nothing, training_share=training_share, rng=rng())[1].p_value
+
+
 def test_p_value_of_paired_differences() -> None:
     x = [0.1, 0.4, -0.25, 0.3, 0.2]
     assert paired_p_value(x) == pytest.approx(stats.ttest_1samp(x, 0).pvalue)
-    assert paired_p_value(x, 0.5) > paired_p_value(x)
-    assert paired_p_value([0.0, 0.0]) == 1
-    assert paired_p_value([0.5, 0.5]) == 0
+    wider, narrower = paired_p_value(x, 0.5), paired_p_value(x)
+    assert wider is not None
+    assert narrower is not None
+    assert wider > narrower
+
+
+@pytest.mark.parametrize("count", [2, 3, 6, 9, 25])
+def test_equal_differences_have_the_p_value_of_their_signs(count: int) -> None:
+    """Against all ways to exchange the two groups within replicates; never a p-value of 0."""
+    a, b = [0.9] * count, [0.85] * count
+    signs = product((-1, 1), repeat=min(count, 9))
+    sums = [abs(sum(sign)) for sign in signs]
+    exact = sum(s == min(count, 9) for s in sums) / len(sums) * 2.0 ** (min(count, 9) - count)
+    mean, test = paired_difference(a, b, rng=rng())
+    assert test.p_value == pytest.approx(exact)
+    assert test.how == "exact signs"
+    assert (mean.low, mean.high, mean.spread) == (None, None, 0.0)
+    assert mean.how == "equal replicates have no spread"
+    assert paired_difference(a, a, rng=rng())[1] == DifferenceTest(1.0, "exact signs")
+
+
+def test_equal_differences_are_found_in_spite_of_rounding() -> None:
+    """0.9 - 0.85 and 0.3 - 0.25 differ in the last bit, which is no spread."""
+    _, test = paired_difference([0.9, 0.3, 0.7], [0.85, 0.25, 0.65], rng=rng())
+    assert test == DifferenceTest(0.25, "exact signs")
+    tiny = 2.0**-70
+    _, test = paired_difference([tiny, 2 * tiny, 4 * tiny], [0, 0, 0], rng=rng())
+    assert test.how == "t"
+
+
+def test_equal_differences_on_overlapping_rows_are_not_tested() -> None:
+    _, test = paired_difference([0.5] * 4, [0.25] * 4, training_share=0.5, rng=rng())
+    assert test == DifferenceTest(None, "no spread, overlapping rows")
+    assert paired_difference([0.5] * 4, [0.5] * 4, training_share=0.5, rng=rng())[1].p_value == 1
+
+
+@pytest.mark.parametrize(("first", "second"), [(2, 2), (3, 3), (2, 4), (4, 3)])
+def test_groups_without_spread_have_the_p_value_of_permutations(first: int, second: int) -> None:
+    values = [0.5] * first + [0.25] * second
+    apart = []
+    for own in combinations(range(len(values)), first):
+        others = [values[k] for k in range(len(values)) if k not in own]
+        apart.append(abs(np.mean([values[k] for k in own]) - np.mean(others)))
+    exact = np.mean(np.array(apart) >= 0.25 - 1e-9)
+    mean, test = unpaired_difference(values[:first], values[first:])
+    assert test.p_value == pytest.approx(exact)
+    assert test.how == "exact permutation"
+    assert mean.low is None
+    assert unpaired_difference([0.5] * first, [0.5] * second)[1].p_value == 1
+
+
+def test_equal_replicates_have_no_interval() -> None:
+    for count in (2, 19, 20, 30):
+        found = mean_with_interval([0.1 + 0.2] * (count - 1) + [0.3], rng=rng())
+        assert found.mean == pytest.approx(0.3)
+        assert (found.low, found.high) == (None, None)
+        assert found.how == "equal replicates have no spread"
+
+
+@pytest.mark.parametrize("metric", sorted(RANGES))
+def test_no_interval_goes_beyond_the_range(metric: str) -> None:
+    """The means of two or three replicates have wide intervals by t."""
+    groups = {"near": comparisons(0, 1, 6), "far": comparisons(3, 4, 5)}
+    found = summarize(groups, metrics=[metric])
+    least, most = RANGES[metric]
+    for one in found.means:
+        value = one.value
+        assert value.low is None or least <= value.low <= (value.mean or 0)
+        assert value.high is None or (value.mean or 0) <= value.high <= most
+    [difference] = found.differences
+    assert difference.value.low is None or difference.value.low >= least - most
+    assert difference.value.high is None or difference.value.high <= most - least
+
+
+def test_a_cut_interval_says_so() -> None:
+    x = [0.1, 0.0, 0.9]
+    free, cut = (mean_with_interval(x, within=w, rng=rng()) for w in ((-9, 9), (0, 1)))
+    assert not free.cut
+    assert (cut.low, cut.high, cut.cut) == (0, 1, True)
+    mean, _ = unpaired_difference([0.0, 1.0], [0.0, 0.9], within=(0, 1))
+    assert (mean.low, mean.high, mean.cut) == (-1, 1, True)
+    # A mean that is not in the range shows that the range is not that of these numbers.
+    assert not mean_with_interval([1.0, 5.0], within=(0, 1), rng=rng()).cut
+    found = summarize({"near": comparisons(0, 1)}, metrics=["distance"])
+    assert found.records()[0]["cut"]
+    words = "Intervals are cut where the metric ends."
+    assert words in " ".join(as_text(summary_parts(found)).split())
+
+
+def test_groups_that_never_vary_are_told_in_words() -> None:
+    same = {"near": comparisons(0, 0, 0), "far": comparisons(3, 3, 3)}
+    found = summarize(same, metrics=["distance"])
+    [record] = found.difference_records()
+    assert (record["p_value"], record["holm_p_value"], record["test"]) == (
+        0.25,
+        0.25,
+        "exact signs",
+    )
+    text = " ".join(as_text(summary_parts(found)).split())
+    assert "equal replicates have no spread" in text
+    assert "p is then exact: how often all signs agree." in text
+    apart = summarize(
+        {"near": comparisons(0, 0), "far": comparisons(3, 3, 3)}, metrics=["distance"]
+    )
+    assert apart.differences[0].test == "exact permutation"
+    assert apart.differences[0].p_value == 0.1
+    overlapping = summarize(same, metrics=["distance"], training_share=0.5)
+    assert overlapping.differences[0].p_value is None
+    assert "nothing can be tested" in " ".join(as_text(summary_parts(overlapping)).split())
 
 
 def test_holm_against_its_definition() -> None:

@@ -101,8 +101,8 @@ def _show_summary(summary: Summary, output: str) -> None:
         means, differences = summary.records(), summary.difference_records()
         print_json({"means": means, "differences": differences, "rankings": ranks})
     elif output == "csv":
-        records = summary.records()
-        print_csv(records, records[0])
+        rows = summary.rows()
+        print_csv(rows, rows[0])
     elif output == "latex":
         click.echo(as_latex(summary_parts(summary)), nl=False)
     else:

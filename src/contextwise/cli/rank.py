@@ -124,7 +124,7 @@ class Ranked:
         return summarize(found, truths=labels, metrics=metrics, alpha=self.alpha)
 
     def _of_table(self, table: str) -> Summary:
-        from contextwise.evaluation.results import LARGER, SMALLER, read_results
+        from contextwise.evaluation.results import LARGER, RANGES, SMALLER, read_results
         from contextwise.evaluation.summaries import summarize_values
 
         found = read_results(
@@ -136,7 +136,7 @@ class Ranked:
                 smaller = smaller | {metric} if self.better == "smaller" else smaller - {metric}
             elif metric not in SMALLER | LARGER:
                 raise click.UsageError(f"say which {metric} is better: --better smaller or larger")
-        return summarize_values(found, smaller_is_better=smaller, alpha=self.alpha)
+        return summarize_values(found, smaller_is_better=smaller, ranges=RANGES, alpha=self.alpha)
 
 
 def stem(name: str) -> str:

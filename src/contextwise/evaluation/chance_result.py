@@ -182,20 +182,30 @@ class Chance:
         return skill_of(self.distance, self.expected)
 
     @property
+    def nearer(self) -> int:
+        """How many draws are nearer to the true model than the guess is."""
+        return sum(distance < self.distance for distance in self.distances)
+
+    @property
+    def as_near(self) -> int:
+        """How many draws are exactly as near as the guess."""
+        return sum(distance == self.distance for distance in self.distances)
+
+    @property
     def p_value(self) -> float | None:
-        """How often a guess by chance is at least as near: (1 + draws) / (1 + all draws).
+        """How often a guess by chance is at least as near: (1 + such draws) / (1 + all draws).
 
         None if nothing was drawn.
         """
-        near = sum(distance <= self.distance for distance in self.distances)
-        return (1 + near) / (1 + self.draws) if self.draws else None
+        return (1 + self.nearer + self.as_near) / (1 + self.draws) if self.draws else None
 
     @property
     def percentile(self) -> float | None:
-        """The percentage of draws that are nearer; draws that are as near count one half."""
-        below = sum(distance < self.distance for distance in self.distances)
-        equal = sum(distance == self.distance for distance in self.distances)
-        return 100 * (below + equal / 2) / self.draws if self.draws else None
+        """The percentage of draws that are nearer; draws that are as near count one half.
+
+        None if nothing was drawn.
+        """
+        return 100 * (self.nearer + self.as_near / 2) / self.draws if self.draws else None
 
     def pair_chances(self) -> Iterator[PairChance]:
         """Each pair beside chance: those of the comparison, in order.
@@ -231,6 +241,8 @@ class Chance:
             "context_pairs": self.context_pairs,
             "p_value": self.p_value,
             "percentile": self.percentile,
+            "draws_nearer": self.nearer if self.draws else None,
+            "draws_as_near": self.as_near if self.draws else None,
             "skeleton_common": self.skeleton.common,
             "skeleton_expected": self.skeleton.expected,
             "skeleton_expected_precision": self.skeleton.expected_precision,

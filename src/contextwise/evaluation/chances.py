@@ -103,11 +103,12 @@ def chance(
     >>> print(found)
     Chance: the states of every variable relabelled, 99 draws.
     <BLANKLINE>
-    distance      15      context skill  0.2308  common edges    3
-    expected      18.6    over pairs     3       expected edges  3
-    skill         0.1935                         p of the graph  1
-    nearer draws  1.01 %
-    p             0.03
+    distance       15      context skill  0.2308  common edges    3
+    expected       18.6    over pairs     3       expected edges  3
+    skill          0.1935                         p of the graph  1
+    nearer draws   0
+    draws as near  2
+    p              0.03
     <BLANKLINE>
     No pairs to get right or wrong, contexts better than chance.
     """

@@ -5,14 +5,23 @@ from there on by the bootstrap (bias-corrected and accelerated), which does not.
 training rows overlap are not independent, and their spread is too small; then the variance of the
 mean is s²·(1/n + (1 - q)/q) with q the share of the common rows that each replicate learned from
 (Nadeau and Bengio 2003), and the interval is by t.
+
+- An interval by t knows nothing of a range. Where it goes beyond the least or the largest value
+  that a metric can have, it is **cut** there, which loses no coverage.
+- Values that are all **equal** have no spread, and t says nothing: it would give an interval of
+  width 0 and a p-value of 0. So there is no interval, and p-values are exact ones. If all n paired
+  differences are the same, all signs agree, which has probability 2/2^n if the groups are alike. If
+  each of two unpaired groups has one value only, it is the share of the ways to deal the replicates
+  to the groups that set the two values as far apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import sqrt
+from dataclasses import dataclass, replace
+from math import comb, inf, sqrt
 from statistics import fmean
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +31,13 @@ from contextwise.errors import ContextwiseError, require
 FEW = 20
 """From so many replicates on, the bootstrap."""
 RESAMPLES = 9_999
+ROUNDING = 1e-12
+"""Values this close to each other, relative to the largest, are equal: they are rounded ratios."""
 
 FloatArray = npt.NDArray[np.float64]
+Range = tuple[float, float]
+"""The least and the largest value that a metric can have."""
+ANY: Range = (-inf, inf)
 
 
 @dataclass(frozen=True)
@@ -36,7 +50,8 @@ class Mean:
     mean : their mean; None if there are none
     spread : their standard deviation; None if there is one value only
     low, high : the interval; None where there is no spread to make it from
-    how : "t", "bootstrap", "t, overlapping rows", or why there is no interval
+    how : "t", "bootstrap", "t, overlapping rows" or "Welch", or why there is no interval
+    cut : whether the interval went beyond the range of the metric and was cut there
     """
 
     count: int
@@ -44,6 +59,21 @@ class Mean:
     spread: float | None
     low: float | None
     high: float | None
+    how: str
+    cut: bool = False
+
+
+class DifferenceTest(NamedTuple):
+    """The p-value of a difference of 0.
+
+    Attributes
+    ----------
+    p_value : None if it cannot be tested
+    how : "t", "t, overlapping rows", "Welch", "exact signs" or "exact permutation", or why there is
+        no p-value
+    """
+
+    p_value: float | None
     how: str
 
 
@@ -61,6 +91,8 @@ def mean_with_interval(
     *,
     confidence: float = 0.95,
     training_share: float | None = None,
+    within: Range = ANY,
+    unit: str = "replicate",
     rng: np.random.Generator,
 ) -> Mean:
     """The mean of some values and its interval.
@@ -71,6 +103,8 @@ def mean_with_interval(
     confidence : of the interval
     training_share : of the rows that each replicate learned from, if they were drawn from the same
         rows; None if every replicate has rows of its own
+    within : the least and the largest value there can be; an interval ends there
+    unit : what the values are of, for the words
     rng : generator of the bootstrap
 
     Returns
@@ -80,23 +114,64 @@ def mean_with_interval(
     Examples
     --------
     >>> mean_with_interval([1, 2, 3], rng=np.random.default_rng(0))
-    Mean(count=3, mean=2.0, spread=1.0, low=-0.484..., high=4.484..., how='t')
+    Mean(count=3, mean=2.0, spread=1.0, low=-0.484..., high=4.484..., how='t', cut=False)
+    >>> found = mean_with_interval([0.1, 0.2, 0.6], within=(0, 1), rng=np.random.default_rng(0))
+    >>> found.low, round(found.high, 2), found.cut
+    (0, 0.96, True)
     >>> mean_with_interval([0.1], rng=np.random.default_rng(0)).how
     'one replicate has no spread'
+    >>> mean_with_interval([0.1, 0.1], rng=np.random.default_rng(0)).how
+    'equal replicates have no spread'
     """
     x = np.array(values, dtype=np.float64)
+    return _mean(x, _largest(x), confidence, training_share, within, unit, rng)
+
+
+def _mean(
+    x: FloatArray,
+    scale: float,
+    confidence: float,
+    training_share: float | None,
+    within: Range,
+    unit: str,
+    rng: np.random.Generator,
+) -> Mean:
+    """The mean of values that are rounded relative to this scale."""
     if not len(x):
-        return Mean(0, None, None, None, None, "not defined for any replicate")
-    mean = fmean(values)
+        return Mean(0, None, None, None, None, f"not defined for any {unit}")
+    mean = fmean(x.tolist())
     if len(x) == 1:
-        return Mean(1, mean, None, None, None, "one replicate has no spread")
+        return Mean(1, mean, None, None, None, f"one {unit} has no spread")
+    if _are_equal(x, scale):
+        return Mean(len(x), mean, 0.0, None, None, f"equal {unit}s have no spread")
     spread = float(x.std(ddof=1))
     if training_share is None and len(x) >= FEW:
         low, high = _bootstrap(x, confidence, rng)
         return Mean(len(x), mean, spread, low, high, "bootstrap")
     half = _t_quantile(confidence, len(x) - 1) * standard_error(x, training_share)
-    how = "t" if training_share is None else "t, overlapping rows"
-    return Mean(len(x), mean, spread, mean - half, mean + half, how)
+    return _cut(Mean(len(x), mean, spread, mean - half, mean + half, _by_t(training_share)), within)
+
+
+def _largest(*values: FloatArray) -> float:
+    return max(float(np.abs(own).max(initial=0)) for own in values)
+
+
+def _are_equal(x: FloatArray, scale: float) -> bool:
+    return float(np.ptp(x)) <= ROUNDING * scale
+
+
+def _by_t(training_share: float | None) -> str:
+    return "t" if training_share is None else "t, overlapping rows"
+
+
+def _cut(found: Mean, within: Range) -> Mean:
+    """The interval inside the range; a mean outside of it has no such range."""
+    least, most = within
+    if found.mean is None or found.low is None or found.high is None:
+        return found
+    if not least <= found.mean <= most or (found.low >= least and found.high <= most):
+        return found
+    return replace(found, low=max(found.low, least), high=min(found.high, most), cut=True)
 
 
 def standard_error(values: FloatArray, training_share: float | None) -> float:
@@ -110,60 +185,123 @@ def _t_quantile(confidence: float, freedom: int) -> float:
 
 
 def _bootstrap(x: FloatArray, confidence: float, rng: np.random.Generator) -> tuple[float, float]:
-    if np.ptp(x) < 1e-12 * max(1.0, float(np.abs(x).max())):  # nothing to resample
-        return float(x.mean()), float(x.mean())
     found = require("scipy.stats", "statistics").bootstrap(
         (x,), np.mean, confidence_level=confidence, n_resamples=RESAMPLES, rng=rng
     )
     return float(found.confidence_interval.low), float(found.confidence_interval.high)
 
 
-def paired_p_value(differences: Sequence[float], training_share: float | None = None) -> float:
-    """The two-sided p-value of a mean difference of 0, by Student's t.
+# -- differences ---------------------------------------------------------------------------------
+
+
+def paired_difference(
+    first: Sequence[float],
+    second: Sequence[float],
+    *,
+    confidence: float = 0.95,
+    training_share: float | None = None,
+    within: Range = ANY,
+    unit: str = "replicate",
+    rng: np.random.Generator,
+) -> tuple[Mean, DifferenceTest]:
+    """The mean difference of results on the same rows, by Student's t.
 
     Parameters
     ----------
-    differences : one per replicate, each between two results on the same rows
-    training_share : as in `mean_with_interval`
+    first, second : values of the two groups, the k-th of both on the same rows
+    confidence, training_share, unit, rng
+        As in `mean_with_interval`.
+    within : the least and the largest value of the metric
 
     Returns
     -------
-    float
-        1 if all differences are 0; 0 if all are the same and not 0.
+    Mean, DifferenceTest
 
     Examples
     --------
-    >>> round(paired_p_value([1.0, 2.0, 3.0]), 4), round(paired_p_value([1.0, 2.0, 3.0], 0.5), 4)
-    (0.0742, 0.2254)
+    >>> rng = np.random.default_rng(0)
+    >>> _, test = paired_difference([1, 2, 3], [0, 0, 0], rng=rng)
+    >>> round(test.p_value, 4), test.how
+    (0.0742, 't')
+
+    Six times the same difference: all six signs agree, which two in 2^6 do.
+
+    >>> paired_difference([0.5] * 6, [0.2] * 6, rng=rng)[1]
+    DifferenceTest(p_value=0.03125, how='exact signs')
     """
-    x = np.array(differences, dtype=np.float64)
-    error = standard_error(x, training_share)
-    if error <= 1e-15 * float(np.abs(x).max(initial=0)):
-        return 1.0 if not x.any() else 0.0
-    return float(2 * require("scipy.stats", "statistics").t.sf(abs(x.mean()) / error, len(x) - 1))
+    a, b = (np.array(values, dtype=np.float64) for values in (first, second))
+    scale = _largest(a, b)
+    apart = _apart(within)
+    mean = _mean(a - b, scale, confidence, training_share, apart, unit, rng)
+    return mean, _paired_test(a - b, scale, training_share, unit)
+
+
+def _paired_test(
+    x: FloatArray, scale: float, training_share: float | None, unit: str
+) -> DifferenceTest:
+    if len(x) < 2:
+        return DifferenceTest(None, f"too few {unit}s")
+    if _are_equal(x, scale):
+        if abs(float(x.mean())) <= ROUNDING * scale:
+            return DifferenceTest(1.0, "exact signs")
+        if training_share is not None:
+            return DifferenceTest(None, "no spread, overlapping rows")
+        return DifferenceTest(2.0 ** (1 - len(x)), "exact signs")
+    t = abs(float(x.mean())) / standard_error(x, training_share)
+    p_value = float(2 * require("scipy.stats", "statistics").t.sf(t, len(x) - 1))
+    return DifferenceTest(p_value, _by_t(training_share))
+
+
+def _apart(within: Range) -> Range:
+    """The least and the largest difference of two values of a range."""
+    return within[0] - within[1], within[1] - within[0]
 
 
 def unpaired_difference(
-    first: Sequence[float], second: Sequence[float], *, confidence: float = 0.95
-) -> tuple[Mean, float]:
+    first: Sequence[float],
+    second: Sequence[float],
+    *,
+    confidence: float = 0.95,
+    within: Range = ANY,
+    unit: str = "replicate",
+) -> tuple[Mean, DifferenceTest]:
     """The difference of two means on different rows, by Welch's test.
 
     Parameters
     ----------
     first, second : values of the two groups
     confidence : of the interval
+    within : the least and the largest value of the metric
+    unit : what the values are of, for the words
 
     Returns
     -------
-    Mean, p-value
+    Mean, DifferenceTest
+
+    Examples
+    --------
+    Of the 20 ways to deal six replicates to two groups, two set the values so far apart.
+
+    >>> unpaired_difference([0.5] * 3, [0.2] * 3)[1]
+    DifferenceTest(p_value=0.1, how='exact permutation')
     """
     a, b = (np.array(values, dtype=np.float64) for values in (first, second))
-    count, mean = min(len(a), len(b)), float(a.mean() - b.mean())
-    if max(float(np.ptp(a)), float(np.ptp(b))) == 0:
-        return Mean(count, mean, None, None, None, "no spread in either group"), float(mean == 0)
-    test = require("scipy.stats", "statistics").ttest_ind(a, b, equal_var=False)
-    ends = test.confidence_interval(confidence)
-    return Mean(count, mean, None, float(ends.low), float(ends.high), "Welch"), float(test.pvalue)
+    count, scale = min(len(a), len(b)), _largest(a, b)
+    mean = float(a.mean() - b.mean()) if count else None
+    if mean is None or count < 2:
+        why = f"one {unit} has no spread" if count else f"not defined for any {unit}"
+        return Mean(count, mean, None, None, None, why), DifferenceTest(None, f"too few {unit}s")
+    if _are_equal(a, scale) and _are_equal(b, scale):
+        why = f"equal {unit}s have no spread"
+        ways = comb(len(a) + len(b), count)
+        as_far = ways if abs(mean) <= ROUNDING * scale else 1 + (len(a) == len(b))
+        return Mean(count, mean, None, None, None, why), DifferenceTest(
+            as_far / ways, "exact permutation"
+        )
+    welch = require("scipy.stats", "statistics").ttest_ind(a, b, equal_var=False)
+    low, high = map(float, welch.confidence_interval(confidence))
+    found = _cut(Mean(count, mean, None, low, high, "Welch"), _apart(within))
+    return found, DifferenceTest(float(welch.pvalue), "Welch")
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import isnan
+from math import inf, isnan
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
@@ -39,6 +39,15 @@ METRICS: Mapping[str, Callable[[Comparison], float | None]] = {
     "skill": _skill,
 }
 """What is summarized; distance, FP and FN as shares of all assertions."""
+RANGES: Mapping[str, tuple[float, float]] = {
+    "distance": (0, 1),
+    "fp": (0, 1),
+    "fn": (0, 1),
+    "mcc": (-1, 1),
+    "kappa": (-1, 1),
+    "skill": (-inf, 1),
+}
+"""The least and the largest value of each of them; an interval is cut there."""
 SMALLER_IS_BETTER = frozenset({"distance", "fp", "fn"})
 SHARES = "Distance, FP and FN are shares of all assertions."
 """What has to be said beside these metrics."""

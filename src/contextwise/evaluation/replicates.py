@@ -19,7 +19,7 @@ import numpy as np
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation.intervals import check_training_share
-from contextwise.evaluation.metrics import METRICS
+from contextwise.evaluation.metrics import METRICS, RANGES
 from contextwise.evaluation.summaries import Summary, Values, summarize_values
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def summarize(
         paired=_is_paired(grouped, over_truths, paired),
         confidence=confidence,
         training_share=None if over_truths else training_share,
+        ranges=RANGES,
         alpha=alpha,
         rng=rng,
     )

@@ -11,7 +11,7 @@ import csv
 import io
 import os
 from collections.abc import Mapping, Sequence
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from statistics import fmean
 
 from contextwise.errors import ParseError
@@ -28,6 +28,19 @@ SMALLER = SMALLER_IS_BETTER | {
 LARGER = frozenset(
     {"mcc", "kappa", "skill", "f1", "precision", "recall", "accuracy", "jaccard", "tp", "tn"}
 )
+
+RANGES: Mapping[str, tuple[float, float]] = {
+    **dict.fromkeys(SMALLER | LARGER, (0, inf)),
+    **dict.fromkeys(
+        (
+            "normalized", "mean_pair_distance", "false_positive_rate", "false_negative_rate",
+            "fp_share", "fn_share", "f1", "precision", "recall", "accuracy", "jaccard",
+        ),
+        (0, 1),
+    ),
+    "mcc": (-1, 1), "kappa": (-1, 1), "skill": (-inf, 1),
+}  # fmt: skip
+"""The least and the largest value of the metrics that are known here."""
 
 Results = dict[str, dict[str, list[float | None]]]
 """For each metric and group one value per truth; None where no run has one."""

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation.intervals import (
+    ANY,
+    DifferenceTest,
     Mean,
+    Range,
     holm,
     mean_with_interval,
-    paired_p_value,
+    paired_difference,
     unpaired_difference,
 )
 from contextwise.evaluation.metrics import SMALLER_IS_BETTER
@@ -53,6 +57,7 @@ class Difference:
     metric, first, second : the names
     value : the mean difference with its interval
     p_value : that there is none; None if it cannot be tested
+    test : by which test, or why there is none
     adjusted : after Holm, over all differences of this metric
     """
 
@@ -61,6 +66,7 @@ class Difference:
     second: str
     value: Mean
     p_value: float | None
+    test: str
     adjusted: float | None
 
 
@@ -119,6 +125,7 @@ class Summary:
                 "low": one.value.low,
                 "high": one.value.high,
                 "interval": one.value.how,
+                "cut": one.value.cut,
             }
             for one in self.means
         ]
@@ -135,11 +142,30 @@ class Summary:
                 "low": one.value.low,
                 "high": one.value.high,
                 "interval": one.value.how,
+                "cut": one.value.cut,
                 "p_value": one.p_value,
+                "test": one.test,
                 "holm_p_value": one.adjusted,
             }
             for one in self.differences
         ]
+
+    def rows(self) -> list[dict[str, object]]:
+        """Means and differences as one table: where ``minus`` names a group, it is a difference."""
+        tested = dict.fromkeys(("p_value", "test", "holm_p_value"))
+        means = [{"group": one["group"], "minus": None, **one, **tested} for one in self.records()]
+        differences = (
+            {
+                **record,
+                "group": record["first"],
+                "minus": record["second"],
+                "mean": record["difference"],
+                "spread": one.value.spread,
+            }
+            for one, record in zip(self.differences, self.difference_records(), strict=True)
+        )
+        head = means[0] if means else {}
+        return means + [{key: record.get(key) for key in head} for record in differences]
 
 
 def summarize_values(
@@ -150,6 +176,7 @@ def summarize_values(
     smaller_is_better: Container[str] = SMALLER_IS_BETTER,
     confidence: float = 0.95,
     training_share: float | None = None,
+    ranges: Mapping[str, Range] = MappingProxyType({}),
     alpha: float = 0.05,
     rng: Seed = 0,
 ) -> Summary:
@@ -169,6 +196,9 @@ def summarize_values(
         Of the intervals.
     training_share : float, optional
         As in `summarize`.
+    ranges : mapping from metrics to two numbers
+        The least and the largest value that a metric can have, where it has such; intervals are cut
+        there.
     alpha : float
         The level of the critical difference.
     rng : generator or seed
@@ -185,17 +215,18 @@ def summarize_values(
     >>> ranking.groups, ranking.ranks
     (('trees', 'pairs', 'none'), (1.0, 2.0, 3.0))
     """
-    options: dict[str, Any] = {"confidence": confidence, "rng": np.random.default_rng(rng)}
-    options["training_share"] = training_share
+    common: dict[str, Any] = {"confidence": confidence, "rng": np.random.default_rng(rng)}
+    common |= {"training_share": training_share, "unit": unit}
+    of = {metric: {**common, "within": ranges.get(metric, ANY)} for metric in values}
     means = [
-        _group_mean(group, metric, own, options)
+        _group_mean(group, metric, own, of[metric])
         for metric, by_group in values.items()
         for group, own in by_group.items()
     ]
     differences = [
         one
         for metric, by_group in values.items()
-        for one in _differences(metric, by_group, paired, options)
+        for one in _differences(metric, by_group, paired, of[metric])
     ]
     rankings = []
     if unit == "truth":
@@ -227,30 +258,24 @@ def _differences(
         (a, b, *_difference(by_group[a], by_group[b], paired, options))
         for a, b in combinations(by_group, 2)
     ]
-    adjusted = iter(holm([p for *_, p in found if p is not None]))
+    adjusted = iter(holm([test.p_value for *_, test in found if test.p_value is not None]))
     return [
-        Difference(metric, a, b, value, p, None if p is None else next(adjusted))
-        for a, b, value, p in found
+        Difference(metric, a, b, value, *test, None if test.p_value is None else next(adjusted))
+        for a, b, value, test in found
     ]
 
 
 def _difference(
     first: Values, second: Values, paired: bool, options: Mapping[str, Any]
-) -> tuple[Mean, float | None]:
+) -> tuple[Mean, DifferenceTest]:
     if paired:
         both = [
-            a - b for a, b in zip(first, second, strict=True) if a is not None and b is not None
+            (a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None
         ]
-        value = mean_with_interval(both, **options)
-        share = options.get("training_share")
-        return value, paired_p_value(both, share) if len(both) > 1 else None
+        return paired_difference([a for a, _ in both], [b for _, b in both], **options)
     a, b = ([value for value in values if value is not None] for values in (first, second))
-    if min(len(a), len(b)) < 2:
-        mean = float(np.mean(a) - np.mean(b)) if a and b else None
-        return Mean(
-            min(len(a), len(b)), mean, None, None, None, "one replicate has no spread"
-        ), None
-    return unpaired_difference(a, b, confidence=options["confidence"])
+    own = {key: options[key] for key in ("confidence", "within", "unit")}
+    return unpaired_difference(a, b, **own)
 
 
 def _ranking(

@@ -35,7 +35,8 @@ OF_DISTANCE: tuple[tuple[str, str, Style, str], ...] = (
     ("distance", "distance", "count", "The assertions on which the models differ."),
     ("expected", "expected", "count", "The expected distance of a guess by chance, exactly."),
     ("skill", "skill", "rate", "1 - distance / expected: 1 is perfect, 0 is as good as chance."),
-    ("percentile", "nearer draws", "share", "Draws that are nearer; ties count one half."),
+    ("draws_nearer", "nearer draws", "count", "Draws that are nearer to the true model."),
+    ("draws_as_near", "draws as near", "count", "Draws that are exactly as near as the guess."),
     ("p_value", "p", "probability", "How often a guess by chance is at least as near."),
 )
 OF_CONTEXTS: tuple[tuple[str, str, Style, str], ...] = (
@@ -112,8 +113,6 @@ def _measures(
 ) -> Iterator[Measure]:
     for key, label, style, meaning in wanted:
         value: Cell = values[key]  # type: ignore[assignment]
-        if key == "percentile" and isinstance(value, float):
-            value = value / 100
         if style == "count" and isinstance(value, Fraction) and value >= ROUND_FROM:
             value = round(value)
         yield Measure(key, label, value, style, meaning)
@@ -175,7 +174,7 @@ def pairs_beside_chance(found: Chance, top: int) -> Table | None:
 
 def chances_table(guesses: Sequence[Guess]) -> Table:
     """Several guesses beside chance, one row each."""
-    wanted = [one for one in (*OF_DISTANCE, *OF_CONTEXTS) if one[0] != "percentile"]
+    wanted = [one for one in (*OF_DISTANCE, *OF_CONTEXTS) if not one[0].startswith("draws")]
     columns = [Column("guess", "name"), *(Column(label, style) for _, label, style, _ in wanted)]
     columns.append(Column("verdict", "words"))
     rows = []

@@ -69,7 +69,7 @@ class PlaneSeries:
     name : of the group or of the guess
     colour, path : of its mark
     points : the guesses
-    mean : of the group, if it has an interval
+    mean : of the group, if it has an interval of either kind of error
     """
 
     name: str
@@ -156,4 +156,4 @@ def error_shares(comparison: Comparison) -> tuple[float, float]:
 
 def _mean(summary: Summary, group: str) -> PlaneMean | None:
     mean = PlaneMean(summary.mean(group, "fp"), summary.mean(group, "fn"))
-    return None if mean.fp.low is None or mean.fn.low is None else mean
+    return None if mean.fp.low is None and mean.fn.low is None else mean

@@ -35,9 +35,10 @@ def summary_parts(summary: Summary) -> list[Part]:
     >>> print(as_text(summary_parts(found)))
     The mean of each group, with its 95 % interval:
     group  replicates  distance
-    trees           2  0.4167 (-0.6422 to 1.4755)
+    trees           2  0.4167 (0 to 1)
     <BLANKLINE>
-    Intervals: t. Distance, FP and FN are shares of all assertions.
+    Intervals: t. Intervals are cut where the metric ends. Distance, FP and FN are shares of all
+    assertions.
     """
     parts: list[Part] = [_means(summary)]
     if summary.differences:
@@ -116,15 +117,40 @@ def _truths(rankings: Iterable[Ranking]) -> str:
 
 
 def _notes(summary: Summary) -> Iterable[str]:
-    kinds = dict.fromkeys(one.value.how for one in summary.means)
+    means = [one.value for one in summary.means]
+    differences = [one.value for one in summary.differences]
+    kinds = dict.fromkeys(value.how for value in means)
     yield f"Intervals: {'; '.join(kinds)}."
     if summary.training_share is not None:
         share = f"{100 * summary.training_share:g} %"
         yield f"Each replicate learned from {share} of the same rows, and variances allow for it."
-    if any(one.p_value is None for one in summary.differences):
-        yield f"A difference is tested where both groups have two {summary.unit}s at least."
+    if any(value.cut for value in (*means, *differences)):
+        yield "Intervals are cut where the metric ends."
+    yield from _tests(summary)
     undefined = sum(one.undefined for one in summary.means)
     if undefined:
         yield f"{plural(undefined, 'value')} not defined and left out."
     if summary.of_assertions:
         yield SHARES
+
+
+def _tests(summary: Summary) -> Iterable[str]:
+    """What has to be said of differences that have no p-value by t."""
+    unit, tests = summary.unit, {one.test for one in summary.differences}
+    if f"too few {unit}s" in tests:
+        yield f"A difference is tested where both groups have two {unit}s at least."
+    if "exact signs" in tests:
+        yield (
+            f"Where all {unit}s have the same difference there is no spread for t; p is then exact:"
+            " how often all signs agree."
+        )
+    if "exact permutation" in tests:
+        yield (
+            f"Where all {unit}s of a group are equal there is no spread for t; p is then exact: "
+            "how often dealing them to the groups at random sets them as far apart."
+        )
+    if "no spread, overlapping rows" in tests:
+        yield (
+            f"Where all {unit}s have the same difference and their rows overlap, nothing can be "
+            "tested."
+        )

@@ -142,19 +142,23 @@ def _add_guess(picture: Element, one: PlaneSeries, point: PlanePoint, end: float
 
 
 def _add_mean(picture: Element, one: PlaneSeries, mean: PlaneMean, end: float) -> None:
-    """The mark of a group, larger and hollow, on its two intervals."""
-    (fp, *fp_ends), (fn, *fn_ends) = (
-        (own.mean or 0.0, own.low or 0.0, own.high or 0.0) for own in (mean.fp, mean.fn)
-    )
+    """The mark of a group, larger and hollow, on the intervals it has."""
+    fp, fn = mean.fp.mean or 0.0, mean.fn.mean or 0.0
     drawn = add(picture, "g", class_="mean", stroke=one.colour, fill="none", pointer_events="all")
     words = f"{shown(one.name)}, mean of {mean.fp.count}: FP {_with_ends(mean.fp)}, "
     add_tip(drawn, words + f"FN {_with_ends(mean.fn)}")
-    add_line(drawn, *(_place(share, fn, end) for share in fp_ends), stroke_opacity="0.6")
-    add_line(drawn, *(_place(fp, share, end) for share in fn_ends), stroke_opacity="0.6")
+    if mean.fp.low is not None and mean.fp.high is not None:
+        ends = (_place(share, fn, end) for share in (mean.fp.low, mean.fp.high))
+        add_line(drawn, *ends, stroke_opacity="0.6")
+    if mean.fn.low is not None and mean.fn.high is not None:
+        ends = (_place(fp, share, end) for share in (mean.fn.low, mean.fn.high))
+        add_line(drawn, *ends, stroke_opacity="0.6")
     x, y = map(coordinate, _place(fp, fn, end))
     add(drawn, "path", d=one.path, transform=f"translate({x} {y}) scale(1.7)")
 
 
 def _with_ends(value: Mean) -> str:
-    mean, low, high = (100 * (own or 0.0) for own in (value.mean, value.low, value.high))
-    return f"{mean:.3g} % ({low:.3g} to {high:.3g})"
+    mean = f"{100 * (value.mean or 0.0):.3g} %"
+    if value.low is None or value.high is None:
+        return mean
+    return f"{mean} ({100 * value.low:.3g} to {100 * value.high:.3g})"

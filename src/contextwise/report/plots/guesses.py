@@ -212,7 +212,7 @@ def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None)
     """The normalized distance of each guess, and the mean of each group with its 95 % interval.
 
     Intervals are those of `contextwise.evaluation.intervals`: Student's for few guesses, by the
-    bootstrap for many; a group of one has none.
+    bootstrap for many; a group of one, or of equal guesses, has none.
 
     Parameters
     ----------
@@ -231,12 +231,12 @@ def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None)
         values = np.array([c.normalized for c in guesses])
         spread = 0.22 * np.linspace(-1, 1, len(values)) if len(values) > 1 else np.zeros(1)
         axes.plot(values, row + spread, marker, color=colour, markersize=3.5, alpha=0.7, mew=0)
-        found_mean = mean_with_interval(values.tolist(), rng=np.random.default_rng(0))
+        found_mean = mean_with_interval(
+            values.tolist(), within=(0, 1), rng=np.random.default_rng(0)
+        )
         mean, ends = float(values.mean()), None
         if found_mean.low is not None and found_mean.high is not None:
-            # No normalized distance is below 0 or above 1, whatever the interval says.
-            low, high = max(found_mean.low, 0.0), min(found_mean.high, 1.0)
-            ends = [[max(mean - low, 0.0)], [max(high - mean, 0.0)]]
+            ends = [[max(mean - found_mean.low, 0.0)], [max(found_mean.high - mean, 0.0)]]
         axes.errorbar(mean, row, xerr=ends, fmt="|", color="black", capsize=3, ms=9, lw=1)
     names = cut_names(list(found), 24)
     sizes = [len(guesses) for guesses in found.values()]
