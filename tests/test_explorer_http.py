@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import re
 import sqlite3
@@ -11,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shiny import reactive
 
 from contextwise.errors import ContextwiseError
+from contextwise.explorer import app
 from contextwise.explorer.results import read_results
-from contextwise.explorer.server import LARGEST_UPLOAD, guarded
+from contextwise.explorer.server import LARGEST_UPLOAD, ask_once, guarded
+from contextwise.explorer.view import View
 
 # -- who may connect -----------------------------------------------------------------------------
 
@@ -42,6 +46,28 @@ def _answer(scope: dict[str, Any], host: str = "127.0.0.1") -> Any:
 def _request(method: str = "GET", kind: str = "http", **headers: str) -> dict[str, Any]:
     pairs = [(key.replace("_", "-").encode(), value.encode()) for key, value in headers.items()]
     return {"type": kind, "method": method, "headers": pairs}
+
+
+def test_the_page_is_asked_for_once_at_the_start_and_begins_its_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun: list[View] = []
+    monkeypatch.setattr(app, "begin_ahead", lambda view, *_: begun.append(view))
+    asyncio.run(ask_once(app.explorer()))
+    assert begun == [View()]
+
+
+def test_no_source_is_read_where_a_reactive_function_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app.explorer()
+
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(inspect, "getsourcelines", never)
+    reactive.calc(lambda: 1)
+    reactive.effect(lambda: None)
 
 
 def test_other_sites_other_names_and_large_uploads_are_refused() -> None:

@@ -26,7 +26,7 @@ from contextwise.explorer.computations import Findings
 from contextwise.explorer.job import prepare
 from contextwise.explorer.state import Ahead, Key, State, begin_ahead
 from contextwise.explorer.view import Entries, View, library
-from contextwise.explorer.wiring import Input, follow, on, text
+from contextwise.explorer.wiring import Input, follow, forgo_traces, on, text
 from contextwise.models.structure import Model
 
 STATIC = Path(__file__).parent / "static"
@@ -65,6 +65,7 @@ def explorer(
     kept: dict[Key, Findings] = {}
     ahead: Ahead = {}
     prepare()
+    forgo_traces()
 
     def start(query: str) -> View:
         view = View.parse(query)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -45,7 +45,12 @@ def serve(
         ws_max_size=2**20,
         ws_per_message_deflate=False,  # on one machine, packing costs more than it saves
     )
-    server = _Server(config, lambda: _announce(address, open_browser, tell))
+
+    async def ready() -> None:
+        _announce(address, open_browser, tell)
+        await ask_once(app)
+
+    server = _Server(config, ready)
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
 
@@ -53,19 +58,44 @@ def serve(
 class _Server(uvicorn.Server):
     """A server that says when it answers."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._ready()
+        await self._ready()
 
 
 def _announce(address: str, open_browser: bool, tell: Callable[[str], None]) -> None:
     tell(address)
     if open_browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+async def ask_once(app: ASGIApp) -> None:
+    """Ask for the page before anybody does, while the browser starts.
+
+    What makes the page is loaded then, and what it shows has been begun.
+    """
+    scope: Scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": "/",
+        "root_path": "",
+        "query_string": b"",
+        "headers": [],
+    }
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        """Nobody reads it."""
+
+    await app(scope, receive, send)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -190,8 +190,10 @@ def fits(domain: Domain, other: Domain) -> bool:
     >>> fits(Domain({"A": 2, "B": 3}), Domain({"B": 3, "A": 2}))
     True
     """
+    if domain == other:
+        return True  # as nearly always where they fit, and at once
     if len(domain) != len(other) or set(domain.names) != set(other.names):
-        return False  # as nearly always, and at once
+        return False  # as nearly always where they do not
     try:
         alignment(other, domain)
     except DomainError:

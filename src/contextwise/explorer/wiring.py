@@ -15,8 +15,9 @@ from typing import Any, Generic, TypeVar
 
 from htmltools import TagChild
 from shiny import reactive, render, req
+from shiny.reactive import _reactives
 from shiny.render.renderer import Jsonifiable, Renderer
-from shiny.session import require_active_session
+from shiny.session import _session, require_active_session
 from shiny.types import SilentException
 
 from contextwise.errors import ContextwiseError
@@ -120,6 +121,18 @@ def follow(wanted: Callable[[], T], update: Callable[[T], object]) -> None:
         if not first:
             update(value)
         first = False
+
+
+def forgo_traces() -> None:
+    """Keep Shiny from looking up where each reactive function is written.
+
+    It reads and parses source files for traces that nobody collects here, which is half of what a
+    session needs to start. A Shiny that has no such function is left as it is.
+    """
+    modules: tuple[Any, ...] = (_reactives, _session)
+    for module in modules:
+        if hasattr(module, "extract_source_ref"):
+            module.extract_source_ref = lambda function: {}
 
 
 Content = Callable[[], TagChild | Awaitable[TagChild]]

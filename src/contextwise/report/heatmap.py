@@ -31,11 +31,11 @@ from contextwise.report.shares import Shares, shares_of
 
 BLANK, AGREED, FIRST_FP, FIRST_FN = 0, 1, 2, 2 + len(STEPS)
 OPEN = FIRST_FN + len(STEPS)
+"""The codes of a cell: nothing, no error of this kind, a code for each step of each kind, open."""
 CUT = 0.7
 """The share of a tree's height at which it is cut into blocks of variables that err alike."""
 SMALLEST, BLOCKS = 0.03, 6
 """The least share of the variables, three or more, that is a block, and the most blocks."""
-"""The codes of a cell: nothing, no error of this kind, a code for each step of each kind, open."""
 
 
 @dataclass(frozen=True, eq=False)

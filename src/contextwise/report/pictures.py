@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from zlib import compress
 
+import numpy as np
+
 from contextwise.comparison.compare import Comparison
 from contextwise.models.numbers import name
 from contextwise.report.colours import (
@@ -72,7 +74,7 @@ def _deflated(data: object) -> str:
 
 def heat_legends(heat: HeatMap) -> list[Legend]:
     """What the colours of a heat map mean: only those that occur in it."""
-    codes = set(heat.codes.ravel().tolist())
+    codes = set(np.flatnonzero(np.bincount(heat.codes.ravel())).tolist())
     legends = []
     for kind, first in zip(ERRORS, (FIRST_FP, FIRST_FN), strict=True):
         entries = tuple(
