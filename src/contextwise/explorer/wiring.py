@@ -8,6 +8,7 @@ it is, or is ignored.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from inspect import isawaitable
@@ -15,9 +16,8 @@ from typing import Any, Generic, TypeVar
 
 from htmltools import TagChild
 from shiny import reactive, render, req
-from shiny.reactive import _reactives
 from shiny.render.renderer import Jsonifiable, Renderer
-from shiny.session import _session, require_active_session
+from shiny.session import require_active_session
 from shiny.types import SilentException
 
 from contextwise.errors import ContextwiseError
@@ -129,8 +129,8 @@ def forgo_traces() -> None:
     It reads and parses source files for traces that nobody collects here, which is half of what a
     session needs to start. A Shiny that has no such function is left as it is.
     """
-    modules: tuple[Any, ...] = (_reactives, _session)
-    for module in modules:
+    for name in ("shiny.reactive._reactives", "shiny.session._session"):
+        module: Any = sys.modules.get(name)
         if hasattr(module, "extract_source_ref"):
             module.extract_source_ref = lambda function: {}
 
