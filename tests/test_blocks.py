@@ -128,7 +128,7 @@ def test_processes_give_the_same(tmp_path: Path) -> None:
 def test_other_models_are_refused(tmp_path: Path) -> None:
     distance_matrix(SIX, store=tmp_path)
     others = [Structure(examples.load("six").domain)] * len(SIX)
-    with pytest.raises(ContextwiseError, match="another configuration: digest is"):
+    with pytest.raises(ContextwiseError, match="another configuration: fingerprint of models"):
         distance_matrix(others, store=tmp_path)
 
 

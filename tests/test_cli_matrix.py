@@ -132,7 +132,7 @@ def test_a_store_keeps_the_matrix(tmp_path: Path) -> None:
     first = run(*options).stdout
     assert json.loads(first)["distances"] == DISTANCES
     assert run(*options).stdout == first
-    with pytest.raises(ContextwiseError, match="holds a run with another configuration: digest"):
+    with pytest.raises(ContextwiseError, match="run with another configuration: fingerprint of m"):
         run("six", "six", "six", "--store", str(tmp_path / "run"))
 
 

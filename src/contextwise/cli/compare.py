@@ -9,7 +9,7 @@ import click
 
 from contextwise.cli.chance import Drawn, chance_options
 from contextwise.cli.compare_output import Given, Result, as_records, as_text, print_rows
-from contextwise.cli.groups import group_option, show_groups, show_truths
+from contextwise.cli.groups import group_option, refuse_both, show_groups, show_truths
 from contextwise.cli.models import load, model_argument, only_one_from_stdin, short_names
 from contextwise.cli.options import (
     csv_option,
@@ -195,12 +195,9 @@ def _refuse_other_questions(
     guesses: tuple[str, ...], groups: tuple[str, ...], truths: str | None, of_one_guess: bool
 ) -> None:
     """Groups, many truths and single guesses are three questions; one at a time."""
-    if groups and (guesses or truths):
-        raise click.UsageError("with --group, give the guesses as groups only")
     if truths and len(guesses) != 1:
         raise click.UsageError("--truths takes one GUESS")
-    if not groups and not guesses:
-        raise click.UsageError("Missing argument 'GUESS...'")
+    refuse_both(guesses, groups)
     if (groups or truths) and of_one_guess:
         raise click.UsageError("--chance, --per-pair and --exit-code are about single guesses")
 

@@ -52,13 +52,15 @@ def convert(
       contextwise convert - - --from mn --to json < learned.mn
     """
     from contextwise.formats import encode, write
+    from contextwise.models.alignment import named
 
     if target == "-" and target_format is None:
         raise click.UsageError("say with --to in which format to write to standard output")
     model = load(source, format=source_format, zero_weights=zero_weights)
     if names_from is not None:
         only_one_from_stdin([source, names_from])
-        model = model.aligned_to(load(names_from).domain, align="position")
+        with named(names_from, source):
+            model = model.aligned_to(load(names_from).domain, align="position")
     if target == "-" and target_format is not None:
         click.echo(encode(model, target_format), nl=False)
     else:

@@ -9,6 +9,7 @@ import click
 from contextwise.cli.models import (
     ZeroWeights,
     load_all,
+    load_rows,
     model_argument,
     reading_options,
     short_names,
@@ -71,6 +72,8 @@ def explore(
     if run is not None:
         kind_of_run(str(run), name=str(run))
     loaded = load_all(models, format=format_name, zero_weights=zero_weights)
+    if data is not None and loaded:
+        load_rows(str(data), loaded[0].domain)  # rows of other variables are an error that says so
     serve(
         explorer(list(zip(short_names(models), loaded, strict=True)), run=run, data=data),
         host=host,

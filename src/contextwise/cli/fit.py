@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     help="What is maximised; likelihood needs exact inference.",
 )
 @click.option("--l2", type=click.FloatRange(min=0), help="L2 penalty.  [default: 0.1]")
-@click.option("--l1", type=click.FloatRange(min=0), default=0.0, help="L1 penalty.  [default: 0]")
+@click.option(
+    "--l1", type=click.FloatRange(min=0), default=0, show_default=True, help="L1 penalty."
+)
 @click.option(
     "--tolerance",
     type=click.FloatRange(min=0, min_open=True),

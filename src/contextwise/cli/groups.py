@@ -59,6 +59,14 @@ def group_files(texts: Sequence[str]) -> dict[str, list[str]]:
     return groups
 
 
+def refuse_both(guesses: Sequence[str], groups: Sequence[str]) -> None:
+    """Guesses are given one by one or as groups: not both, and not none."""
+    if groups and guesses:
+        raise click.UsageError("with --group, give the guesses as groups only")
+    if not groups and not guesses:
+        raise click.UsageError("Missing argument 'GUESS...'")
+
+
 def show_groups(
     true: Model,
     groups: Sequence[str],

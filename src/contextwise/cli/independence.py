@@ -26,14 +26,7 @@ UNDECIDED = EXIT_CODES["undecided"]
 @click.command()
 @model_argument("model")
 @click.argument("question", metavar="QUERY")
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="After which the answer is: undecided.",
-)
+@time_limit_option("After which the answer is: undecided.", 60)
 @reading_options
 @json_option()
 @click.pass_context

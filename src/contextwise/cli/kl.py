@@ -52,11 +52,13 @@ def kl(
       contextwise kl true.mn fitted.mn --json
     """
     from contextwise.distributions.divergence import divergences
+    from contextwise.models.alignment import named
 
     only_one_from_stdin([p, q])
     models = [load_weighted(name, format=format_name) for name in (p, q)]
     if by_position:
-        models[1] = models[1].aligned_to(models[0].domain, align="position")
+        with named(p, q):
+            models[1] = models[1].aligned_to(models[0].domain, align="position")
     try:
         found = divergences(
             *models,

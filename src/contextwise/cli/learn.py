@@ -122,12 +122,18 @@ def _own_options(learner: type[Learner], doc: str) -> list[click.Parameter]:
             click.Option(
                 [flag, name],
                 type=kind,
-                default=default,
+                default=_short(default),
                 show_default=default is not None,
                 help=texts.get(name, "").split("\n\n")[0],
             )
         )
     return options
+
+
+def _short(default: Any) -> Any:
+    """A default as the help shows it: 10, not 10.0."""
+    whole = isinstance(default, float) and default.is_integer()
+    return int(default) if whole else default
 
 
 def _click_type(hint: Any) -> click.ParamType[Any] | None:
@@ -221,7 +227,7 @@ def _selected(
 def _grid_values(learner: Learner, text: str) -> tuple[str, list[Any]]:
     """A parameter and its values, as in ``penalty=1,5,25``."""
     name, kind, listed = named_parameter(type(learner), text, "--grid", "penalty=1,5,25")
-    return name, [kind.convert(value.strip(), None, None) for value in listed.split(",")]
+    return name, [_value(kind, value, f"--grid {name}") for value in listed.split(",")]
 
 
 def parse_parameter(learner: type[Learner], text: str, option: str) -> tuple[str, Any]:
@@ -234,7 +240,15 @@ def parse_parameter(learner: type[Learner], text: str, option: str) -> tuple[str
     option : which option gave it, for messages
     """
     name, kind, value = named_parameter(learner, text, option, "penalty=10")
-    return name, kind.convert(value.strip(), None, None)
+    return name, _value(kind, value, f"{option} {name}")
+
+
+def _value(kind: click.ParamType[Any], text: str, where: str) -> Any:
+    """The value of a parameter; one of another type is an error that names the parameter."""
+    try:
+        return kind.convert(text.strip(), None, None)
+    except click.BadParameter as error:
+        raise click.BadParameter(error.message, param_hint=repr(where)) from None
 
 
 def named_parameter(

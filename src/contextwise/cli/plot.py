@@ -46,7 +46,8 @@ limit_option = time_limit_option("Draw what is known by then.")
 min_share_option = click.option(
     "--min-share",
     type=click.FloatRange(0, 1),
-    default=0.0,
+    default=0,
+    show_default=True,
     metavar="SHARE",
     help="Only edges in at least this share of contexts, from 0 to 1.",
 )
@@ -283,7 +284,7 @@ def groups(
 
 
 @plot.command(short_help="Groups over several truths: critical differences.")
-@ranking_options
+@ranking_options("What to rank by: one metric.")
 @out_option
 @restricting_options
 def ranks(ranked: Ranked, out: str, asked: Asked) -> None:

@@ -10,7 +10,7 @@ import click
 
 from contextwise.cli.groups import group_files
 from contextwise.cli.models import load, model_argument
-from contextwise.cli.options import options_as
+from contextwise.cli.options import Decorator, options_as
 from contextwise.cli.output import print_csv, print_json
 from contextwise.cli.restrictions import Asked, refuse_nothing, restricting_options
 
@@ -40,13 +40,6 @@ OPTIONS = (
         "--group-column",
         metavar="NAME",
         help="With --table.  [default: group, learner, method, algorithm, ...]",
-    ),
-    click.option(
-        "--metric",
-        "metrics",
-        metavar="NAME",
-        multiple=True,
-        help="What to rank by; repeatable.  [default: distance; in a table, normalized]",
     ),
     click.option(
         "--better",
@@ -162,12 +155,29 @@ def filled(text: str, truth: str) -> str:
     return text.replace("{truth}", truth)
 
 
-ranking_options = options_as("ranked", Ranked, OPTIONS)
-"""Give a command the options that say what is ranked, as one argument ``ranked``."""
+def ranking_options(metric: str) -> Decorator:
+    """Give a command the options that say what is ranked, as one argument ``ranked``.
+
+    Parameters
+    ----------
+    metric : the help of ``--metric``
+
+    Returns
+    -------
+    decorator of a command
+    """
+    by = click.option(
+        "--metric",
+        "metrics",
+        metavar="NAME",
+        multiple=True,
+        help=f"{metric}  [default: distance; in a table, normalized]",
+    )
+    return options_as("ranked", Ranked, (*OPTIONS, by))
 
 
 @click.command()
-@ranking_options
+@ranking_options("What to rank by; repeatable.")
 @restricting_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: ranks, means, differences.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row per metric and group.")

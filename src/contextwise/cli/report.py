@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from contextwise.cli.chance import Drawn, chance_options
-from contextwise.cli.groups import group_files, group_option
+from contextwise.cli.groups import group_files, group_option, refuse_both
 from contextwise.cli.models import (
     load_all,
     load_data,
@@ -108,7 +107,9 @@ def report(
       contextwise report true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --out report.html
     """
     check_out(out, [".html", ".htm"])
-    _refuse_contradictions(guesses, groups, stability_rows, learner)
+    refuse_both(guesses, groups)
+    if stability_rows is not None and learner is None:
+        raise click.UsageError("--stability needs a --learner, such as --learner trees")
     refuse_alone(ctx, ("null", "draws"), "chance")
     refuse_alone(ctx, ("learner", "parameters", "resamples"), "stability_rows")
     members = group_files(groups) if groups else {"": list(guesses)}
@@ -146,17 +147,6 @@ def report(
         top=top,
     )
     write_bytes(out, page.encode("utf-8"))
-
-
-def _refuse_contradictions(
-    guesses: Sequence[str], groups: Sequence[str], rows: str | None, learner: str | None
-) -> None:
-    if groups and guesses:
-        raise click.UsageError("with --group, give the guesses as groups only")
-    if not groups and not guesses:
-        raise click.UsageError("Missing argument 'GUESS...'")
-    if rows is not None and learner is None:
-        raise click.UsageError("--stability needs a --learner, such as --learner trees")
 
 
 def _explained(

@@ -36,6 +36,7 @@ HERE = 256
 """How many rows and columns a block has that is counted in this process, on all its threads."""
 BLOCK = 64
 """How many it has at most that goes elsewhere or is stored: a minute of work for large models."""
+FINGERPRINT = "fingerprint of models and question"
 SIDE = 8
 """Few models make smaller blocks, so many along a side, that all workers get some."""
 
@@ -376,7 +377,7 @@ def _read(record: Mapping[str, Any]) -> Distances:
 
 
 def _configuration(question: Question, size: int) -> dict[str, Any]:
-    """What a store belongs to: models and questions that differ have another digest."""
+    """What a store belongs to: models and questions that differ have another fingerprint."""
     digest = blake2b(digest_size=16)
     domain = question.domain
     asked = None if question.asked is None else question.asked.tolist()
@@ -390,5 +391,5 @@ def _configuration(question: Question, size: int) -> dict[str, Any]:
         digest.update(len(rows_of).to_bytes(8, "little"))
         for row in sorted(rows_of):
             digest.update(len(row).to_bytes(8, "little") + row)
-    models = {"models": len(question.structures), "digest": digest.hexdigest()}
+    models = {"models": len(question.structures), FINGERPRINT: digest.hexdigest()}
     return {**models, "contexts": question.contexts, "block": size}

@@ -28,7 +28,7 @@ from contextwise.comparison.pairs import (
 from contextwise.counting.extraction import all_contexts, contexts_of_pairs, covered_pairs
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, ZeroWeights, as_structure
-from contextwise.models.alignment import Align
+from contextwise.models.alignment import Align, named
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
@@ -189,15 +189,11 @@ def _over_one_domain(
     if not models:
         raise ContextwiseError("there is no model to compare; give at least one")
     read = [as_structure(model, zero_weights=zero_weights) for model in models]
+    called = [str(own.info.get("file", "")) for own in read] if names is None else names
     domain, aligned = read[0].domain, read[:1]
     for place, structure in enumerate(read[1:], 1):
-        try:
+        with named(called[0], called[place]):
             aligned.append(structure.aligned_to(domain, align=align))
-        except DomainError as error:
-            files = [str(read[k].info.get("file", "")) for k in (0, place)]
-            called = files if names is None else [names[0], names[place]]
-            which = f"{', '.join(called)}: " if all(called) else ""
-            raise DomainError(f"{which}{error}") from None
     return tuple(aligned)
 
 

@@ -28,6 +28,7 @@ from contextwise.distributions.tables import STATES, log_potential_blocks
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.execution.progress import Progress
 from contextwise.formats import ModelLike, as_log_linear
+from contextwise.models.alignment import named
 from contextwise.models.features import concatenated
 from contextwise.models.structure import LogLinear, Structure
 
@@ -111,8 +112,9 @@ def divergences(
 
 
 def _aligned(p: ModelLike, q: ModelLike) -> tuple[LogLinear, LogLinear]:
-    first = as_log_linear(p)
-    return first, as_log_linear(q).aligned_to(first.domain)
+    first, second = as_log_linear(p), as_log_linear(q)
+    with named(str(first.info.get("file", "")), str(second.info.get("file", ""))):
+        return first, second.aligned_to(first.domain)
 
 
 def kl_divergence(

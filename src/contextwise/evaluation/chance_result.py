@@ -149,7 +149,7 @@ class Chance:
     >>> found
     Chance(null='states', expected=2, skill=0, p_value=1)
     >>> print(found.verdict)
-    No pairs to get right or wrong, no contexts to get right or wrong.
+    No pairs and no contexts to get right or wrong.
     """
 
     comparison: Comparison
@@ -307,6 +307,8 @@ def _verdict(found: Chance) -> str:
         contexts = "contexts as right as in the best draws, but chance gets there often"
     if found.context_skill is None:
         contexts = "no contexts to get right or wrong"
+    if found.context_skill is None and not skeleton.decides:
+        return "No pairs and no contexts to get right or wrong."
     return f"{pairs}, {contexts}.".capitalize()
 
 

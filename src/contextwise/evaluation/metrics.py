@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import inf, isnan
 
 from contextwise.comparison.compare import Comparison
@@ -49,8 +49,6 @@ RANGES: Mapping[str, tuple[float, float]] = {
 }
 """The least and the largest value of each of them; an interval is cut there."""
 SMALLER_IS_BETTER = frozenset({"distance", "fp", "fn"})
-SHARES = "Distance, FP and FN are shares of all assertions."
-"""What has to be said beside these metrics."""
 _LABELS = {
     "distance": "distance",
     "fp": "FP",
@@ -64,3 +62,17 @@ _LABELS = {
 def metric_label(metric: str) -> str:
     """The name of a metric for readers; one that is not ours is itself."""
     return _LABELS.get(metric, metric)
+
+
+def shares_words(metrics: Iterable[str]) -> str:
+    """Which of these metrics are shares, as a sentence; empty if none is.
+
+    >>> shares_words(["fp", "fn", "mcc"]), shares_words(["distance"])
+    ('FP and FN are shares of all assertions.', 'Distance is a share of all assertions.')
+    """
+    labels = [metric_label(metric) for metric in metrics if metric in SMALLER_IS_BETTER]
+    if not labels:
+        return ""
+    *others, last = labels
+    named = f"{', '.join(others)} and {last} are shares" if others else f"{last} is a share"
+    return f"{named[0].upper()}{named[1:]} of all assertions."

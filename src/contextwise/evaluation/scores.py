@@ -147,10 +147,10 @@ def score(
     """
     zero_weights = restriction.get("zero_weights", "keep")
     first, second = (as_model(model, zero_weights=zero_weights) for model in (true, guess))
-    second = second.aligned_to(first.domain, align=restriction.get("align", "names"))
     comparison = compare(
         first, second, time_limit=time_limit, show_progress=show_progress, **restriction
     )
+    second = second.aligned_to(first.domain, align=restriction.get("align", "names"))
     if fit_to is not None:
         second = fit(structure_of(second), fit_to, show_progress=show_progress).model
     statistics = structure_of(second).statistics()
@@ -219,7 +219,7 @@ def _predict(
     show_progress: bool | Progress,
 ) -> None:
     if test is None:
-        found.refuse(PREDICTIONS, "there are no rows to predict (test)")
+        found.refuse(PREDICTIONS, "there are no rows to predict")
         return
     if not isinstance(guess, LogLinear):
         found.refuse(PREDICTIONS, "the guess has no weights")

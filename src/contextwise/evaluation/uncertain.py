@@ -16,7 +16,7 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.metrics import METRICS, SHARES, metric_label
+from contextwise.evaluation.metrics import METRICS, metric_label, shares_words
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
 from contextwise.models.numbers import plural, rate
@@ -82,7 +82,7 @@ class UncertainComparison:
             if value.mean is not None and value.low is not None and value.high is not None:
                 said = f"{rate(value.mean):6}  {rate(value.low)} to {rate(value.high)}"
             lines.append(f"{metric_label(metric):8}  {said}")
-        return "\n".join([*lines, "", SHARES])
+        return "\n".join([*lines, "", shares_words(self.values)])
 
 
 def compare_truths(

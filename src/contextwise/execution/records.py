@@ -1,4 +1,4 @@
-"""Values and records as texts for other programs: JSON and CSV.
+"""Values and records as texts: JSON and CSV for other programs, differences for people.
 
 Every JSON text that a command prints or the explorer hands out is made by `as_json`. Counts can
 have hundreds of digits, and most JSON readers keep numbers as doubles: they would read another
@@ -17,6 +17,10 @@ from typing import Any
 
 LARGEST_EXACT = 2**53
 """Up to here a double holds every int."""
+MOST_DIFFERENCES = 3
+"""How many differences a message shows."""
+LONGEST_VALUE = 60
+"""How many characters of a value a message shows."""
 
 
 def as_json(value: object) -> str:
@@ -90,3 +94,49 @@ def as_csv(records: Iterable[Mapping[str, object]], header: Iterable[str] | None
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def difference_words(stored: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    """What differs between two records of settings, in a few words.
+
+    Parameters
+    ----------
+    stored : the record that is there
+    given : the record that was given now
+
+    Returns
+    -------
+    str
+        At most `MOST_DIFFERENCES` settings with their values, and how many more differ.
+
+    Examples
+    --------
+    >>> difference_words({"seed": 1, "learner": {"l1": 5}}, {"seed": 1, "learner": {"l1": 2}})
+    'learner.l1 is 5 there and 2 here'
+    """
+    there, here = _nested(stored, given), _nested(given, stored)
+    keys = sorted(key for key in there | here if there.get(key) != here.get(key))
+    words = [
+        f"{key} is {_short(there.get(key))} there and {_short(here.get(key))} here"
+        for key in keys[:MOST_DIFFERENCES]
+    ]
+    more = len(keys) - len(words)
+    return "; ".join(words) + (f"; and {more} more" if more else "")
+
+
+def _nested(record: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """The record, with what stands inside a mapping under a name of its own if both have it."""
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        twin = other.get(key)
+        if isinstance(value, Mapping) and isinstance(twin, Mapping) and value.keys() == twin.keys():
+            flat |= {f"{key}.{inner}": own for inner, own in value.items()}
+        else:
+            flat[key] = value
+    return flat
+
+
+def _short(value: object) -> str:
+    """A value for a message; of a model's features the first is enough."""
+    text = "not set" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"

@@ -52,6 +52,7 @@ from typing import Any, TypeVar
 from contextwise.errors import ContextwiseError, require
 from contextwise.execution.maps import Map, choose_map, here
 from contextwise.execution.progress import Progress, progress_of
+from contextwise.execution.records import LONGEST_VALUE, difference_words
 
 __all__ = [
     "Ended",
@@ -68,7 +69,6 @@ T = TypeVar("T")
 
 FILE = "results.sqlite"
 SUFFIX = ".sqlite"
-LONGEST_SETTING = 60  # characters of a setting that a message shows
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS units (
@@ -183,10 +183,10 @@ class Store:
                     [(key, json.dumps(value)) for key, value in about.items()],
                 )
         elif stored != mine:
-            raise ContextwiseError(
-                f"{self.path.parent} holds a run with another configuration: "
-                f"{'; '.join(_differences(stored, mine))}. Choose another folder"
-            )
+            what = f"a run with another configuration: {difference_words(stored, mine)}"
+            if _is_other_kind(stored, mine):
+                what = "a run of another kind"
+            raise ContextwiseError(f"{self.path.parent} holds {what}. Choose another folder")
 
     def about(self) -> dict[str, Any]:
         """The configuration and the versions that the run was begun with."""
@@ -359,7 +359,7 @@ def _records(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     for (text,) in db.execute("SELECT record FROM records ORDER BY unit, rowid"):
         record = json.loads(text)
         if not isinstance(record, dict):
-            raise ValueError(f"{text[:LONGEST_SETTING]!r} is no record")
+            raise ValueError(f"{text[:LONGEST_VALUE]!r} is no record")
         yield record
 
 
@@ -383,15 +383,6 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _differences(stored: Record, mine: Record) -> list[str]:
-    return [
-        f"{key} is {_shown(stored.get(key))} there and {_shown(mine.get(key))} here"
-        for key in sorted({*stored, *mine})
-        if stored.get(key) != mine.get(key)
-    ]
-
-
-def _shown(value: object) -> str:
-    """A setting for a message; of a model's features the first is enough."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST_SETTING else f"{text[:LONGEST_SETTING]}…"
+def _is_other_kind(stored: Record, mine: Record) -> bool:
+    """Whether two configurations share so few settings that their runs do different work."""
+    return 2 * len(stored.keys() & mine.keys()) < len(stored.keys() | mine.keys())

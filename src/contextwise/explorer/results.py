@@ -35,6 +35,11 @@ def kind_of_run(path: str, *, name: str) -> Kind:
     ----------
     path : where it is
     name : what people call it; messages use it
+
+    Raises
+    ------
+    ContextwiseError
+        If it is another run, or none.
     """
     if name.lower().endswith(".csv"):
         return "kl"
@@ -44,7 +49,11 @@ def kind_of_run(path: str, *, name: str) -> Kind:
         configuration = read_configuration(path)
     if configuration.keys() >= KEPT:
         return "stability"
-    return "learners" if "learners" in configuration else "kl"
+    if "learners" in configuration:
+        return "learners"
+    if "structures" in configuration:
+        return "kl"
+    raise ContextwiseError(f"{name}: this is no run of contextwise experiment or stability")
 
 
 @contextmanager

@@ -233,11 +233,12 @@ def _columns_of(
 def _hint(cells: list[str], domain: Domain, is_first: bool) -> str:
     if len(cells) == 1:
         return "; cells are separated by commas"
-    unknown = [cell for cell in cells if cell not in domain.positions]
-    if is_first and len(unknown) < len(cells):
-        missing = [name for name in domain.names if name not in cells]
+    if not is_first:
+        return ""
+    missing = [name for name in domain.names if name not in cells]
+    if len(missing) < len(domain):
         return f"; if this line is a header, it lacks {listed(missing)}"
-    return ""
+    return f": the variables are {listed(domain.names)}"
 
 
 def _bad_cell(cell: str, domain: Domain, variable: int, name: str, line: int) -> ParseError:

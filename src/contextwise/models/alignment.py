@@ -8,6 +8,8 @@ the caller says so. Then only the cardinalities must agree.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,6 +76,22 @@ def alignment(source: Domain, target: Domain, *, align: Align = "names") -> Alig
     if align == "position":
         return _by_position(source, target)
     raise DomainError(f"align is 'names' or 'position', not {align!r}")
+
+
+@contextmanager
+def named(first: str, second: str) -> Iterator[None]:
+    """Name the two models, where they have names, in the error that they do not align.
+
+    >>> with named("true.mn", "learned.mn"):
+    ...     alignment(Domain({"A": 2}), Domain({"A": 3}), align="position")
+    Traceback (most recent call last):
+    contextwise.errors.DomainError: true.mn, learned.mn: the models cannot be aligned ...
+    """
+    try:
+        yield
+    except DomainError as error:
+        which = f"{first}, {second}: " if first and second else ""
+        raise DomainError(f"{which}{error}") from None
 
 
 def _by_names(source: Domain, target: Domain) -> Alignment:

@@ -88,7 +88,7 @@ def chance_parts(found: Chance, *, top: int = 0) -> list[Part]:
     expected  2  over pairs     0  expected edges  2
     skill     0                    p of the graph  1
     <BLANKLINE>
-    There is no pair whose contexts can be right or wrong.
+    Context skill is not defined, because no pair depends in only some contexts in both models.
     <BLANKLINE>
     No pairs to get right or wrong.
     """
@@ -135,7 +135,10 @@ def _limits(found: Chance) -> Iterator[str]:
         about = number(expected if expected < ROUND_FROM else round(expected))
         yield f"The guess asserts {number(own)} dependencies, drawn ones {about} on average."
     if found.context_skill is None:
-        yield "There is no pair whose contexts can be right or wrong."
+        yield (
+            "Context skill is not defined, because no pair depends in only some contexts in both "
+            "models."
+        )
 
 
 def pairs_beside_chance(found: Chance, top: int) -> Table | None:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contextwise.evaluation.intervals import Mean
-from contextwise.evaluation.metrics import SHARES, metric_label
+from contextwise.evaluation.metrics import metric_label, shares_words
 from contextwise.evaluation.rankings import Ranking
 from contextwise.evaluation.summaries import Summary
 from contextwise.models.numbers import name, plural, rate
 from contextwise.report.elements import Cell, Column, Note, Part, Table
+
+PAIRED = (
+    "Differences are paired: the first replicates of all groups are taken to be from the same "
+    "rows, so are the second, and so on."
+)
+UNPAIRED = "Differences are not paired: the groups are taken to be from different rows."
 
 
 def summary_parts(summary: Summary) -> list[Part]:
@@ -37,8 +43,7 @@ def summary_parts(summary: Summary) -> list[Part]:
     group  replicates  distance
     trees           2  0.4167 (0 to 1)
     <BLANKLINE>
-    Intervals: t. Intervals are cut where the metric ends. Distance, FP and FN are shares of all
-    assertions.
+    Intervals: t. Intervals are cut where the metric ends. Distance is a share of all assertions.
     """
     parts: list[Part] = [_means(summary)]
     if summary.differences:
@@ -89,10 +94,8 @@ def _differences(summary: Summary) -> Table:
         )
         for one in summary.differences
     )
-    how = "on the same rows" if summary.paired else "on different rows"
-    if summary.unit == "truth":
-        how = "on the same truths"
-    return Table(f"Differences between groups, {how}", head, rows, "group differences")
+    how = ", on the same truths" if summary.unit == "truth" else ""
+    return Table(f"Differences between groups{how}", head, rows, "group differences")
 
 
 def _p_value(value: float | None) -> str:
@@ -126,12 +129,14 @@ def _notes(summary: Summary) -> Iterable[str]:
         yield f"Each replicate learned from {share} of the same rows, and variances allow for it."
     if any(value.cut for value in (*means, *differences)):
         yield "Intervals are cut where the metric ends."
+    if summary.differences and summary.unit == "replicate":
+        yield PAIRED if summary.paired else UNPAIRED
     yield from _tests(summary)
     undefined = sum(one.undefined for one in summary.means)
     if undefined:
         yield f"{plural(undefined, 'value')} not defined and left out."
     if summary.of_assertions:
-        yield SHARES
+        yield shares_words(dict.fromkeys(one.metric for one in summary.means))
 
 
 def _tests(summary: Summary) -> Iterable[str]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, require
 from contextwise.models.numbers import columns
+from contextwise.report.text import WIDTH
 
 FloatArray = npt.NDArray[np.float64]
 Interval = tuple[float, float]
@@ -146,8 +148,8 @@ def summary_text(rows: Iterable[Mapping[str, Any]], *, markdown: bool = True) ->
     ----------
     rows : records of a run
     markdown : bool
-        With a title and the whole table, for a file; otherwise with a narrower table, for a
-        terminal.
+        With a title and the whole table, for a file; otherwise with a narrower table and in lines
+        of its width, for a terminal.
 
     Returns
     -------
@@ -158,14 +160,23 @@ def summary_text(rows: Iterable[Mapping[str, Any]], *, markdown: bool = True) ->
     title = ["# KL-divergence against the metric", ""]
     lines = [*title, *_markdown(found), ""] if markdown else [_table(found), ""]
     lines += ["KL is in nats; intervals are 95 % bootstrap intervals over structures.", ""]
-    fp, fn = sides["fp"], sides["fn"]
-    if fn:
-        lines += _follows(fn)
+    said = _conclusions(sides["fp"], sides["fn"])
+    lines += said if markdown else map(_terminal_line, said)
+    return "\n".join(lines) + "\n"
+
+
+def _conclusions(fp: Mapping[int, Effect], fn: Mapping[int, Effect]) -> list[str]:
+    """What the paper concludes of each side, as far as there are results of it, in Markdown."""
+    lines = _follows(fn) if fn else []
     if fp:
         lines += _blind(fp, fn)
     if fp and fn and len(fp) > 1:
         lines += _with_data(fp, fn)
-    return "\n".join(lines) + "\n"
+    return lines
+
+
+def _terminal_line(line: str) -> str:
+    return fill(line.replace("**", ""), WIDTH, subsequent_indent="   ", break_on_hyphens=False)
 
 
 def _markdown(found: list[Effect]) -> list[str]:
@@ -209,10 +220,16 @@ def _range(interval: Interval, form: str) -> str:
 
 def _follows(fn: Mapping[int, Effect]) -> list[str]:
     weakest = min(fn.values(), key=lambda e: e.rank)
-    holds = all(e.slope_interval[0] > 0 for e in fn.values())
-    verdict = "KL follows false negatives" if holds else "KL does not always follow false negatives"
+    unclear = [e for e in fn.values() if e.slope_interval[0] <= 0]
+    verdict, why = "KL follows false negatives", ""
+    if any(e.slope_interval[1] <= 0 for e in unclear):
+        verdict = "KL does not always follow false negatives"
+    elif unclear:
+        verdict = "It is not clear that KL follows false negatives"
+        where = " and ".join(f"{e.structures} structures at {e.size:,}" for e in unclear)
+        why = f" With {where} rows, the interval of KL per percent of errors reaches 0."
     return [
-        f"1. **{verdict}.** The weakest rank correlation is {weakest.rank:.2f} "
+        f"1. **{verdict}.**{why} The weakest rank correlation is {weakest.rank:.2f} "
         f"(at {weakest.size:,} rows); KL per percent of errors is "
         + ", ".join(f"{e.slope:.2g} at {size:,}" for size, e in fn.items())
         + " rows.",
@@ -229,7 +246,7 @@ def _blind(fp: Mapping[int, Effect], fn: Mapping[int, Effect]) -> list[str]:
         + (
             "; the slope for false negatives is "
             + ", ".join(f"{ratio:.3g} times that at {size:,}" for size, ratio in ratios.items())
-            + "."
+            + " rows."
             if ratios
             else "."
         )

@@ -1,0 +1,124 @@
+"""What the command says to people: help, and words on input that cannot be used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from contextwise import LogLinear, Structure, write
+from contextwise.cli import contextwise
+from contextwise.errors import ContextwiseError
+from contextwise.execution.runs import Ended, Store
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("smoker,asbestos,cancer\n" + "yes,no,no\nno,no,yes\n" * 20)
+    Path("others.csv").write_text("A,B\n1,0\n")
+    domain = {"A": 2, "B": 2}
+    write(LogLinear(Structure(domain, ["A=1 & B=1"]), [1.0]), "weighted.json")
+    write(Structure(domain, ["A=1 & B=1"]), "structure.json")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(contextwise, list(arguments))
+
+
+def said(result: Result) -> str:
+    """What a person reads when the command ends in trouble; a bug is raised again."""
+    if isinstance(result.exception, ContextwiseError):
+        return str(result.exception)
+    assert isinstance(result.exception, SystemExit), result.exception
+    return " ".join(result.output.split())
+
+
+def commands(group: click.Group, *path: str) -> Iterator[tuple[str, ...]]:
+    ctx = click.Context(group)
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        yield (*path, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, *path, name)
+
+
+@pytest.mark.parametrize("path", list(commands(contextwise)), ids=" ".join)
+def test_help_shows_whole_numbers_as_such(path: tuple[str, ...]) -> None:
+    shown = run(*path, "--help")
+    assert shown.exit_code == 0
+    defaults = re.findall(r"default: ([^;\]]*)", " ".join(shown.output.split()))
+    assert [text for text in defaults if re.fullmatch(r"-?\d+\.0", text)] == []
+
+
+def test_a_metric_is_repeatable_where_several_are_shown() -> None:
+    def metric(*path: str) -> str:
+        return " ".join(run(*path, "--help").output.split()).split("--metric NAME ")[1][:60]
+
+    assert metric("rank").startswith("What to rank by; repeatable.")
+    assert metric("plot", "ranks").startswith("What to rank by: one metric. [default")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["learn", "trees", "rows.csv", "--out", "x.json", "--grid", "penalty=1,z"], "--grid"),
+        (["stability", "rows.csv", "--learner", "trees", "--set", "penalty=z"], "--set"),
+    ],
+)
+def test_a_wrong_value_names_its_parameter(arguments: list[str], message: str) -> None:
+    assert f"'{message} penalty': 'z' is not a valid float" in said(run(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score", "lung", "structure.json"], "lung, structure.json: the models have different"),
+        (["kl", "lung", "weighted.json"], "lung, weighted.json: the models have different"),
+        (["kl", "lung", "weighted.json", "--by-position"], "lung, weighted.json: the models can"),
+        (["convert", "lung", "x.mn", "--names-from", "weighted.json"], "weighted.json, lung: the"),
+    ],
+)
+def test_models_that_do_not_align_are_named(arguments: list[str], message: str) -> None:
+    assert said(run(*arguments)).startswith(message)
+
+
+def test_a_score_without_test_rows_says_so() -> None:
+    assert "AIC, BIC: there are no rows to predict\n" in run("score", "lung", "lung-learned").output
+
+
+def test_rows_of_other_variables_say_which_are_expected() -> None:
+    message = "others.csv:1: 2 cells where 3 are expected: the variables are smoker, asbestos, canc"
+    for command in (["score", "lung", "lung-learned", "--test"], ["explore", "lung", "--data"]):
+        assert said(run(*command, "others.csv")).startswith(message)
+
+
+def test_a_folder_of_another_run_is_refused_in_few_words() -> None:
+    assert run("matrix", "lung", "lung-learned", "--store", "matrix").exit_code == 0
+    message = said(run("matrix", "six", "six-guess", "six-graph", "--store", "matrix"))
+    assert "models is 2 there and 3 here" in message
+    with Store("study", {"structures": 5, "seed": 1, "sizes": [10], "l2": 0.1}) as store:
+        store.add(Ended("all", seconds=0.1, tries=1))
+    message = said(run("matrix", "lung", "lung-learned", "--store", "study"))
+    assert message == "study holds a run of another kind. Choose another folder"
+    message = said(run("explore", "--run", "matrix"))
+    assert message == "matrix: this is no run of contextwise experiment or stability"
+
+
+def test_guesses_are_given_one_by_one_or_as_groups() -> None:
+    for command in (["compare", "six"], ["report", "six", "--out", "page.html"]):
+        both = said(run(*command, "six-guess", "--group", "a=six-graph"))
+        assert "with --group, give the guesses as groups only" in both
+        assert "Missing argument 'GUESS...'" in said(run(*command))
+
+
+def test_what_is_no_share_is_not_called_one() -> None:
+    words = ["rank", "six", "survey", "--group", "a={truth}", "--group", "b={truth}"]
+    shown = run(*words).output
+    assert "Distance is a share of all assertions." in shown
+    assert "FP" not in shown
+    assert "share" not in run(*words, "--metric", "kappa").output
