@@ -7,17 +7,19 @@ a package and is copied, and no other site's inventory is asked.
 
 import atexit
 import os
-import re
 import shutil
+import sys
 import sysconfig
 import tempfile
 from importlib.metadata import version as version_of
 from pathlib import Path
 
 from docutils.nodes import Text, literal_block
+from sphinx.domains.python import PyObject
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from contextwise.cli import COMMANDS, MODULES
+sys.path.insert(0, str(Path(__file__).parent))
+from command_pages import write_pages
 
 
 def _put_first(variable: str, folder: str) -> None:
@@ -45,7 +47,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
-    "sphinx_click",
     "sphinx_copybutton",
     "sphinx-mathjax-offline",
 ]
@@ -76,6 +77,11 @@ napoleon_use_rtype = False
 napoleon_use_param = False  # types are written for people: no word of them is a link
 napoleon_use_ivar = True
 
+# Attributes of a class are called so, because a variable is something else here; and their types are for people, too.
+for _field in PyObject.doc_field_types:
+    if _field.name == "variable":
+        _field.label, _field.typerolename = "Attributes", ""
+
 # The look.
 html_theme = "furo"
 html_title = "contextwise"
@@ -86,40 +92,9 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 
-# The reference of the command: one page per subcommand, written before the pages are read.
-_commands = Path(__file__).parent / "reference" / "commands"
-
-
 def _write_commands(app) -> None:
-    """Write a page for each subcommand, and the table that leads to them."""
-    shutil.rmtree(_commands, ignore_errors=True)
-    _commands.mkdir()
-    rows = ["| command | what it does |", "|---|---|"]
-    for name, purpose in COMMANDS.items():
-        module = f"contextwise.cli.{MODULES.get(name, name)}"
-        directive = f".. click:: {module}:{name}\n   :prog: contextwise {name}\n   :nested: full"
-        page = f"```{{eval-rst}}\n{directive}\n```\n"
-        (_commands / f"{name}.md").write_text(page, encoding="utf-8")
-        rows.append(f"| [`{name}`](commands/{name}.md) | {purpose} |")
-    (_commands / "table.txt").write_text("\n".join([*rows, ""]), encoding="utf-8")
-
-
-def _examples_as_code(app, ctx, lines: list[str]) -> None:
-    """Show the examples of a command's help, which click keeps line by line, as a block of code."""
-    shown: list[str] = []
-    for line in lines:
-        if line.startswith("| ") and line.endswith(":") and not line.startswith("|  "):
-            shown += [line[2:], "", ".. code-block:: sh", ""]
-        elif line.startswith("| "):
-            shown.append("   " + line[2:].strip())
-        else:
-            shown.append(line)
-    lines[:] = shown
-
-
-def _stars_as_they_are(app, ctx, lines: list[str]) -> None:
-    """Keep the star of a pattern such as ``runs/*.json`` in the help of an option."""
-    lines[:] = [re.sub(r"(?<![*\\])\*(?!\*)", r"\\*", line) for line in lines]
+    """Write the reference of the command before the pages are read."""
+    write_pages(Path(__file__).parent / "reference" / "commands")
 
 
 class ShellCells(SphinxPostTransform):
@@ -138,5 +113,3 @@ class ShellCells(SphinxPostTransform):
 def setup(app) -> None:
     app.connect("builder-inited", _write_commands)
     app.add_post_transform(ShellCells)
-    app.connect("sphinx-click-process-description", _examples_as_code)
-    app.connect("sphinx-click-process-options", _stars_as_they_are)

@@ -11,13 +11,19 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+import click
 import pytest
+
+from contextwise.cli import COMMANDS, contextwise
+from contextwise.learning.registry import LEARNERS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
+MADE = {"_build", "commands"}  # folders that the build makes
+PAGES = sorted(page for page in DOCS.rglob("*.md") if not MADE & {*page.parts})
 sys.path.insert(0, str(DOCS))
 from check_site import problems  # type: ignore[import-not-found]  # noqa: E402
+from command_pages import write_pages  # type: ignore[import-not-found]  # noqa: E402
 
 LARGEST_PICTURE = 150 * 1024
 
@@ -59,8 +65,50 @@ def test_every_public_name_is_in_the_reference(page: Path) -> None:
 def test_commands_are_made_from_the_command() -> None:
     """The build writes a page for each of them, which nobody edits."""
     text = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
-    assert "commands/*" in text
+    assert "{include} commands/table.txt" in text
     assert "docs/reference/commands/" in (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+
+
+@pytest.fixture(scope="module")
+def command_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The pages of the commands by name, and the table that leads to them."""
+    folder = tmp_path_factory.mktemp("made") / "commands"
+    write_pages(folder)
+    return {path.stem: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+
+
+def test_every_command_has_a_page_in_the_table(command_pages: dict[str, str]) -> None:
+    assert set(command_pages) == {*COMMANDS, "table"}
+    order = command_pages["table"].partition("{toctree}")[2]
+    assert re.findall(r"^commands/(\S+)$", order, re.MULTILINE) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_page_of_a_command_says_what_its_help_says(
+    name: str, command_pages: dict[str, str]
+) -> None:
+    """Every option and every example is there, an option that all subcommands have once."""
+    top = click.Context(contextwise, info_name="contextwise")
+    command = contextwise.get_command(top, name)
+    assert command is not None
+    context = click.Context(command, parent=top, info_name=name)
+    subcommands = [command]
+    if isinstance(command, click.Group):
+        found = [command.get_command(context, part) for part in command.list_commands(context)]
+        subcommands += [part for part in found if part is not None]
+    for one in subcommands:
+        flags = [option.opts[0] for option in one.params if isinstance(option, click.Option)]
+        examples = re.findall(r"^ +(contextwise .*)$", one.help or "", re.MULTILINE)
+        told = [flag for flag in flags if f"\n`{flag}" in command_pages[name]]
+        assert told == flags
+        assert [example for example in examples if example not in command_pages[name]] == []
+
+
+def test_learners_share_the_options_that_all_of_them_have(command_pages: dict[str, str]) -> None:
+    page = command_pages["learn"]
+    assert page.count("\n`--out PATH`") == 1
+    assert re.findall(r"^\| \[`([^`]+)`\]", page, re.MULTILINE) == list(LEARNERS)
+    assert re.findall(r"^## (\S+)$", page, re.MULTILINE) == list(LEARNERS)
 
 
 @pytest.mark.parametrize(

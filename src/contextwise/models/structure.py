@@ -181,7 +181,7 @@ class Structure:
 
     def _repr_html_(self) -> str:
         cells = "".join(
-            f"<tr><th>{escape(name.replace('_', ' '))}</th><td>{value:g}</td></tr>"
+            f'<tr><th scope="row">{escape(name.replace("_", " "))}</th><td>{value:g}</td></tr>'
             for name, value in self.statistics().items()
         )
         items = "".join(
