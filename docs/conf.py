@@ -7,6 +7,7 @@ a package and is copied, and no other site's inventory is asked.
 
 import atexit
 import os
+import re
 import shutil
 import sys
 import sysconfig
@@ -77,7 +78,7 @@ napoleon_use_rtype = False
 napoleon_use_param = False  # types are written for people: no word of them is a link
 napoleon_use_ivar = True
 
-# Attributes of a class are called so, because a variable is something else here; and their types are for people, too.
+# Attributes of a class are called so: a variable is something else here. No word is a link.
 for _field in PyObject.doc_field_types:
     if _field.name == "variable":
         _field.label, _field.typerolename = "Attributes", ""
@@ -97,6 +98,18 @@ def _write_commands(app) -> None:
     write_pages(Path(__file__).parent / "reference" / "commands")
 
 
+def _show_result(app, what, name, obj, options, signature, returned):
+    """Show what a method returns behind its signature, where its docstring has no such section."""
+    told = getattr(obj, "__annotations__", {}).get("return")
+    if (
+        signature is None
+        or told in (None, "None")
+        or re.search(r"Returns\n|Yields\n", obj.__doc__ or "")
+    ):
+        return None
+    return signature, str(told)
+
+
 class ShellCells(SphinxPostTransform):
     """Show a cell that runs in the shell as what one types, without the word that says so."""
 
@@ -112,4 +125,5 @@ class ShellCells(SphinxPostTransform):
 
 def setup(app) -> None:
     app.connect("builder-inited", _write_commands)
+    app.connect("autodoc-process-signature", _show_result)
     app.add_post_transform(ShellCells)

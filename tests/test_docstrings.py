@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import fields, is_dataclass
 from importlib import import_module
-from inspect import isclass, isroutine
+from inspect import getdoc, isclass, isfunction, isroutine, signature
 from pathlib import Path
 
 import pytest
@@ -52,9 +53,10 @@ def _functions(body: list[ast.stmt], in_class: bool = False) -> list[tuple[ast.F
     return found
 
 
-def _section(docstring: str) -> str:
-    """The Parameters section: from its head to the head of the next one."""
-    found = re.search(r"Parameters\n-{10}\n(.*?)(?=\n\w[\w ]*\n-{3,}\n|\Z)", docstring, re.DOTALL)
+def _section(docstring: str, head: str = "Parameters") -> str:
+    """A section: from its head to the head of the next one."""
+    pattern = rf"{head}\n-{{10}}\n(.*?)(?=\n\w[\w ]*\n-{{3,}}\n|\Z)"
+    found = re.search(pattern, docstring, re.DOTALL)
     return found[1] if found else ""
 
 
@@ -106,6 +108,62 @@ def has_example(place: str) -> bool:
 @pytest.mark.parametrize("place", _public())
 def test_public_names_have_an_example(place: str) -> None:
     assert has_example(place)
+
+
+REFERENCE = sorted(
+    match[1]
+    for page in (Path(__file__).parent.parent / "docs" / "reference").glob("*.md")
+    if (match := re.search(r"automodule:: (\S+)", page.read_text(encoding="utf-8")))
+)
+
+
+def _functions_of_the_reference() -> list[str]:
+    """Every public function that has an entry in the reference, strategies of hypothesis aside."""
+    found = []
+    for room in REFERENCE:
+        module = import_module(room)
+        for name in getattr(module, "__all__", None) or vars(module):
+            value = getattr(module, name)
+            home = getattr(value, "__module__", "") or ""
+            if isfunction(value) and home.startswith(room) and not name.startswith("_"):
+                strategy = "Strategy" in str(value.__annotations__.get("return"))
+                found += [] if strategy or "DrawFn" in str(value.__annotations__) else [value]
+    return sorted({f"{value.__module__}.{value.__name__}" for value in found})
+
+
+@pytest.mark.parametrize("place", _functions_of_the_reference())
+def test_functions_of_the_reference_are_complete(place: str) -> None:
+    """Parameters names every parameter, Returns says what comes back, an example shows it."""
+    module, _, name = place.rpartition(".")
+    function = getattr(import_module(module), name)
+    text = getdoc(function) or ""
+    named = _named(_section(text))
+    assert [one for one in signature(function).parameters if one not in named] == []
+    assert function.__annotations__["return"] == "None" or re.search(
+        r"^(Return|Yield)s$", text, re.M
+    )
+    assert ">>> " in text
+
+
+def _classes_of_the_reference() -> list[str]:
+    found = set()
+    for room in REFERENCE:
+        module = import_module(room)
+        for name in getattr(module, "__all__", None) or vars(module):
+            value = getattr(module, name)
+            if isclass(value) and is_dataclass(value) and value.__module__.startswith(room):
+                found.add(f"{value.__module__}.{value.__name__}")
+    return sorted(found)
+
+
+@pytest.mark.parametrize("place", _classes_of_the_reference())
+def test_classes_of_the_reference_show_their_attributes(place: str) -> None:
+    module, _, name = place.rpartition(".")
+    value = getattr(import_module(module), name)
+    text = getdoc(value) or ""
+    told = _named(_section(text)) | _named(_section(text, "Attributes"))
+    fields_shown = [field.name for field in fields(value) if not field.name.startswith("_")]
+    assert [field for field in fields_shown if field not in told] == []
 
 
 MODULE = '''

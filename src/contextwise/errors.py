@@ -10,9 +10,30 @@ import os
 from importlib import import_module
 from typing import Any
 
+__all__ = [
+    "ContextwiseError",
+    "DomainError",
+    "EngineError",
+    "FileError",
+    "NotRepresentable",
+    "OpenResult",
+    "ParseError",
+    "TooLargeError",
+    "require",
+]
+
 
 class ContextwiseError(Exception):
-    """The root of every error this package raises on purpose."""
+    """The root of every error this package raises on purpose.
+
+    Examples
+    --------
+    >>> try:
+    ...     require("scipy_of_tomorrow", "distributions")
+    ... except ContextwiseError as error:
+    ...     print(error)
+    this needs the package 'scipy_of_tomorrow': pip install 'contextwise[distributions]'
+    """
 
 
 class ParseError(ContextwiseError, ValueError):
@@ -66,6 +87,24 @@ class FileError(ContextwiseError, OSError):
 def require(module: str, extra: str) -> Any:
     """Import a package that comes with an extra; if it is missing, say how to install it.
 
+    Parameters
+    ----------
+    module : str
+        What to import, a package or a module in it.
+    extra : str
+        The extra of this package that brings it.
+
+    Returns
+    -------
+    the module
+
+    Raises
+    ------
+    ContextwiseError
+        If the package is not installed.
+
+    Examples
+    --------
     >>> require("scipy_of_tomorrow.sparse", "distributions")
     Traceback (most recent call last):
     contextwise.errors.ContextwiseError: this needs the package 'scipy_of_tomorrow': pip install ...

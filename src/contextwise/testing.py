@@ -32,6 +32,25 @@ from contextwise.models.structure import LogLinear, Structure
 require("hypothesis", "testing")
 from hypothesis import strategies as st  # noqa: E402 (a missing extra is told in one line)
 
+__all__ = [
+    "assignments",
+    "brute_force",
+    "brute_force_pairs",
+    "contexts_of",
+    "covers",
+    "depends",
+    "domains",
+    "families",
+    "features",
+    "inclusion_exclusion",
+    "log_linear_models",
+    "names",
+    "rows",
+    "states",
+    "structures",
+    "value_sets",
+]
+
 # -- the definition ----------------------------------------------------------------------------
 
 
@@ -46,6 +65,10 @@ def depends(structure: Structure, pair: Pair, context: Mapping[str, str]) -> boo
     structure : Structure
     pair : names of two variables
     context : the states of the other variables
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -72,6 +95,11 @@ def contexts_of(domain: Domain, pair: Pair, *, canonical: bool = False) -> Itera
     Yields
     ------
     dict from names to states
+
+    Examples
+    --------
+    >>> list(contexts_of(Domain({"A": 2, "B": 2, "C": 2}), ("A", "B")))
+    [{'C': '0'}, {'C': '1'}]
     """
     states = dict(zip(domain.names, domain.states, strict=True))
     names = [name for name in domain.names if canonical or name not in pair]
@@ -94,6 +122,13 @@ def brute_force_pairs(
     Returns
     -------
     dict from pairs of names to Confusion
+
+    Examples
+    --------
+    >>> domain = {"A": 2, "B": 2, "C": 2}
+    >>> true, guess = Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & B=1 & C=1"])
+    >>> brute_force_pairs(true, guess)["A", "B"]
+    Confusion(tp=1, fn=1, fp=0, tn=0)
     """
     matrices = {}
     for pair in combinations(true.domain.names, 2):
@@ -138,6 +173,17 @@ def brute_force(
 def inclusion_exclusion(cover: Cover) -> int:
     """The size of a union of cubes, by inclusion and exclusion. Cost: 2 to the number of cubes.
 
+    Parameters
+    ----------
+    cover : Cover
+        Of few cubes.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
     >>> inclusion_exclusion(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20
     """
@@ -161,23 +207,8 @@ def _size_of_meet(cover: Cover, cubes: tuple[int, ...]) -> int:
 
 NAMES = (
     *("A", "B", "age", "very old", "0", "1", "", " ", " padded ", "two  blanks", "a\nb", "é", "_"),
-    *(
-        "a=b",
-        "a!=b",
-        "≠",
-        "!",
-        "x|y",
-        "a & b",
-        "a,b",
-        "<f>",
-        '"',
-        "'",
-        "\\",
-        '\\"',
-        "#",
-        "%d",
-        "{}",
-    ),
+    *("a=b", "a!=b", "≠", "!", "x|y", "a & b"),
+    *["a,b", "<f>", '"', "'", "\\", '\\"', "#", "%d", "{}"],
 )
 """Names of variables and states: plain ones, and every sign that needs quotes somewhere."""
 
@@ -189,7 +220,13 @@ def names() -> st.SearchStrategy[str]:
 
 @cache
 def states(max_states: int = 4) -> st.SearchStrategy[list[str] | int]:
-    """The states of one variable, one at least: labels, or just their number."""
+    """The states of one variable, one at least: labels, or just their number.
+
+    Parameters
+    ----------
+    max_states : int
+        How many states a variable has at most.
+    """
     labels = st.lists(names(), min_size=1, max_size=min(max_states, 6), unique=True)
     return st.integers(1, max_states) | labels
 
@@ -211,7 +248,13 @@ def domains(
 
 @cache
 def value_sets(cardinality: int) -> st.SearchStrategy[int]:
-    """Non-empty sets of values as bits: one value, all but one, any set, everything."""
+    """Non-empty sets of values as bits: one value, all but one, any set, everything.
+
+    Parameters
+    ----------
+    cardinality : int
+        How many states the variable has.
+    """
     everything = (1 << cardinality) - 1
     one = st.integers(0, cardinality - 1).map(lambda k: 1 << k)
     all_but_one = one.map(lambda value: everything ^ value or everything)
@@ -226,7 +269,12 @@ def _subsets(size: int) -> st.SearchStrategy[list[int]]:
 
 @st.composite
 def features(draw: st.DrawFn, domain: Domain) -> dict[str, list[str]]:
-    """One feature as people write it: from the empty conjunction to one that tests everything."""
+    """One feature as people write it: from the empty conjunction to one that tests everything.
+
+    Parameters
+    ----------
+    domain : Domain
+    """
     literals = {}
     for variable in draw(_subsets(len(domain))):
         allowed = draw(value_sets(domain.cardinalities[variable]))
@@ -241,7 +289,13 @@ def structures(
     *,
     max_features: int = 6,
 ) -> Structure:
-    """Structures over a domain (one that is given, or one from a strategy), the empty included."""
+    """Structures over a domain (one that is given, or one from a strategy), the empty included.
+
+    Parameters
+    ----------
+    domain : one that is given, a strategy for one, or None for any
+    max_features : how many features a structure has at most
+    """
     over = domain if isinstance(domain, Domain) else draw(domains() if domain is None else domain)
     return Structure(over, draw(st.lists(features(over), max_size=max_features)))
 
@@ -289,7 +343,12 @@ def log_linear_models(
 
 @st.composite
 def assignments(draw: st.DrawFn, domain: Domain) -> dict[str, str]:
-    """Partial assignments of a domain: a context to restrict a model to."""
+    """Partial assignments of a domain: a context to restrict a model to.
+
+    Parameters
+    ----------
+    domain : Domain
+    """
     chosen = {}
     for variable in draw(_subsets(len(domain))):
         chosen[domain.names[variable]] = draw(st.sampled_from(domain.states[variable]))
@@ -297,7 +356,14 @@ def assignments(draw: st.DrawFn, domain: Domain) -> dict[str, str]:
 
 
 def rows(domain: Domain, *, max_rows: int = 8) -> st.SearchStrategy[list[tuple[str, ...]]]:
-    """Observed rows: a label for each variable, in order."""
+    """Observed rows: a label for each variable, in order.
+
+    Parameters
+    ----------
+    domain : Domain
+    max_rows : int
+        How many rows there are at most.
+    """
     return st.lists(st.tuples(*map(st.sampled_from, domain.states)), max_size=max_rows)
 
 

@@ -81,8 +81,8 @@ class Comparison(Rates):
     Attributes
     ----------
     question : the two models, and what was asked of them
-    pairs : positions of the pairs that were asked for and that a feature of either model covers:
-        shape (p, 2)
+    pairs : array of shape (p, 2)
+        Positions of the pairs that were asked for and that a feature of either model covers.
     unions : the sizes of the three unions of each of these pairs, or bounds of them
     engine : which engine was asked for; `counted` says which ones counted
     zero_division : what a rate that would divide by zero is

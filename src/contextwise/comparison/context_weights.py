@@ -20,6 +20,8 @@ import numpy as np
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain, State
 
+__all__ = ["marginals", "value_weights"]
+
 Weight = float | Fraction | Decimal
 Weights = Mapping[str, Sequence[Weight] | Mapping[State, Weight]]
 """For some variables a weight for each state: in the order of the states, or by label."""
@@ -33,6 +35,25 @@ def value_weights(domain: Domain, weights: Weights) -> list[list[int]]:
 
     Variables that are not named are uniform.
 
+    Parameters
+    ----------
+    domain : Domain
+    weights : mapping from some variables to the weights of their states
+        In the order of the states, or by label; those of a variable add up to 1.
+
+    Returns
+    -------
+    list of lists of int
+        One list per variable of the domain, one number per state.
+
+    Raises
+    ------
+    DomainError
+        If a variable or a state is unknown, a weight is missing or negative, or those of a
+        variable do not add up to 1.
+
+    Examples
+    --------
     >>> domain = Domain({"A": 2, "B": ["no", "yes"], "C": 3})
     >>> value_weights(domain, {"A": [0.9, 0.1], "B": {"yes": Fraction(1, 3), "no": Fraction(2, 3)}})
     [[9, 1], [2, 1], [1, 1, 1]]
@@ -49,8 +70,22 @@ def value_weights(domain: Domain, weights: Weights) -> list[list[int]]:
 def marginals(domain: Domain, data: Any) -> dict[str, dict[str, Fraction]]:
     """How often each state of each variable occurs in some rows: weights for ``compare``.
 
-    See `Domain.encode` for what rows can be.
+    Parameters
+    ----------
+    domain : Domain
+    data : rows, a DataFrame or the path of a file; see `Domain.encode`
 
+    Returns
+    -------
+    dict from variables to dicts from states to Fractions
+
+    Raises
+    ------
+    DomainError
+        If there are no rows.
+
+    Examples
+    --------
     >>> marginals(Domain({"A": 2, "B": ["no", "yes"]}), [[1, "yes"], [0, "yes"], [1, "yes"]])
     {'A': {'0': Fraction(1, 3), '1': Fraction(2, 3)}, 'B': {'no': Fraction(0, 1), 'yes': ...}}
     """

@@ -31,6 +31,8 @@ from contextwise.errors import ContextwiseError
 from contextwise.execution.progress import Progress, part_of, progress_of
 from contextwise.formats import ModelLike
 
+__all__ = ["Diverse", "Neighbours", "farthest_first", "medoid", "nearest"]
+
 FIRST = 32
 """How many pairs are counted first."""
 ENOUGH = 4 * FIRST
@@ -54,6 +56,11 @@ class Neighbours:
     compared : how many distances were counted to the end; bounds ruled out the other models
     of : how many models there were
     total : the number of assertions, the largest distance there can be
+
+    Examples
+    --------
+    >>> nearest("lung", ["survey", "lung-learned"][1:], k=1).places
+    (0,)
     """
 
     places: tuple[int, ...]
@@ -231,6 +238,11 @@ class Diverse:
     places : of the models, as they were given
     distances : of each to the nearest of those before it; the first has none before it, and 0
     compared : how many exact comparisons it took
+
+    Examples
+    --------
+    >>> farthest_first(["six", "six-guess", "six-graph"], 2).places
+    (0, 2)
     """
 
     places: tuple[int, ...]

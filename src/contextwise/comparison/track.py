@@ -71,6 +71,10 @@ class Tracker:
     A step that is refused (a feature that is not there, one that is there already, one of another
     domain) changes nothing.
 
+    Parameters
+    ----------
+    question : the two models, and what is asked of them; `track` makes it
+
     Examples
     --------
     >>> tracker = track("lung", "lung-learned")

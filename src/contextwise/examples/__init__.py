@@ -29,15 +29,43 @@ from __future__ import annotations
 from contextwise.formats import EXAMPLES, read_example
 from contextwise.models.structure import Model
 
+__all__ = ["describe", "load", "names"]
+
 
 def names() -> tuple[str, ...]:
-    """The names of the examples; a variant follows the model it departs from."""
+    """The names of the examples; a variant follows the model it departs from.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> names()[:3]
+    ('six', 'six-guess', 'six-graph')
+    """
     return EXAMPLES
 
 
 def load(name: str) -> Model:
     """One of the examples; wherever a model is asked for, its name will do.
 
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+
+    Returns
+    -------
+    Structure or LogLinear
+
+    Raises
+    ------
+    ContextwiseError
+        If there is no example of that name.
+
+    Examples
+    --------
     >>> load("survey")
     Structure(4 variables, 2 features:
       gender=woman & children=yes & work=part time; education=university & work!=none)
@@ -48,6 +76,17 @@ def load(name: str) -> Model:
 def describe(name: str) -> str:
     """What an example is about, in a sentence or two.
 
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> describe("survey-learned")
     'The survey, learned without the part that gender plays: ...'
     """

@@ -267,6 +267,10 @@ def as_learner(thing: Any) -> Any:
     thing : Learner, class, name, or callable
         An object with ``fit`` is taken as it is.
 
+    Returns
+    -------
+    Learner
+
     Examples
     --------
     >>> as_learner("chow-liu")

@@ -32,6 +32,8 @@ from contextwise.models.domain import Domain
 from contextwise.models.literals import features_of
 from contextwise.models.structure import Structure
 
+__all__ = ["WithErrors", "even_sample", "perturb", "random_structure", "with_errors"]
+
 Rng = np.random.Generator | int | None
 Wanted = int | tuple[int, int]
 """A number of errors, or the smallest and the largest one that will do."""
@@ -44,7 +46,18 @@ TRIES = 48
 
 @dataclass(frozen=True)
 class WithErrors:
-    """A structure with errors of one kind, and exactly how many it has."""
+    """A structure with errors of one kind, and exactly how many it has.
+
+    Attributes
+    ----------
+    structure : the structure
+    errors : how many it has, exactly; not always as many as wanted
+
+    Examples
+    --------
+    >>> with_errors("six", false_negatives=20, rng=1).errors
+    21
+    """
 
     structure: Structure
     errors: int
@@ -211,6 +224,14 @@ def even_sample(
     -------
     structures, distances
         Those that were taken, and for each its distances to all of them.
+
+    Examples
+    --------
+    >>> domain = Domain.of_cardinalities([2] * 4)
+    >>> models = [random_structure(domain, features=3, rng=k) for k in range(10)]
+    >>> chosen, distances = even_sample(models, 3)
+    >>> len(chosen)
+    3
     """
     if not 1 <= size <= len(models):
         raise DomainError(f"cannot take {size} of {len(models)} models")

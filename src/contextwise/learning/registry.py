@@ -58,6 +58,10 @@ def learner_named(name: str) -> type[Learner]:
     name : str
         As the command writes it, such as ``chow-liu``.
 
+    Returns
+    -------
+    class of a Learner
+
     Raises
     ------
     ContextwiseError

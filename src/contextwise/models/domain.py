@@ -46,6 +46,13 @@ def label_of(state: object) -> str:
 class Domain:
     """Named variables, each with its labelled states.
 
+    Attributes
+    ----------
+    names : tuple of str
+        The variables, in order.
+    states : tuple of tuples of str
+        The labels of the states of each.
+
     Parameters
     ----------
     variables : mapping

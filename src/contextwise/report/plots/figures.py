@@ -111,7 +111,21 @@ def new_figure(
 
 
 def new_axes(width: float = COLUMN, height: float = COLUMN) -> Axes:
-    """The only Axes of a new figure."""
+    """The only Axes of a new figure.
+
+    Parameters
+    ----------
+    width, height : in inches; by default a square as wide as a column of a paper
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> new_axes(3.4, 2.0).figure.get_size_inches().tolist()
+    [3.4, 2.0]
+    """
     return new_figure(width, height).add_subplot()
 
 
@@ -176,7 +190,28 @@ def format_of(path: str | os.PathLike[str]) -> str:
 
 
 def save(picture: Axes | Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure, or the one of some Axes, to a file; the same picture gives the same bytes."""
+    """Write a figure, or the one of some Axes, to a file; the same picture gives the same bytes.
+
+    Parameters
+    ----------
+    picture : Axes or Figure
+    path : path of a file
+        Its suffix says the format: .png, .svg or .pdf.
+
+    Raises
+    ------
+    ContextwiseError
+        If the suffix is another one, or the file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     save(new_axes(), Path(folder) / "empty.svg")
+    ...     [path.name for path in Path(folder).iterdir()]
+    ['empty.svg']
+    """
     write_bytes(path, encoded(picture, format_of(path)))
 
 

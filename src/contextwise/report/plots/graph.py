@@ -61,6 +61,15 @@ def plot_graph(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> from contextwise.report.edges import graph_of, select_edges
+    >>> from contextwise.report.shares import edges_of
+    >>> axes = plot_graph(graph_of(select_edges(edges_of(compare("survey", "survey-learned")))))
+    >>> sorted(text.get_text() for text in axes.texts)
+    ['children', 'gender', 'work']
     """
     axes = axes or new_axes()
     fixed = fixed or {}
@@ -110,6 +119,14 @@ def plot_graphs(
     -------
     list of Axes
         One for all contexts, and one for the chosen one if there is one.
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> everywhere = compare("survey", "survey-learned")
+    >>> men = compare("survey", "survey-learned", context={"gender": "man"})
+    >>> len(plot_graphs(everywhere, men, fixed={"gender": "man"}))
+    2
     """
     selection = selection or select_edges(edges_of(comparison), **options)
     graph = graph_of(selection)

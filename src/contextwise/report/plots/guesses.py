@@ -41,6 +41,12 @@ def plot_guesses(guesses: Guesses, *, title: str = "") -> list[Axes]:
     Returns
     -------
     list of Axes
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> len(plot_guesses(compare("lung", "lung-learned"), title="lung"))
+    2
     """
     found = named(guesses)
     height = 1.75 if len(found) == 1 else 0.75 + 0.2 * max(3, len(found))
@@ -59,7 +65,24 @@ def plot_guesses(guesses: Guesses, *, title: str = "") -> list[Axes]:
 
 @styled
 def plot_confusion(comparison: Comparison, *, axes: Axes | None = None) -> Axes:
-    """The confusion matrix of one guess: counts, and their shares of all assertions."""
+    """The confusion matrix of one guess: counts, and their shares of all assertions.
+
+    Parameters
+    ----------
+    comparison : of the true model and a guess
+    axes : where to draw; by default on new ones
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> axes = plot_confusion(compare("lung", "lung-learned"))
+    >>> axes.texts[0].get_text().split("\\n")
+    ['TP', '3', '50 %']
+    """
     axes = axes or new_axes(COLUMN, 0.6 * COLUMN)
     c = comparison.confusion
     cells = [[("tp", c.tp), ("fn", c.fn)], [("fp", c.fp), ("tn", c.tn)]]
@@ -92,6 +115,14 @@ def plot_errors(guesses: Guesses, *, axes: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> guesses = {name: compare("six", f"six-{name}") for name in ("guess", "graph")}
+    >>> axes = plot_errors(guesses)
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['guess', 'graph']
     """
     found = named(guesses)
     axes = axes or new_axes(COLUMN, 0.6 + 0.22 * len(found))
@@ -135,6 +166,13 @@ def plot_rates(guesses: Guesses, *, axes: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> axes = plot_rates(compare("lung", "lung-learned"))
+    >>> [label.get_text() for label in axes.get_yticklabels()][:2]
+    ['precision', 'recall']
     """
     found = named(guesses)
     axes = axes or new_axes(COLUMN, 0.6 + 0.22 * max(len(found), 3))
@@ -196,6 +234,14 @@ def plot_groups(groups: Mapping[str, Guesses], *, title: str = "") -> list[Axes]
     -------
     list of Axes
         Of the means, and of the plane of false positives against false negatives.
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> groups = {"a": [compare("six", "six-guess")], "b": [compare("six", "six-graph")]}
+    >>> means, plane = plot_groups(groups, title="six")
+    >>> plane.get_xlabel()
+    'only in guess (FP), share of assertions'
     """
     figure = new_figure(2 * COLUMN, max(0.75 * COLUMN, 0.8 + 0.25 * len(groups)))
     left, right = figure.subplots(1, 2, width_ratios=[1, 0.85])
@@ -222,6 +268,14 @@ def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None)
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> groups = {"a": [compare("six", "six-guess")], "b": [compare("six", "six-graph")]}
+    >>> axes = plot_group_means(groups)
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['a (1)', 'b (1)']
     """
     found = _listed(groups)
     axes = axes or new_axes(COLUMN, 0.6 + 0.25 * len(found))
@@ -261,6 +315,13 @@ def plot_errors_plane(groups: Mapping[str, Guesses], *, axes: Axes | None = None
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> groups = {"a": [compare("six", "six-guess")], "b": [compare("six", "six-graph")]}
+    >>> plot_errors_plane(groups).get_ylabel()
+    'only in true (FN), share of assertions'
     """
     found = _listed(groups)
     axes = axes or new_axes(COLUMN, COLUMN)

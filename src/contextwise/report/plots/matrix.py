@@ -41,6 +41,13 @@ def plot_models(
     -------
     list of Axes
         Of the tree, the matrix and the map.
+
+    Examples
+    --------
+    >>> from contextwise import distance_matrix
+    >>> found = distance_matrix(["six", "six-guess", "six-graph"])
+    >>> len(plot_models(found.names, found.normalized))
+    3
     """
     _check(names, distances)
     figure = new_figure(2 * COLUMN, COLUMN)
@@ -77,6 +84,14 @@ def plot_distances(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from contextwise import distance_matrix
+    >>> found = distance_matrix(["six", "six-guess", "six-graph"])
+    >>> axes = plot_distances(found.names, found.normalized)
+    >>> len(axes.get_xticks())
+    3
     """
     _check(names, distances)
     axes = axes or new_axes()
@@ -117,6 +132,13 @@ def plot_dendrogram(
     -------
     list of int
         The order of the leaves.
+
+    Examples
+    --------
+    >>> from contextwise import distance_matrix
+    >>> found = distance_matrix(["six", "six-guess", "six-graph"])
+    >>> sorted(plot_dendrogram(found.names, found.normalized))
+    [0, 1, 2]
     """
     _check(names, distances)
     axes = axes or new_axes()
@@ -150,6 +172,14 @@ def plot_map(names: Sequence[str], distances: FloatArray, *, axes: Axes | None =
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from contextwise import distance_matrix
+    >>> found = distance_matrix(["six", "six-guess", "six-graph"])
+    >>> axes = plot_map(found.names, found.normalized)
+    >>> sorted(text.get_text() for text in axes.texts)
+    ['six', 'six-graph', 'six-guess']
     """
     _check(names, distances)
     axes = axes or new_axes()

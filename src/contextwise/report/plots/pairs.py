@@ -50,6 +50,13 @@ def plot_pairs(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> axes = plot_pairs(compare("lung", "lung-learned"), title="lung")
+    >>> [label.get_text() for label in axes.get_xticklabels()]
+    ['smoker', 'asbestos', 'cancer']
     """
     heat = heat_map(comparison, reorder=reorder)
     rows = max((len(legend.entries) for legend in heat_legends(heat)), default=0)
@@ -182,6 +189,13 @@ def plot_neighbours(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> axes = plot_neighbours(compare("lung", "lung-learned"), "asbestos")
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['cancer', 'smoker']
     """
     comparison.domain.position(variable)  # an unknown name is an error that says so
     selection = select_edges(

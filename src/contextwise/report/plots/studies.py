@@ -57,6 +57,15 @@ def plot_scatter(
     ------
     DomainError
         If the table lacks a column, or has no results of that size.
+
+    Examples
+    --------
+    >>> from pandas import DataFrame
+    >>> rows = [(0, "fp", 100, 10.0, 0.1), (1, "fp", 100, 20.0, 0.1), (2, "fn", 100, 10.0, 0.4)]
+    >>> table = DataFrame(rows, columns=["structure", "side", "size", "percentage", "kl"])
+    >>> axes = plot_scatter(table, size=100, error_bars=False)
+    >>> axes.get_xlabel()
+    'errors, % of all that are possible'
     """
     missing = [column for column in NEEDED if column not in table.columns]
     if missing:

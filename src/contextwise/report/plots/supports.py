@@ -29,6 +29,15 @@ def plot_supports(found: Stability, *, axes: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from contextwise.evaluation import stability
+    >>> from contextwise.learning import ChowLiu
+    >>> rows = [[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]] * 20
+    >>> axes = plot_supports(stability(rows, ChowLiu(), resamples=4, rng=1))
+    >>> [label.get_text() for label in axes.get_xticklabels()]
+    ['v0', 'v1', 'v2']
     """
     axes = axes or new_axes(COLUMN, COLUMN)
     shares = found.support_matrix()
