@@ -25,4 +25,13 @@ is the penalty per split, L the L1 penalty)::
     dtsl-psP-l1_L   the features of dt-psP, refitted by mnlearnw -l1 L (-nz: without weights of 0)
     lr-l1_L         dnlearn -logistic -l1 L      acmn-sM        acmn, at most M splits
     boost-TxL       dnboost, then mconvert -feat
+
+So with the toolkit and the data at hand, ``nltcs.dttree-ps10.mn`` and ``nltcs.dt-ps10.mn`` are made
+again by ::
+
+    libra dnlearn -i nltcs.train.data -o nltcs.dn -tree -ps 10
+    libra mconvert nltcs.dn nltcs.dttree-ps10.mn
+    libra mconvert -feat nltcs.dn nltcs.dt-ps10.mn
+
+``docs/measured/benchmarks.md`` says more about the data and has the figures.
 """

@@ -14,6 +14,7 @@ from types import ModuleType
 import click
 import pytest
 
+from contextwise import read
 from contextwise.cli import COMMANDS, contextwise
 from contextwise.learning.registry import LEARNERS
 
@@ -153,3 +154,18 @@ def test_the_built_site_is_looked_at(page: str, wrong: list[str], tmp_path: Path
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     (tmp_path / "other.html").write_text('<p id="here">x</p>', encoding="utf-8")
     assert list(problems(tmp_path)) == wrong
+
+
+FIRST_WORDS = {"{": "json", "2": "mn", "M": "uai", "n": "bif"}
+"""How the example of each format begins."""
+
+
+def test_the_examples_of_the_formats_can_be_read(tmp_path: Path) -> None:
+    page = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(?:json)?\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    examples = {FIRST_WORDS[text[0]]: text for text in blocks if "::=" not in text}
+    assert set(examples) == {"json", "mn", "uai", "bif"}
+    for suffix, text in examples.items():
+        path = tmp_path / f"example.{suffix}"
+        path.write_text(text, encoding="utf-8")
+        assert len(read(path)) > 0
