@@ -235,3 +235,12 @@ class TestStart:
         found = self.imported("compare", "lung", "lung-learned")
         assert "numpy" in found
         assert not set(HEAVY) & found
+
+    @pytest.mark.parametrize(
+        "arguments", [["compare", "lung", "lung-learned"], ["matrix", "six", "six-guess"]]
+    )
+    def test_what_a_small_question_does_not_use_is_not_loaded(self, arguments: list[str]) -> None:
+        """No store, no estimates, no other process, no evaluation of many guesses."""
+        unused = {"sqlite3", "importlib.resources", "importlib.metadata"}
+        ours = {"counting.ganak", "comparison.sketch", "execution.runs", "evaluation"}
+        assert not (unused | {f"contextwise.{name}" for name in ours}) & self.imported(*arguments)

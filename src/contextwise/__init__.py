@@ -9,7 +9,8 @@ files (`read`), from other packages (`convert`), or from features (`Structure`).
 # it in the block for type checkers and in the table of homes.
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # checkers take it as true; `typing` has it too, and takes 10 ms to load
 
 if TYPE_CHECKING:
     from contextwise import convert, distributions, examples

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from contextwise.cli.chance import Drawn, chance_options
-from contextwise.cli.compare_output import Given, Result, as_records, as_text, print_rows
 from contextwise.cli.groups import group_option, refuse_both, show_groups, show_truths
 from contextwise.cli.models import load, model_argument, only_one_from_stdin, short_names
 from contextwise.cli.options import (
@@ -27,6 +25,7 @@ from contextwise.cli.restrictions import (
 )
 
 if TYPE_CHECKING:
+    from contextwise.cli.compare_output import Given, Result
     from contextwise.comparison.question import Restriction
 
 
@@ -120,6 +119,7 @@ def compare(
     refuse_alone(ctx, ("estimate",), "time_limit")
     refuse_alone(ctx, ("as_latex", "training_share"), "groups")
     only_one_from_stdin([true, *guesses, asked.data])
+    from contextwise.cli.compare_output import Result, as_records, as_text, print_rows
     from contextwise.comparison.compare import Interrupted
     from contextwise.comparison.compare import compare as compare_models
     from contextwise.counting import DEFAULT
@@ -174,6 +174,8 @@ def _beside_chance(
     drawn: Drawn, true: Given, result: Result, restriction: Restriction, engine: str | None
 ) -> Result:
     """The result beside guesses by chance; what is not decided has none."""
+    from dataclasses import replace
+
     from contextwise.counting import DEFAULT
 
     if result.comparison.open_pairs:
@@ -203,6 +205,7 @@ def _refuse_other_questions(
 
 
 def _all_given(names: list[str], asked: Asked) -> list[Given]:
+    from contextwise.cli.compare_output import Given
     from contextwise.models.structure import LogLinear
 
     found = []

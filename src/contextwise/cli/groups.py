@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +33,8 @@ def files_of(pattern: str, option: str) -> list[str]:
     >>> files_of("runs/first.mn", "--group")
     ['runs/first.mn']
     """
+    import glob
+
     if not glob.has_magic(pattern):
         return [pattern]
     found = sorted(glob.glob(pattern, recursive=True))

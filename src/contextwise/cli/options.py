@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from functools import wraps
 from typing import Any
 
@@ -142,7 +141,8 @@ def options_as(argument: str, kind: type[Any], options: Sequence[Decorator]) -> 
     Parameters
     ----------
     argument : its name
-    kind : a dataclass with a field for each option
+    kind : a named tuple with a field for each option; a dataclass would take a millisecond to
+        make, and every ``--help`` waits for it
     options : decorators of click, in the order in which the help shows them
 
     Returns
@@ -153,7 +153,7 @@ def options_as(argument: str, kind: type[Any], options: Sequence[Decorator]) -> 
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def with_one(*arguments: Any, **given: Any) -> Any:
-            made = kind(**{own.name: given.pop(own.name) for own in fields(kind)})
+            made = kind(**{name: given.pop(name) for name in kind._fields})
             return command(*arguments, **{argument: made}, **given)
 
         result: Callable[..., Any] = with_one

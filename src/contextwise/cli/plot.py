@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -154,7 +153,7 @@ def graph(
     found, title = _compare_two(true, guess, asked, time_limit)
     whole = found
     if asked.context is not None:
-        whole, title = _compare_two(true, guess, replace(asked, context=None), time_limit)
+        whole, title = _compare_two(true, guess, asked._replace(context=None), time_limit)
     names = [] if around is None else parse_names(around)
     for name in names:
         whole.domain.position(name)  # an unknown name is an error that says so

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -56,8 +55,7 @@ OPTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class Ranked:
+class Ranked(NamedTuple):
     """What is ranked, as it was given."""
 
     truths: tuple[str, ...]

@@ -7,8 +7,7 @@ hands them to the command as one `Asked`, and `Asked.of` makes the keywords of `
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import click
 
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
     from contextwise.models.domain import Domain
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """The restricting options as they were given."""
 
     pairs: tuple[str, ...]

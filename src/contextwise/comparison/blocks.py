@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from hashlib import blake2b
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,8 +28,10 @@ from contextwise.counting.distances import Two, count_distances, two_models
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.execution.maps import Map, choose_map
 from contextwise.execution.progress import Progress, part_of, progress_of
-from contextwise.execution.runs import Store, Unit, run_units
 from contextwise.models.features import IntArray
+
+if TYPE_CHECKING:
+    from contextwise.execution.runs import Store
 
 HERE = 256
 """How many rows and columns a block has that is counted in this process, on all its threads."""
@@ -148,6 +149,8 @@ def count_matrix(
     size = _block_size(len(names), here=counting.here and store is None)
     blocks = list(_blocks(question, size))
     if store is not None:
+        from contextwise.execution.runs import Store  # its database takes a while to load
+
         with Store(store, _configuration(question, size)) as opened:
             found = _from_store(opened, blocks, counting, map_blocks, show_progress)
             return _assemble(question, names, found)
@@ -254,6 +257,8 @@ def _from_store(
     show_progress: bool | Progress,
 ) -> Iterator[Distances]:
     """The blocks of a store, after those that it lacks have been counted."""
+    from contextwise.execution.runs import Unit, run_units
+
     units = [Unit(block.key, block) for block in blocks]
     work = partial(_record, counting=counting)
     done = run_units(store, units, work, map_blocks, show_progress=show_progress)
@@ -378,6 +383,8 @@ def _read(record: Mapping[str, Any]) -> Distances:
 
 def _configuration(question: Question, size: int) -> dict[str, Any]:
     """What a store belongs to: models and questions that differ have another fingerprint."""
+    from hashlib import blake2b
+
     digest = blake2b(digest_size=16)
     domain = question.domain
     asked = None if question.asked is None else question.asked.tolist()

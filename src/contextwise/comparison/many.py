@@ -13,24 +13,21 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypedDict, Unpack, cast, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
 
 from contextwise.comparison import blocks
 from contextwise.comparison.comparison import Comparison
 from contextwise.comparison.confusion import ZeroDivision
 from contextwise.comparison.matrix import DistanceMatrix
 from contextwise.comparison.question import Question, Restriction, pose
-from contextwise.comparison.sketch import (
-    ASSERTIONS,
-    EstimatedMatrix,
-    estimate_matrix,
-    sketch_many,
-)
 from contextwise.errors import ContextwiseError
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from contextwise.comparison.sketch import EstimatedMatrix
 
 __all__ = ["DistanceMatrix", "compare_many", "distance_matrix"]
 
@@ -145,10 +142,9 @@ def distance_matrix(
     if len(labels) != len(given):
         raise ContextwiseError(f"{len(given)} models need as many names, not {len(labels)}")
     if approximate is not False:
-        count = ASSERTIONS if approximate is True else approximate
         if store is not None:
             raise ContextwiseError("an estimate is quick, and is not stored")
-        return _estimate(given, labels, count, rng, options)
+        return _estimate(given, labels, approximate, rng, options)
     question, effort = pose_many(given, None if names is None else labels, options)
     return blocks.count_matrix(question, labels, store=store, **effort)
 
@@ -156,10 +152,13 @@ def distance_matrix(
 def _estimate(
     models: Sequence[ModelLike],
     names: Sequence[str],
-    assertions: int,
+    approximate: int,
     rng: int | np.random.Generator,
     options: ManyOptions,
 ) -> EstimatedMatrix:
+    from contextwise.comparison.sketch import ASSERTIONS, estimate_matrix, sketch_many
+
+    assertions = ASSERTIONS if approximate is True else approximate
     asked = {key: value for key, value in options.items() if key not in Effort.__annotations__}
     progress = options.get("show_progress", False)
     if given := sorted({*options} - {*asked} - {"show_progress"}):

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Unpack
 
-from contextwise.counting import branch, ganak, native
+from contextwise.counting import branch, native
 from contextwise.counting.contract import CountPairs, Options, OverBudget, count_pairs_with
 from contextwise.counting.cover import Cover
 from contextwise.counting.pair_counts import PairCounts
@@ -40,6 +40,8 @@ def count_union(cover: Cover, *, deadline: float | None = None) -> int:
     try:
         return quick(cover, deadline=deadline, node_budget=_budget())
     except OverBudget:
+        from contextwise.counting import ganak
+
         slow = quick if ganak.missing() else ganak.count_union
         return slow(cover, deadline=deadline)
 
@@ -61,8 +63,11 @@ def count_pairs(
     """
     deadline = options.get("deadline")
     counts = _quick_pairs(_budget())(a, b, pairs, **options)
-    if _goes_on(counts, deadline) and not ganak.missing():
-        counts = ganak.close_pairs(counts, a, b, pairs, **options)
+    if _goes_on(counts, deadline):
+        from contextwise.counting import ganak  # most comparisons need none of what it imports
+
+        if not ganak.missing():
+            counts = ganak.close_pairs(counts, a, b, pairs, **options)
     if _goes_on(counts, deadline):
         left = counts.open
         counts = counts.refine(left, _quick_pairs(None)(a, b, pairs[left], **options))

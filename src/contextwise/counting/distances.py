@@ -19,7 +19,7 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
-from contextwise.counting import auto, ganak, native
+from contextwise.counting import auto, native
 from contextwise.counting.contract import CountUnion, get_engine
 from contextwise.counting.extraction import CoverSource, ValueWeights, sizes_of
 from contextwise.execution.progress import Progress
@@ -110,7 +110,7 @@ def count_distances(
         values = distances_in_python(
             models, pairs, rows=rows, factors=factors, count_union=count_union, **options
         )
-        asked_ganak = engine == "ganak" or (engine == "auto" and ganak.missing() is None)
+        asked_ganak = engine == "ganak" or (engine == "auto" and not get_engine("ganak").missing())
         found = ExactDistances(values, asked_ganak)
     if progress:
         progress(len(pairs), len(pairs))

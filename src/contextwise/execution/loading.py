@@ -6,8 +6,12 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from importlib import import_module
+
+TYPE_CHECKING = False  # as in the package's own head: `typing` takes longer than all of this
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 
 def lazy_names(

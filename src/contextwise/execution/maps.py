@@ -17,7 +17,6 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -166,6 +165,8 @@ def _client_of(cluster: Any) -> Iterator[Any]:
 
 def _workers_of(client: Any) -> int:
     """How many units a cluster can do at once; none, or workers that cannot do ours, are errors."""
+    from importlib.metadata import version
+
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except OSError:

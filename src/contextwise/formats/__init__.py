@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pkgutil import get_data
 from typing import IO, Literal
 
 from contextwise.errors import ContextwiseError
@@ -115,10 +116,8 @@ def read_example(name: str) -> Model:
         raise ContextwiseError(
             f"no example is named {name!r}; the examples are {', '.join(EXAMPLES)}"
         )
-    from importlib import resources  # costs more than naming the examples, which every command does
-
-    with (resources.files("contextwise") / "examples" / f"{name}.json").open("rb") as file:
-        return read_stream(file, name=name, format="json")
+    data = get_data("contextwise", f"examples/{name}.json") or b""
+    return json.read(Source(data, name))
 
 
 def read(

@@ -7,10 +7,6 @@ from math import ceil, isnan
 from typing import TYPE_CHECKING
 
 from contextwise.comparison.confusion import Number, ratio
-from contextwise.comparison.many import DistanceMatrix
-from contextwise.comparison.neighbours import Neighbours
-from contextwise.comparison.sketch import CONFIDENCE, EstimatedMatrix
-from contextwise.evaluation.consensus_result import ClaimSupport, Consensus
 from contextwise.models.notation import in_words, where
 from contextwise.models.numbers import plural
 from contextwise.report.comparisons import LABELS
@@ -26,7 +22,11 @@ from contextwise.report.elements import (
 )
 from contextwise.report.notes import BY_POSITION, Medium, matrix_ganak_notes, rounding_notes
 
-if TYPE_CHECKING:  # scores need the distributions, which take a while to load
+if TYPE_CHECKING:  # a table of one kind of result does not wait for the modules of the others
+    from contextwise.comparison.matrix import DistanceMatrix
+    from contextwise.comparison.neighbours import Neighbours
+    from contextwise.comparison.sketch import EstimatedMatrix
+    from contextwise.evaluation.consensus_result import ClaimSupport, Consensus
     from contextwise.evaluation.scores import Score
 
 SCORE_LABELS = {
@@ -110,6 +110,8 @@ def estimated_parts(matrix: EstimatedMatrix, *, names: Sequence[str] | None = No
 
 def estimate_words(matrix: EstimatedMatrix) -> str:
     """That the numbers are estimates, and how wide the widest interval is."""
+    from contextwise.comparison.sketch import CONFIDENCE
+
     return (
         f"These are estimates from {plural(matrix.assertions, 'random assertion')}: each is within "
         f"{matrix.widest():.2g} of the true share of assertions, in at least "
