@@ -190,6 +190,24 @@ def test_each_distinct_cover_of_a_pair_is_counted_once(canonical: bool, models: 
     assert len(asked) <= distinct_unions(models, canonical)
 
 
+@pytest.mark.parametrize("rows", [0, 1, 3])
+@pytest.mark.parametrize("variables", [10, 16, 17, 30])
+def test_distances_by_tables_and_by_unions_are_those_of_compare(variables: int, rows: int) -> None:
+    """Few variables are counted by truth table, more of them after covers were simplified."""
+    domain = Domain({f"X{k}": 2 for k in range(variables)})
+    models = [
+        random_structure(domain, features=count, lengths=(2, 6), rng=count)
+        for count in (0, 3, 30, 60, 90)
+    ]
+    # Split on X9: covers of the old pairs are equal once they are simplified.
+    split = [{**feature, "X9": state} for feature in models[1] for state in domain.states[9]]
+    models.append(Structure(domain, [*models[1], *split]))
+    features = [model.features for model in models]
+    found = count_distances(features, active_pairs(*models), rows=rows)
+    apart = [compare(models[m], models[k]).distance for m, k in two_models(len(models), rows)]
+    assert found.values == apart
+
+
 def distinct_unions(models: Sequence[Structure], canonical: bool) -> int:
     """How many unions there are, of one model or of two: sets of cubes, for each pair."""
     sources = [CoverSource(model.features, canonical=canonical) for model in models]

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, repeat
 from math import prod
 from typing import Any
 
@@ -99,7 +99,7 @@ def count_distances(
     """
     options: dict[str, Any] = {"canonical": canonical, "value_weights": value_weights}
     sizes = sizes_of(models[0].cardinalities.tolist(), value_weights)
-    factors = [1] * len(pairs)
+    factors: list[int] = []
     if value_weights is not None and not canonical:
         # The contexts of every pair then count as much as those of all variables.
         factors = [sizes[i] * sizes[j] for i, j in pairs.tolist()]
@@ -136,7 +136,7 @@ def distances_in_python(
     ----------
     models, pairs, rows, canonical, value_weights
         As in `count_distances`.
-    factors : what the contexts of each pair are multiplied by
+    factors : what the contexts of each pair are multiplied by; nothing if by one
     count_union : the first contract of an engine
 
     Returns
@@ -147,7 +147,7 @@ def distances_in_python(
     sources = [CoverSource(f, canonical=canonical, value_weights=value_weights) for f in models]
     place = {two: cell for cell, two in enumerate(two_models(len(models), rows))}
     sums = [0] * len(place)
-    for (i, j), factor in zip(pairs.tolist(), factors, strict=True):
+    for (i, j), factor in zip(pairs.tolist(), factors or repeat(1, len(pairs)), strict=True):
         pair = (i, j)
         classes: dict[Cubes, list[int]] = {}
         for m, source in enumerate(sources):
@@ -184,7 +184,7 @@ def _by_kernel(
         models,
         pairs,
         rows=rows,
-        factors=factors if any(factor != 1 for factor in factors) else (),
+        factors=factors,
         width=width,
         threads=threads,
         node_budget=auto.BUDGET if engine == "auto" else None,
@@ -197,7 +197,7 @@ def _by_kernel(
     for apart, cells, by_ganak in _closed(models, pairs, left, engine, options):
         rests_on_ganak |= by_ganak
         for cell, pair in cells:
-            values[cell] += factors[pair] * apart[pair]
+            values[cell] += apart[pair] * (factors[pair] if factors else 1)
     return ExactDistances(values, rests_on_ganak)
 
 

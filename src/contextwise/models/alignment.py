@@ -71,11 +71,11 @@ def alignment(source: Domain, target: Domain, *, align: Align = "names") -> Alig
     >>> alignment(Domain({"v0": 2}), Domain({"ill": ["no", "yes"]}), align="position").states
     ((0, 1),)
     """
-    if align == "names":
-        return _by_names(source, target)
-    if align == "position":
-        return _by_position(source, target)
-    raise DomainError(f"align is 'names' or 'position', not {align!r}")
+    if align not in ("names", "position"):
+        raise DomainError(f"align is 'names' or 'position', not {align!r}")
+    # Equal domains lie over each other by position as well, and names need not be looked up.
+    by_names = align == "names" and source != target
+    return _by_names(source, target) if by_names else _by_position(source, target)
 
 
 @contextmanager

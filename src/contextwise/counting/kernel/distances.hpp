@@ -96,16 +96,29 @@ class PairClasses {
   // False if all models are of one class.
   bool run(std::size_t place, UnionCounter& counter, const Budget& budget) {
     group_by_claims(place);
-    if (starts_.size() == 2) return false;
-    extract(counter, budget);
-    group_by_covers();
+    if (groups() == 1) return false;
+    extract(counter);
+    // Tables of covers as they come cost less than simplifying them.
+    has_tables_ = tables_.fill(first_covers(groups()));
+    if (has_tables_) {
+      group_by([&](std::size_t g) -> std::vector<u64>& { return tables_.words(g); });
+    } else {
+      for (std::size_t g = 0; g < groups(); ++g) {
+        counter.simplify(covers_[g], budget);
+        sort_cubes(covers_[g]);
+      }
+      group_by([&](std::size_t g) -> std::vector<u64>& { return covers_[g].forbidden; });
+      has_tables_ = count_ > 1 && tables_.fill(first_covers(count_));
+    }
+    collect();
     return count_ > 1;
   }
 
   std::size_t count() const { return count_; }
+  // The truth tables of the classes, or null if they do not fit.
+  const CoverTables* tables() const { return has_tables_ ? &tables_ : nullptr; }
+  // The cover of a class, where there are no tables.
   const Cover& cover(std::size_t k) const { return covers_[k]; }
-  // All of them.
-  const std::vector<const Cover*>& covers() const { return chosen_; }
   // The models of a class that are wanted as rows, and those wanted as columns.
   const std::vector<u32>& rows(std::size_t k) const { return rows_[k]; }
   const std::vector<u32>& columns(std::size_t k) const { return columns_[k]; }
@@ -136,33 +149,41 @@ class PairClasses {
     }
   }
 
-  void extract(UnionCounter& counter, const Budget& budget) {
-    const std::size_t groups = starts_.size() - 1;
+  std::size_t groups() const { return starts_.size() - 1; }
+
+  void extract(UnionCounter& counter) {
     parts_.clear();
-    for (std::size_t g = 0; g < groups; ++g) parts_.push_back({&pool_.claims(), claims_of(g)});
-    if (covers_.size() < groups) covers_.resize(groups);
-    counter.extract(parts_, budget, {covers_.data(), groups});
-    for (std::size_t g = 0; g < groups; ++g) sort_cubes(covers_[g]);
+    for (std::size_t g = 0; g < groups(); ++g) parts_.push_back({&pool_.claims(), claims_of(g)});
+    if (covers_.size() < groups()) covers_.resize(groups());
+    counter.extract(parts_, {covers_.data(), groups()});
   }
 
-  // Groups whose simplified covers are equal are one class.
-  void group_by_covers() {
-    const std::size_t groups = starts_.size() - 1;
-    table_.reset(groups);
+  std::span<const Cover* const> first_covers(std::size_t count) {
+    chosen_.clear();
+    for (std::size_t k = 0; k < count; ++k) chosen_.push_back(&covers_[k]);
+    return chosen_;
+  }
+
+  // Groups with equal words, those of a table or of sorted cubes, are one class. The words of the
+  // classes stand first then.
+  template <class Words>
+  void group_by(Words words) {
+    table_.reset(groups());
     class_of_.clear();
     count_ = 0;
-    for (std::size_t g = 0; g < groups; ++g) {
+    for (std::size_t g = 0; g < groups(); ++g) {
       const auto next = static_cast<u32>(count_);
-      const std::span<const u64> mine(covers_[g].forbidden);
-      const u32 known = table_.find_or_insert(
-          hash_of(mine), next, [&](u32 k) { return covers_[k].forbidden == covers_[g].forbidden; });
+      const u32 known = table_.find_or_insert(hash_of(std::span<const u64>(words(g))), next,
+                                              [&](u32 k) { return words(k) == words(g); });
       class_of_.push_back(known == HashTable::NONE ? next : known);
       if (known != HashTable::NONE) continue;
-      if (g != count_) covers_[count_].forbidden.swap(covers_[g].forbidden);
+      if (g != count_) words(count_).swap(words(g));
       ++count_;
     }
-    chosen_.clear();
-    for (std::size_t k = 0; k < count_; ++k) chosen_.push_back(&covers_[k]);
+  }
+
+  // The models of each class.
+  void collect() {
     rows_.assign(count_, {});
     columns_.assign(count_, {});
     for (u32 m = 0; m < group_of_.size(); ++m) {
@@ -195,10 +216,13 @@ class PairClasses {
   std::vector<u32> class_of_;        // of each group
   std::vector<PairClaims> parts_;
   std::vector<Cover> covers_;  // of the groups, then of the classes
-  std::vector<const Cover*> chosen_;
+  CoverTables tables_;         // of the same, where they fit
+  bool has_tables_ = false;
   std::size_t count_ = 0;  // of classes
   std::vector<std::vector<u32>> rows_, columns_;
-  std::vector<u32> order_;  // scratch space
+  // Scratch space.
+  std::vector<const Cover*> chosen_;
+  std::vector<u32> order_;
   std::vector<u64> sorted_;
 };
 
@@ -253,7 +277,6 @@ class DistanceCounter {
   struct Scratch {
     UnionCounter counter;
     PairClasses classes;
-    CoverTables tables;
     std::vector<Interval<Natural>> sizes;
     std::vector<Apart> apart;
   };
@@ -263,14 +286,13 @@ class DistanceCounter {
                                  options_.memory / std::max(1u, options_.threads)),
                     PairClasses(pool_, cells_),
                     {},
-                    {},
                     {}};
     const Budget budget{options_.node_budget, Clock::time_point::max(), &stop_};
     for (std::size_t at = next_++; at < pairs_.size() && !stop_; at = next_++) {
       scratch.counter.begin(pairs_[at]);
       if (scratch.classes.run(at, scratch.counter, budget)) {
-        if (scratch.tables.fill(scratch.classes.covers()))
-          by_tables(at, scratch);
+        if (const CoverTables* tables = scratch.classes.tables())
+          by_tables(at, scratch, *tables);
         else
           by_unions(at, scratch, budget);
         deliver(scratch);
@@ -292,25 +314,22 @@ class DistanceCounter {
         if (wanted(a, b) || wanted(b, a)) action(a, b);
   }
 
-  void by_tables(std::size_t at, Scratch& scratch) {
-    Natural one = scratch.counter.with_others(factor(at), scratch.tables.names());
+  void by_tables(std::size_t at, Scratch& scratch, const CoverTables& tables) {
+    Natural one = scratch.counter.with_others(factor(at), tables.names());
     for_each_two(scratch, [&](std::size_t a, std::size_t b) {
-      add(scratch, {a, b, one, scratch.tables.differing(a, b)});
+      add(scratch, {a, b, one, tables.differing(a, b)});
     });
   }
 
   void by_unions(std::size_t at, Scratch& scratch, const Budget& budget) {
     Interval<Natural> unknown;
     unknown.gap = scratch.counter.contexts();
-    scratch.sizes.clear();
-    for (const Cover* cover : scratch.classes.covers())
-      scratch.sizes.push_back(scratch.counter.size(*cover, budget));
+    scratch.sizes.assign(scratch.classes.count(), unknown);
     for_each_two(scratch, [&](std::size_t a, std::size_t b) {
       PairSizes found{{scratch.sizes[a], scratch.sizes[b], unknown}, true};
-      if (found.sizes[0].low == unknown.gap || found.sizes[1].low == unknown.gap)
-        found.sizes[2] = Interval<Natural>(unknown.gap);  // one of them is everything
-      else
-        scratch.counter.run(scratch.classes.cover(a), scratch.classes.cover(b), budget, found);
+      scratch.counter.run(scratch.classes.cover(a), scratch.classes.cover(b), budget, found);
+      scratch.sizes[a] = found.sizes[0];
+      scratch.sizes[b] = found.sizes[1];
       if (!found.closed()) return leave_open(at, scratch.classes, a, b);
       Natural apart = found.sizes[2].low;
       apart <<= 1;

@@ -32,6 +32,8 @@ class CoverTables {
     return true;
   }
 
+  // The words of a table; two covers have the same ones if their unions are equal.
+  std::vector<u64>& words(std::size_t k) { return tables_[k]; }
   // The tested variables.
   std::span<const u32> names() const { return names_; }
   // How many of their assignments a cover has,

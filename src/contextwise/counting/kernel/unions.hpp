@@ -69,23 +69,24 @@ class UnionCounter {
     visit(found);
     by_recursion(a, b, budget, found, second_wanted);
   }
-  // or, of many models, the covers, simplified, over the same bits,
-  void extract(std::span<const PairClaims> models, const Budget& budget, std::span<Cover> covers) {
+  // or, of many models, the covers, over the same bits,
+  void extract(std::span<const PairClaims> models, std::span<Cover> covers) {
     source_.run(own_, models, covers);
-    for (Cover& cover : covers) simplifier_.run(cover, budget);
   }
-  // and the three unions of two of them. Sizes that are known are not counted.
+  // each of which can be simplified,
+  void simplify(Cover& cover, const Budget& budget) { simplifier_.run(cover, budget); }
+  // and the three unions of two of them. Sizes that are known are not counted, and if one of them
+  // is everything, so is the union.
   void run(const Cover& a, const Cover& b, const Budget& budget, PairSizes& found) {
-    if (by_tables(a, b, found)) return;
+    const Natural all = contexts();
     visit(found);
-    by_recursion(a, b, budget, found);
-  }
-  // The size of the union of one of them.
-  Interval<Natural> size(const Cover& cover, const Budget& budget) {
-    Interval<Natural> found;
-    found.gap = contexts();
-    measure(cover, found.gap, budget, found);
-    return found;
+    for (std::size_t m = 0; m < 2; ++m)
+      if (found.sizes[m].low == all) {
+        measure(m ? a : b, all, budget, found.sizes[1 - m]);
+        found.sizes[2] = Interval<Natural>(all);
+        return;
+      }
+    if (!by_tables(a, b, found)) by_recursion(a, b, budget, found);
   }
   // How many contexts the pair has.
   Natural contexts() { return with_others(Natural(1), {}); }
