@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise import Structure
-from contextwise.counting import extraction, get_engine
-from contextwise.counting.extraction import covered_pairs, pair_features, speaking_features
+from contextwise import Domain, Structure
+from contextwise.counting import covered, extraction, get_engine, native
+from contextwise.counting.covered import covered_in_python, covered_pairs
+from contextwise.counting.extraction import pair_features, speaking_features
 from contextwise.testing import families
 
 Models = tuple[Structure, Structure]
@@ -26,20 +29,40 @@ def models_and_pairs(draw: st.DrawFn) -> Drawn:
     return (a, b), some
 
 
-@pytest.mark.parametrize("columns", [0, 64])
+def pairs_of_scopes(*models: Structure) -> set[tuple[int, int]]:
+    """Said once more, feature by feature."""
+    scopes = (variables for m in models for variables in m.features.literals())
+    return {pair for literals in scopes for pair in combinations(sorted(v for v, _ in literals), 2)}
+
+
+@pytest.mark.parametrize("engine", ["kernel", "no kernel", "sorting", "no columns"])
 @given(models_and_pairs())
-def test_covered_pairs_among_some(
-    columns: int, drawn: tuple[Models, list[tuple[int, int]]]
-) -> None:
-    """By a table of few columns, or by all pairs: the same pairs, in order."""
+def test_covered_pairs(engine: str, drawn: Drawn) -> None:
+    """By marks or by sorting, all or among some: the pairs of the scopes, in order."""
     (a, b), some = drawn
     among = np.array(some, dtype=int).reshape(-1, 2)
-    every = set(map(tuple, covered_pairs(a.features, b.features).tolist()))
+    every = pairs_of_scopes(a, b)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(extraction, "MOST_COLUMNS", columns)
         patch.setattr(extraction, "FEW", 1)
+        if engine != "kernel":
+            patch.setattr(native, "missing", lambda: "not today")
+        if engine == "sorting":
+            patch.setattr(covered, "MOST_MARKS", 0)
+        if engine == "no columns":
+            patch.setattr(covered, "MOST_COLUMNS", 0)
+        assert covered_pairs(a.features, b.features).tolist() == list(map(list, sorted(every)))
         found = covered_pairs(a.features, b.features, among=among)
     assert found.tolist() == [list(pair) for pair in sorted(every.intersection(some))]
+
+
+@pytest.mark.parametrize("variables", [1, 2, 63, 64, 65, 130])
+def test_covered_pairs_at_the_ends_of_words(variables: int) -> None:
+    domain = Domain({f"X{k}": 2 for k in range(variables)})
+    ends = sorted({0, variables // 2, variables - 1})
+    model = Structure(domain, [{f"X{k}": 1 for k in ends}])
+    expected = [list(pair) for pair in combinations(ends, 2)]
+    assert covered_pairs(model.features).tolist() == expected
+    assert covered_in_python([model.features], None).tolist() == expected
 
 
 @given(models_and_pairs())

@@ -33,7 +33,8 @@ from itertools import product
 from typing import Any
 
 from contextwise.convert.claims import CubeMap, DomainLike, cube_of, domain_of, uncovered
-from contextwise.counting.extraction import CoverSource, covered_pairs
+from contextwise.counting.covered import covered_pairs
+from contextwise.counting.extraction import CoverSource
 from contextwise.errors import DomainError, NotRepresentable, ParseError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain, listed

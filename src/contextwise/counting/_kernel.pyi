@@ -38,6 +38,9 @@ def count_pairs(
     memory: int,
     progress: Callable[[int], None] | None,
 ) -> Found: ...
+def covered_pairs(
+    variables: int, models: list[Model], among: npt.NDArray[np.int64] | None
+) -> npt.NDArray[np.int64]: ...
 def count_distances(
     cardinalities: list[int],
     value_weights: Words,

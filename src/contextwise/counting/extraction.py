@@ -18,10 +18,6 @@ ValueWeights = Sequence[Sequence[int]]
 """For each variable, how much each of its values counts; without them, each counts once."""
 FEW = 32
 """Up to one pair for so many features, it pays to look which features speak of the pairs."""
-MOST_COLUMNS = 64
-"""Up to so many pairs, a table of features by their variables is quicker than all pairs."""
-MOST_MARKS = 2**26
-"""Up to so many pairs of variables, a mark for each is quicker than sorting those that occur."""
 
 
 def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
@@ -41,7 +37,7 @@ def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
     code, owner = np.concatenate(codes), np.concatenate(owners)
     order = np.lexsort((owner, code))
     distinct, starts = np.unique(code[order], return_index=True)
-    return _decoded(distinct, n), np.append(starts, len(code)), owner[order]
+    return decode_pairs(distinct, n), np.append(starts, len(code)), owner[order]
 
 
 def speaking_features(features: Features, pairs: IntArray) -> Features:
@@ -91,49 +87,6 @@ def cover_source(
     return CoverSource(*own, canonical=canonical, value_weights=value_weights)
 
 
-def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
-    """The pairs that a feature of any of the models has in its scope: shape (p, 2), in order.
-
-    Parameters
-    ----------
-    *models : the features of each model, over the same variables
-    among : pairs of which some are wanted, optional; others are left out
-
-    Returns
-    -------
-    array of int, shape (p, 2)
-    """
-    n = len(models[0].cardinalities)
-    if among is not None:
-        wanted = _decoded(np.unique(among[:, 0] * n + among[:, 1]), n)
-        return wanted[np.logical_or.reduce([_covers(f, wanted) for f in models])]
-    codes = (code.ravel() for features in models for _, code, _, _ in scope_pairs(features))
-    if n * n > MOST_MARKS:
-        return _decoded(np.unique(np.concatenate([np.zeros(0, np.int64), *codes])), n)
-    marked = np.zeros(n * n, dtype=bool)
-    for code in codes:
-        marked[code] = True
-    return _decoded(np.flatnonzero(marked), n)
-
-
-def _covers(features: Features, pairs: IntArray) -> npt.NDArray[np.bool_]:
-    """Whether a feature has each of these pairs in its scope."""
-    n = len(features.cardinalities)
-    if len(pairs) > MOST_COLUMNS:
-        return np.isin(pairs @ (n, 1), covered_pairs(speaking_features(features, pairs)) @ (n, 1))
-    chosen, places = np.unique(pairs, return_inverse=True)
-    column = np.full(n, -1)
-    column[chosen] = np.arange(len(chosen))
-    columns = column[features.variables]
-    literals = np.flatnonzero(columns >= 0)
-    owners = np.searchsorted(features.starts, literals, side="right") - 1
-    tests = np.zeros((len(features), len(chosen)), dtype=bool)
-    tests[owners, columns[literals]] = True
-    first, second = places.reshape(-1, 2).T
-    covered: npt.NDArray[np.bool_] = np.logical_or.reduce(tests[:, first] & tests[:, second])
-    return covered
-
-
 def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
     """The pairs of each feature's scope, features of one length at a time.
 
@@ -160,7 +113,8 @@ def _places(length: int) -> tuple[IntArray, IntArray]:
     return first.astype(np.int64), second.astype(np.int64)
 
 
-def _decoded(codes: IntArray, n: int) -> IntArray:
+def decode_pairs(codes: IntArray, n: int) -> IntArray:
+    """Pairs ``(i, j)`` from their codes ``i * n + j``."""
     return np.stack(np.divmod(codes, max(1, n)), axis=1)
 
 

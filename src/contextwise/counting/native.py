@@ -235,6 +235,22 @@ def sum_distances(
     )
 
 
+def covered_pairs(models: Sequence[Features], among: IntArray | None) -> IntArray:
+    """The pairs that some feature has in its scope: see `contextwise.counting.covered`.
+
+    Parameters
+    ----------
+    models : the features of each, over the same variables
+    among : pairs of which some are wanted, rising, each once; all if None
+
+    Returns
+    -------
+    array of int, shape (p, 2), rising
+    """
+    arrays = [(model.starts, model.variables, model.values) for model in models]
+    return _kernel.covered_pairs(len(models[0].cardinalities), arrays, among)
+
+
 def ask(
     features: Features, pairs: IntArray, starts: IntArray, holds: WordArray, *, canonical: bool
 ) -> tuple[WordArray, IntArray]:

@@ -15,7 +15,8 @@ import numpy as np
 
 from contextwise.comparison.confusion import Number
 from contextwise.counting import ObjectArray, get_engine
-from contextwise.counting.extraction import ValueWeights, contexts_of_pairs, covered_pairs
+from contextwise.counting.covered import covered_pairs
+from contextwise.counting.extraction import ValueWeights, contexts_of_pairs
 from contextwise.counting.pair_counts import count_rows
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation.nulls import Null, draw_features

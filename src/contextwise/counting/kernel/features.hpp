@@ -127,4 +127,42 @@ struct SpeakingFeatures {
   }
 };
 
+// The pairs that some feature has in its scope, rising. A bit for each two variables says whether.
+inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models,
+                                       std::size_t variables) {
+  const std::size_t words = (variables + 63) / 64;
+  std::vector<u64> seen(variables * words, 0);
+  for (const FeatureArrays& model : models)
+    for (u32 f = 0; f < model.count; ++f) {
+      const auto scope = model.scope(f);
+      for (std::size_t i = 0; i + 1 < scope.size(); ++i) {
+        u64* const row = seen.data() + static_cast<std::size_t>(scope[i]) * words;
+        for (const std::int32_t second : scope.subspan(i + 1))
+          row[second / 64] |= u64{1} << second % 64;
+      }
+    }
+  std::vector<Pair> found;
+  for (u32 first = 0; first < variables; ++first)
+    for_each_bit({seen.data() + first * words, words},
+                 [&](std::size_t second) { found.push_back({first, static_cast<u32>(second)}); });
+  return found;
+}
+
+// The same among some pairs, which rise, none of them twice.
+inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models, std::size_t variables,
+                                       std::span<const Pair> among) {
+  const PairTable table(among, variables);
+  std::vector<char> seen(among.size(), 0);
+  for (const FeatureArrays& model : models)
+    for (u32 f = 0; f < model.count; ++f)
+      table.any_of(model.scope(f), [&](u32 pair) {
+        seen[pair] = 1;
+        return false;
+      });
+  std::vector<Pair> found;
+  for (std::size_t k = 0; k < among.size(); ++k)
+    if (seen[k]) found.push_back(among[k]);
+  return found;
+}
+
 }  // namespace contextwise

@@ -222,6 +222,21 @@ py::dict count_pairs(const std::vector<std::int64_t>& cardinalities,
   return result_of(*counter, interrupted);
 }
 
+Array<std::int64_t> covered_pairs_of(std::size_t variables, const std::vector<Model>& models,
+                                     const std::optional<Array<std::int64_t>>& among) {
+  std::vector<FeatureArrays> arrays;
+  for (const Model& model : models) arrays.push_back(arrays_of(model));
+  const std::vector<Pair> found =
+      among ? covered_pairs(arrays, variables, pairs_of(*among)) : covered_pairs(arrays, variables);
+  Array<std::int64_t> result({static_cast<py::ssize_t>(found.size()), py::ssize_t{2}});
+  std::int64_t* flat = result.mutable_data();
+  for (const auto& [first, second] : found) {
+    *flat++ = first;
+    *flat++ = second;
+  }
+  return result;
+}
+
 // The distances of many models, as words, without the unions that stayed open; these, one row each:
 // pair, two models, cell; and whether Ctrl-C ended the work.
 py::tuple count_distances(const std::vector<std::int64_t>& cardinalities,
@@ -335,6 +350,7 @@ PYBIND11_MODULE(_kernel, module) {
   module.doc() = "What contextwise.counting.branch explains, compiled, for all pairs at once.";
   module.def("count_uncovered", &count_uncovered);
   module.def("count_pairs", &count_pairs);
+  module.def("covered_pairs", &covered_pairs_of);
   module.def("count_distances", &count_distances);
   module.def("ask", &ask);
   module.def("differing", &differing);
