@@ -423,3 +423,13 @@ def test_draws_as_near_are_told_apart_from_nearer_ones() -> None:
     assert as_near.split()[3] == str(found.as_near)
     assert found.record()["draws_as_near"] == found.as_near
     assert chance(true, true, draws=0).record()["draws_nearer"] is None
+
+
+def test_any_number_of_draws_can_be_begun() -> None:
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(ChanceInterrupted) as stopped:
+        chance("six", "six-guess", draws=10**12, show_progress=stop)
+    few = chance("six", "six-guess", draws=stopped.value.chance.draws)
+    assert stopped.value.chance.distances == few.distances

@@ -54,7 +54,7 @@ def test_no_pair_is_nothing_to_compare(tmp_path: Path) -> None:
     out = tmp_path / "consensus.json"
     arguments = ["consensus", "lung", "lung-learned", "--variables", "smoker", "--out", str(out)]
     result = CliRunner().invoke(contextwise, arguments)
-    assert "no pair is left" in str(result.exception)
+    assert "no pair of variables is left" in str(result.exception)
     assert not out.exists()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -114,6 +115,63 @@ def test_guesses_are_given_one_by_one_or_as_groups() -> None:
         both = said(run(*command, "six-guess", "--group", "a=six-graph"))
         assert "with --group, give the guesses as groups only" in both
         assert "Missing argument 'GUESS...'" in said(run(*command))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "lung", "lung", "--seed", "1"], "--seed goes with --chance"),
+        (["compare", "lung", "--group", "a=lung", "--top", "1"], "--top is about single guesses"),
+        (["compare", "lung", "lung", "--truths", "lung", "--time-limit", "1"], "--time-limit is a"),
+        (["matrix", "lung", "lung", "--seed", "1"], "--seed goes with --approximate"),
+        (["rank", "six", "lung", "--group", "a={truth}", "--better", "smaller"], "with --table"),
+        (["rank", "--table", "rows.csv", "--pairs", "A,B"], "--pairs is about models"),
+        (["plot", "ranks", "--table", "rows.csv", "--context", "A=1", "--out", "x.png"], "--conte"),
+        (["matrix", "lung", "lung", "--jobs", "0"], "'--jobs': give a number of processes, or -1"),
+    ],
+)
+def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) -> None:
+    assert message in said(run(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "lung", ""], "'': there is no such file, and no such example"),
+        (["fit", "lung", "", "--out", "x.json"], "'': No such file"),
+        (["learn", "trees", "rows.csv", "--valid", "", "--out", "x.json"], "'': No such file"),
+        (["info", "header.csv"], "header.csv: there are no rows below the header"),
+        (["rank", "--table", "binary.csv"], "binary.csv: this is not UTF-8 text"),
+        (["compare", "lung", "lung", "--pairs", "smoker,smoker"], "not 'smoker', 'smoker'"),
+        (["compare", "lung", "lung", "--variables", "smoker"], "no pair of variables is left"),
+        (["stability", "missing.csv", "--learner", "nothing"], "there is no learner 'nothing'"),
+        (["report", "lung", "missing.mn", "--out", "x.html", "--stability", "rows.csv",
+          "--learner", "nothing"], "there is no learner 'nothing'"),
+    ],
+)  # fmt: skip
+def test_trouble_is_told_in_plain_words(arguments: list[str], message: str) -> None:
+    Path("header.csv").write_text("A,B\n")
+    Path("binary.csv").write_bytes(bytes(range(256)))
+    assert message in said(run(*arguments))
+
+
+def test_a_target_names_the_suffixes_that_can_be_written() -> None:
+    message = said(run("consensus", "lung", "lung-learned", "--out", "agreed.txt"))
+    assert message.endswith("known are .mn, .json, .uai, .bif (each also with .gz)")
+
+
+def test_more_processes_than_units_are_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    loky = pytest.importorskip("loky")
+    started: list[int] = []
+    begin = loky.get_reusable_executor
+
+    def noted(max_workers: int, **options: Any) -> Any:
+        started.append(max_workers)
+        return begin(max_workers=max_workers, **options)
+
+    monkeypatch.setattr(loky, "get_reusable_executor", noted)
+    assert run("matrix", "lung", "lung-learned", "--jobs", "1000").exit_code == 0
+    assert set(started) == {loky.cpu_count()}
 
 
 def test_what_is_no_share_is_not_called_one() -> None:

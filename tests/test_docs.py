@@ -118,7 +118,10 @@ def test_learners_share_the_options_that_all_of_them_have(command_pages: dict[st
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)
-    assert [link for link in links if not (page.parent / link).exists()] == []
+    folder = DOCS.resolve() / "reference" / "commands"
+    made_by_the_build = {folder / f"{name}.md" for name in COMMANDS}
+    targets = {(page.parent / link).resolve() for link in links}
+    assert [one for one in targets - made_by_the_build if not one.exists()] == []
 
 
 def test_pictures_are_small() -> None:

@@ -55,7 +55,7 @@ from contextwise.models.notation import parse_names
     help="The most tables drawn for a claim, where the null cannot be computed.",
 )
 @seed_option
-@jobs_option
+@jobs_option()
 @cluster_option
 @reading_options
 @top_option("How many claims of each kind to show.")

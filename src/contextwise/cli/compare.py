@@ -16,6 +16,7 @@ from contextwise.cli.options import (
     refuse_alone,
     time_limit_option,
     top_option,
+    typed_flags,
 )
 from contextwise.cli.output import print_records
 from contextwise.cli.restrictions import (
@@ -27,6 +28,9 @@ from contextwise.cli.restrictions import (
 if TYPE_CHECKING:
     from contextwise.cli.compare_output import Given, Result
     from contextwise.comparison.question import Restriction
+
+ABOUT_ONE = ("time_limit", "estimate", "chance", "top", "per_pair", "exit_code")
+"""Parameters that mean nothing where groups or truths are summarized."""
 
 
 @click.command()
@@ -114,8 +118,8 @@ def compare(
       contextwise compare true.mn learned.mn --exit-code > /dev/null || echo different
     """
     _refuse_contradictions(as_json, as_csv, as_latex, per_pair)
-    _refuse_other_questions(guesses, groups, truths, drawn.chance or per_pair or exit_code)
-    refuse_alone(ctx, ("null", "draws"), "chance")
+    _refuse_other_questions(ctx, guesses, groups, truths)
+    refuse_alone(ctx, ("null", "draws", "seed"), "chance")
     refuse_alone(ctx, ("estimate",), "time_limit")
     refuse_alone(ctx, ("as_latex", "training_share"), "groups")
     only_one_from_stdin([true, *guesses, asked.data])
@@ -194,14 +198,15 @@ def _refuse_contradictions(as_json: bool, as_csv: bool, as_latex: bool, per_pair
 
 
 def _refuse_other_questions(
-    guesses: tuple[str, ...], groups: tuple[str, ...], truths: str | None, of_one_guess: bool
+    ctx: click.Context, guesses: tuple[str, ...], groups: tuple[str, ...], truths: str | None
 ) -> None:
     """Groups, many truths and single guesses are three questions; one at a time."""
     if truths and len(guesses) != 1:
         raise click.UsageError("--truths takes one GUESS")
     refuse_both(guesses, groups)
-    if (groups or truths) and of_one_guess:
-        raise click.UsageError("--chance, --per-pair and --exit-code are about single guesses")
+    alone = typed_flags(ctx, ABOUT_ONE) if groups or truths else []
+    if alone:
+        raise click.UsageError(f"{alone[0]} is about single guesses")
 
 
 def _all_given(names: list[str], asked: Asked) -> list[Given]:

@@ -7,7 +7,7 @@ import click
 from contextwise.cli.models import load_all, model_argument
 from contextwise.cli.options import record_options, time_limit_option, top_option
 from contextwise.cli.output import print_csv, print_json
-from contextwise.cli.restrictions import Asked, restricting_options
+from contextwise.cli.restrictions import NOTHING_LEFT, Asked, restricting_options
 from contextwise.errors import ContextwiseError
 
 HEADER = ("first", "second", "dependent", "when", "throughout", "somewhere", "of")
@@ -61,7 +61,7 @@ def consensus(
         **asked.of(given[0].domain),
     )
     if not found.total:
-        raise ContextwiseError("there is nothing to compare: no pair is left")
+        raise ContextwiseError(NOTHING_LEFT)
     if out is not None:
         formats.write(found.structure, out)
     if as_csv:

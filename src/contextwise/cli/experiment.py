@@ -50,7 +50,7 @@ def experiment() -> None:
 @click.option("--structures", type=int, metavar="N", help="Random structures per side.")
 @sizes_option
 @study_seed_option
-@jobs_option
+@jobs_option()
 @cluster_option
 def kl(
     folder: str,
@@ -115,7 +115,7 @@ def kl(
     "--unit-limit", type=float, metavar="S", help="Seconds of processor time per learner and unit."
 )
 @study_seed_option
-@jobs_option
+@jobs_option()
 @cluster_option
 def learners(
     folder: str,

@@ -16,6 +16,7 @@ from contextwise.cli.models import (
 )
 from contextwise.cli.options import json_option
 from contextwise.cli.output import print_records
+from contextwise.errors import ParseError
 
 DATA = (".csv", ".data")
 MOST_STATES = 6
@@ -89,11 +90,14 @@ def _data_record(name: str) -> dict[str, Any]:
 
     content = read_bytes(name)
     domain = infer_domain(content, name)
+    rows = count_rows(content, name, domain)
+    if not rows:
+        raise ParseError("there are no rows below the header", path=name)
     variables = [
         {"name": own, "states": states}
         for own, states in zip(domain.names, domain.states, strict=True)
     ]
-    return {"data": name, "rows": count_rows(content, name, domain), "variables": variables}
+    return {"data": name, "rows": rows, "variables": variables}
 
 
 def _shown(states: Sequence[str]) -> str:

@@ -176,9 +176,9 @@ def _learn(
     from contextwise import formats
 
     formats.check_target(out)
-    domain = load(domain_from).domain if domain_from else None
+    domain = None if domain_from is None else load(domain_from).domain
     rows = load_data(data, domain)
-    others = load_data(valid, rows.domain) if valid else None
+    others = None if valid is None else load_data(valid, rows.domain)
     if "show_progress" in learner.defaults():
         parameters["show_progress"] = not grid
     made = learner(**parameters)

@@ -13,6 +13,7 @@ from contextwise.cli.models import load_all, model_argument, short_names
 from contextwise.cli.options import (
     cluster_option,
     engine_option,
+    jobs_option,
     record_options,
     refuse_alone,
     seed_option,
@@ -38,13 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option("--normalized", is_flag=True, help="Distances as shares of all assertions.")
 @record_options("one row and one column per model")
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=-1),
-    default=1,
-    show_default=True,
-    help="How many processes; 1 counts here, on all cores, and -1 is one per core.",
-)
+@jobs_option("How many processes; 1 counts here, on all cores, and -1 is one per core.")
 @cluster_option
 @engine_option
 @click.option(
@@ -98,7 +93,7 @@ def matrix(
       contextwise matrix six six-graph six-guess --json | jq .distances
       contextwise matrix *.mn --approximate --csv > estimates.csv
     """
-    refuse_alone(ctx, ("assertions",), "approximate")
+    refuse_alone(ctx, ("assertions", "seed"), "approximate")
     if approximate and (engine or cluster or jobs != 1 or store or time_limit is not None):
         raise click.UsageError(
             "--approximate takes none of --engine, --jobs, --cluster, --store, --time-limit"

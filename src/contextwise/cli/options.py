@@ -33,13 +33,26 @@ def _complete_engine(
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the samples."
 )
-jobs_option = click.option(
-    "--jobs",
-    type=click.IntRange(min=-1),
-    default=1,
-    show_default=True,
-    help="Processes; -1: one per core.",
-)
+
+
+def _check_jobs(ctx: click.Context, param: click.Parameter, jobs: int) -> int:
+    if jobs == 0:
+        raise click.BadParameter("give a number of processes, or -1 for one per core, not 0")
+    return jobs
+
+
+def jobs_option(help: str = "Processes; -1: one per core.") -> Decorator:
+    """The option ``--jobs``; ``help`` says what the processes do."""
+    return click.option(
+        "--jobs",
+        type=click.IntRange(min=-1),
+        default=1,
+        show_default=True,
+        callback=_check_jobs,
+        help=help,
+    )
+
+
 cluster_option = click.option(
     "--cluster", metavar="ADDRESS", help="A Dask scheduler, such as tcp://host:8786."
 )
@@ -124,15 +137,19 @@ def refuse_alone(ctx: click.Context, names: Sequence[str], partner: str) -> None
     names : its parameters that belong to the partner
     partner : the parameter without which they mean nothing
     """
-    typed = {
-        own.name
+    (belongs_to,) = (own.opts[0] for own in ctx.command.params if own.name == partner)
+    for flag in typed_flags(ctx, names):
+        if not typed_flags(ctx, [partner]):
+            raise click.UsageError(f"{flag} goes with {belongs_to}")
+
+
+def typed_flags(ctx: click.Context, names: Sequence[str]) -> list[str]:
+    """Those of some parameters of a command that were typed, as they are typed."""
+    return [
+        own.opts[0]
         for own in ctx.command.params
-        if own.name and ctx.get_parameter_source(own.name) is ParameterSource.COMMANDLINE
-    }
-    flags = {own.name: own.opts[0] for own in ctx.command.params}
-    for name in names:
-        if name in typed and partner not in typed:
-            raise click.UsageError(f"{flags[name]} goes with {flags[partner]}")
+        if own.name in names and ctx.get_parameter_source(own.name) is ParameterSource.COMMANDLINE
+    ]
 
 
 def options_as(argument: str, kind: type[Any], options: Sequence[Decorator]) -> Decorator:

@@ -9,7 +9,7 @@ import click
 
 from contextwise.cli.groups import group_files
 from contextwise.cli.models import load, model_argument
-from contextwise.cli.options import Decorator, options_as
+from contextwise.cli.options import Decorator, options_as, refuse_alone, typed_flags
 from contextwise.cli.output import print_csv, print_json
 from contextwise.cli.restrictions import Asked, refuse_nothing, restricting_options
 
@@ -85,6 +85,11 @@ class Ranked(NamedTuple):
             raise click.UsageError(
                 "give TRUTHs and a --group NAME=FILES for each learner, or a --table of results"
             )
+        ctx = click.get_current_context()
+        refuse_alone(ctx, ("truth_column", "group_column", "better"), "table")
+        of_models = typed_flags(ctx, Asked._fields)
+        if self.table is not None and of_models:
+            raise click.UsageError(f"{of_models[0]} is about models, not about a --table")
 
     def _of_models(self, asked: Asked) -> Summary:
         from contextwise.comparison.compare import compare

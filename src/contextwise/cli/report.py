@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     help="Show how stable is what --learner finds in the rows of this file.",
 )
 @learner_options(required=False)
-@jobs_option
+@jobs_option()
 @restricting_options
 @time_limit_option(
     "For counting each guess, and again for explaining it; the page says what is missing.", 60
@@ -112,6 +112,7 @@ def report(
         raise click.UsageError("--stability needs a --learner, such as --learner trees")
     refuse_alone(ctx, ("null", "draws"), "chance")
     refuse_alone(ctx, ("learner", "parameters", "resamples"), "stability_rows")
+    maker = None if learner is None else make_learner(learner, parameters)
     members = group_files(groups) if groups else {"": list(guesses)}
     names = [true, *(file for files in members.values() for file in files)]
     only_one_from_stdin([*names, asked.data, check_rows, stability_rows])
@@ -135,7 +136,6 @@ def report(
     stable = None
     if stability_rows is not None:
         options = {"resamples": resamples, "rng": drawn.seed, "n_jobs": jobs}
-        maker = make_learner(learner or "", parameters)
         stable = _stability(stability_rows, first.domain, maker, options)
     page = report_page(
         label,

@@ -58,7 +58,7 @@ class Asked(NamedTuple):
         }
 
 
-NOTHING_LEFT = "there is nothing to compare: no pair is left"
+NOTHING_LEFT = "there is nothing to compare: no pair of variables is left"
 OPTIONS = (
     pairs_option,
     variables_option,
@@ -87,9 +87,7 @@ def refuse_nothing(question: Question) -> None:
         return
     if question.rows is not None and question.pair_count:
         raise ContextwiseError("there is nothing to compare: no row of the data agrees")
-    raise ContextwiseError(
-        f"{NOTHING_LEFT} of {len(question.domain)} variable(s) and what was asked for"
-    )
+    raise ContextwiseError(NOTHING_LEFT)
 
 
 def _read_weights(path: str) -> Weights:

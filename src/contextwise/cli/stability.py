@@ -89,7 +89,7 @@ def make_learner(name: str, parameters: Sequence[str]) -> Any:
     help="Keep what is learned here; a run that was stopped goes on with the same command.",
 )
 @seed_option
-@jobs_option
+@jobs_option()
 @cluster_option
 @top_option("How many pairs to show.")
 @click.option("--medoid", type=click.Path(), help="Write the most typical structure here.")
@@ -139,9 +139,10 @@ def stability(
             formats.check_target(model)
     if picture is not None:
         check_out(picture, [".png", ".svg", ".pdf"])
+    maker = make_learner(learner, parameters)
     found = resample(
-        load_data(data, load(domain_from).domain if domain_from else None),
-        make_learner(learner, parameters),
+        load_data(data, None if domain_from is None else load(domain_from).domain),
+        maker,
         resamples=resamples,
         how=how,
         share=share,

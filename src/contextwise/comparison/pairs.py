@@ -44,7 +44,8 @@ def pair_positions(domain: Domain, pair: Iterable[str]) -> tuple[int, int]:
     """A pair of names as rising positions; anything but two different variables is an error."""
     names = [pair] if isinstance(pair, str) else list(pair)
     if len(names) != 2 or names[0] == names[1]:
-        raise DomainError(f"a pair is two different variables, not {names!r}")
+        given = ", ".join(map(repr, names)) or "nothing"
+        raise DomainError(f"a pair is two different variables, not {given}")
     i, j = sorted(map(domain.position, names))
     return i, j
 

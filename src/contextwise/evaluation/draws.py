@@ -6,7 +6,7 @@ its own, so the results do not depend on where it was made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -139,8 +139,8 @@ def make_draws(
     """
     if n_jobs != 1 or cluster is not None:
         question = replace(question, threads=1)
-    generators = np.random.default_rng(rng).spawn(draws)
-    batches = [generators[first : first + BATCH] for first in range(0, draws, BATCH)]
+    source = np.random.default_rng(rng)
+    batches = (source.spawn(min(BATCH, draws - first)) for first in range(0, draws, BATCH))
     found: dict[int, Draws] = {}
     try:
         with progress_of(show_progress, "drawing guesses") as progress:
@@ -154,7 +154,7 @@ def make_draws(
 
 
 def _units(
-    question: DrawQuestion, batches: list[list[np.random.Generator]], n_jobs: int, cluster: Any
+    question: DrawQuestion, batches: Iterable[list[np.random.Generator]], n_jobs: int, cluster: Any
 ) -> Iterator[tuple[int, Draws]]:
     for unit in choose_map(n_jobs=n_jobs, cluster=cluster)(
         partial(_draw_batch, question), enumerate(batches)

@@ -75,7 +75,10 @@ def read_results(
         If a column is missing, a cell is no number, or a group lacks a truth.
     """
     name = os.fspath(path)
-    text = files.unpacked(files.read_bytes(path), name).decode("utf-8-sig", errors="replace")
+    try:
+        text = files.read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError:
+        raise ParseError("this is not UTF-8 text", path=name) from None
     reader = csv.DictReader(io.StringIO(text), strict=True)
     try:
         rows, header = list(reader), list(reader.fieldnames or ())

@@ -97,4 +97,4 @@ def _beside(path: str) -> str:
 
 def _file_error(path: str | os.PathLike[str], error: OSError | ValueError) -> FileError:
     reason = getattr(error, "strerror", None) or str(error)
-    return FileError(f"{os.fspath(path)}: {reason}")
+    return FileError(f"{os.fspath(path) or repr(path)}: {reason}")

@@ -12,7 +12,7 @@ what the work is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -120,17 +120,18 @@ def _over_processes(
     function: Callable[[T], R], items: Iterable[T], n_jobs: int
 ) -> Iterator[Done[T, R]]:
     loky = require("loky", "jobs")
-    workers = None if n_jobs < 0 else n_jobs
+    count = loky.cpu_count() if n_jobs < 0 else n_jobs
+    if isinstance(items, Sized):  # more processes than cores and units would only wait
+        count = min(count, max(loky.cpu_count(), len(items)))
 
     def executor() -> Executor:
-        made: Executor = loky.get_reusable_executor(max_workers=workers, timeout=60)
+        made: Executor = loky.get_reusable_executor(max_workers=count, timeout=60)
         return made
 
     def end() -> None:
         # What is in flight is lost anyway; without this, Python would wait for it at its end.
         executor().shutdown(wait=True, kill_workers=True)  # type: ignore[call-arg]
 
-    count = n_jobs if n_jobs > 0 else loky.cpu_count()
     yield from _windowed(function, items, executor, count, when_stopped=end)
 
 

@@ -77,7 +77,7 @@ def as_model(
         return _with_zero_weights(read_example(name), zero_weights)
     if not os.path.splitext(name)[1] and not os.path.exists(name):
         raise ContextwiseError(
-            f"{name}: there is no such file, and no such example; "
+            f"{name or repr(name)}: there is no such file, and no such example; "
             f"the examples are {', '.join(EXAMPLES)}"
         )
     return read(model, format=format, zero_weights=zero_weights)
@@ -231,7 +231,7 @@ def write(model: Model, path: str | os.PathLike[str], *, format: str | None = No
 
 def check_target(path: str | os.PathLike[str]) -> None:
     """Refuse, before long work, a path that `write` would refuse whatever the model."""
-    _writer(format_of(path))
+    _writer(format_of(path, to_write=True))
     files.check_target(path)
 
 
@@ -274,9 +274,19 @@ def _is_packed(path: str | os.PathLike[str]) -> bool:
     return os.fspath(path).lower().endswith(".gz")
 
 
-def format_of(path: str | os.PathLike[str], format: str | None = None) -> Format:
+def format_of(
+    path: str | os.PathLike[str], format: str | None = None, *, to_write: bool = False
+) -> Format:
     """The format of that name, or the one that the suffix of a path says.
 
+    Parameters
+    ----------
+    path : of a file
+    format : its name, optional
+    to_write : whether it is the target of a command, where only the suffix can say the format
+
+    Examples
+    --------
     >>> format_of("learned.mn.gz").name
     'mn'
     """
@@ -286,10 +296,11 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> Format
     for candidate in FORMATS:
         if name.endswith(candidate.suffixes):
             return candidate
-    known = ", ".join(suffix for f in FORMATS for suffix in f.suffixes)
+    able = [f for f in FORMATS if f.write or not to_write]
+    known = ", ".join(suffix for f in able for suffix in f.suffixes)
     raise ContextwiseError(
         f"{os.fspath(path)}: the suffix does not say what this file is; known are {known} (each "
-        f"also with .gz); or name its format, one of {_names()}"
+        f"also with .gz)" + ("" if to_write else f"; or name its format, one of {_names()}")
     )
 
 
