@@ -16,6 +16,9 @@ from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError
 from contextwise.execution.runs import Ended, Store
 
+LEARN = ("learn", "trees", "rows.csv", "--out", "x.json")
+STABILITY = ("stability", "rows.csv", "--learner", "trees")
+
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,6 +131,18 @@ def test_guesses_are_given_one_by_one_or_as_groups() -> None:
         (["rank", "--table", "rows.csv", "--pairs", "A,B"], "--pairs is about models"),
         (["plot", "ranks", "--table", "rows.csv", "--context", "A=1", "--out", "x.png"], "--conte"),
         (["matrix", "lung", "lung", "--jobs", "0"], "'--jobs': give a number of processes, or -1"),
+        (
+            ["independencies", "lung", "smoker", "cancer", "--most", "1"],
+            "--most is about all pairs",
+        ),
+        ([*STABILITY, "--how", "bootstrap", "--share", "0.5"], "--share is about subsamples"),
+        ([*STABILITY, "--time-limit", "1"], "--time-limit goes with --consensus"),
+        ([*STABILITY, "--set", "l1=1", "--set", "l1=2"], "--set gives l1 twice"),
+        ([*LEARN, "--grid", "l1=1", "--grid", "l1=2"], "--grid gives l1 twice"),
+        (
+            [*STABILITY, "--set", "show_progress=yes"],
+            "(the parameters are penalty, min_count, prior",
+        ),
     ],
 )
 def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) -> None:
@@ -144,6 +159,15 @@ def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) ->
         (["rank", "--table", "binary.csv"], "binary.csv: this is not UTF-8 text"),
         (["compare", "lung", "lung", "--pairs", "smoker,smoker"], "not 'smoker', 'smoker'"),
         (["compare", "lung", "lung", "--variables", "smoker"], "no pair of variables is left"),
+        (["check", "lung", "rows.csv", "--variables", "smoker"], "no pair of variables is left"),
+        (["plot", "matrix", "one.json", "--out", "x.png"], "no pair of variables is left"),
+        (["stability", "one.csv", "--learner", "trees"], "no pair of variables is left"),
+        (["learn", "gssl", "rows.csv", "--out", "x.json", "--seed", "-1"], "-1 is not in the rang"),
+        (["experiment", "kl", "--out", "x", "--model", "six-graph"], "claims nothing independent"),
+        (["experiment", "kl", "--out", "x", "--model", "one.json"], "claims nothing independent"),
+        (["experiment", "learners", "--out", "x", "--learners", ""], "learners are needed, not no"),
+        (["experiment", "learners", "--out", "x", "--repeats", "0"], "at least 1, not 0"),
+        (["explore", "--run", "rows.csv"], "rows.csv:2: these are not the results of an experim"),
         (["stability", "missing.csv", "--learner", "nothing"], "there is no learner 'nothing'"),
         (["report", "lung", "missing.mn", "--out", "x.html", "--stability", "rows.csv",
           "--learner", "nothing"], "there is no learner 'nothing'"),
@@ -152,7 +176,17 @@ def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) ->
 def test_trouble_is_told_in_plain_words(arguments: list[str], message: str) -> None:
     Path("header.csv").write_text("A,B\n")
     Path("binary.csv").write_bytes(bytes(range(256)))
+    Path("one.csv").write_text("A\n0\n1\n")
+    write(Structure({"A": 2}), "one.json")
     assert message in said(run(*arguments))
+
+
+def test_nothing_to_list_is_told_beside_the_list() -> None:
+    assert run("independencies", "six-graph", "--json").stdout == "[]\n"
+    none = run("independencies", "six-graph")
+    assert none.stderr == "contextwise: no two variables are independent in any context\n"
+    none = run("independencies", "survey-learned", "--context-specific")
+    assert "no two variables are independent in only some contexts" in none.stderr
 
 
 def test_a_target_names_the_suffixes_that_can_be_written() -> None:

@@ -59,6 +59,23 @@ def test_an_unknown_method_is_an_error(learner: Any, data: Data) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("package", "learner", "message"),
+    [
+        ("pgmpy", Pgmpy(method="pc", alpha=3), "alpha is a probability between 0 and 1, not 3"),
+        ("pyagrum", PyAgrum(prior=-2), "prior is a number of rows above 0, not -2"),
+        ("causallearn", CausalLearn(alpha=3), "alpha is a probability between 0 and 1, not 3"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_wrong_parameter_is_told_in_our_words(
+    package: str, learner: Learner, message: str, data: Data
+) -> None:
+    pytest.importorskip(package)
+    with pytest.raises(ContextwiseError, match=message):
+        learner.fit(data)
+
+
 def test_any_function_of_a_package_is_a_learner(data: Data) -> None:
     pyagrum = pytest.importorskip("pyagrum")
 

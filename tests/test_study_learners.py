@@ -350,7 +350,7 @@ def test_the_command_leaves_tables_figures_a_summary_and_a_page(
         contextwise, [*command, "--config", str(out / "configuration.toml")]
     )
     assert result.exit_code == 0, result.output
-    assert "The learner that KL, refitted calls best" in result.stdout
+    assert "The learner that KL of the refitted structures calls best" in result.stdout
     names = {path.name for path in out.iterdir()}
     figures = {"learning-curves", "errors-plane", "kl-against-errors", "ranks", "times"}
     figures.add("critical-differences")

@@ -24,6 +24,7 @@ from contextwise.cli.options import (
     variables_option,
 )
 from contextwise.cli.output import print_csv, print_json
+from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 
 
@@ -115,6 +116,8 @@ def check(
         cluster=cluster,
         show_progress=True,
     )
+    if not found.pairs:
+        raise ContextwiseError("there is nothing to check: no pair of variables is left")
     records = found.records()
     if as_json:
         print_json(

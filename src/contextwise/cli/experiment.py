@@ -182,10 +182,13 @@ def _given(
 
 def _tell(outcome: Outcome) -> None:
     """Say what was done; units that failed are trouble."""
+    from contextwise.models.numbers import plural
+
     click.echo(str(outcome), err=True)
     if outcome.failed:
         raise ContextwiseError(
-            f"{len(outcome.failed)} units failed; what is done is kept, run the command again"
+            f"{plural(len(outcome.failed), 'unit')} failed; what is done is kept, run the command "
+            "again"
         )
 
 

@@ -66,11 +66,13 @@ def explore(
     """
     require("shiny", "explorer")
     from contextwise.explorer.app import explorer
-    from contextwise.explorer.results import kind_of_run
+    from contextwise.explorer.results import kind_of_run, read_results
     from contextwise.explorer.server import serve
 
     if run is not None:
         kind_of_run(str(run), name=str(run))
+        if run.suffix.lower() == ".csv":
+            read_results(str(run), name=str(run))
     loaded = load_all(models, format=format_name, zero_weights=zero_weights)
     if data is not None and loaded:
         load_rows(str(data), loaded[0].domain)  # rows of other variables are an error that says so

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from contextwise.cli.models import ZeroWeights, load, model_argument, reading_options
-from contextwise.cli.options import json_option, time_limit_option, top_option
+from contextwise.cli.options import json_option, time_limit_option, top_option, typed_flags
 from contextwise.cli.output import check_out, print_json
 
 if TYPE_CHECKING:
@@ -143,6 +143,9 @@ def independencies(
 
     if len(pair) not in (0, 2):
         raise click.UsageError(f"give two variables or none, not {len(pair)}")
+    of_all = typed_flags(ctx, ["most", "context_specific"]) if pair else []
+    if of_all:
+        raise click.UsageError(f"{of_all[0]} is about all pairs, not about one")
     asked = load(model, format=format_name, zero_weights=zero_weights)
     limits: dict[str, Any] = {"top": top, "time_limit": time_limit}
     found: Iterable[PairIndependencies]
@@ -155,6 +158,9 @@ def independencies(
     undecided = _show_pairs(found, as_json)
     if isinstance(found, independence.Independencies):
         _tell_unlisted(found)
+        if not found.pairs:
+            some = "in only some contexts" if context_specific else "in any context"
+            click.echo(f"contextwise: no two variables are independent {some}", err=True)
     ctx.exit(UNDECIDED if undecided else 0)
 
 

@@ -10,6 +10,7 @@ import inspect
 import re
 import types
 import typing
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -104,17 +105,10 @@ def _common_options() -> list[click.Parameter]:
 
 def _own_options(learner: type[Learner], doc: str) -> list[click.Parameter]:
     """An option for each parameter whose type a command line can write."""
-    from contextwise.learning.base import MANNERS
-
-    hints = typing.get_type_hints(learner.__init__)
     texts = _parameter_texts(doc)
     options: list[click.Parameter] = []
-    for name, default in learner.defaults().items():
-        if name in MANNERS - {"n_jobs"} or default is inspect.Parameter.empty:
-            continue
-        kind = _click_type(hints[name])
-        if kind is None:
-            continue
+    for name, kind in _parameter_types(learner).items():
+        default = learner.defaults()[name]
         flag = FLAGS.get(name, "--" + name.replace("_", "-"))
         if isinstance(kind, click.types.BoolParamType):
             flag += "/--no-" + flag.removeprefix("--")
@@ -128,6 +122,18 @@ def _own_options(learner: type[Learner], doc: str) -> list[click.Parameter]:
             )
         )
     return options
+
+
+def _parameter_types(learner: type[Learner]) -> dict[str, click.ParamType[Any]]:
+    """How each parameter is written that a command line can write."""
+    from contextwise.learning.base import MANNERS
+
+    hints = typing.get_type_hints(learner.__init__)
+    found = {}
+    for name, default in learner.defaults().items():
+        if name not in MANNERS - {"n_jobs"} and default is not inspect.Parameter.empty:
+            found[name] = click.IntRange(min=0) if name == "rng" else _click_type(hints[name])
+    return {name: kind for name, kind in found.items() if kind is not None}
 
 
 def _short(default: Any) -> Any:
@@ -217,7 +223,7 @@ def _selected(
     by: Any = select_by or ("bic" if valid is None else "pseudo-likelihood")
     if by == "pseudo-likelihood" and valid is None:
         raise click.UsageError("to select by pseudo-likelihood give other rows with --valid")
-    values = dict(_grid_values(learner, text) for text in grid)
+    values = once([_grid_values(learner, text) for text in grid], "--grid")
     found = select(learner, values, rows, valid=valid, by=by, show_progress=True)
     click.echo(_choices(found), err=True)
     chosen: Learner = found.learner
@@ -228,6 +234,18 @@ def _grid_values(learner: Learner, text: str) -> tuple[str, list[Any]]:
     """A parameter and its values, as in ``penalty=1,5,25``."""
     name, kind, listed = named_parameter(type(learner), text, "--grid", "penalty=1,5,25")
     return name, [_value(kind, value, f"--grid {name}") for value in listed.split(",")]
+
+
+def once(given: Sequence[tuple[str, Any]], option: str) -> dict[str, Any]:
+    """Parameters and what was given for them; one that is given twice is an error.
+
+    >>> once([("penalty", 1.0), ("min_count", 5)], "--set")
+    {'penalty': 1.0, 'min_count': 5}
+    """
+    for place, (name, _) in enumerate(given):
+        if name in dict(given[:place]):
+            raise click.UsageError(f"{option} gives {name} twice")
+    return dict(given)
 
 
 def parse_parameter(learner: type[Learner], text: str, option: str) -> tuple[str, Any]:
@@ -264,11 +282,10 @@ def named_parameter(
     """
     name, _, value = text.partition("=")
     name = name.strip().replace("-", "_")
-    kind = None
-    if name in learner.defaults():
-        kind = _click_type(typing.get_type_hints(learner.__init__)[name])
+    types = _parameter_types(learner)
+    kind = types.get(name)
     if kind is None or not value:
-        known = ", ".join(learner.defaults()) or "none"
+        known = ", ".join(types) or "none"
         raise click.UsageError(
             f"{option} takes a parameter and its value, as in {example}; not {text!r} "
             f"(the parameters are {known})"

@@ -12,10 +12,12 @@ from contextwise.cli.models import load_all, model_argument, only_one_from_stdin
 from contextwise.cli.options import time_limit_option
 from contextwise.cli.rank import Ranked, ranking_options
 from contextwise.cli.restrictions import (
+    NOTHING_LEFT,
     Asked,
     refuse_nothing,
     restricting_options,
 )
+from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 
 if TYPE_CHECKING:
@@ -328,6 +330,8 @@ def matrix(models: tuple[str, ...], out: str, asked: Asked, time_limit: float | 
         show_progress=True,
         **asked.of(given[0].domain),
     )
+    if not found.total:
+        raise ContextwiseError(NOTHING_LEFT)
     save(plot_models(found.names, found.normalized)[0], out)
 
 

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.learn import parse_parameter
+from contextwise.cli.learn import once, parse_parameter
 from contextwise.cli.models import load, load_data
 from contextwise.cli.options import (
     DOMAIN_FROM,
     cluster_option,
     jobs_option,
     record_options,
+    refuse_alone,
     seed_option,
     time_limit_option,
     top_option,
+    typed_flags,
 )
 from contextwise.cli.output import check_out, print_csv, print_json
+from contextwise.cli.restrictions import NOTHING_LEFT
+from contextwise.errors import ContextwiseError
 from contextwise.learning.registry import LEARNERS, learner_named
 
 if TYPE_CHECKING:
@@ -62,7 +66,7 @@ def learner_options(required: bool) -> Callable[[Callable[..., Any]], Callable[.
 def make_learner(name: str, parameters: Sequence[str]) -> Any:
     """The learner of that name, with the parameters that ``--set`` gave."""
     kind = learner_named(name)
-    return kind(**dict(parse_parameter(kind, text, "--set") for text in parameters))
+    return kind(**once([parse_parameter(kind, text, "--set") for text in parameters], "--set"))
 
 
 @click.command()
@@ -99,7 +103,9 @@ def make_learner(name: str, parameters: Sequence[str]) -> Any:
 @time_limit_option("With --consensus: stop improving it after so long.")
 @click.option("--picture", type=click.Path(), help="Draw the heat map of supports here.")
 @record_options("one row per pair")
+@click.pass_context
 def stability(
+    ctx: click.Context,
     data: str,
     learner: str,
     parameters: tuple[str, ...],
@@ -134,14 +140,20 @@ def stability(
     from contextwise import formats
     from contextwise.evaluation import stability as resample
 
+    refuse_alone(ctx, ("time_limit",), "consensus")
+    if how == "bootstrap" and typed_flags(ctx, ["share"]):
+        raise click.UsageError("--share is about subsamples, not about --how bootstrap")
     for model in (medoid, consensus):
         if model is not None:
             formats.check_target(model)
     if picture is not None:
         check_out(picture, [".png", ".svg", ".pdf"])
     maker = make_learner(learner, parameters)
+    rows = load_data(data, None if domain_from is None else load(domain_from).domain)
+    if len(rows.domain) < 2:
+        raise ContextwiseError(NOTHING_LEFT)
     found = resample(
-        load_data(data, None if domain_from is None else load(domain_from).domain),
+        rows,
         maker,
         resamples=resamples,
         how=how,

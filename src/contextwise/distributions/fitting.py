@@ -45,6 +45,7 @@ from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.features import IntArray
+from contextwise.models.numbers import plural
 from contextwise.models.structure import LogLinear, Structure
 
 TOLERANCE = 1e-6
@@ -177,8 +178,8 @@ def fit(
         found = _SEARCHES[method](own, rows, counts, penalty, tolerance, max_iterations, progress)
     if not found.converged:
         warnings.warn(
-            f"the fit has not converged after {found.iterations} iterations; allow more with "
-            "max_iterations= or a larger penalty",
+            f"the fit has not converged after {plural(found.iterations, 'iteration')}; allow more "
+            "of them, or a larger penalty",
             ConvergenceWarning,
             stacklevel=2,
         )

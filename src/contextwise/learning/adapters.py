@@ -16,6 +16,8 @@ from contextwise.convert import from_causal_learn, from_pgmpy, from_pyagrum
 from contextwise.errors import ContextwiseError, require
 from contextwise.learning.base import Learner
 from contextwise.learning.data import Data
+from contextwise.learning.marginals import check_prior
+from contextwise.learning.permutation import check_level
 from contextwise.models.structure import LogLinear, Structure
 
 
@@ -61,7 +63,7 @@ class Pgmpy(Learner):
             search = discovery.PC(
                 variant="stable",
                 ci_test="chi_square",
-                significance_level=self.alpha,
+                significance_level=check_level(self.alpha, "alpha"),
                 n_jobs=1,
                 show_progress=False,
             )
@@ -120,7 +122,7 @@ class PyAgrum(Learner):
             raise _unknown_method(self.method, ", ".join(searches))
         if self.method != "miic":
             getattr(learner, f"useScore{self.scoring}")()
-        learner.useSmoothingPrior(self.prior)
+        learner.useSmoothingPrior(check_prior(self.prior))
         searches[self.method]()
         return from_pyagrum(learner.learnBN()).aligned_to(data.domain)
 
@@ -152,7 +154,8 @@ class CausalLearn(Learner):
         names = list(data.domain.names)
         if self.method == "pc":
             module = require("causallearn.search.ConstraintBased.PC", "causal-learn")
-            found = module.pc(data.rows, self.alpha, "gsq", show_progress=False, node_names=names)
+            level = check_level(self.alpha, "alpha")
+            found = module.pc(data.rows, level, "gsq", show_progress=False, node_names=names)
         elif self.method == "ges":
             module = require("causallearn.search.ScoreBased.GES", "causal-learn")
             found = module.ges(data.rows, "local_score_BDeu", node_names=names)

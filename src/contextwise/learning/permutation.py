@@ -60,6 +60,13 @@ class Rule:
     min_count: float
 
 
+def check_level(level: float, name: str = "level") -> float:
+    """The level of tests, if it is a probability; ``name`` is what a message calls it."""
+    if not 0 < level < 1:
+        raise DomainError(f"{name} is a probability between 0 and 1, not {level}")
+    return level
+
+
 def rule_for(rows: int, level: float, min_count: float) -> Rule:
     """The rule for so many rows in all; the level falls with them.
 
@@ -76,8 +83,7 @@ def rule_for(rows: int, level: float, min_count: float) -> Rule:
     >>> rule_for(100, 0.05, 5).level, rule_for(10_000, 0.05, 5).level
     (0.05, 0.01)
     """
-    if not 0 < level < 1:
-        raise DomainError(f"level is a probability between 0 and 1, not {level}")
+    check_level(level)
     if min_count < 0:
         raise DomainError(f"min_count is a number of rows from 0 up, not {min_count}")
     return Rule(min(level, max(rows, 1) ** -0.5), min_count)

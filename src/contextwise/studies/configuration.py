@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -103,7 +103,8 @@ def check_rules(configuration: object, rules: Mapping[str, tuple[object, str]]) 
         if not kept:
             given = getattr(configuration, name)
             shown = ", ".join(map(str, given)) if isinstance(given, tuple) else given
-            raise ContextwiseError(f"{name} {rule}, not {shown}")
+            none = isinstance(given, Sized) and not given
+            raise ContextwiseError(f"{name} {rule}, not {'none' if none else shown}")
 
 
 def read_settings(path: str | os.PathLike[str], known: Collection[str]) -> dict[str, Any]:
@@ -124,7 +125,8 @@ def read_settings(path: str | os.PathLike[str], known: Collection[str]) -> dict[
         raise ParseError(f"not a TOML file: {error}", path=path) from None
     unknown = sorted(set(given) - set(known))
     if unknown:
-        raise ParseError(f"unknown setting {unknown[0]!r}; there are {sorted(known)}", path=path)
+        settings = ", ".join(sorted(known))
+        raise ParseError(f"unknown setting {unknown[0]!r}; the settings are {settings}", path=path)
     return {key: tuple(own) if isinstance(own, list) else own for key, own in given.items()}
 
 

@@ -30,6 +30,7 @@ from contextwise.distributions import empirical, fit_many, probabilities
 from contextwise.distributions.batch_fitting import STATES
 from contextwise.distributions.sampling import gibbs_chains
 from contextwise.distributions.tables import state_count
+from contextwise.errors import ContextwiseError
 from contextwise.execution.progress import Progress
 from contextwise.execution.runs import Outcome, Record, Unit
 from contextwise.learning.generate import WithErrors, with_errors
@@ -37,6 +38,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.studies.configuration import Configuration, run_study, to_toml
+from contextwise.studies.summary import NAMES
 from contextwise.studies.truths import strong_weights
 
 Side = Literal["fp", "fn"]
@@ -79,8 +81,17 @@ def run_kl(
     ------
     TooLargeError
         If the model has more states than `fit_many` visits.
+    ContextwiseError
+        If no structure can err on one of the two sides.
     """
     state_count(configuration.model().domain, STATES)
+    for side, most in most_errors(configuration.model()).items():
+        if not most:
+            claim = "independent" if side == "fp" else "dependent"
+            raise ContextwiseError(
+                f"the true model claims nothing {claim}, so no structure can have "
+                f"{NAMES[side]}; the study needs both kinds of errors"
+            )
     return run_study(
         folder,
         configuration.record(),
@@ -131,6 +142,16 @@ def fit_unit(parameters: tuple[Configuration, Side, range]) -> Sequence[Record]:
     ]
 
 
+def most_errors(model: Structure) -> dict[Side, int]:
+    """How many false positives and how many false negatives a structure can have.
+
+    >>> most_errors(Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"]))
+    {'fp': 3, 'fn': 3}
+    """
+    whole = compare(model, Structure(model.domain))
+    return {"fp": int(whole.tn), "fn": int(whole.fn)}
+
+
 class Study:
     """What all units of a run share: the true distributions and the data drawn from them."""
 
@@ -138,8 +159,7 @@ class Study:
         self.configuration = configuration
         self.model = configuration.model()
         self.plain = Domain.of_cardinalities(self.model.domain.cardinalities)
-        whole = compare(self.model, Structure(self.model.domain))
-        self.most: dict[Side, int] = {"fp": int(whole.tn), "fn": int(whole.fn)}
+        self.most = most_errors(self.model)
         self.data_sets = [
             (parameters, size)
             for parameters in range(configuration.parameter_sets)

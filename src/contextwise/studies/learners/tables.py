@@ -101,16 +101,17 @@ def claims_sentences(
     str
     """
     for one in found[:2]:
+        judge = one.metric.label.replace(", refitted", " of the refitted structures")
         if one.worse_share is None or one.pairs_worse is None:
             yield (
-                f"Nothing is said of the learner that {one.metric.label} calls best: that takes a "
-                "truth and a size with two learners and two repeats at least."
+                f"Nothing is said of the learner that {judge} calls best: that takes a truth and a "
+                "size with two learners and two repeats at least."
             )
             continue
         worse = f"in {one.worse} of {plural(one.worse + one.same, 'decided cell')}"
         more = f", by {_percent(one.excess)} of all assertions on average" if one.worse else ""
         yield (
-            f"The learner that {one.metric.label} calls best has a structure that is worse by d "
+            f"The learner that {judge} calls best has a structure that is worse by d "
             f"{worse} ({_percent(one.worse_share)}{_between(one.worse_interval, 100)}){more}; "
             f"{plural(one.ties, 'cell')} apart, where it cannot tell. Of {one.pairs:,} pairs of "
             f"learners that both tell apart, it prefers the worse structure in "
