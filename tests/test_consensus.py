@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextwise import Structure, compare, distance_matrix, medoid
+from contextwise import Domain, Structure, compare, distance_matrix, medoid
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation import consensus
-from contextwise.testing import domains, families
+from contextwise.learning.generate import random_structure
+from contextwise.testing import contexts_of, depends, domains, families
 
 
 def loss(models: tuple[Structure, ...], structure: Structure, t: Fraction, **options: Any) -> Any:
@@ -46,6 +49,55 @@ def test_the_threshold_decides_how_many_votes_a_dependence_needs() -> None:
     models = [with_it, without, without]
     assert len(consensus(models).structure) == 0
     assert len(consensus(models, threshold=0.3).structure) == 1
+
+
+def test_features_that_hide_each_other_go_together() -> None:
+    """Two features make a pair depend everywhere, and without one of them it still does."""
+    domain = {"A": 2, "B": 2, "C": 2}
+    often = Structure(domain, ["A=1 & B=1", "A=0 & B=0"])
+    other = Structure(domain, ["A=1 & C=1", "A=0 & C=0"])
+    found = consensus([often, often, often, other, other], threshold=0.8)
+    assert len(found.structure) == 0
+    assert float(found.sum) == pytest.approx(found.majority.value)
+    assert found.sum < found.medoid_sum == loss(found.models, often, Fraction(4, 5))
+
+
+def claims(structure: Structure) -> npt.NDArray[np.bool_]:
+    """Whether each assertion of the domain is a dependence, by brute force."""
+    domain = structure.domain
+    return np.array(
+        [
+            depends(structure, pair, context)
+            for pair in combinations(domain.names, 2)
+            for context in contexts_of(domain, pair)
+        ]
+    )
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.5, 0.8])
+def test_its_sum_is_near_the_least_that_features_of_the_models_can_have(threshold: float) -> None:
+    """Against every subset of the features of the models, in twenty cases together."""
+    sums = least = 0.0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        domain = Domain({"A": 2, "B": 3, "C": 2, "D": 2})
+        models = [random_structure(domain, features=2, lengths=(2, 3), rng=rng) for _ in range(4)]
+        votes = np.sum([claims(model) for model in models], axis=0)
+        nothing = 2 * (1 - threshold) * votes.sum()
+        gain = 2 * (votes - threshold * len(models))
+        every = np.array([claims(Structure(domain, [f])) for model in models for f in model])
+        subsets = product([False, True], repeat=len(every))
+        best = max(gain[every[list(chosen)].any(axis=0)].sum() for chosen in subsets)
+        sums += float(consensus(models, threshold=threshold).sum)
+        least += nothing - best
+    assert least - 1e-6 <= sums <= 1.01 * least
+
+
+def test_only_features_that_speak_of_what_is_asked_are_moved() -> None:
+    domain = {"A": 2, "B": 2, "C": 2}
+    other = ["A=1", "B=1 & C=1", "B=0 & C=0"]
+    models = [Structure(domain, [*other, "A=1 & B=1"]) for _ in range(3)]
+    assert consensus(models, pairs=[("A", "B")]).structure == models[0]
 
 
 def test_the_majority_is_estimated_where_assertions_are_many() -> None:

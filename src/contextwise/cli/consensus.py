@@ -39,8 +39,9 @@ def consensus(
 ) -> None:
     """Find a structure that is as near to all MODELs as features can express.
 
-    It begins with the most typical of the models and adds or removes features while the sum of the
-    distances falls. No structure at all has a smaller sum than the bound that is shown beside it.
+    It begins with the most typical of the models, and with the features that enough of them share,
+    and adds or removes features while the sum of the distances falls. No structure at all has a
+    smaller sum than the bound that is shown beside it.
 
     \b
     Examples:

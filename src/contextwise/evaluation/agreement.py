@@ -2,15 +2,17 @@
 
 For each assertion the models vote: θ is the share that has the dependence. Taking the majority
 everywhere would minimise the sum of the distances to all models, but a feature makes all pairs of
-its scope depend, so the majority need not be a structure. `consensus` therefore begins with the
-medoid and improves it by moves: one feature more, of those that some model has, or one less, as
-long as the sum falls. It ends in a local optimum. How good that is can be read off two numbers
-beside it: no structure at all has a smaller sum than Σ_{b<b'} d(b, b')/(B - 1), and none has a
-smaller one than the majority, whose sum is counted where the assertions are few and estimated where
-they are many.
+its scope depend, so the majority need not be a structure. `consensus` therefore improves a
+structure by moves: one feature more, of those that some model has, or one less, as long as the sum
+falls; a feature that changes nothing goes, too, because those it hides can go only then. It begins
+twice, with the most typical of the models and with the features that enough models share, and keeps
+the better of two local optima. How good that is can be read off two numbers beside it: no structure
+at all has a smaller sum than Σ_{b<b'} d(b, b')/(B - 1), and none has a smaller one than the
+majority, whose sum is counted where the assertions are few and estimated where they are many.
 
 With another ``threshold`` t than a half, a dependence that a model has not costs t, and one that it
-has and the structure lacks 1 - t, both doubled: the vote then needs more than the share t.
+has and the structure lacks 1 - t, both doubled. The vote then needs more than the share t: with it,
+B models cost 2t(1 - θ)B, without it 2(1 - t)θB, which is more where θ > t.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Unpack
@@ -25,18 +28,20 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.comparison.blocks import count_row, counting_of
 from contextwise.comparison.confusion import Confusion, Number
 from contextwise.comparison.many import distance_matrix
 from contextwise.comparison.matrix import DistanceMatrix
 from contextwise.comparison.pairs import Pair, all_pairs
 from contextwise.comparison.question import Question, Restriction, deadline_of, pose
 from contextwise.comparison.sketch import ASSERTIONS, IntervalEstimate, draw_assertions
-from contextwise.comparison.track import Tracker
+from contextwise.comparison.track import Literals, Tracker
 from contextwise.counting.assertions import Assertions, answers, hold_bits
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation.consensus_result import ClaimSupport, Consensus
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
+from contextwise.models.literals import features_of
 from contextwise.models.structure import Structure
 
 __all__ = ["ClaimSupport", "Consensus", "consensus"]
@@ -106,21 +111,21 @@ def consensus(
         raise ContextwiseError(
             f"the matrix is of {len(matrix.names)} models, and there are {len(question.structures)}"
         )
-    search = _Search(question, matrix.medoid, share)
-    before = search.loss
-    is_optimum = search.improve(deadline, show_progress)
+    sums = _sums_of_models(question, matrix, share)
+    typical = min(range(len(sums)), key=sums.__getitem__)
+    search = _best_search(question, typical, share, deadline, show_progress)
     majority, exact = _majority(question, share, rng)
     return Consensus(
         structure=search.structure,
         models=question.structures,
         sum=search.loss,
-        medoid_sum=before,
+        medoid_sum=sums[typical],
         lower_bound=_lower_bound(matrix, share),
         majority=majority,
         majority_is_exact=exact,
         total=question.total(),
         moves=search.moves,
-        is_local_optimum=is_optimum,
+        is_local_optimum=search.is_over,
         threshold=share,
         asked=_asked(question),
     )
@@ -160,19 +165,76 @@ def _lower_bound(matrix: DistanceMatrix, share: Fraction) -> Number:
     return each / (models - 1) * 2 * min(share, 1 - share)
 
 
+def _sums_of_models(question: Question, matrix: DistanceMatrix, share: Fraction) -> list[Number]:
+    """What each of the models would cost as the consensus.
+
+    Of two models M and b, FP - FN is the number of dependencies that M has more than b, and
+    FP + FN their distance: so 2t·FP + 2(1 - t)·FN = d + (2t - 1)(|M| - |b|).
+    """
+    models = len(question.structures)
+    everything = replace(question, structures=(Structure(question.domain), *question.structures))
+    counting, map_blocks = counting_of()
+    # The distance to a model without features is the number of dependencies.
+    sizes = count_row(
+        everything,
+        range(models + 1),
+        pairs=everything.active_pairs(),
+        counting=counting,
+        map_blocks=map_blocks,
+    )
+    return [
+        _whole(own.sum() + (2 * share - 1) * (models * size - sum(sizes)))
+        for own, size in zip(matrix.distances, sizes, strict=True)
+    ]
+
+
+def _whole(number: Number) -> Number:
+    """An int, if it is one."""
+    exact = Fraction(number)
+    return int(exact) if exact.denominator == 1 else exact
+
+
+def _best_search(
+    question: Question,
+    typical: int,
+    share: Fraction,
+    deadline: float | None,
+    show_progress: bool | Progress,
+) -> _Search:
+    """The better of two searches, from the typical model and from the features that are voted."""
+    models = question.structures
+    votes = Counter(tuple(literals) for m in models for literals in m.features.literals())
+    enough = [feature for feature, count in votes.items() if count > share * len(models)]
+    voted = Structure(question.domain, features_of(question.domain, enough))
+    pool = [feature for feature, _ in votes.most_common() if _speaks(feature, question)]
+    searches: list[_Search] = []
+    with progress_of(show_progress, "trying features") as progress:
+        for start in (models[typical], voted):
+            if searches and deadline is not None and time.monotonic() > deadline:
+                break
+            searches.append(_Search(question, start, share, pool))
+            searches[-1].improve(deadline, progress)
+    return min(searches, key=lambda search: search.loss)
+
+
+def _speaks(feature: Literals, question: Question) -> bool:
+    """Whether a feature has something to say about the pairs that are asked for."""
+    scope = [variable for variable, _ in feature]
+    if question.asked is None:
+        return len(scope) > 1
+    return bool(np.isin(question.asked, scope).all(axis=1).any())
+
+
 class _Search:
     """Moves of one structure, followed by one tracker per model."""
 
-    def __init__(self, question: Question, start: int, share: Fraction) -> None:
+    def __init__(
+        self, question: Question, start: Structure, share: Fraction, pool: Iterable[Literals]
+    ) -> None:
         self._share = share
         self._trackers = [
-            Tracker(question.about(model, start)) for model in range(len(question.structures))
+            Tracker(replace(question, structures=(model, start))) for model in question.structures
         ]
-        votes = Counter(
-            tuple(literals)
-            for structure in question.structures
-            for literals in structure.features.literals()
-        )
         self._pool = [
             {
                 question.domain.names[v]: [
@@ -180,9 +242,10 @@ class _Search:
                 ]
                 for v, allowed in literals
             }
-            for literals, _ in votes.most_common()
+            for literals in pool
         ]
         self.moves = 0
+        self.is_over = False
         self.loss = self._sum(tracker.confusion for tracker in self._trackers)
 
     @property
@@ -196,29 +259,27 @@ class _Search:
         fn: Number = 0
         for confusion in confusions:
             fp, fn = fp + confusion.fp, fn + confusion.fn
-        total = Fraction(2 * self._share * fp + 2 * (1 - self._share) * fn)
-        return int(total) if total.denominator == 1 else total
+        return _whole(2 * self._share * fp + 2 * (1 - self._share) * fn)
 
-    def improve(self, deadline: float | None, show_progress: bool | Progress) -> bool:
-        """Add and remove features while that helps; whether the end is a local optimum."""
-        with progress_of(show_progress, "trying features") as progress:
-            moved = True
-            while moved:
-                moved = False
-                for done, feature in enumerate(self._pool, 1):
-                    if deadline is not None and time.monotonic() > deadline:
-                        return False
-                    moved |= self._try(feature)
-                    if progress:
-                        progress(done, len(self._pool))
-        return True
+    def improve(self, deadline: float | None, progress: Progress | None) -> None:
+        """Add and remove features while that helps; it is over at a local optimum."""
+        moved = True
+        while moved:
+            moved = False
+            for done, feature in enumerate(self._pool, 1):
+                if deadline is not None and time.monotonic() > deadline:
+                    return
+                moved |= self._try(feature)
+                if progress:
+                    progress(done, len(self._pool))
+        self.is_over = True
 
     def _try(self, feature: dict[str, list[str]]) -> bool:
-        """Add the feature if it is not there, remove it if it is: whatever helps."""
+        """Add the feature if it is not there and helps, remove it if it does not."""
         there = self._trackers[0].has(feature)
         change = {"remove" if there else "add": [feature]}
         after = self._sum(tracker.preview(**change) for tracker in self._trackers)
-        if after >= self.loss:
+        if after > self.loss or (after == self.loss and not there):
             return False
         for tracker in self._trackers:
             tracker.remove(feature) if there else tracker.add(feature)

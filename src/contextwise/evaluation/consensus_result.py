@@ -66,7 +66,7 @@ class Consensus:
     structure : the consensus
     models : the models, over one domain
     sum : the exact sum of its distances to the models (weighted, with another threshold)
-    medoid_sum : the same of the model with which the search began
+    medoid_sum : the same of the most typical model, the one with the least sum
     lower_bound : no structure at all has a smaller sum of distances
     majority : the sum of the assertion-wise majority, which need not be a structure
     majority_is_exact : whether that sum was counted; otherwise it is an estimate
