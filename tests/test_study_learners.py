@@ -388,7 +388,7 @@ def test_real_data_are_scored_without_a_truth(tmp_path: Path) -> None:
     assert by_label["independent"]["instability"] == 0
     assert json.loads(by_label["trees"]["settings"])["penalty"] in (2.0, 5.0, 10.0, 20.0)
     text = publish(tmp_path / "run")
-    assert "small: normalised distance of each two learners" in text
+    assert "small: normalized distance of each two learners" in text
     with open(folder / "small.test.data", "a") as file:
         file.write("0,0,0\n")
     with pytest.raises(ContextwiseError, match=r"small\.test\.data is not what it was"):

@@ -97,6 +97,13 @@ class Rates:
 class Confusion(Rates):
     """The four counts; they add up, and a rate is computed from exact numbers at the end.
 
+    Attributes
+    ----------
+    tp : both models have the pair depend
+    fn : only the true model has
+    fp : only the guess has
+    tn : neither has
+
     Examples
     --------
     >>> c = Confusion(tp=6, fn=2, fp=1, tn=3)
@@ -201,6 +208,11 @@ RATES: Mapping[str, Callable[[Confusion], float | None]] = {
 @dataclass(frozen=True)
 class ConfusionBounds:
     """Intervals (both ends included) for the four counts and the distance.
+
+    Attributes
+    ----------
+    tp, fn, fp, tn : between which numbers each count lies
+    distance : the same for FP + FN
 
     Examples
     --------

@@ -165,6 +165,13 @@ class Explanation:
         are open come last
     features : the features that take part in the most errors
     partial : whether a time limit left something out
+
+    Examples
+    --------
+    >>> from contextwise import explain
+    >>> found = explain("lung", "lung-learned")
+    >>> found.pairs[0].pair, found.pairs[0].regions[0].only_in, found.pairs[0].regions[0].when
+    (('smoker', 'asbestos'), 'true', 'cancer=yes')
     """
 
     comparison: Comparison

@@ -31,6 +31,13 @@ class DistanceMatrix:
     total : the number of assertions, the largest distance there can be
     rests_on_ganak : whether the model counter Ganak had to do with it; see `Comparison`
     by_position : whether the models were aligned by position instead of by names
+
+    Examples
+    --------
+    >>> from contextwise import distance_matrix
+    >>> found = distance_matrix(["six", "six-guess", "six-graph"])
+    >>> found.distances[0].tolist(), found.medoid
+    ([0, 16, 80], 0)
     """
 
     names: tuple[str, ...]

@@ -16,13 +16,20 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """Where a learner is, and what it does in one line."""
+    """Where a learner is, and what it does in one line.
+
+    Attributes
+    ----------
+    module : of `contextwise.learning`
+    class_name : in that module
+    summary : what the learner does
+    package : what has to be installed besides, if anything
+    """
 
     module: str
     class_name: str
     summary: str
     package: str = ""
-    """What has to be installed besides, if anything."""
 
 
 LEARNERS: dict[str, Entry] = {

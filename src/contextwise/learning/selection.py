@@ -5,7 +5,7 @@
 - ``bic``: -2 · PLL + ln N · (weights that are not 0), over the rows that were learned from, the
   smaller the better. No other rows are needed.
 - ``stability``: how much structures that are learned from subsamples differ, as the mean of their
-  normalised distances, each two of them compared: contexts count, not edges. For every assertion
+  normalized distances, each two of them compared: contexts count, not edges. For every assertion
   that a share θ of the structures makes, it is an unbiased estimate of 2θ(1 - θ), which is the
   scale of StARS (Liu, Roeder and Wasserman 2010) and of its threshold 0.05. The most stable
   structure is the empty one, so the smallest value is not what is wanted: going from the strongest
@@ -238,7 +238,7 @@ class _Work:
 
 
 def instability(structures: Sequence[Any]) -> float:
-    """The mean of the normalised distances of each two structures.
+    """The mean of the normalized distances of each two structures.
 
     >>> from contextwise import Structure
     >>> a = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])

@@ -7,7 +7,7 @@ feature makes every pair of its scope depend wherever its other literals hold.
 - A literal that allows every value is no literal and puts nothing into the scope.
 - A feature that allows no value of some variable never holds: it is dropped, with a warning.
 - A feature implied by one of smaller scope stays: it makes more pairs depend.
-- Weights are not structure. `LogLinear` is a structure and one weight a feature.
+- Weights are not structure. `LogLinear` is a structure and one weight per feature.
 
 ``==`` compares features. That two structures *make the same claims* is ``distance == 0``: the
 distance is a metric on dependency models and a pseudometric on sets of features. The features of
@@ -280,7 +280,7 @@ class Structure:
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class LogLinear:
-    """A structure and one weight a feature: log p(x) is the sum of the weights that hold at x.
+    """A structure and one weight per feature: log p(x) is the sum of those that hold at x.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class Disagreement:
     worse : in how many it is worse by d, and the metric is sure
     worse_share : worse / (worse + same); None if there are none
     worse_interval : of it, resampling truths
-    excess : by how much the normalised distance is larger, on average over the worse ones
+    excess : by how much the normalized distance is larger, on average over the worse ones
     excess_interval : of it
     pairs : how many pairs of learners the metric and d both tell apart, over all cells
     pairs_worse : the share of them in which the better by the metric is worse by d

@@ -157,7 +157,7 @@ def learning_curves(records: Sequence[Record]) -> StudyFigure | None:
     return StudyFigure(
         "learning-curves",
         figure,
-        "Normalised distance, KL of the refitted structure (log scale, nats), and by how much CMLL "
+        "Normalized distance, KL of the refitted structure (log scale, nats), and by how much CMLL "
         "on test rows is below that of the true structure on the same rows (nats), against the "
         "number of rows: means over truths, with 95 % intervals that resample truths. From "
         f"{_counted(records)}.",

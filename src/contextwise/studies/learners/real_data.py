@@ -175,7 +175,7 @@ def structure_from(text: str) -> Structure:
 
 
 def distances_between(records: Sequence[Mapping[str, Any]], name: str) -> tuple[list[str], Any]:
-    """The learners of a data set, and the normalised distance of each two of their structures.
+    """The learners of a data set, and the normalized distance of each two of their structures.
 
     Parameters
     ----------

@@ -365,5 +365,5 @@ def _data_section(records: Sequence[Record], name: str) -> Section:
     lines: tuple[tuple[Cell, ...], ...] = tuple(
         (label, *map(float, row)) for label, row in zip(labels, matrix, strict=True)
     )
-    between = Table(f"{name}: normalised distance of each two learners", head, lines, "between")
+    between = Table(f"{name}: normalized distance of each two learners", head, lines, "between")
     return Section(f"Data: {name}", (table, between), key="data")
