@@ -7,7 +7,6 @@ a package and is copied, and no other site's inventory is asked.
 
 import atexit
 import os
-import re
 import shutil
 import sys
 import sysconfig
@@ -16,11 +15,11 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 
 from docutils.nodes import Text, literal_block
-from sphinx.domains.python import PyObject
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 sys.path.insert(0, str(Path(__file__).parent))
 from command_pages import write_pages
+from docstrings import connect
 
 
 def _put_first(variable: str, folder: str) -> None:
@@ -78,11 +77,6 @@ napoleon_use_rtype = False
 napoleon_use_param = False  # types are written for people: no word of them is a link
 napoleon_use_ivar = True
 
-# Attributes of a class are called so: a variable is something else here. No word is a link.
-for _field in PyObject.doc_field_types:
-    if _field.name == "variable":
-        _field.label, _field.typerolename = "Attributes", ""
-
 # The look.
 html_theme = "furo"
 html_title = "contextwise"
@@ -96,18 +90,6 @@ copybutton_prompt_is_regexp = True
 def _write_commands(app) -> None:
     """Write the reference of the command before the pages are read."""
     write_pages(Path(__file__).parent / "reference" / "commands")
-
-
-def _show_result(app, what, name, obj, options, signature, returned):
-    """Show what a method returns behind its signature, where its docstring has no such section."""
-    told = getattr(obj, "__annotations__", {}).get("return")
-    if (
-        signature is None
-        or told in (None, "None")
-        or re.search(r"Returns\n|Yields\n", obj.__doc__ or "")
-    ):
-        return None
-    return signature, str(told)
 
 
 class ShellCells(SphinxPostTransform):
@@ -125,5 +107,5 @@ class ShellCells(SphinxPostTransform):
 
 def setup(app) -> None:
     app.connect("builder-inited", _write_commands)
-    app.connect("autodoc-process-signature", _show_result)
+    connect(app)
     app.add_post_transform(ShellCells)
