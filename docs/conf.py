@@ -75,7 +75,6 @@ autoclass_content = "class"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_param = False  # types are written for people: no word of them is a link
-napoleon_use_ivar = True
 
 # The look.
 html_theme = "furo"

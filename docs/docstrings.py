@@ -25,7 +25,7 @@ def connect(app: Any) -> None:
 
 
 def _before(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    lines[:] = list(_listed(lines))
+    lines[:] = list(sections_as_lists(lines))
     _kept[name] = [*lines]
 
 
@@ -51,7 +51,7 @@ def _is_head(lines: list[str], k: int) -> bool:
     return bool(re.fullmatch(r"\w[\w ]*", lines[k]) and re.fullmatch(r"-{3,}", below))
 
 
-def _listed(lines: list[str]) -> Iterator[str]:
+def sections_as_lists(lines: list[str]) -> Iterator[str]:
     """The lines, with the sections of `HEADS` as fields that hold a list."""
     k = 0
     while k < len(lines):

@@ -25,6 +25,7 @@ PAGES = sorted(page for page in DOCS.rglob("*.md") if not MADE & {*page.parts})
 sys.path.insert(0, str(DOCS))
 from check_site import problems  # type: ignore[import-not-found]  # noqa: E402
 from command_pages import write_pages  # type: ignore[import-not-found]  # noqa: E402
+from docstrings import sections_as_lists  # type: ignore[import-not-found]  # noqa: E402
 
 LARGEST_PICTURE = 150 * 1024
 
@@ -172,3 +173,33 @@ def test_the_examples_of_the_formats_can_be_read(tmp_path: Path) -> None:
         path = tmp_path / f"example.{suffix}"
         path.write_text(text, encoding="utf-8")
         assert len(read(path)) > 0
+
+
+def test_sections_are_shown_in_the_words_they_have() -> None:
+    written = """Do it.
+
+Parameters
+----------
+a, b : what is said in
+    two lines
+c : int
+    How many.
+**more
+    The rest.
+
+Returns
+-------
+int
+"""
+    shown = """Do it.
+
+:Parameters:
+    * **a, b** – what is said in two lines
+    * **c** – int. How many.
+    * **\\*\\*more** – The rest.
+
+Returns
+-------
+int
+"""
+    assert "\n".join(sections_as_lists(written.split("\n"))) == shown
