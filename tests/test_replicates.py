@@ -78,6 +78,13 @@ def paired_p_value(x: list[float], training_share: float | None = None) -> float
     return paired_difference(x, nothing, training_share=training_share, rng=rng())[1].p_value
 
 
+def test_differences_that_cancel_out_are_exactly_nothing() -> None:
+    """The mean of rounded ratios would be about 1e-18, which reads as if it were something."""
+    a, b = [0.1, 0.7, 0.3], [0.7, 0.3, 0.1]
+    assert paired_difference(a, b, rng=rng())[0].mean == 0
+    assert unpaired_difference(a, b)[0].mean == 0
+
+
 def test_p_value_of_paired_differences() -> None:
     x = [0.1, 0.4, -0.25, 0.3, 0.2]
     assert paired_p_value(x) == pytest.approx(stats.ttest_1samp(x, 0).pvalue)

@@ -139,7 +139,7 @@ def _mean(
     """The mean of values that are rounded relative to this scale."""
     if not len(x):
         return Mean(0, None, None, None, None, f"not defined for any {unit}")
-    mean = fmean(x.tolist())
+    mean = _zero_if_rounded(fmean(x.tolist()), scale)
     if len(x) == 1:
         return Mean(1, mean, None, None, None, f"one {unit} has no spread")
     if _are_equal(x, scale):
@@ -154,6 +154,11 @@ def _mean(
 
 def _largest(*values: FloatArray) -> float:
     return max(float(np.abs(own).max(initial=0)) for own in values)
+
+
+def _zero_if_rounded(mean: float, scale: float) -> float:
+    """A mean; what rounding leaves of differences that cancel out is 0."""
+    return 0.0 if abs(mean) <= ROUNDING * scale else mean
 
 
 def _are_equal(x: FloatArray, scale: float) -> bool:
@@ -242,7 +247,7 @@ def _paired_test(
     if len(x) < 2:
         return DifferenceTest(None, f"too few {unit}s")
     if _are_equal(x, scale):
-        if abs(float(x.mean())) <= ROUNDING * scale:
+        if not _zero_if_rounded(float(x.mean()), scale):
             return DifferenceTest(1.0, "exact signs")
         if training_share is not None:
             return DifferenceTest(None, "no spread, overlapping rows")
@@ -287,14 +292,14 @@ def unpaired_difference(
     """
     a, b = (np.array(values, dtype=np.float64) for values in (first, second))
     count, scale = min(len(a), len(b)), _largest(a, b)
-    mean = float(a.mean() - b.mean()) if count else None
+    mean = _zero_if_rounded(float(a.mean() - b.mean()), scale) if count else None
     if mean is None or count < 2:
         why = f"one {unit} has no spread" if count else f"not defined for any {unit}"
         return Mean(count, mean, None, None, None, why), DifferenceTest(None, f"too few {unit}s")
     if _are_equal(a, scale) and _are_equal(b, scale):
         why = f"equal {unit}s have no spread"
         ways = comb(len(a) + len(b), count)
-        as_far = ways if abs(mean) <= ROUNDING * scale else 1 + (len(a) == len(b))
+        as_far = 1 + (len(a) == len(b)) if mean else ways
         return Mean(count, mean, None, None, None, why), DifferenceTest(
             as_far / ways, "exact permutation"
         )
