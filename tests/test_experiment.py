@@ -222,14 +222,14 @@ def test_a_wrong_configuration(text: str, message: str, tmp_path: Path) -> None:
 
 
 def test_configurations_come_back_equal(tmp_path: Path) -> None:
-    (tmp_path / "run.toml").write_text(to_toml(TINY))
+    (tmp_path / "run.toml").write_text(to_toml(TINY.record()))
     assert from_toml(tmp_path / "run.toml") == TINY
     assert isinstance(TINY, Configuration)
     assert isinstance(TINY.model(), Structure)
 
 
 def test_the_command_leaves_tables_figures_and_a_summary(tmp_path: Path) -> None:
-    (tmp_path / "run.toml").write_text(to_toml(TINY))
+    (tmp_path / "run.toml").write_text(to_toml(TINY.record()))
     out = tmp_path / "run"
     result = CliRunner().invoke(
         contextwise, ["experiment", "kl", "--out", str(out), "--config", str(tmp_path / "run.toml")]

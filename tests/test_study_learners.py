@@ -24,6 +24,7 @@ from contextwise.execution.runs import Store, read_records, run_units
 from contextwise.learning.base import Learner
 from contextwise.learning.registry import learner_named
 from contextwise.report.text import as_text
+from contextwise.studies.configuration import to_toml
 from contextwise.studies.learners import unit as units_module
 from contextwise.studies.learners.cells import DISTANCE, KL, by_rows, labels_of, of_truths, rank
 from contextwise.studies.learners.claims import agreements, change_with_rows, disagreement, slopes
@@ -33,7 +34,6 @@ from contextwise.studies.learners.configuration import (
     configuration_of,
     from_toml,
     plans_of,
-    to_toml,
 )
 from contextwise.studies.learners.figures import study_figures
 from contextwise.studies.learners.limits import TooSlowError, time_limited, within
@@ -96,7 +96,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_numbers(finished: Path, tmp_
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_a_run_that_was_killed_goes_on_to_the_same_numbers(finished: Path, tmp_path: Path) -> None:
-    (tmp_path / "tiny.toml").write_text(to_toml(TINY), encoding="utf-8")
+    (tmp_path / "tiny.toml").write_text(to_toml(TINY.record()), encoding="utf-8")
     arguments = ["experiment", "learners", "--config", "tiny.toml", "--out", "run"]
     command = [sys.executable, "-m", "contextwise", *arguments]
     folder = tmp_path / "run"
@@ -377,7 +377,7 @@ def test_real_data_are_scored_without_a_truth(tmp_path: Path) -> None:
     learners = ["true-structure", "independent", "chow-liu", "trees"]
     made = configuration_of(learners=learners, data=folder, resamples=3)
     assert made.truths == ()
-    (tmp_path / "run.toml").write_text(to_toml(made))
+    (tmp_path / "run.toml").write_text(to_toml(made.record()))
     assert from_toml(tmp_path / "run.toml") == made
     run_learners(made, tmp_path / "run")
     records = read_records(tmp_path / "run")

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from contextwise import examples
 from contextwise.errors import ContextwiseError, ParseError, require
@@ -107,29 +107,6 @@ def check_rules(configuration: object, rules: Mapping[str, tuple[object, str]]) 
             raise ContextwiseError(f"{name} {rule}, not {'none' if none else shown}")
 
 
-def read_settings(path: str | os.PathLike[str], known: Collection[str]) -> dict[str, Any]:
-    """The settings in a TOML file, lists as tuples; a key that is not known is an error.
-
-    Parameters
-    ----------
-    path : of the file
-    known : the keys that there are
-
-    Returns
-    -------
-    dict
-    """
-    try:
-        given = tomllib.loads(read_bytes(path).decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ParseError(f"not a TOML file: {error}", path=path) from None
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        settings = ", ".join(sorted(known))
-        raise ParseError(f"unknown setting {unknown[0]!r}; the settings are {settings}", path=path)
-    return {key: tuple(own) if isinstance(own, list) else own for key, own in given.items()}
-
-
 def configuration_of(model: Model | None = None, **settings: Any) -> Configuration:
     """The configuration for a true model (by default the paper's), with some settings changed.
 
@@ -153,12 +130,6 @@ def configuration_of(model: Model | None = None, **settings: Any) -> Configurati
     )
 
 
-def to_toml(configuration: Configuration) -> str:
-    """The configuration as a file's text."""
-    text: str = require("tomli_w", "studies").dumps(configuration.record())
-    return text
-
-
 def from_toml(path: str | os.PathLike[str]) -> Configuration:
     """The configuration in a file; a key that is not known, or a wrong value, is an error."""
     given = read_settings(path, {field.name for field in fields(Configuration)})
@@ -174,10 +145,43 @@ def from_toml(path: str | os.PathLike[str]) -> Configuration:
     return made
 
 
+# -- what the studies share ------------------------------------------------------------------------
+
+
+def read_settings(path: str | os.PathLike[str], known: Collection[str]) -> dict[str, Any]:
+    """The settings in a TOML file, lists as tuples; a key that is not known is an error.
+
+    Parameters
+    ----------
+    path : of the file
+    known : the keys that there are
+
+    Returns
+    -------
+    dict
+    """
+    try:
+        given = tomllib.loads(read_bytes(path).decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ParseError(f"not a TOML file: {error}", path=path) from None
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        settings = ", ".join(sorted(known))
+        raise ParseError(f"unknown setting {unknown[0]!r}; the settings are {settings}", path=path)
+    return {key: tuple(own) if isinstance(own, list) else own for key, own in given.items()}
+
+
+class RunOptions(TypedDict, total=False):
+    """How a study is run: `run_study` explains each keyword."""
+
+    n_jobs: int
+    cluster: Any
+    show_progress: bool | Progress
+
+
 def run_study(
     folder: str | os.PathLike[str],
     settings: Mapping[str, Any],
-    text: str,
     units: Iterable[Unit],
     function: Callable[[Any], Sequence[Record]],
     *,
@@ -192,7 +196,6 @@ def run_study(
     folder : path
         It gets ``results.sqlite`` and ``configuration.toml``.
     settings : everything that the results depend on
-    text : the same as TOML
     units, function : as in `run_units`
     n_jobs : how many processes; -1 is one per core
     cluster : address of a Dask scheduler, or a Dask client; goes before ``n_jobs``
@@ -203,6 +206,13 @@ def run_study(
     Outcome
     """
     map_units = choose_map(n_jobs=n_jobs, cluster=cluster)
+    text = to_toml(settings)
     with Store(folder, settings) as store:
         write_bytes(Path(folder) / "configuration.toml", text.encode())
         return run_units(store, units, function, map_units, show_progress=show_progress)
+
+
+def to_toml(settings: Mapping[str, Any]) -> str:
+    """The settings of a run as the text of a file."""
+    text: str = require("tomli_w", "studies").dumps(settings)
+    return text

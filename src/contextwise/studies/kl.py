@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -31,13 +31,12 @@ from contextwise.distributions.batch_fitting import STATES
 from contextwise.distributions.sampling import gibbs_chains
 from contextwise.distributions.tables import state_count
 from contextwise.errors import ContextwiseError
-from contextwise.execution.progress import Progress
 from contextwise.execution.runs import Outcome, Record, Unit
 from contextwise.learning.generate import WithErrors, with_errors
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
-from contextwise.studies.configuration import Configuration, run_study, to_toml
+from contextwise.studies.configuration import Configuration, RunOptions, run_study
 from contextwise.studies.summary import NAMES
 from contextwise.studies.truths import strong_weights
 
@@ -50,10 +49,7 @@ _WEIGHTS, _DATA, _STRUCTURE = range(3)
 def run_kl(
     configuration: Configuration,
     folder: str | os.PathLike[str],
-    *,
-    n_jobs: int = 1,
-    cluster: Any = None,
-    show_progress: bool | Progress = False,
+    **options: Unpack[RunOptions],
 ) -> Outcome:
     """Run the experiment into a folder, or go on where it stopped.
 
@@ -66,11 +62,8 @@ def run_kl(
         Everything that the results depend on.
     folder : path
         Where the results go; made if it is not there.
-    n_jobs : int
-        How many processes; -1 is one process per core.
-    cluster : address such as ``tcp://host:8786``, or a Dask client
-        Goes before ``n_jobs``.
-    show_progress : bool or function of (done, total)
+    **options : n_jobs, cluster and show_progress
+        As in `contextwise.studies.configuration.run_study`.
 
     Returns
     -------
@@ -92,16 +85,7 @@ def run_kl(
                 f"the true model claims nothing {claim}, so no structure can have "
                 f"{NAMES[side]}; the study needs both kinds of errors"
             )
-    return run_study(
-        folder,
-        configuration.record(),
-        to_toml(configuration),
-        units(configuration),
-        fit_unit,
-        n_jobs=n_jobs,
-        cluster=cluster,
-        show_progress=show_progress,
-    )
+    return run_study(folder, configuration.record(), units(configuration), fit_unit, **options)
 
 
 def units(configuration: Configuration) -> Iterator[Unit]:

@@ -11,7 +11,7 @@ from contextwise.errors import require
 from contextwise.execution.files import write_bytes
 from contextwise.execution.records import as_csv
 from contextwise.execution.runs import read_records
-from contextwise.report.plots.figures import COLUMN, new_figure, save, styled
+from contextwise.report.plots.figures import COLUMN, new_figure, save_png_and_svg, styled
 from contextwise.report.plots.studies import plot_scatter
 from contextwise.studies.summary import summary_text
 
@@ -38,9 +38,7 @@ def publish(folder: str | os.PathLike[str]) -> str:
     write_bytes(place / "results.csv", as_csv(rows).encode())
     write_bytes(place / "summary.md", summary_text(rows).encode())
     for size in sorted({row["size"] for row in rows}):
-        figure = kl_figure(rows, size)
-        for suffix in ("png", "svg"):
-            save(figure, place / f"kl-{size}.{suffix}")
+        save_png_and_svg(kl_figure(rows, size), place, f"kl-{size}")
     return summary_text(rows, markdown=False)
 
 

@@ -215,6 +215,19 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str]) -> None:
     write_bytes(path, encoded(picture, format_of(path)))
 
 
+def save_png_and_svg(picture: Axes | Figure, folder: str | os.PathLike[str], name: str) -> None:
+    """Write a picture into a folder twice: as dots for a page, and as lines for a paper.
+
+    Parameters
+    ----------
+    picture : Axes or Figure
+    folder : path
+    name : of both files, without a suffix
+    """
+    for suffix in ("png", "svg"):
+        save(picture, os.path.join(folder, f"{name}.{suffix}"))
+
+
 def encoded(picture: Axes | Figure, format: str) -> bytes:
     """A picture as the bytes of a file, without the date."""
     figure: Any = picture if hasattr(picture, "savefig") else picture.figure

@@ -21,7 +21,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from contextwise.errors import ContextwiseError, ParseError, require
+from contextwise.errors import ContextwiseError, ParseError
 from contextwise.execution.files import read_bytes
 from contextwise.learning.registry import LEARNERS, learner_named
 from contextwise.studies.configuration import check_rules, read_settings
@@ -253,12 +253,6 @@ def fingerprints(truths: Iterable[str], data: str) -> dict[str, str]:
             path for path in Path(data).iterdir() if ".data" in path.name or ".csv" in path.name
         )
     return {str(path): sha256(read_bytes(path)).hexdigest()[:16] for path in paths}
-
-
-def to_toml(configuration: Configuration) -> str:
-    """The configuration as a file's text."""
-    text: str = require("tomli_w", "studies").dumps(configuration.record())
-    return text
 
 
 def from_toml(path: str | os.PathLike[str]) -> Configuration:

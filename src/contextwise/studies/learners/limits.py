@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from contextwise.errors import ContextwiseError
 
@@ -79,6 +79,37 @@ def within(seconds: float, function: Callable[[], T]) -> T | None:
             return function()
     except ContextwiseError:
         return None
+
+
+def attempt(seconds: float, learn: Callable[[], T]) -> tuple[T | None, dict[str, Any]]:
+    """What a learner gives, and a record of what it took; or None, and a record of what went wrong.
+
+    Parameters
+    ----------
+    seconds : float
+    learn : function of nothing
+
+    Returns
+    -------
+    what was learned, or None
+    dict
+        ``status`` ("done", "too slow" or "failed"), and ``seconds`` and ``memory``, or ``error``.
+
+    Examples
+    --------
+    >>> attempt(60, lambda: 1 / 0)
+    (None, {'status': 'failed', 'error': 'ZeroDivisionError: division by zero'})
+    """
+    try:
+        memory, began = Memory(), time.process_time()
+        with time_limited(seconds):
+            found = learn()
+        took = time.process_time() - began
+        return found, {"status": "done", "seconds": took, "memory": memory.grown()}
+    except TooSlowError as problem:
+        return None, {"status": "too slow", "error": str(problem)}
+    except Exception as problem:  # whatever a learner raises is a result of the study
+        return None, {"status": "failed", "error": f"{type(problem).__name__}: {problem}"}
 
 
 class Memory:

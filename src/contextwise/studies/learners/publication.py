@@ -17,7 +17,7 @@ from contextwise.execution.runs import read_records, versions
 from contextwise.report.elements import Note, Part, Section, Table
 from contextwise.report.html import render
 from contextwise.report.latex import as_latex
-from contextwise.report.plots.figures import encoded
+from contextwise.report.plots.figures import encoded, save_png_and_svg
 from contextwise.report.text import as_text
 from contextwise.studies.learners.cells import of_truths
 from contextwise.studies.learners.figures import StudyFigure, study_figures
@@ -48,8 +48,7 @@ def publish(folder: str | os.PathLike[str]) -> str:
     _write_units(place, records)
     parts, figures = study_parts(records), study_figures(records)
     for figure in figures:
-        for suffix in ("png", "svg"):
-            write_bytes(place / f"{figure.name}.{suffix}", encoded(figure.figure, suffix))
+        save_png_and_svg(figure.figure, place, figure.name)
     write_bytes(place / "summary.md", markdown_summary(parts, figures).encode())
     write_bytes(place / "tables.tex", as_latex(parts).encode())
     write_bytes(place / "page.html", _page(parts, figures).encode())

@@ -9,7 +9,6 @@ another, and how much a learner's structure changes with the rows.
 from __future__ import annotations
 
 import json
-import time
 import warnings
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
@@ -26,9 +25,9 @@ from contextwise.formats import encode, read_stream
 from contextwise.learning.data import Data, as_data, by_position
 from contextwise.learning.selection import select
 from contextwise.models.domain import Domain
-from contextwise.models.structure import Structure, structure_of
+from contextwise.models.structure import LogLinear, Structure, structure_of
 from contextwise.studies.learners.configuration import Configuration
-from contextwise.studies.learners.limits import Memory, TooSlowError, time_limited, within
+from contextwise.studies.learners.limits import attempt, within
 from contextwise.studies.learners.unit import has_choice, make_learner, score_record
 
 PARTS = ("train", "valid", "test")
@@ -114,20 +113,15 @@ def learn_data(task: DataTask) -> list[dict[str, Any]]:
     data = read_parts(task.parts)
     train = data["train"]
     record: dict[str, Any] = dict.fromkeys((*DATA_COLUMNS, "structure"))
-    record |= {"data": task.name, "learner": task.label, "status": "done"}
+    record |= {"data": task.name, "learner": task.label}
     record |= {"variables": len(train.domain), "rows": len(train)}
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        try:
-            memory, began = Memory(), time.process_time()
-            with time_limited(configuration.unit_limit):
-                learner, settings = _learn(task, data)
-                model = by_position(learner.model_)
-            record |= {"seconds": time.process_time() - began, "memory": memory.grown()}
-        except TooSlowError as problem:
-            return [record | {"status": "too slow", "error": str(problem)}]
-        except Exception as problem:  # whatever a learner raises is a result of the study
-            return [record | {"status": "failed", "error": f"{type(problem).__name__}: {problem}"}]
+        learned, told = attempt(configuration.unit_limit, lambda: _learn(task, data))
+        record |= told
+        if learned is None:
+            return [record]
+        learner, model, settings = learned
         lengths = learner.structure_.features.lengths
         record |= {
             "settings": json.dumps(settings, sort_keys=True),
@@ -143,13 +137,16 @@ def learn_data(task: DataTask) -> list[dict[str, Any]]:
     return [record | {"warnings": len(heard)}]
 
 
-def _learn(task: DataTask, data: Mapping[str, Data]) -> tuple[Any, dict[str, Any]]:
+def _learn(task: DataTask, data: Mapping[str, Data]) -> tuple[Any, LogLinear, dict[str, Any]]:
+    """The fitted learner, its model and its settings."""
     plan, train = task.configuration.learners[task.label], data["train"]
     if has_choice(plan):
         found = select(make_learner(plan), plan.grid, train, valid=data["valid"])
-        return found.learner, {**plan.settings, **found.best.parameters}
-    chosen = {key: values[0] for key, values in plan.grid.items()}
-    return make_learner(plan, chosen).fit(train), {**plan.settings, **chosen}
+        learner, chosen = found.learner, {**found.best.parameters}
+    else:
+        chosen = {key: values[0] for key, values in plan.grid.items()}
+        learner = make_learner(plan, chosen).fit(train)
+    return learner, by_position(learner.model_), {**plan.settings, **chosen}
 
 
 def _stability(configuration: Configuration, learner: Any, train: Data) -> dict[str, Any]:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Unpack
 
-from contextwise.execution.progress import Progress
 from contextwise.execution.runs import Outcome, Unit
-from contextwise.studies.configuration import run_study
-from contextwise.studies.learners.configuration import TRUE_STRUCTURE, Configuration, to_toml
+from contextwise.studies.configuration import RunOptions, run_study
+from contextwise.studies.learners.configuration import TRUE_STRUCTURE, Configuration
 from contextwise.studies.learners.real_data import DataTask, data_sets, learn_data
 from contextwise.studies.learners.unit import Task, learn_unit
 
@@ -20,10 +19,7 @@ from contextwise.studies.learners.unit import Task, learn_unit
 def run_learners(
     configuration: Configuration,
     folder: str | os.PathLike[str],
-    *,
-    n_jobs: int = 1,
-    cluster: Any = None,
-    show_progress: bool | Progress = False,
+    **options: Unpack[RunOptions],
 ) -> Outcome:
     """Run the study into a folder, or go on where it stopped.
 
@@ -36,27 +32,15 @@ def run_learners(
         Everything that the results depend on.
     folder : path
         Where the results go; made if it is not there.
-    n_jobs : int
-        How many processes; -1 is one process per core.
-    cluster : address such as ``tcp://host:8786``, or a Dask client
-        Goes before ``n_jobs``.
-    show_progress : bool or function of (done, total)
+    **options : n_jobs, cluster and show_progress
+        As in `contextwise.studies.configuration.run_study`.
 
     Returns
     -------
     Outcome
         How many units of work were done. A learner that fails is a result, not a failed unit.
     """
-    return run_study(
-        folder,
-        configuration.record(),
-        to_toml(configuration),
-        list(units(configuration)),
-        do_unit,
-        n_jobs=n_jobs,
-        cluster=cluster,
-        show_progress=show_progress,
-    )
+    return run_study(folder, configuration.record(), list(units(configuration)), do_unit, **options)
 
 
 def units(configuration: Configuration) -> Iterator[Unit]:

@@ -17,7 +17,6 @@ penalty where the states can be enumerated, and by pseudo-likelihood beyond. Col
 from __future__ import annotations
 
 import json
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -48,7 +47,7 @@ from contextwise.learning.selection import select
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.studies.learners.configuration import TRUE_STRUCTURE, Configuration, Plan
-from contextwise.studies.learners.limits import Memory, TooSlowError, time_limited, within
+from contextwise.studies.learners.limits import attempt, within
 from contextwise.studies.truths import Rows, Truth, draw_rows, truth_named
 
 _TRAIN, _TEST, _SPLIT = range(3)
@@ -104,22 +103,20 @@ def learn_unit(task: Task) -> list[dict[str, Any]]:
     record |= {"truth": task.truth, "size": task.size, "repeat": task.repeat, "learner": label}
     record |= {"variables": len(truth.model.domain), "rows_from": rows.drawn.how}
     record |= {"r_hat": rows.r_hat, "effective_share": rows.effective_share}
-    record |= {"doubtful": rows.is_doubtful, "status": "done"}
+    record["doubtful"] = rows.is_doubtful
     data = Data(truth.model.domain, np.ascontiguousarray(rows.drawn.positions))
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        try:
-            memory, began = Memory(), time.process_time()
-            with time_limited(configuration.unit_limit):
-                learned = _learn(configuration, truth, configuration.learners[label], data)
-            record |= {"seconds": time.process_time() - began, "memory": memory.grown()}
-        except TooSlowError as problem:
-            return [record | {"status": "too slow", "error": str(problem)}]
-        except Exception as problem:  # whatever a learner raises is a result of the study
-            return [record | {"status": "failed", "error": f"{type(problem).__name__}: {problem}"}]
+        plan = configuration.learners[label]
+        learned, told = attempt(
+            configuration.unit_limit, lambda: _learn(configuration, truth, plan, data)
+        )
+        record |= told
+        if learned is None:
+            return [record]
         record["settings"] = json.dumps(learned.settings, sort_keys=True)
         record |= structure_record(truth, learned.structure)
-        record |= _oracle(configuration, truth, configuration.learners[label], data)
+        record |= _oracle(configuration, truth, plan, data)
         record |= _score_record(task, truth, learned, data)
     return [record | {"warnings": len(heard)}]
 
