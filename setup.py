@@ -36,7 +36,7 @@ GROW = "src/contextwise/learning/grow"
 growth = Pybind11Extension(
     "contextwise.learning._grow",
     [f"{GROW}/module.cpp"],
-    depends=sorted(glob(f"{GROW}/*.hpp")),
+    depends=[*sorted(glob(f"{GROW}/*.hpp")), f"{KERNEL}/threads.hpp"],
     cxx_std=20,
     extra_compile_args=["/O2"]
     if sys.platform == "win32"
