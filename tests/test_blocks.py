@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contextwise import Structure, compare, distance_matrix, examples
-from contextwise.comparison import blocks
+from contextwise.comparison import blocks, stored_matrix
 from contextwise.comparison.question import Restriction
 from contextwise.errors import ContextwiseError
 from contextwise.execution.runs import read_records
@@ -113,7 +113,7 @@ def test_a_killed_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         counted.append(block.key)
         return count(block, *how, **options)
 
-    monkeypatch.setattr(blocks, "count_block", watched)
+    monkeypatch.setattr(stored_matrix, "count_block", watched)
     found = distance_matrix(SIX, store=tmp_path)
     assert kept == {0}  # the first row of blocks had begun
     assert counted == ["000000000-000000004", "000000002-000000002", "000000002-000000004"]

@@ -1,20 +1,18 @@
-"""A matrix in blocks: memory is that of one block, and a stored run that was stopped goes on.
+"""A matrix in blocks: memory is that of one block.
 
 A block is the distances of some models (its rows) to some others (its columns), or of some models
 to each other. It is one unit of work: it goes to processes and clusters as it is
-(`contextwise.execution.maps`), and into a store as it ends (`contextwise.execution.runs`).
+(`contextwise.execution.maps`), and `contextwise.comparison.stored_matrix` keeps it as it ends.
 """
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,14 +28,10 @@ from contextwise.execution.maps import Map, choose_map
 from contextwise.execution.progress import Progress, part_of, progress_of
 from contextwise.models.features import IntArray
 
-if TYPE_CHECKING:
-    from contextwise.execution.runs import Store
-
 HERE = 256
 """How many rows and columns a block has that is counted in this process, on all its threads."""
 BLOCK = 64
 """How many it has at most that goes elsewhere or is stored: a minute of work for large models."""
-FINGERPRINT = "fingerprint of models and question"
 SIDE = 8
 """Few models make smaller blocks, so many along a side, that all workers get some."""
 
@@ -110,27 +104,23 @@ def count_matrix(
     question: Question,
     names: tuple[str, ...],
     *,
-    store: str | os.PathLike[str] | None = None,
     engine: str = DEFAULT,
     time_limit: float | None = None,
     n_jobs: int = 1,
     cluster: Any = None,
     show_progress: bool | Progress = False,
 ) -> DistanceMatrix:
-    """Count a matrix block by block, or what a store lacks of it.
+    """Count a matrix block by block.
 
     Parameters
     ----------
     question : Question
         The models, and what is asked of them.
     names : of the models
-    store : path, optional
-        A folder, which gets one file. A stored matrix has no time limit: it can be stopped.
     engine, time_limit, n_jobs, cluster
         As in `contextwise.comparison.many.distance_matrix`.
     show_progress : bool or function
-        A line on standard error, or a function of (comparisons done, comparisons in all); with a
-        store, of (blocks done, blocks that were missing).
+        A line on standard error, or a function of (comparisons done, comparisons in all).
 
     Returns
     -------
@@ -139,24 +129,15 @@ def count_matrix(
     Raises
     ------
     ContextwiseError
-        If a stored matrix has a time limit, the store is that of other models, or a block failed.
+        If a block failed.
     """
-    if store is not None and time_limit is not None:
-        raise ContextwiseError("a stored matrix has no time limit: stop it, and it goes on later")
     counting, map_blocks = counting_of(
         engine=engine, time_limit=time_limit, n_jobs=n_jobs, cluster=cluster
     )
-    size = _block_size(len(names), here=counting.here and store is None)
-    blocks = list(_blocks(question, size))
-    if store is not None:
-        from contextwise.execution.runs import Store  # its database takes a while to load
-
-        with Store(store, _configuration(question, size)) as opened:
-            found = _from_store(opened, blocks, counting, map_blocks, show_progress)
-            return _assemble(question, names, found)
+    blocks = list(blocks_of(question, block_size(len(names), here=counting.here)))
     with progress_of(show_progress, "comparing models") as progress:
         found = _count_blocks(blocks, counting, map_blocks, progress)
-        return _assemble(question, names, found)
+        return assemble(question, names, found)
 
 
 def count_row(
@@ -190,7 +171,7 @@ def count_row(
         If a time limit left one of them open.
     """
     one, *others = places
-    size = _block_size(len(others), here=counting.here)
+    size = block_size(len(others), here=counting.here)
     columns = [others[at : at + size] for at in range(0, len(others), size)]
     blocks = [Block(question.about(one, *some), 1, (one, *some), pairs) for some in columns]
     row: dict[int, Number] = {}
@@ -201,7 +182,7 @@ def count_row(
     return [row[other] for other in others]
 
 
-def _block_size(models: int, *, here: bool) -> int:
+def block_size(models: int, *, here: bool) -> int:
     """How many models a block has along a side."""
     return HERE if here else min(BLOCK, max(2, -(-models // SIDE)))
 
@@ -214,7 +195,7 @@ def _count_blocks(
     return _by_map(blocks, counting, map_blocks, progress)
 
 
-def _blocks(question: Question, size: int) -> Iterator[Block]:
+def blocks_of(question: Question, size: int) -> Iterator[Block]:
     """The upper triangle of the matrix."""
     models = len(question.structures)
     for a, b in combinations_with_replacement(range(0, models, size), 2):
@@ -247,24 +228,6 @@ def _by_map(
         if progress:
             progress(done, total)
         yield unit.value
-
-
-def _from_store(
-    store: Store,
-    blocks: Sequence[Block],
-    counting: Counting,
-    map_blocks: Map,
-    show_progress: bool | Progress,
-) -> Iterator[Distances]:
-    """The blocks of a store, after those that it lacks have been counted."""
-    from contextwise.execution.runs import Unit, run_units
-
-    units = [Unit(block.key, block) for block in blocks]
-    work = partial(_record, counting=counting)
-    done = run_units(store, units, work, map_blocks, show_progress=show_progress)
-    if done.failed:
-        raise ContextwiseError(f"some blocks are missing: {done}")
-    return map(_read, store.records())
 
 
 def count_block(block: Block, counting: Counting, progress: Progress | None = None) -> Distances:
@@ -344,10 +307,21 @@ def compare_two(question: Question, counting: Counting) -> Comparison:
     return comparison
 
 
-def _assemble(
+def assemble(
     question: Question, names: tuple[str, ...], blocks: Iterable[Distances]
 ) -> DistanceMatrix:
-    """Put blocks together that make up the upper triangle."""
+    """Put blocks together that make up the upper triangle.
+
+    Parameters
+    ----------
+    question : about all models
+    names : of the models
+    blocks : the distances of each
+
+    Returns
+    -------
+    DistanceMatrix
+    """
     lower = np.zeros((len(names), len(names)), dtype=object)
     upper = lower.copy()
     rests_on_ganak = False
@@ -358,45 +332,3 @@ def _assemble(
             upper[m, k] = upper[k, m] = high
     by_position = question.align == "position"
     return DistanceMatrix(names, lower, upper, question.total(), rests_on_ganak, by_position)
-
-
-# -- what a store holds --------------------------------------------------------------------------
-
-
-def _record(block: Block, counting: Counting) -> list[dict[str, Any]]:
-    found = count_block(block, counting)
-    bounds = {"lower": _as_json(found.lower), "upper": _as_json(found.upper)}
-    return [{"two": found.two, **bounds, "rests_on_ganak": found.rests_on_ganak}]
-
-
-def _as_json(numbers: Iterable[Number]) -> list[int | str]:
-    return [str(value) if isinstance(value, Fraction) else int(value) for value in numbers]
-
-
-def _read(record: Mapping[str, Any]) -> Distances:
-    lower, upper = (
-        [Fraction(value) if isinstance(value, str) else value for value in record[bound]]
-        for bound in ("lower", "upper")
-    )
-    return Distances([(m, k) for m, k in record["two"]], lower, upper, record["rests_on_ganak"])
-
-
-def _configuration(question: Question, size: int) -> dict[str, Any]:
-    """What a store belongs to: models and questions that differ have another fingerprint."""
-    from hashlib import blake2b
-
-    digest = blake2b(digest_size=16)
-    domain = question.domain
-    asked = None if question.asked is None else question.asked.tolist()
-    rows = None if question.rows is None else question.rows.tolist()
-    weights = None if question.value_weights is None else [list(w) for w in question.value_weights]
-    about = (domain.names, domain.states, dict(question.context), asked, rows, weights)
-    digest.update(repr(about).encode())
-    for structure in question.structures:
-        own = structure.features
-        rows_of = own.take(np.arange(len(own))).rows  # a copy, so that the rows are not kept
-        digest.update(len(rows_of).to_bytes(8, "little"))
-        for row in sorted(rows_of):
-            digest.update(len(row).to_bytes(8, "little") + row)
-    models = {"models": len(question.structures), FINGERPRINT: digest.hexdigest()}
-    return {**models, "contexts": question.contexts, "block": size}

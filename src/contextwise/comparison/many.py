@@ -146,7 +146,11 @@ def distance_matrix(
             raise ContextwiseError("an estimate is quick, and is not stored")
         return _estimate(given, labels, approximate, rng, options)
     question, effort = pose_many(given, None if names is None else labels, options)
-    return blocks.count_matrix(question, labels, store=store, **effort)
+    if store is not None:
+        from contextwise.comparison.stored_matrix import count_stored  # it loads a database
+
+        return count_stored(question, labels, store, **effort)
+    return blocks.count_matrix(question, labels, **effort)
 
 
 def _estimate(
