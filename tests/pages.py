@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -68,10 +68,10 @@ def explorer(temporary: Path, *arguments: str) -> Iterator[str]:
 
 
 @contextmanager
-def launched() -> Iterator[Browser]:
+def launched(flags: Sequence[str] = FLAGS) -> Iterator[Browser]:
     """A browser."""
     with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=[*flags])
         yield chromium
         chromium.close()
 

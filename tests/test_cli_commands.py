@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
+from commands import run
 from contextwise import LogLinear, examples, formats, read
 from contextwise.cli import COMMANDS, contextwise
 from contextwise.cli.models import FORMATS
@@ -30,13 +31,6 @@ def _model(tmp_path: Path) -> str:
     path = tmp_path / "model.mn"
     path.write_bytes(MN)
     return str(path)
-
-
-def run(*arguments: str, stdin: bytes | None = None) -> Result:
-    result = CliRunner().invoke(contextwise, list(arguments), input=stdin)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 @pytest.mark.parametrize("command", COMMANDS)

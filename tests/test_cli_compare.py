@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
+import commands
 from contextwise import LogLinear, Structure, compare, write
-from contextwise.cli import contextwise
 
 DOMAIN = {"age": ["young", "old", "very old"], "smoker": ["no", "yes"], "cough": ["no", "yes"]}
 TRUE = Structure(DOMAIN, ["age=old & smoker=yes & cough=yes"])
@@ -30,11 +30,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*arguments: str, stdin: bytes | None = None) -> Result:
-    result = CliRunner().invoke(contextwise, ["compare", *arguments], input=stdin)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
+run = partial(commands.run, "compare")
 
 
 def records(*arguments: str) -> list[dict[str, Any]]:

@@ -9,20 +9,12 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-from click.testing import CliRunner, Result
 
+from commands import run
 from contextwise import Structure, examples, write
-from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError
 from contextwise.independence import graph
 from contextwise.independence.graphs import encode_graph
-
-
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(contextwise, list(arguments))
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
+import commands
 import contextwise as cw
-from contextwise.cli import contextwise
 from contextwise.cli.learn import RULES, _parameter_texts
 from contextwise.learning import LEARNERS, Trees, learner_named, selection
 from contextwise.learning.base import MANNERS
@@ -20,11 +20,7 @@ ROWS = RNG.integers(0, 2, (200, 4))
 ROWS[:, 1] = ROWS[:, 0] ^ (RNG.random(200) < 0.1)
 
 
-def run(*arguments: str, stdin: bytes | None = None) -> Result:
-    result = CliRunner().invoke(contextwise, ["learn", *arguments], input=stdin)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
+run = partial(commands.run, "learn")
 
 
 @pytest.fixture(name="train")

@@ -5,25 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
+import commands
 from contextwise import LogLinear, Structure, distance, distance_matrix, examples, write
-from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError
 
 SIX = ("six", "six-graph", "six-guess")
 DISTANCES = [[distance(examples.load(a), examples.load(b)) for b in SIX] for a in SIX]
 
 
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(contextwise, ["matrix", *arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
+run = partial(commands.run, "matrix")
 
 
 def test_for_people() -> None:

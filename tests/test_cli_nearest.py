@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+from functools import partial
 
 import pytest
-from click.testing import CliRunner, Result
 
+import commands
 from contextwise import compare, distance
-from contextwise.cli import contextwise
 from contextwise.comparison import neighbours
 from contextwise.errors import ContextwiseError
 
@@ -18,11 +18,7 @@ OTHERS = ("six-graph", "six-guess", "six")
 ORDER = ("six", "six-guess", "six-graph")
 
 
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(contextwise, ["nearest", *arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
+run = partial(commands.run, "nearest")
 
 
 def test_for_people() -> None:

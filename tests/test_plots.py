@@ -12,7 +12,6 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -22,8 +21,8 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from scipy.stats import t
 
+from commands import run
 from contextwise import Comparison, Structure, compare, compare_many, examples, write
-from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.learning.generate import perturb, random_structure
 from contextwise.models.domain import Domain
@@ -392,13 +391,6 @@ class TestFiles:
             "sys.exit('matplotlib.pyplot' in sys.modules)"
         )
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(contextwise, list(arguments))
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from contextwise.comparison.explain import explain_comparison
 from contextwise.evaluation import Stability, chance, check
 from contextwise.report.comparisons import Guess
 from contextwise.report.page import report_page
-from pages import CHROMIUM, NEEDS_CHROMIUM, PLAIN_BROWSER, Browser, Page, playwright
+from pages import NEEDS_CHROMIUM, PLAIN_BROWSER, Browser, Page, launched
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-core")
 pytestmark = NEEDS_CHROMIUM
@@ -27,10 +27,8 @@ HOSTILE = "<img src=x onerror=\"throw Error('run')\">"
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
+    with launched(FLAGS) as found:
+        yield found
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["still", "interactive"])
