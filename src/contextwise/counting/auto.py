@@ -13,7 +13,6 @@ decides:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Unpack
 
@@ -36,9 +35,11 @@ def count_union(cover: Cover, *, deadline: float | None = None) -> int:
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20
     """
-    quick = _quick_union()
+    compiled = not native.missing()
+    quick = native.count_union if compiled else branch.count_union
+    budget = BUDGET if compiled else READABLE_BUDGET
     try:
-        return quick(cover, deadline=deadline, node_budget=_budget())
+        return quick(cover, deadline=deadline, node_budget=budget)
     except OverBudget:
         from contextwise.counting import ganak
 
@@ -62,7 +63,7 @@ def count_pairs(
     PairCounts
     """
     deadline = options.get("deadline")
-    counts = _quick_pairs(_budget())(a, b, pairs, **options)
+    counts = _quick_pairs(budgeted=True)(a, b, pairs, **options)
     if _goes_on(counts, deadline):
         from contextwise.counting import ganak  # most comparisons need none of what it imports
 
@@ -70,23 +71,15 @@ def count_pairs(
             counts = ganak.close_pairs(counts, a, b, pairs, **options)
     if _goes_on(counts, deadline):
         left = counts.open
-        counts = counts.refine(left, _quick_pairs(None)(a, b, pairs[left], **options))
+        counts = counts.refine(left, _quick_pairs(budgeted=False)(a, b, pairs[left], **options))
     return counts
 
 
-def _quick_union() -> Callable[..., int]:
-    return branch.count_union if native.missing() else native.count_union
-
-
-def _budget() -> int:
-    return READABLE_BUDGET if native.missing() else BUDGET
-
-
-def _quick_pairs(node_budget: int | None) -> CountPairs:
+def _quick_pairs(*, budgeted: bool) -> CountPairs:
     if native.missing():
-        count = partial(branch.count_union, node_budget=node_budget)
-        return partial(count_pairs_with, count, "branch")
-    return partial(native.count_pairs, node_budget=node_budget)
+        budget = READABLE_BUDGET if budgeted else None
+        return partial(count_pairs_with, partial(branch.count_union, node_budget=budget), "branch")
+    return partial(native.count_pairs, node_budget=BUDGET if budgeted else None)
 
 
 def _goes_on(counts: PairCounts, deadline: float | None) -> bool:

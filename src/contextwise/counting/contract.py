@@ -122,8 +122,9 @@ class Engine:
     def count_pairs(self) -> CountPairs:
         """The second contract: the engine's own way, or the loop over its `count_union`."""
         own = self._function("count_pairs")
-        looped = partial(count_pairs_with, self.count_union, self.name)
-        return own or looped  # type: ignore[return-value]
+        if own is None:
+            return partial(count_pairs_with, self.count_union, self.name)
+        return own  # type: ignore[return-value]
 
 
 ENGINES: Mapping[str, Engine] = {

@@ -274,6 +274,8 @@ class Structure:
         >>> learned.aligned_to(people, align="position")
         Structure(2 variables, 1 feature: smoker=yes & ill=no)
         """
+        if domain == self.domain and align == "names":
+            return self
         features, _ = lay(self.features, alignment(self.domain, domain, align=align))
         return Structure(domain, features, info=self.info)
 
@@ -391,10 +393,8 @@ def structure_of(model: Model) -> Structure:
 
 def _repr(kind: str, model: Model, shown: list[str]) -> str:
     """One line: what it is, how large, and the first features."""
-    variables, features = len(model.domain), len(model)
-    if features > len(shown):
-        shown = [*shown, f"… {features - len(shown)} more"]
-    size = (
-        f"{variables} variable{'s' * (variables != 1)}, {features} feature{'s' * (features != 1)}"
-    )
+    more = len(model) - len(shown)
+    shown = [*shown, f"… {more} more"] if more else shown
+    sizes = (len(model.domain), "variable"), (len(model), "feature")
+    size = ", ".join(f"{count} {what}{'s' * (count != 1)}" for count, what in sizes)
     return printable(f"{kind}({size}{': ' if shown else ''}{'; '.join(shown)})")
