@@ -4,7 +4,7 @@ from itertools import combinations
 
 from contextwise import Structure, compare
 from contextwise.counting.extraction import all_contexts
-from contextwise.counting.partition import (
+from contextwise.counting.theorem import (
     Feature,
     cardinality,
     context_set,

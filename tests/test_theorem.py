@@ -6,18 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise.counting import Cover
-from contextwise.counting.partition import (
+from contextwise.counting.partition import cube_difference, partition
+from contextwise.counting.theorem import (
     Feature,
     cardinality,
     confusion_of_pair,
     context_set,
-    cube_difference,
     difference,
     h_fn,
     h_fp,
     h_tp,
     intersection,
-    partition,
     partition_model,
 )
 from contextwise.models.features import PairIndex
