@@ -2,7 +2,7 @@
 
 Start with `contract` (what an engine does, and the table of engines), `cover` (what it counts) and
 `pair_counts` (what is known of all pairs). The engines: `auto` (the default), `native`, `branch`,
-`partition`, `ganak`, `enumerate`.
+`partition`, `ganak`, `enumerate`. `theorem` has the sets of the paper's theorem, for its readers.
 
 Twins. What must be fast is written twice, readable in Python and compiled in C++, and both give the
 same answers. The compiled extension has an underscore (``_kernel``, made from ``kernel/``), and one

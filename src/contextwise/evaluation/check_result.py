@@ -48,10 +48,7 @@ class CheckedClaim(NamedClaim):
     def record(self) -> dict[str, object]:
         """The claim as one flat mapping."""
         return {
-            "first": self.pair[0],
-            "second": self.pair[1],
-            "claim": "dependent" if self.dependent else "independent",
-            "when": self.when,
+            **self.claim_record(),
             "rows": self.rows,
             "speaking_rows": self.test.rows,
             "groups": self.test.groups,

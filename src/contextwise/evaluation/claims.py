@@ -73,6 +73,11 @@ class NamedClaim:
         says = "depend" if self.dependent else "are independent"
         return f"{between(self.pair)} {says} {where(self.literals)}"
 
+    def claim_record(self) -> dict[str, object]:
+        """The claim alone as a flat mapping, with which records of what is known of it begin."""
+        says = "dependent" if self.dependent else "independent"
+        return {"first": self.pair[0], "second": self.pair[1], "claim": says, "when": self.when}
+
 
 def name_claim(domain: Domain, claim: Claim) -> tuple[Pair, bool, tuple[Literal, ...]]:
     """The names of a claim's pair, what it says, and its literals: the parts of a `NamedClaim`."""

@@ -79,10 +79,7 @@ class RegionSupport(NamedClaim):
     def record(self) -> dict[str, object]:
         """The claim and its support as one flat mapping."""
         return {
-            "first": self.pair[0],
-            "second": self.pair[1],
-            "claim": "dependent" if self.dependent else "independent",
-            "when": self.when,
+            **self.claim_record(),
             "resamples": self.resamples,
             "of": self.of,
             "sentence": str(self),

@@ -17,7 +17,6 @@ from shiny import reactive, ui
 
 from contextwise.comparison.many import DistanceMatrix
 from contextwise.comparison.sketch import EstimatedMatrix
-from contextwise.errors import ContextwiseError
 from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements, request
 from contextwise.explorer.background import Background
@@ -27,7 +26,7 @@ from contextwise.explorer.evaluations import (
     distances_between,
     estimated_distances,
 )
-from contextwise.explorer.job import Done, Outcome
+from contextwise.explorer.job import Done, Outcome, value_of
 from contextwise.explorer.scatter import Point, map_svg
 from contextwise.explorer.state import Settled, Shown, State
 from contextwise.explorer.wiring import Input, clicks, offer, on, show
@@ -224,10 +223,7 @@ def serve(state: State) -> list[Background[Any]]:
         return counting.outcome(models()) if exactly() else estimating.outcome(models())
 
     def found() -> Matrix:
-        known = outcome()
-        if not isinstance(known, Done):
-            raise ContextwiseError("the distances are not known yet")
-        return known.value
+        return value_of(outcome(), "the distances are not known yet")
 
     @reactive.effect
     def measure() -> None:
@@ -300,10 +296,7 @@ def _serve_consensus(
     )
 
     def found() -> Agreed:
-        known = outcome()
-        if not isinstance(known, Done):
-            raise ContextwiseError("no consensus has been found yet")
-        return known.value
+        return value_of(outcome(), "no consensus has been found yet")
 
     def add(_: int) -> None:
         with reactive.isolate():

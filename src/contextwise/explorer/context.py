@@ -9,12 +9,11 @@ from typing import Any, Literal
 from htmltools import Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.errors import ContextwiseError
 from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements, view
 from contextwise.explorer.background import Background
 from contextwise.explorer.computations import shares_in
-from contextwise.explorer.job import Done, Outcome
+from contextwise.explorer.job import Done, Outcome, value_of
 from contextwise.explorer.state import Shown, State
 from contextwise.explorer.view import View
 from contextwise.explorer.wiring import Input, follow, offer, on, show, text, texts_named
@@ -218,10 +217,7 @@ def serve(state: State) -> Background[Shares]:
         return comparing.outcome(key()) if state.context() else Done(state.shown().shares)
 
     def found() -> Shares:
-        known = outcome()
-        if not isinstance(known, Done):
-            raise ContextwiseError("nothing has been compared in this context yet")
-        return known.value
+        return value_of(outcome(), "nothing has been compared in this context yet")
 
     @reactive.effect
     def compare() -> None:

@@ -12,13 +12,12 @@ from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.comparison.compare import Comparison
-from contextwise.errors import ContextwiseError
 from contextwise.evaluation.replicates import summarize
 from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import agreement, elements, request
 from contextwise.explorer.background import Background
 from contextwise.explorer.computations import report_of
-from contextwise.explorer.job import Done
+from contextwise.explorer.job import value_of
 from contextwise.explorer.state import Shown, State
 from contextwise.explorer.wiring import Input, offer, on, show, text
 from contextwise.report.comparisons import Guess, guesses_parts
@@ -153,10 +152,7 @@ def serve(state: State) -> list[Background[Any]]:
     )
 
     def report() -> str:
-        known = outcome()
-        if not isinstance(known, Done):
-            raise ContextwiseError("the report has not been made yet")
-        return known.value
+        return value_of(outcome(), "the report has not been made yet")
 
     show("guess_table", lambda: guess_table(state.results()))
     show("plane", lambda: plane(state.results()))

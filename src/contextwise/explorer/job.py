@@ -26,6 +26,7 @@ from typing import Any, Generic, TypeVar
 
 from contextwise.errors import ContextwiseError
 
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Tell = Callable[[str, int, int], None]
 """What a job calls to say what it does, and how much of it is done: (words, done, in all)."""
@@ -77,6 +78,17 @@ class Done(Generic[T_co]):
 
 Outcome = Working | Failed | Done[T_co] | None
 """None is work that nobody has asked for."""
+
+
+def value_of(outcome: Outcome[T], missing: str) -> T:
+    """What work gave, for a download; an error in these words while there is nothing.
+
+    >>> value_of(Done(7), "nothing was counted yet")
+    7
+    """
+    if not isinstance(outcome, Done):
+        raise ContextwiseError(missing)
+    return outcome.value
 
 
 class WorkError(ContextwiseError):

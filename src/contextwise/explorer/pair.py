@@ -12,12 +12,12 @@ from shiny import reactive, ui
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.explain import ErrorRegion, PairExplanation
 from contextwise.comparison.pairs import Pair
-from contextwise.errors import ContextwiseError, OpenResult
+from contextwise.errors import OpenResult
 from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements, view
 from contextwise.explorer.background import Background
 from contextwise.explorer.computations import explain_one
-from contextwise.explorer.job import Done, Outcome
+from contextwise.explorer.job import Done, Outcome, value_of
 from contextwise.explorer.state import Shown, State
 from contextwise.explorer.view import View
 from contextwise.explorer.wiring import Input, follow, offer, on, show, text, texts_named
@@ -233,10 +233,7 @@ def serve(state: State) -> Background[PairExplanation]:
         return state.shown(), state.pair()
 
     def found() -> PairExplanation:
-        outcome = explaining.outcome(key())
-        if not isinstance(outcome, Done):
-            raise ContextwiseError("no pair has been explained yet")
-        return outcome.value
+        return value_of(explaining.outcome(key()), "no pair has been explained yet")
 
     @reactive.effect
     def explain() -> None:
