@@ -55,6 +55,18 @@ def count_distances(
     memory: int,
     progress: Callable[[int], None] | None,
 ) -> tuple[Words, npt.NDArray[np.int64], bool]: ...
+def count_redrawn(
+    cardinalities: list[int],
+    value_weights: Words,
+    a: Model,
+    b: Model,
+    draws: int,
+    pairs: npt.NDArray[np.int64],
+    canonical: bool,
+    threads: int,
+    node_budget: int | None,
+    memory: int,
+) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.int64], bool]: ...
 def ask(
     cardinalities: list[int],
     pairs: npt.NDArray[np.int64],

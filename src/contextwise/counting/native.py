@@ -21,7 +21,7 @@ import numpy as np
 from contextwise.counting.contract import OutOfTime, OverBudget
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
-from contextwise.counting.pair_counts import PairCounts, tighten
+from contextwise.counting.pair_counts import ObjectArray, PairCounts, tighten
 from contextwise.execution.loading import why_not_compiled
 from contextwise.execution.progress import Progress
 from contextwise.models.features import WORD, Features, IntArray, WordArray
@@ -249,6 +249,45 @@ def covered_pairs(models: Sequence[Features], among: IntArray | None) -> IntArra
     """
     arrays = [(model.starts, model.variables, model.values) for model in models]
     return _kernel.covered_pairs(len(models[0].cardinalities), arrays, among)
+
+
+def count_redrawn(
+    a: Features,
+    b: Features,
+    values: WordArray,
+    pairs: IntArray,
+    *,
+    canonical: bool,
+    threads: int | None,
+    node_budget: int | None,
+    value_weights: ValueWeights | None,
+) -> tuple[ObjectArray, IntArray, bool]:
+    """The distances of a model to draws of another one: see `contextwise.counting.redrawn`.
+
+    Parameters
+    ----------
+    a, b, values, pairs, canonical, threads, value_weights
+        As in `contextwise.counting.redrawn.count_redrawn`; the pairs rise, and none comes twice.
+    node_budget : how many nodes of the recursion one union may cost
+
+    Returns
+    -------
+    distances, shape (draws, pairs); what stayed open, two ints each (the places of the pair and of
+    the draw); and whether Ctrl-C ended the work
+    """
+    flat = [] if value_weights is None else [w for own in value_weights for w in own]
+    return _kernel.count_redrawn(
+        a.cardinalities.tolist(),
+        _rows(flat),
+        (a.starts, a.variables, a.values),
+        (b.starts, b.variables, values.reshape(-1, values.shape[2])),
+        len(values),
+        pairs,
+        canonical,
+        threads or os.cpu_count() or 1,
+        node_budget,
+        MEMORY,
+    )
 
 
 def ask(

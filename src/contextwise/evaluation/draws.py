@@ -6,8 +6,9 @@ its own, so the results do not depend on where it was made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,9 @@ from contextwise.counting import ObjectArray, get_engine
 from contextwise.counting.covered import covered_pairs
 from contextwise.counting.extraction import ValueWeights, contexts_of_pairs
 from contextwise.counting.pair_counts import count_rows
+from contextwise.counting.redrawn import count_redrawn
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.nulls import Null, draw_features
+from contextwise.evaluation.nulls import Null, draw_features, draw_value_sets
 from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.models.features import Features, IntArray
@@ -62,8 +64,24 @@ class DrawQuestion:
     shares: ValueWeights | None
     threads: int | None = None
 
-    def draw(self, generator: np.random.Generator) -> ObjectArray:
-        """The distance of each pair to one guess by chance."""
+    def draw(self, generators: Sequence[np.random.Generator]) -> ObjectArray:
+        """The distances of guesses by chance, one per generator: shape (draws, pairs)."""
+        if self.moves or self.rows is not None:
+            return np.stack([self._draw_one(generator) for generator in generators])
+        sets = [draw_value_sets(self.guess, self.null, generator) for generator in generators]
+        distances = count_redrawn(
+            self.true,
+            self.guess,
+            np.stack(sets),
+            self.pairs,
+            engine=self.engine,
+            canonical=self.canonical,
+            threads=self.threads,
+            value_weights=self.shares,
+        )
+        return distances if self.shares is None else distances / self._sizes(self.pairs)
+
+    def _draw_one(self, generator: np.random.Generator) -> ObjectArray:
         drawn = draw_features(self.guess, self.null, generator)
         if not self.moves:
             return self._counted(drawn, self.pairs)
@@ -87,12 +105,15 @@ class DrawQuestion:
             )
         if counts.interrupted:
             raise KeyboardInterrupt
-        if self.shares is not None:
-            sizes = contexts_of_pairs([sum(own) for own in self.shares], pairs, self.canonical)
-            counts = counts.shares_of(sizes)
         a, b, both = counts.lower.T
         distances: ObjectArray = 2 * both - a - b
-        return distances
+        return distances if self.shares is None else distances / self._sizes(pairs)
+
+    def _sizes(self, pairs: IntArray) -> ObjectArray:
+        """What the contexts of each pair weigh."""
+        weights = [sum(own) for own in self.shares or ()]
+        sizes = contexts_of_pairs(weights, pairs, self.canonical)
+        return np.array([Fraction(size) for size in sizes], dtype=object)
 
 
 @dataclass(frozen=True)
@@ -167,8 +188,7 @@ def _units(
 def _draw_batch(question: DrawQuestion, batch: tuple[int, list[np.random.Generator]]) -> Draws:
     distances: list[Number] = []
     below, equal = np.zeros((2, len(question.pairs)), dtype=np.int64)
-    for generator in batch[1]:
-        drawn = question.draw(generator)
+    for drawn in question.draw(batch[1]):
         distances.append(sum(drawn.tolist()))
         below += (drawn < question.distances).astype(bool)
         equal += (drawn == question.distances).astype(bool)

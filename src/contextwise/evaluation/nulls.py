@@ -181,15 +181,42 @@ def _draw_variables(features: Features, generator: np.random.Generator) -> Featu
 
 
 def _draw_values(features: Features, generator: np.random.Generator) -> Features:
+    drawn = _draw_sets(features, generator)
+    return normalized(
+        features.cardinalities, features.owners, features.variables, drawn, len(features)
+    )[0]
+
+
+def draw_value_sets(features: Features, null: Null, generator: np.random.Generator) -> WordArray:
+    """The value sets of one guess by chance whose scopes stay, literal by literal.
+
+    Features that come out equal are not united, so that literals keep their places.
+
+    Parameters
+    ----------
+    features : those of the guess
+    null : what is drawn at random; ``"variables"`` only where no variable can move
+    generator : where randomness comes from
+
+    Returns
+    -------
+    words, one row per literal
+    """
+    if null == "values":
+        return _draw_sets(features, generator)
+    return _DRAW[null](features, generator).values
+
+
+def _draw_sets(features: Features, generator: np.random.Generator) -> WordArray:
     bits = _bits(features)
     keys = generator.random(bits.shape)
     keys[np.arange(bits.shape[1]) >= features.cardinalities[features.variables, None]] = 2.0
     sizes = bits.sum(axis=1, dtype=np.int64)[:, None]
-    largest = np.take_along_axis(np.sort(keys, axis=1), sizes - 1, axis=1)
-    drawn = _words(keys <= largest, features.values.shape[1])
-    return normalized(
-        features.cardinalities, features.owners, features.variables, drawn, len(features)
-    )[0]
+    if (sizes == 1).all():  # as of binary variables: no need to sort
+        largest = keys.min(axis=1, keepdims=True, initial=2.0)
+    else:
+        largest = np.take_along_axis(np.sort(keys, axis=1), sizes - 1, axis=1)
+    return _words(keys <= largest, features.values.shape[1])
 
 
 _DRAW: Mapping[str, Callable[[Features, np.random.Generator], Features]] = {
@@ -203,13 +230,15 @@ def _bits(features: Features) -> Bits:
     """Each value set as a row of zeros and ones, as wide as the largest cardinality."""
     flat = np.ascontiguousarray(features.values).astype("<u8").view(np.uint8)
     width = int(features.cardinalities.max(initial=1))
-    return np.unpackbits(flat, axis=1, bitorder="little")[:, :width]
+    used = flat[:, : -(-width // 8)]
+    return np.unpackbits(used, axis=1, bitorder="little")[:, :width]
 
 
 def _words(bits: npt.NDArray[np.bool_] | Bits, words: int) -> WordArray:
-    wide = np.zeros((len(bits), words * WORD), dtype=np.uint8)
-    wide[:, : bits.shape[1]] = bits
-    return np.packbits(wide, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    wide = np.zeros((len(bits), words * WORD // 8), dtype=np.uint8)
+    wide[:, : packed.shape[1]] = packed
+    return wide.view("<u8").astype(np.uint64)
 
 
 def _with_bits(features: Features, bits: Bits) -> Features:

@@ -28,6 +28,7 @@
 #include "index.hpp"
 #include "interval.hpp"
 #include "pairs.hpp"
+#include "redrawn.hpp"
 #include "threads.hpp"
 #include "tracker.hpp"
 #include "uncovered.hpp"
@@ -265,6 +266,45 @@ py::tuple count_distances(const std::vector<std::int64_t>& cardinalities,
   return py::make_tuple(array_of(counter->sums().words()), array_of(open), interrupted);
 }
 
+// The distances of each pair to draws of a model, whose value sets stand one after the other; those
+// that stayed open, two ints each: pair and draw; and whether Ctrl-C ended the work.
+py::tuple count_redrawn(const std::vector<std::int64_t>& cardinalities,
+                        const Array<u64>& value_weights, const Model& a, const Model& b,
+                        std::size_t draws, const Array<std::int64_t>& pairs, bool canonical,
+                        unsigned threads, std::optional<u64> node_budget, std::size_t memory) {
+  const PairOptions options{canonical, threads, node_budget.value_or(Budget::UNLIMITED),
+                            Clock::time_point::max(), memory};
+  const RedrawnModels models{cardinalities, naturals_of(value_weights), arrays_of(a), arrays_of(b),
+                             draws};
+  const auto literals = static_cast<std::size_t>(models.b.starts[models.b.count]);
+  if (!draws || static_cast<std::size_t>(std::get<2>(b).shape(0)) != draws * literals)
+    throw py::value_error("every draw has as many value sets as the model has literals");
+  std::vector<Pair> wanted = pairs_of(pairs);
+  const std::size_t count = wanted.size();
+  std::optional<RedrawnCounter> counter;
+  bool interrupted = false;
+  {
+    const py::gil_scoped_release release;
+    counter.emplace(models, std::move(wanted), options);
+    counter->run([&](std::size_t done) {
+      interrupted = !go_on({}, done);
+      return !interrupted;
+    });
+  }
+  py::array table(py::dtype("O"), std::vector<py::ssize_t>{static_cast<py::ssize_t>(draws),
+                                                           static_cast<py::ssize_t>(count)});
+  auto** cell = static_cast<PyObject**>(table.mutable_data());
+  Integers made;
+  for (std::size_t d = 0; d < draws; ++d)
+    for (std::size_t k = 0; k < count; ++k) {
+      Py_XDECREF(*cell);
+      *cell++ = made.of(counter->distance(k, d));
+    }
+  std::vector<std::int64_t> open;
+  for (const auto& [pair, draw] : counter->open()) open.insert(open.end(), {pair, draw});
+  return py::make_tuple(table, array_of(open), interrupted);
+}
+
 py::tuple ask(const std::vector<std::int64_t>& cardinalities, const Array<std::int64_t>& pairs,
               const Array<std::int64_t>& starts, const Array<u64>& holds, bool canonical,
               const Model& model) {
@@ -352,6 +392,7 @@ PYBIND11_MODULE(_kernel, module) {
   module.def("count_pairs", &count_pairs);
   module.def("covered_pairs", &covered_pairs_of);
   module.def("count_distances", &count_distances);
+  module.def("count_redrawn", &count_redrawn);
   module.def("ask", &ask);
   module.def("differing", &differing);
   py::class_<PyTracker>(module, "Tracker")

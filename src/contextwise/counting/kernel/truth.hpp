@@ -64,10 +64,13 @@ inline void fill_table(const SmallCube* cubes, std::size_t count, int variables,
     // The words the cube reaches: its wanted high bits, and every choice of the others.
     const u32 wanted = (cubes[c].wants & cubes[c].tests) >> 6;
     const u32 free = ~(cubes[c].tests >> 6) & (words - 1);
+    // Where it tests none of the lowest ones, the words stand in runs.
+    const u32 run = (free + 1) & ~free, apart = free & ~(run - 1);
     u32 choice = 0;
     do {
-      data[wanted | choice] |= pattern;
-      choice = (choice - free) & free;
+      u64* const begin = data + (wanted | choice);
+      for (u32 k = 0; k < run; ++k) begin[k] |= pattern;
+      choice = (choice - apart) & apart;
     } while (choice);
   }
 }

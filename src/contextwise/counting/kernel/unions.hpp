@@ -88,6 +88,8 @@ class UnionCounter {
       }
     if (!by_tables(a, b, found)) by_recursion(a, b, budget, found);
   }
+  // The variables that are no part of a context.
+  std::span<const u32> own() const { return own_; }
   // How many contexts the pair has.
   Natural contexts() { return with_others(Natural(1), {}); }
   // A number of assignments of some variables, in contexts of the pair.
