@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations, product
 from math import sqrt
 
@@ -21,6 +22,7 @@ from contextwise.evaluation.intervals import (
 )
 from contextwise.evaluation.metrics import RANGES
 from contextwise.evaluation.rankings import rank_groups
+from contextwise.evaluation.summaries import summarize_values
 from contextwise.report.latex import as_latex, escaped
 from contextwise.report.plots.ranks import plot_critical_difference
 from contextwise.report.summaries import summary_parts
@@ -175,6 +177,45 @@ def test_a_cut_interval_says_so() -> None:
     assert found.records()[0]["cut"]
     words = "Intervals are cut where the metric ends."
     assert words in " ".join(as_text(summary_parts(found)).split())
+
+
+@pytest.mark.parametrize("first", [[0.5, 0.5, 0.5], [0.5, 0.5, 0.75]])
+def test_welch_against_scipy(first: list[float]) -> None:
+    """Also where one group has no spread, of which SciPy warns."""
+    second = [0.25, 0.125, 0.5, 0.375]
+    mean, test = unpaired_difference(first, second)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = stats.ttest_ind(first, second, equal_var=False)
+        low, high = expected.confidence_interval(0.95)
+    assert test.p_value == pytest.approx(expected.pvalue)
+    assert (mean.low, mean.high) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_values_that_cannot_be_summarized_are_refused() -> None:
+    with pytest.raises(ContextwiseError, match="there are no values to summarize"):
+        summarize_values({})
+    for bad in (float("nan"), float("inf")):
+        with pytest.raises(ContextwiseError, match="seconds of the group 'a' has a value that is"):
+            summarize_values({"seconds": {"a": [1.0, bad], "b": [1.0, 2.0]}})
+    with pytest.raises(ContextwiseError, match="equally many truths, not a: 1, b: 2"):
+        summarize_values({"seconds": {"a": [1.0], "b": [1.0, 2.0]}})
+    unpaired = {"seconds": {"a": [1.0, 3.0], "b": [1.0, 2.0, 4.0]}}
+    assert summarize_values(unpaired, unit="replicate", paired=False).differences[0].test == "Welch"
+
+
+def test_verdicts_of_ranks_are_sentences() -> None:
+    same = rank_groups(
+        {"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 2.0]}, metric="fp", larger_is_better=False
+    )
+    words = "All groups have the same mean rank by FP over 2 truths (Friedman, p = 1)."
+    assert same.verdict == words
+    two = {"a": [1.0, 2.0], "b": [2.0, 1.0], "c": [3.0, 3.0]}
+    verdict = rank_groups(two, metric="fn", larger_is_better=False).verdict
+    assert verdict.startswith("a and b rank first by FN over 2 truths, ")
+    three = {"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 1.0], "c": [3.0, 1.0, 2.0], "d": [4.0, 4.0, 4.0]}
+    verdict = rank_groups(three, metric="fn", larger_is_better=False).verdict
+    assert verdict.startswith("a, b and c rank first by FN over 3 truths, ")
 
 
 def test_groups_that_never_vary_are_told_in_words() -> None:

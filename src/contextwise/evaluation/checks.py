@@ -124,6 +124,8 @@ def check(
         raise ContextwiseError(f"regions is a number from 1 up, not {regions}")
     if not 0 < alpha < 1:
         raise ContextwiseError(f"alpha is a rate between 0 and 1, not {alpha}")
+    if draws < 1:
+        raise ContextwiseError(f"draws is a number from 1 up, not {draws}")
     question = pose([model], pairs=pairs, variables=variables, context=context, data=rows)
     (structure,), domain, table = question.structures, question.domain, question.rows
     if table is None or not len(table):

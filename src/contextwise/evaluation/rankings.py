@@ -16,6 +16,7 @@ from math import sqrt
 import numpy as np
 
 from contextwise.errors import ContextwiseError, require
+from contextwise.evaluation.metrics import metric_label
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,14 @@ class Ranking:
     def verdict(self) -> str:
         """What the ranks mean, in one or two sentences."""
         best = [g for g, r in zip(self.groups, self.ranks, strict=True) if r == self.ranks[0]]
-        ranks = f"{best[0]} ranks" if len(best) == 1 else f"{' and '.join(best)} rank"
-        first = f"{ranks} first by {self.metric} over {self.truths} truths"
+        names = " and ".join(filter(None, (", ".join(best[:-1]), best[-1])))
+        ranks = f"{names} {'ranks' if len(best) == 1 else 'rank'} first"
+        if len(best) == len(self.groups):
+            ranks = "All groups have the same mean rank"
+        first = f"{ranks} by {metric_label(self.metric)} over {self.truths} truths"
         p_value = f"{self.test}, p = {self.p_value:.2g}"
+        if len(best) == len(self.groups) and self.p_value > self.alpha:
+            return f"{first} ({p_value})."
         if self.p_value > self.alpha:
             return f"{first}, but the groups could be alike ({p_value})."
         differ = f"{first}, and the groups are not all alike ({p_value})."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -208,6 +209,11 @@ def summarize_values(
     -------
     Summary
 
+    Raises
+    ------
+    ContextwiseError
+        If there are no values, one is no finite number, or paired groups have not equally many.
+
     Examples
     --------
     >>> values = {"trees": [0.1, 0.2, 0.1], "pairs": [0.3, 0.3, 0.2], "none": [0.5, 0.6, 0.4]}
@@ -215,6 +221,7 @@ def summarize_values(
     >>> ranking.groups, ranking.ranks
     (('trees', 'pairs', 'none'), (1.0, 2.0, 3.0))
     """
+    _check_values(values, unit, paired)
     common: dict[str, Any] = {"confidence": confidence, "rng": np.random.default_rng(rng)}
     common |= {"training_share": training_share, "unit": unit}
     of = {metric: {**common, "within": ranges.get(metric, ANY)} for metric in values}
@@ -243,6 +250,22 @@ def summarize_values(
         confidence=confidence,
         training_share=training_share,
     )
+
+
+def _check_values(values: Mapping[str, Mapping[str, Values]], unit: str, paired: bool) -> None:
+    if not any(values.values()):
+        raise ContextwiseError("there are no values to summarize")
+    for metric, by_group in values.items():
+        for group, own in by_group.items():
+            if not all(value is None or isfinite(value) for value in own):
+                raise ContextwiseError(
+                    f"{metric} of the group {group!r} has a value that is no finite number; give "
+                    "None where it is not defined"
+                )
+        sizes = {group: len(own) for group, own in by_group.items()}
+        if (paired or unit == "truth") and len(set(sizes.values())) > 1:
+            counts = ", ".join(f"{group}: {size}" for group, size in sizes.items())
+            raise ContextwiseError(f"paired groups have equally many {unit}s, not {counts}")
 
 
 def _group_mean(group: str, metric: str, values: Values, options: Mapping[str, Any]) -> GroupMean:
