@@ -369,11 +369,15 @@ def test_a_guess_farther_than_nearly_all_draws_is_worse_than_chance() -> None:
 def test_right_pairs_with_contexts_of_chance() -> None:
     domain = Domain.of_cardinalities([2] * 8)
     pairs = [("v0", "v1"), ("v2", "v3"), ("v4", "v5")]
-    true = Structure(domain, [{a: 1, b: 1, "v6": 1, "v7": 1} for a, b in pairs])
+    features = [{a: 1, b: 1, "v6": 1, "v7": 1} for a, b in pairs]
+    true = Structure(domain, features)
     guess = Structure(domain, [{a: 1, b: 1, "v6": 0, "v7": 1} for a, b in pairs])
     found = chance(true, guess, draws=199)
     assert found.verdict == "Right pairs, contexts no better than chance."
     assert found.context_skill is not None
+    more = Structure(domain, [*features, {"v0": 1, "v2": 1}])
+    assert not chance(true, more, draws=19).skeleton.is_right
+    assert chance(true, more, draws=19).verdict.startswith("Pairs better than chance, ")
     same = chance(true, true, draws=199)
     assert same.p_value is not None
     assert same.p_value <= 0.4
@@ -433,3 +437,10 @@ def test_any_number_of_draws_can_be_begun() -> None:
         chance("six", "six-guess", draws=10**12, show_progress=stop)
     few = chance("six", "six-guess", draws=stopped.value.chance.draws)
     assert stopped.value.chance.distances == few.distances
+
+
+def test_one_variable_has_no_other_to_differ_from() -> None:
+    one = Structure({"A": 3}, ["A=1"])
+    assert "cardinalities differ" not in str(chance(one, one, null="variables", draws=5))
+    two = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+    assert "asserts 1 dependency, drawn ones 1" in str(chance(two, two, null="values", draws=5))

@@ -326,3 +326,15 @@ def test_command(tmp_path: Path) -> None:
     table = CliRunner().invoke(contextwise, ["check", *given_paths, "--csv"]).output.splitlines()
     assert table[0].startswith("first,second,claim,when")
     assert len(table) == 1 + len(record["claims"])
+
+
+def test_words_beside_tables_say_what_their_columns_are() -> None:
+    """A small p that is not called a contradiction needs a word on the correction."""
+    rows = [[0, 0], [1, 1]] * 20
+    text = " ".join(str(check(Structure({"A": 2, "B": 2}), rows)).split())
+    assert "before the correction for all claims" in text
+    assert "a row speaks if both variables of the pair vary in its group" in text
+    silent = str(check(Structure({"A": 2, "B": 2}), rows[:1]))
+    assert "correction" not in silent
+    with pytest.raises(ContextwiseError, match="draws is a number from 1 up, not 0"):
+        check(Structure({"A": 2, "B": 2}), rows, draws=0)

@@ -66,8 +66,10 @@ def test_every_draw_is_a_comparison(contexts: Any, models: Models) -> None:
 def test_twins_agree(cardinalities: tuple[int, ...], canonical: bool) -> None:
     """Few binary variables go by truth table, the others as in a comparison; counts may be huge."""
     domain = Domain.of_cardinalities(cardinalities)
-    options = {"lengths": (2, 6), "set_literals": 0.3}
-    true, guess = (random_structure(domain, features=60, rng=k, **options) for k in (1, 2))
+    true, guess = (
+        random_structure(domain, features=60, lengths=(2, 6), set_literals=0.3, rng=k)
+        for k in (1, 2)
+    )
     values, pairs = drawn_sets(guess), all_pairs(range(len(domain)))[::2]
     arguments = true.features, guess.features, values, pairs
     kernel = count_redrawn(*arguments, canonical=canonical, threads=2)

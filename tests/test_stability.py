@@ -253,7 +253,8 @@ def test_command(tmp_path: Path) -> None:
     agreed = CliRunner().invoke(contextwise, [*command, "--consensus", str(tmp_path / "c.json")])
     near = own.consensus()
     assert structure_of(read(tmp_path / "c.json")) == near.structure
-    assert f"consensus ({len(near.structure)} features) from resamples" in agreed.output
+    words = f"consensus ({len(near.structure)} features), mean distance to resamples"
+    assert words in agreed.output
     table = CliRunner().invoke(contextwise, [*command, "--csv"]).output.splitlines()
     assert table[0].startswith("first,second,resamples,of")
     bad = CliRunner().invoke(contextwise, [*command, "--set", "depth=2"])

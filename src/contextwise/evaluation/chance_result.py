@@ -93,6 +93,11 @@ class Skeleton:
         return Fraction(self.guess, self.pairs) if self.true else None
 
     @property
+    def is_right(self) -> bool:
+        """Whether both graphs have the same edges."""
+        return self.true == self.guess == self.common
+
+    @property
     def decides(self) -> bool:
         """Whether a random graph could have fewer common edges."""
         return max(0, self.true + self.guess - self.pairs) < min(self.true, self.guess)
@@ -298,7 +303,8 @@ def _verdict(found: Chance) -> str:
     if not skeleton.decides:
         pairs = "no pairs to get right or wrong"
     else:
-        pairs = "right pairs" if skeleton.p_value <= ALPHA else "pairs no better than chance"
+        better = "better" if skeleton.p_value <= ALPHA else "no better"
+        pairs = "right pairs" if skeleton.is_right else f"pairs {better} than chance"
     if p_value is None or found.null == "variables":
         all_of = "" if p_value is None else "; in all " + _better(found, p_value)
         return f"{pairs}{all_of}.".capitalize()

@@ -124,7 +124,8 @@ def _limits(found: Chance) -> Iterator[str]:
         yield "Skill is not defined, because every guess by chance is at distance 0."
     elif found.draws and set(found.distances) == {found.distance}:
         yield "The guess is as near as every draw."
-    if found.null == "variables" and not can_move(found.comparison.domain.cardinalities):
+    cardinalities = found.comparison.domain.cardinalities
+    if found.null == "variables" and len(cardinalities) > 1 and not can_move(cardinalities):
         yield (
             "All cardinalities differ, so no variable can take another's place: only states are "
             "relabelled."
@@ -133,7 +134,8 @@ def _limits(found: Chance) -> Iterator[str]:
         own = sum(found.comparison.unions.lower[:, 1].tolist())
         expected = found.dependencies
         about = number(expected if expected < ROUND_FROM else round(expected))
-        yield f"The guess asserts {number(own)} dependencies, drawn ones {about} on average."
+        word = "dependency" if own == 1 else "dependencies"
+        yield f"The guess asserts {number(own)} {word}, drawn ones {about} on average."
     if found.context_skill is None:
         yield (
             "Context skill is not defined, because no pair depends in only some contexts in both "

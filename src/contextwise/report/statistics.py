@@ -55,7 +55,7 @@ def stability_parts(
     weak = [one for one in reversed(claimed) if 2 * one.resamples < one.of]
     missed = [one for one in supports if not one.learned and 2 * one.resamples >= one.of]
     parts += _listed("Learned from all rows, but in fewer than half of the resamples", weak, top)
-    parts += _listed("Not learned from all rows, but in half of the resamples", missed, top)
+    parts += _listed("Not learned from all rows, but in half of the resamples or more", missed, top)
     if found.failed:
         failed = f"{plural(len(found.failed), 'resample')} failed: {found.failed[0]}"
         parts.append(Note("failed", failed, warns=True))
@@ -85,26 +85,27 @@ def _instability(found: Stability, consensus: Consensus | None) -> Measures:
         ),
         Measure(
             "medoid_distance",
-            f"medoid ({plural(len(found.medoid), 'feature')}) from resamples",
+            f"medoid ({plural(len(found.medoid), 'feature')}), mean distance to resamples",
             found.medoid_distance,
             "rate",
-            "How far the most typical of the structures is from the resamples on average.",
+            "How far the most typical of the resamples is from all of them on average.",
         ),
         Measure(
             "least_distance",
-            "any structure at least",
+            "no structure has less than",
             found.least_distance,
             "rate",
             "No structure at all can be nearer to the resamples than this.",
         ),
     ]
     if consensus is not None:
+        features = plural(len(consensus.structure), "feature")
         measure = Measure(
             "consensus_distance",
-            f"consensus ({plural(len(consensus.structure), 'feature')}) from resamples",
+            f"consensus ({features}), mean distance to resamples",
             consensus.mean_distance,
             "rate",
-            "How far the structure that is nearest to all resamples is from them on average.",
+            "How far the structure that the resamples agree on is from them on average.",
         )
         measures.insert(2, measure)
     return Measures((tuple(measures),))
@@ -134,6 +135,12 @@ MEANING = (
     "missing dependence may lie between one of them and something that leads to the other; "
     "what is small given both blankets, too, is more likely to be about the pair itself."
 )
+COLUMNS = (
+    "Rows are grouped by the states of the variables next to one of the pair in the model, its "
+    "blanket; a row speaks if both variables of the pair vary in its group. Bits: how much one "
+    "tells about the other, per such row, beyond what chance does. Both p are before the "
+    "correction for all claims, and what the rows contradict or show is decided after it."
+)
 ROWS_MUST = (
     "The rows must be independent of each other, and not those that the model was learned from."
 )
@@ -155,6 +162,8 @@ def check_parts(found: Check, *, top: int = TOP) -> list[Part]:
     parts: list[Part] = [Note("rows", head), *_independencies(found, top)]
     if any(claim.dependent for claim in found.claims):
         parts += _dependencies(found, top)
+    if any(isinstance(part, Table) for part in parts):
+        parts.append(Note("columns", COLUMNS))
     if found.undecided:
         text = (
             f"{plural(len(found.undecided), 'claim')} not decided: too few tables were drawn "
@@ -196,7 +205,7 @@ def _dependencies(found: Check, top: int) -> Iterator[Part]:
     unseen = [claim for claim in found.of(True) if claim.adjusted > found.alpha]
     if unseen and top:
         most = sorted(unseen, key=lambda claim: -claim.test.rows)
-        yield claims_table("Not seen, though most rows could speak", most, top)
+        yield claims_table("Not seen, those about which most rows speak first", most, top)
 
 
 def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> Table:
