@@ -249,13 +249,13 @@ def test_a_context_takes_one_step_and_a_link_brings_it_back(page: Page, browser:
 
 def test_many_variables_have_a_search_for_their_states(browser: Browser, address: str) -> None:
     with visit(browser, f"{address}{CHAIN}&tab=context") as page:
-        shows(page, "#context_graphs", "All 1 differences")
+        shows(page, "#context_graphs", "The only difference")
         page.fill("#chosen_literal", "v65=1")
         page.keyboard.press("Enter")
         shows(page, "#context_graphs", "agree here")
         expect(page.locator("#context_states select")).to_have_count(1)
         page.locator("#context_states select").select_option("")
-        shows(page, "#context_graphs", "All 1 differences")
+        shows(page, "#context_graphs", "The only difference")
 
 
 def test_a_question_is_answered_by_both_models_and_nonsense_is_explained(page: Page) -> None:
@@ -363,14 +363,14 @@ def test_hard_work_says_what_it_does_can_be_stopped_and_survives_a_reload(
 ) -> None:
     under_way = re.compile(r"Comparing with hard-guess.json: [\d,]+ of [\d,]+")
     with visit(browser, address + HARD) as page:
-        shows(page, "#status", under_way)
+        shows(page, "#work", under_way)
         head = page.get_by_role("tab", name="Overview")
         busy = head.bounding_box()
         tab(page, "Question")  # the page is alive meanwhile
         expect(page.locator("#question")).to_be_visible()
         page.wait_for_url("**tab=question**")
         page.reload()
-        shows(page, "#status", under_way)
+        shows(page, "#work", under_way)
         expect(page.locator("#question")).to_be_visible()
         page.click("#stop")
         tab(page, "Overview")

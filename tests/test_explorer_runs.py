@@ -17,6 +17,7 @@ from contextwise.execution.runs import Ended, Store
 from contextwise.learning import Trees
 from contextwise.studies.learners.configuration import configuration_of
 from contextwise.studies.learners.run import run_learners
+from hard import hard_models
 from pages import (
     NEEDS_CHROMIUM,
     PATIENCE,
@@ -130,7 +131,10 @@ def test_a_run_of_resamples_says_how_stable_it_is(browser: Browser, tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def with_rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An explorer of two models and rows: the guess lacks a dependence that the rows show."""
+    """An explorer of two models and rows: the guess lacks a dependence that the rows show.
+
+    Of two more models, ten thousand comparisons take many minutes.
+    """
     folder = tmp_path_factory.mktemp("rows")
     domain = Domain({"A": 2, "B": 2, "C": 3, "D": 2})
     true = Structure(domain, ["A=1 & B=1 & C=2", "C=1 & D=1"])
@@ -138,7 +142,10 @@ def with_rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     write(Structure(domain, ["C=1 & D=1", "A=1 & C=1 & D=0"]), folder / "guess.json")
     lines = [",".join(domain.names), *(",".join(row) for row in rows_of(true, 600))]
     (folder / "rows.csv").write_text("\n".join(lines))
-    models = [str(folder / name) for name in ("true.json", "guess.json")]
+    for name, model in zip(("slow.json", "slow-guess.json"), hard_models(50, 75), strict=True):
+        write(model, folder / name)
+    names = ("true.json", "guess.json", "slow.json", "slow-guess.json")
+    models = [str(folder / name) for name in names]
     with explorer(folder, *models, "--data", str(folder / "rows.csv")) as address:
         yield address
 
@@ -168,7 +175,7 @@ def test_chance_and_checks_are_asked_for(browser: Browser, with_rows: str, tmp_p
 
 
 def test_draws_can_be_stopped_and_what_is_done_is_kept(browser: Browser, with_rows: str) -> None:
-    with visit(browser, with_rows) as page:
+    with visit(browser, f"{with_rows}?true=given%3A2") as page:
         tab(page, "Statistics")
         page.select_option("#draws", "9999")
         page.click("#chance_begin")

@@ -6,11 +6,14 @@ import asyncio
 import base64
 import os
 import re
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from math import hypot
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest
@@ -59,7 +62,7 @@ from contextwise.report.comparisons import Guess
 from contextwise.report.elements import Note
 from contextwise.report.heatmap import heat_map
 from contextwise.report.planes import errors_plane
-from contextwise.report.shares import neighbours, packed, shares_of
+from contextwise.report.shares import Shares, neighbours, packed, shares_of
 from contextwise.studies.learners.unit import COLUMNS
 from hard import hard_models
 
@@ -195,8 +198,8 @@ def test_hostile_names_are_texts_in_every_view() -> None:
         context.graphs(one, one.shares, {"C": HOSTILE}, all_edges=True),
         guesses.guess_table([one]),
         guesses.plane([one, one]),
-        sidebar.status(Working(HOSTILE), any_guess=True, failure=None, open_pairs=False),
-        sidebar.status(None, any_guess=True, failure=HOSTILE, open_pairs=False),
+        elements.under_way(Working(HOSTILE)),
+        sidebar.status(any_guess=True, failure=HOSTILE, open_pairs=False),
         question.replies(Failed(HOSTILE), ["a", "b"]),
         elements.choose(HOSTILE, "key", HOSTILE),
     ]
@@ -284,6 +287,20 @@ def test_variables_stay_where_they_are_when_a_state_is_chosen() -> None:
     assert all(found[name] == known[name] for name in drawn & set(known))
     assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in found.values())
     assert len(set(found.values())) == len(found)
+    before = drawn_places(one, one.shares)
+    after = drawn_places(one, shares_of(some), {"v2": "1"})
+    both = set(before) & set(after)
+    assert len(both) > 20
+    assert all(hypot(*np.subtract(before[name], after[name])) < 1 for name in both)
+
+
+def drawn_places(
+    one: Shown, shares: Shares, fixed: Mapping[str, str] | None = None
+) -> dict[str | None, tuple[float, float]]:
+    """Where the picture of a context has its nodes, by their names."""
+    root = fromstring(context.picture(one, shares, fixed or {}, side="both", all_edges=False))
+    nodes = root.iterfind("{*}circle")
+    return {node[0].text: (float(node.attrib["cx"]), float(node.attrib["cy"])) for node in nodes}
 
 
 def test_work_says_what_it_does_and_how_far_it_is() -> None:
@@ -291,7 +308,7 @@ def test_work_says_what_it_does_and_how_far_it_is() -> None:
     assert "Comparing: 1 of 3 (33 %)" in text
     assert 'aria-valuenow="33"' in text
     assert "%" not in re.sub("width: 100%", "", str(elements.under_way(Working("Starting"))))
-    nothing = sidebar.status(None, any_guess=False, failure=None, open_pairs=False)
+    nothing = sidebar.status(any_guess=False, failure=None, open_pairs=False)
     assert "No guess is chosen" in str(nothing)
 
 
@@ -470,6 +487,33 @@ def test_a_job_is_interrupted_however_early(capfd: pytest.CaptureFixture[str]) -
 
     assert "stopped" in asyncio.run(outcome())
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_pipe_stays_open_while_somebody_reads_from_it() -> None:
+    job = Job(computations.read_uploads, [], seconds=60)
+    pipe, reading, go_on = job._receiving, threading.Event(), threading.Event()
+
+    class Slow:
+        poll, close = pipe.poll, pipe.close
+
+        def recv(self) -> object:
+            reading.set()
+            go_on.wait()
+            return pipe.recv()
+
+    job._receiving = Slow()
+
+    async def give_up() -> None:
+        result = asyncio.ensure_future(job.result())
+        await asyncio.to_thread(reading.wait)
+        result.cancel()
+        await asyncio.wait([result])
+        await asyncio.to_thread(job._end)
+        is_closed = pipe.closed
+        go_on.set()
+        assert not is_closed
+
+    asyncio.run(give_up())
 
 
 def _alive(pid: int) -> bool:

@@ -57,9 +57,11 @@ CONSENSUS = "consensus"
 
 
 def panel() -> TagList:
-    """The distances with their map, and the consensus."""
+    """The consensus, and the distances with their map.
+
+    The distances come by themselves, and so they stand last: nothing moves when they are there.
+    """
     return TagList(
-        tags.div(ui.output_ui("between"), ui.output_ui("between_buttons"), class_="needs-several"),
         tags.section(
             tags.h2("What they agree on", class_="h5 mt-3"),
             tags.p(
@@ -69,6 +71,7 @@ def panel() -> TagList:
             request.panel(CONSENSUS),
             class_="needs-several",
         ),
+        tags.div(ui.output_ui("between"), ui.output_ui("between_buttons"), class_="needs-several"),
     )
 
 

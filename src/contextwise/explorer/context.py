@@ -7,20 +7,20 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from htmltools import Tag, TagChild, TagList, tags
-from shiny import reactive, ui
+from shiny import reactive, req, ui
 
 from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements, view
 from contextwise.explorer.background import Background
 from contextwise.explorer.computations import shares_in
-from contextwise.explorer.job import Done, Outcome, value_of
+from contextwise.explorer.job import Done, Outcome, Working, value_of
 from contextwise.explorer.state import Shown, State
 from contextwise.explorer.view import View
 from contextwise.explorer.wiring import Input, follow, offer, on, show, text, texts_named
 from contextwise.models.domain import Domain
 from contextwise.models.notation import parse_literals
 from contextwise.report.edges import MOST_NODES, Selection, edge_words, graph_of, select_edges
-from contextwise.report.layout import Positions, graph_layout, placed_beside
+from contextwise.report.layout import Positions, filling, graph_layout, placed_beside
 from contextwise.report.pictures import graph_legend
 from contextwise.report.shares import Edge, Shares
 from contextwise.report.svg import graph_svg
@@ -50,11 +50,16 @@ def panel(start: View) -> TagList:
             "contexts that are left. A line is as wide as the share of these contexts."
         ),
         ui.output_ui("literal_search"),
-        ui.output_ui("context_states"),
+        tags.div(ui.output_ui("context_states"), class_="context-states"),
         ui.input_checkbox(
             ALL_EDGES.key, "Show also where the models agree, in two graphs", start.all_edges
         ),
-        tags.div(ui.output_ui("context_graphs"), aria_live="polite"),
+        tags.div(
+            tags.div(ui.output_ui("context_work"), class_="context-work"),
+            ui.output_ui("context_graphs"),
+            aria_live="polite",
+            class_="context-result",
+        ),
         ui.output_ui("context_downloads"),
     )
 
@@ -75,6 +80,8 @@ def literal_search(domain: Domain) -> TagChild:
 def context_states(domain: Domain, context: Mapping[str, str]) -> Tag:
     """A selector for each variable, or, where they are many, for each that has a state."""
     names = domain.names if len(domain) <= OFFERED else tuple(context)
+    if not names:
+        return tags.p("No state is chosen: all contexts are shown.", class_="note")
     return tags.div(
         *(_selector(domain, name, context.get(name)) for name in names), class_="selectors"
     )
@@ -118,9 +125,9 @@ def places(shares: Shares, selection: Selection, *, all_edges: bool) -> Position
     """
     edges = shares.edges()
     if len(shares.names) <= MOST_NODES:
-        return graph_layout(shares.names, [edge.pair for edge in edges])
+        return filling(graph_layout(shares.names, [edge.pair for edge in edges]))
     base = graph_of(selections(edges, all_edges=all_edges))
-    return placed_beside(base.positions, [edge.pair for edge in selection.edges])
+    return placed_beside(filling(base.positions), [edge.pair for edge in selection.edges])
 
 
 def graphs(shown: Shown, shares: Shares, context: Mapping[str, str], *, all_edges: bool) -> TagList:
@@ -186,7 +193,7 @@ def picture(
     """
     selection = selections(shares.edges(), all_edges=all_edges)
     where = places(shown.shares, selection, all_edges=all_edges)
-    return graph_svg(selection.edges, where, view=side, fixed=context)
+    return graph_svg(selection.edges, where, view=side, fixed=context, whole=True)
 
 
 def differences(edges: Sequence[Edge]) -> TagList:
@@ -195,6 +202,8 @@ def differences(edges: Sequence[Edge]) -> TagList:
     if not ranked:
         return TagList(tags.p("The two models agree here, in every context."))
     title = f"All {len(ranked)} differences, the largest first"
+    if len(ranked) == 1:
+        title = "The only difference"
     if len(ranked) > RANKED:
         title = f"The {RANKED} largest of {len(ranked):,} differences between all variables"
     items = (
@@ -231,14 +240,21 @@ def serve(state: State) -> Background[Shares]:
                 key(), c.true, c.guess, context, c.contexts, LIMIT, seconds=LIMIT + GRACE
             )
 
+    def work() -> TagChild:
+        known = outcome()
+        return None if isinstance(known, Done) else elements.not_done(known)
+
     def content() -> TagChild:
         known = outcome()
+        # What was there stays until the next is known, so that nothing below it moves.
+        req(not isinstance(known, Working), cancel_output="progress")
         if not isinstance(known, Done):
-            return elements.not_done(known)
+            return None
         return graphs(state.shown(), known.value, state.context(), all_edges=state.all_edges())
 
     show("literal_search", lambda: literal_search(state.domain()))
     show("context_states", lambda: context_states(state.domain(), state.context()))
+    show("context_work", work)
     show("context_graphs", content)
     show("context_downloads", lambda: _downloads() if isinstance(outcome(), Done) else None)
     on(STATE, lambda chosen: _set_state(state, *chosen))

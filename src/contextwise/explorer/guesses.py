@@ -45,12 +45,12 @@ def panel() -> TagList:
         ui.output_ui("guess_table"),
         elements.downloads(("guesses_csv", "table (CSV)"), ("guesses_json", "table (JSON)")),
         ui.output_ui("plane"),
-        agreement.panel(),
         tags.section(
             tags.h2("Report", class_="h5 mt-3"),
             tags.p("All guesses with their explanations, in one file that needs no network."),
             request.panel(REPORT),
         ),
+        agreement.panel(),
     )
 
 

@@ -180,7 +180,8 @@ class Job:
             self._process.join(GRACE)
         if self._process.is_alive():
             self._process.kill()
-        self._receiving.close()
+        # The pipe is closed with its last user: a thread may be reading from it, and would go on
+        # with whatever is opened next under the same number.
 
 
 def _work(sending: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:

@@ -1,7 +1,8 @@
 """Work that a person asks for by a button: it says how far it is, can be stopped, and shows itself.
 
-A request has a key, from which the identifiers of its outputs and buttons are made. The button
-that begins it gives way to one that stops it, and what it gave stands below.
+A request has a key, from which the identifiers of its outputs and buttons are made. Beside the
+button that begins it there is one that stops it while it is under way, and what it gave stands
+below. Neither button takes the other's place: a click that comes late does not do the opposite.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Hashable
 from operator import eq
 from typing import TypeVar
 
-from htmltools import Tag, TagChild, tags
+from htmltools import Tag, TagChild, TagList, tags
 from shiny import ui
 
 from contextwise.explorer import elements
@@ -26,7 +27,7 @@ def panel(key: str) -> Tag:
     """Where the buttons of a request are, and what becomes of it."""
     return tags.div(
         ui.output_ui(f"{key}_buttons"),
-        tags.div(ui.output_ui(f"{key}_outcome"), aria_live="polite", class_="mt-2"),
+        tags.div(ui.output_ui(f"{key}_outcome"), aria_live="polite", class_="request-outcome"),
     )
 
 
@@ -63,11 +64,11 @@ def serve(
     possible = Settled(lambda: about() is not None, eq)
 
     def buttons() -> TagChild:
-        if busy():
-            return ui.input_action_button(f"{key}_stop", "Stop", class_="btn-sm btn-warning")
-        if possible():
-            return ui.input_action_button(f"{key}_begin", label, class_="btn-sm")
-        return None
+        if not possible():
+            return None
+        begins = ui.input_action_button(f"{key}_begin", label, class_="btn-sm", disabled=busy())
+        stops = ui.input_action_button(f"{key}_stop", "Stop", class_="btn-sm btn-warning ms-2")
+        return TagList(begins, stops if busy() else None)
 
     def made() -> TagChild:
         known = outcome()

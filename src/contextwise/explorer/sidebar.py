@@ -82,6 +82,7 @@ def panel(entries: Entries, start: View) -> ui.Sidebar:
             f"Add model files ({LARGEST_UPLOAD >> 20} MiB at most)",
             multiple=True,
             accept=[*suffixes, ".gz"],
+            placeholder="none yet",
         ),
         tags.div(ui.output_ui("uploaded"), aria_live="polite"),
         ui.accordion(
@@ -112,30 +113,30 @@ def panel(entries: Entries, start: View) -> ui.Sidebar:
 
 
 def status_panel() -> Tag:
-    """What is under way, above every view and below the tabs."""
+    """What is missing and what is under way, above every view and below the tabs.
+
+    What is under way stands in a corner of the window once there is something to look at, so that
+    nothing moves when it comes or goes.
+    """
     return tags.div(
         tags.div(elements.under_way(Working("Connecting")), class_="connecting"),
         ui.output_ui("status"),
         ui.output_ui("status_buttons"),
+        tags.div(ui.output_ui("work"), ui.output_ui("work_buttons"), class_="work"),
         aria_live="polite",
         class_="status",
     )
 
 
-def status(
-    working: Working | None, *, any_guess: bool, failure: str | None, open_pairs: bool
-) -> TagChild:
-    """What is under way, what is missing, or what went wrong.
+def status(*, any_guess: bool, failure: str | None, open_pairs: bool) -> TagChild:
+    """What is missing, or what went wrong.
 
     Parameters
     ----------
-    working : what is under way, if anything is
     any_guess : whether a guess is chosen
     failure : why there is no result
     open_pairs : whether some pairs were not decided
     """
-    if working is not None:
-        return elements.under_way(working)
     if not any_guess:
         return elements.notice(
             "No guess is chosen. Choose one under Models, or add a model file of the same "
@@ -281,25 +282,35 @@ def _compare(state: State) -> None:
 
     busy = Settled(lambda: working() is not None, eq)
 
-    def now() -> TagChild:
+    def is_open() -> bool:
         shown = state.current()
+        return shown is not None and shown.findings.is_open
+
+    def missing() -> TagChild:
         return status(
-            working(),
-            any_guess=bool(state.guesses()),
-            failure=state.failure(),
-            open_pairs=shown is not None and shown.findings.is_open,
+            any_guess=bool(state.guesses()), failure=state.failure(), open_pairs=is_open()
         )
 
-    def buttons() -> TagChild:
-        if busy():
-            return ui.input_action_button(STOP.key, "Stop", class_="btn-sm btn-warning mb-3")
-        shown = state.current()
-        if state.failure() or (shown is not None and shown.findings.is_open):
-            return ui.input_action_button(AGAIN.key, "Compare again", class_="btn-sm mb-3")
-        return None
+    def again() -> TagChild:
+        if not (state.failure() or is_open()):
+            return None
+        return ui.input_action_button(
+            AGAIN.key, "Compare again", class_="btn-sm mb-3", disabled=busy()
+        )
 
-    show("status", now)
-    show("status_buttons", buttons)
+    def progress() -> TagChild:
+        now = working()
+        return None if now is None else elements.under_way(now)
+
+    def stop() -> TagChild:
+        stopping = ui.input_action_button(STOP.key, "Stop", class_="btn-sm btn-warning")
+        return stopping if busy() else None
+
+    # All of it is made even where it is not on screen: while it is empty it takes no room.
+    show("status", missing, eager=True)
+    show("status_buttons", again, eager=True)
+    show("work", progress, eager=True)
+    show("work_buttons", stop, eager=True)
     on(STOP, lambda _: state.comparing.interrupt())
     on(AGAIN, lambda _: state.compare(time_limit=TIME_LIMIT.now(60.0), again=True))
 

@@ -1,0 +1,123 @@
+"""What a person is about to click stays where it is, whatever work begins or ends meanwhile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextwise import write
+from hard import hard_models
+from pages import (
+    NEEDS_CHROMIUM,
+    PATIENCE,
+    Browser,
+    Page,
+    expect,
+    explorer,
+    launched,
+    settle,
+    shows,
+    tab,
+    visit,
+)
+
+pytestmark = NEEDS_CHROMIUM
+COMPARING = re.compile(r"Comparing with hard-guess.json: [\d,]+ of [\d,]+")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder: Path = tmp_path_factory.mktemp("still")
+    files = [folder / "hard.json", folder / "hard-guess.json"]
+    for path, model in zip(files, hard_models(), strict=True):
+        write(model, path)
+    with explorer(folder, *map(str, files), "six", "six-guess", "six-graph") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launched() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def stopped(browser: Browser, address: str) -> str:
+    """The address of models that no time is enough for, with what was known when they stopped."""
+    with visit(browser, address) as page:
+        shows(page, "#work", COMPARING)
+        page.click("#stop")
+        shows(page, "#summary", "pairs are open")
+    return address
+
+
+@pytest.fixture
+def page(browser: Browser, stopped: str) -> Iterator[Page]:
+    with visit(browser, stopped, viewport={"width": 1400, "height": 900}) as found:
+        shows(found, "#summary", "pairs are open")
+        shows(found, "#worst", "least known")
+        settle(found)
+        yield found
+
+
+def boxes(page: Page, *selectors: str) -> list[Any]:
+    """Where elements are."""
+    found = [page.locator(one).bounding_box() for one in selectors]
+    assert None not in found
+    return found
+
+
+def test_comparing_again_moves_nothing(page: Page) -> None:
+    things = ("#heat canvas", "#again", "#first")
+    before = boxes(page, *things)
+    page.click("#again")
+    shows(page, "#work", COMPARING)
+    expect(page.locator("#again")).to_be_disabled()
+    assert boxes(page, *things) == before
+    page.click("#stop")
+
+
+def test_graphs_stay_until_those_of_the_next_context_are_known(page: Page) -> None:
+    tab(page, "Context")
+    shows(page, "#context_graphs", "Shown:")
+    settle(page)
+    words = page.locator("#context_graphs").inner_text()
+    before = boxes(page, "#all_edges", "#context_graphs .graphs")
+    page.fill("#chosen_literal", "X0=1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#context_work .under-way")).to_be_visible()
+    expect(page.locator("#context_states select")).to_have_count(1)
+    assert page.locator("#context_graphs").inner_text() == words
+    assert boxes(page, "#all_edges", "#context_graphs .graphs") == before
+
+
+def test_a_late_click_on_stop_begins_nothing(page: Page) -> None:
+    tab(page, "Statistics")
+    page.locator("#chance_begin").wait_for()
+    settle(page)
+    before = boxes(page, "#chance_begin", "#checked")
+    page.click("#chance_begin")
+    expect(page.locator("#chance_outcome .under-way")).to_be_visible()
+    expect(page.locator("#chance_begin")).to_be_disabled()
+    assert boxes(page, "#chance_begin", "#checked") == before
+    [stop] = boxes(page, "#chance_stop")
+    page.click("#chance_stop")
+    expect(page.locator("#chance_outcome .alert")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#chance_stop")).to_have_count(0)
+    page.mouse.click(stop["x"] + stop["width"] / 2, stop["y"] + stop["height"] / 2)
+    settle(page)
+    expect(page.locator("#chance_outcome .alert")).to_be_visible()
+    assert boxes(page, "#chance_begin") == before[:1]
+
+
+def test_what_comes_by_itself_stands_below_what_is_clicked(browser: Browser, address: str) -> None:
+    query = "?true=given%3A2&guess=given%3A3&guess=given%3A4&tab=guesses"
+    with visit(browser, address + query) as page:
+        shows(page, "#between", "Nearest to the true model")
+        [between] = boxes(page, "#between h2")
+        for button in boxes(page, "#consensus_begin", "#report_begin"):
+            assert button["y"] < between["y"]
