@@ -70,6 +70,15 @@ class TestLayout:
         assert len({(round(x, 6), round(y, 6)) for x, y in places.values()}) == n
         assert all(-1e-9 <= v <= 1 + 1e-9 for place in places.values() for v in place)
 
+    @pytest.mark.parametrize("n", [3, 12, 39])
+    def test_the_neighbours_of_one_variable_stand_around_it(self, n: int) -> None:
+        names = ["hub", *(f"v{k}" for k in range(n))]
+        places = graph_layout(names, [("hub", name) for name in names[1:]])
+        spokes = np.array([places[name] for name in names[1:]]) - places["hub"]
+        assert np.ptp(np.hypot(*spokes.T)) < 1e-9
+        angles = np.sort(np.arctan2(*spokes.T))
+        assert np.diff(angles).min() == pytest.approx(2 * np.pi / n)
+
 
 class TestHeatMap:
     @given(families(2))

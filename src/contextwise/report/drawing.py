@@ -70,6 +70,7 @@ def arrange(
     fonts: Sequence[float],
     measure: Measure,
     fixed: Mapping[str, str] | None = None,
+    whole: bool = False,
 ) -> Drawing:
     """Nodes inside a frame, and labels in the largest size for which all find a place.
 
@@ -81,6 +82,7 @@ def arrange(
     fonts : sizes of labels, the largest first
     measure : gives the width and height of a text in a size
     fixed : states of variables, which stand beside their names
+    whole : whether a place in the unit square is the same place in the frame whatever is drawn
 
     Returns
     -------
@@ -96,7 +98,9 @@ def arrange(
     for font in fonts:
         sizes = np.array([measure(text, font) for text in texts])
         across = min(float(sizes[:, 0].max()) / 2 + 6, frame[0] / 4)
-        points = fitted_to(unit, frame, margin=(across, font + 4), apart=3.2 * font)
+        margin = (frame[0] / 12, fonts[0] + 4) if whole else (across, font + 4)
+        apart = 0.0 if whole else 3.2 * font
+        points = fitted_to(unit, frame, margin=margin, apart=apart, whole=whole)
         lines = points[np.array(ends, dtype=np.int64).reshape(-1, 2)]
         middles = place_labels(points, sizes, frame=frame, radius=DISC, lines=lines)
         if middles is not None:

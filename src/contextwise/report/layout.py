@@ -34,6 +34,10 @@ STRETCH = 1.5
 """How much more a layout may be stretched in one direction than in the other."""
 EDGE, PLACES = 0.15, 24
 """How long an edge to a node that comes later is, and among how many places a side it chooses."""
+APART = 0.11
+"""How far nodes that fill the unit square are from each other, where there is room."""
+SPOKE = 0.4
+"""How far apart the neighbours of one node stand on their circle."""
 GAP = 0.8
 """How far the parts of a graph are from each other; an edge is about 1 long."""
 
@@ -129,15 +133,26 @@ def _side_by_side(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
     points = np.zeros((len(adjacent), 2))
     left = top = width = tallest = 0.0
     for part in sorted(parts, key=len, reverse=True):
-        own = hops[np.ix_(part, part)]
-        with np.errstate(divide="ignore"):
-            placed = planar(own, weights=1.0 / own**2)
+        placed = _placed(hops[np.ix_(part, part)])
         across, along = (np.ptp(placed, axis=0) + GAP).tolist()
         tallest = max(tallest, along, sqrt(len(adjacent)) / 2)
         if top + along > tallest + EXACT:  # the column is full: begin the next one
             left, top, width = left + width, 0.0, 0.0
         points[part] = placed - placed.min(axis=0) + [left, -top - along]
         top, width = top + along, max(width, across)
+    return points
+
+
+def _placed(hops: FloatArray) -> FloatArray:
+    """One connected part: the neighbours of one node on a circle, anything else by stress."""
+    adjacent = hops == 1
+    middle = int(adjacent.sum(axis=1).argmax())
+    leaves = np.flatnonzero(adjacent[middle])
+    if len(leaves) < 3 or adjacent.sum() != 2 * len(leaves) or len(hops) != len(leaves) + 1:
+        with np.errstate(divide="ignore"):
+            return planar(hops, weights=1.0 / hops**2)
+    points = np.zeros((len(hops), 2))
+    points[leaves] = circle(len(leaves)) * max(1.0, SPOKE * len(leaves) / (2 * np.pi))
     return points
 
 
@@ -204,8 +219,24 @@ def in_unit_square(points: FloatArray) -> FloatArray:
     return fitted
 
 
+def filling(positions: Positions) -> Positions:
+    """Places in the unit square, stretched to fill it as far as a shape may be, and apart.
+
+    >>> filling({"A": (0.0, 0.5), "B": (1.0, 0.5), "C": (0.5, 0.1)})["C"]
+    (0.5, 0.2)
+    """
+    points = np.array(list(positions.values())).reshape(-1, 2)
+    fitted = fitted_to(points, (1.0, 1.0), margin=(0.0, 0.0), apart=APART)
+    return {name: (x, y) for name, (x, y) in zip(positions, fitted.tolist(), strict=True)}
+
+
 def fitted_to(
-    points: FloatArray, frame: tuple[float, float], *, margin: tuple[float, float], apart: float
+    points: FloatArray,
+    frame: tuple[float, float],
+    *,
+    margin: tuple[float, float],
+    apart: float,
+    whole: bool = False,
 ) -> FloatArray:
     """The points stretched to a frame, and pushed apart where they are closer than that.
 
@@ -215,6 +246,7 @@ def fitted_to(
     frame : width and height
     margin : what stays free on both sides, across and along
     apart : the least distance that two points shall have, where there is room
+    whole : whether the whole unit square is stretched to the frame, and not the points' own box
 
     Returns
     -------
@@ -222,7 +254,7 @@ def fitted_to(
     """
     if not len(points):
         return points
-    low, high = points.min(axis=0), points.max(axis=0)
+    low, high = (np.zeros(2), np.ones(2)) if whole else (points.min(axis=0), points.max(axis=0))
     edge = np.array(margin)
     room = np.maximum(np.array(frame) - 2 * edge, 1.0)
     span = high - low

@@ -59,7 +59,7 @@ def heat_map_svg(heat: HeatMap, *, size: int = 600) -> str:
     if len(heat.names) <= MOST_CELLS:
         _add_cells(square, heat)
     else:
-        light, dark = (heat_map_png(heat, most=int(square.side), dark=own) for own in (False, True))
+        light, dark = (heat_map_png(heat, most=square.most, dark=own) for own in (False, True))
         add_images(square, light, dark)
     return square.finished()
 
@@ -71,6 +71,7 @@ def graph_svg(
     view: View = "both",
     fixed: Mapping[str, str] | None = None,
     size: int = 480,
+    whole: bool = False,
 ) -> str:
     """The graph of the edges, ``size`` wide; no label covers a node or another label.
 
@@ -81,6 +82,7 @@ def graph_svg(
     view : both graphs in one, or the edges of the true model or of the guess
     fixed : the variables that a context assigns, with their states; drawn hollow
     size : the width of the picture
+    whole : whether a place in the unit square is the same place in the picture whatever is drawn
 
     Returns
     -------
@@ -94,6 +96,7 @@ def graph_svg(
         fonts=FONTS,
         measure=_text_size,
         fixed=fixed,
+        whole=whole,
     )
     picture = new_picture("graph", *frame, f"Graph of {len(positions)} variables")
     widest = widest_of(len(drawn))

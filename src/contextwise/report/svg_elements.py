@@ -10,7 +10,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, log10
+from math import ceil, floor, log10
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from contextwise.models.notation import printable
@@ -18,8 +18,10 @@ from contextwise.report.labels import cut_names
 
 MOST_CELLS = 60
 """Up to this many variables each cell is an element with a tip; above, the cells are an image."""
-LABELS = 60
-"""The most labels along a side."""
+TIGHT, LOOSE = 9, 12
+"""The pixels that a label needs along its side: where each cell has one, and where some do."""
+SMALLEST_CELL = 3
+"""In pixels: cells of an image are drawn together until they are seen, the worst for all."""
 TICKS = 5
 """About so many marks along an axis."""
 GREY = {"stroke": "#7f7f7f", "stroke_opacity": "0.4"}
@@ -188,6 +190,11 @@ class SquarePicture:
         )
         add_tip(drawn, words)
 
+    @property
+    def most(self) -> int:
+        """The most cells along a side that are seen one by one."""
+        return int(self.side / SMALLEST_CELL)
+
     def finished(self) -> str:
         """The picture as text, with the diagonal above the cells."""
         end = coordinate(self.side)
@@ -256,9 +263,12 @@ def add_images(square: SquarePicture, light: bytes, dark: bytes) -> None:
 
 def _add_names(parent: Element, names: list[str], cell: float, margin: float) -> None:
     """Names along the left and the top; where they are many, every second, third, ... one."""
-    every = max(1, -(-len(names) // LABELS), -int(-9 // cell))
-    font = coordinate(min(11.0, max(8.0, cell)))
-    style = {"font_size": font, "fill": "currentColor", "dy": "0.35em"}
+    every = max(1, ceil((TIGHT if len(names) <= MOST_CELLS else LOOSE) / cell))
+    style = {
+        "font_size": coordinate(min(11.0, every * cell)),
+        "fill": "currentColor",
+        "dy": "0.35em",
+    }
     for k in range(0, len(names), every):
         at = margin + (k + 0.5) * cell
         left, place = coordinate(margin - 5), coordinate(at)

@@ -63,9 +63,8 @@ def supports_svg(supports: SupportMap, *, size: int = 600) -> str:
                 words=f"{shown(names[row])} – {shown(names[column])}: depend in {share} of {of}",
             )
     else:
-        most = int(square.side)
         light, dark = (
-            codes_png(supports.codes, palette(dark=own), most=most) for own in (False, True)
+            codes_png(supports.codes, palette(dark=own), most=square.most) for own in (False, True)
         )
         add_images(square, light, dark)
     return square.finished()

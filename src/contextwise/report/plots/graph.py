@@ -201,7 +201,7 @@ def _draw_labels(axes: Axes, drawing: Drawing) -> None:
             ha="center",
             va="center",
             fontsize=drawing.font,
-            bbox={"facecolor": "white", "alpha": 0.7, "pad": 0.3, "linewidth": 0},
+            bbox={"facecolor": "white", "alpha": 0.85, "pad": 0.3, "linewidth": 0},
             zorder=4,
         )
 
