@@ -28,6 +28,7 @@ from contextwise.learning.generate import perturb, random_structure
 from contextwise.models.domain import Domain
 from contextwise.models.numbers import rate
 from contextwise.report.edges import graph_of, select_edges
+from contextwise.report.heatmap import AGREED
 from contextwise.report.layout import FloatArray
 from contextwise.report.plots import (
     plot_confusion,
@@ -69,6 +70,15 @@ class TestPairs:
         axes = plot_pairs(random_comparison(variables))
         assert len(axes.get_xticklabels()) == len(axes.get_yticklabels()) == labels
         assert len(axes.images) == 1
+
+    def test_a_lone_error_among_many_is_a_point_wide(self) -> None:
+        chain = [f"v{k}=1 & v{k + 1}=1" for k in range(1000)]
+        true = Structure(Domain.of_cardinalities([2] * 1001), chain)
+        axes = plot_pairs(compare(true, Structure(true.domain, chain[1:])), title="chains")
+        codes = np.asarray(axes.images[0].get_array())
+        assert max(codes.shape) <= 200
+        assert (codes > AGREED).sum() == 1
+        assert axes.get_title() == "chains\neach cell: the worst of 6 × 6 pairs"
 
     def test_the_axes_are_the_callers(self) -> None:
         mine = Figure().add_subplot()
@@ -287,7 +297,7 @@ class TestMatrix:
         _, matrix, _ = plot_models(names, LINE)
         labels = [label.get_text() for label in matrix.get_yticklabels()]
         assert sorted(labels) == ["bn", "cl", "dt-ps1", "dt-ps10", "lr"]
-        assert matrix.get_title() == "normalized distance, runs/nltcs.….mn"
+        assert matrix.get_title() == "normalized distance, runs/nltcs.*.mn"
 
     @pytest.mark.parametrize("models", [1, 6, 40])
     def test_labels_of_models_at_one_place_stand_apart(self, models: int) -> None:
@@ -311,6 +321,15 @@ class TestMatrix:
     def test_numbers_of_few_models(self) -> None:
         assert len(plot_distances(list("ABCDE"), LINE).texts) == 25
         assert len(plot_distances([f"M{i}" for i in range(30)], np.zeros((30, 30))).texts) == 0
+
+    @pytest.mark.parametrize("models", [3, 5, 6, 8])
+    def test_the_numbers_of_two_cells_do_not_touch(self, models: int) -> None:
+        apart = 0.8888 * (1 - np.eye(models))
+        names = [f"{sign}tsl-ps10-l1_5-nz-{sign}" for sign in "ABCDEFGH"[:models]]
+        _, matrix, _ = plot_models(names, apart)
+        boxes = _boxes(matrix)
+        assert len(boxes) == models**2
+        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
 
     @pytest.mark.parametrize("models", [1, 2, 30])
     def test_any_number_of_models(self, models: int) -> None:

@@ -16,8 +16,8 @@ from contextwise.report.plots.figures import COLUMN, new_axes, new_figure, style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WITH_NUMBERS = 12
-"""Up to this many models each cell shows its number."""
+WITH_NUMBERS = 8
+"""Up to this many models each cell shows its number: in more cells, none could be read."""
 LABELS = 40
 """The most labels along a side."""
 HIGH = 0.07
@@ -58,7 +58,7 @@ def plot_models(
     matrix.set_aspect("auto")  # as high as the tree, whose leaves are its rows
     plot_map(names, distances, axes=plane)
     begin, end = shared_parts(names)
-    shared = f"{begin}…{end}" if begin or end else ""
+    shared = f"{begin}*{end}" if begin or end else ""
     named = label if len(names) <= WITH_NUMBERS else ""  # more models have a bar with this name
     matrix.set_title(", ".join(filter(None, [named, shared])))
     return [tree, matrix, plane]
@@ -104,7 +104,7 @@ def plot_distances(
             for c in range(n):
                 colour = "white" if distances[r, c] > dark else "black"
                 text = rate(float(distances[r, c])).lstrip("0") or "0"
-                size = 6 if n <= 8 else 4
+                size = 6 if n <= 5 else 4.5
                 axes.text(c, r, text, ha="center", va="center", color=colour, fontsize=size)
     else:
         axes.figure.colorbar(image, ax=axes, location="top", shrink=0.8, label=label)

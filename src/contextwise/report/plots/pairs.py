@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 
 LABELS = 40
 """The most labels along a side."""
-DOTS = 600
-"""The most cells along a side; more share a cell, which shows the worst of them."""
+DOTS = 200
+"""The most cells along a side; more share a cell, which shows the worst of them.
+
+In a column of a paper a cell is a point wide then: a lone error can still be seen."""
 NEIGHBOURS = 30
 """The most neighbours of a variable in one picture."""
 LEGEND_ROW = 0.11
@@ -78,8 +81,16 @@ def plot_pairs(
     _label(axes, heat)
     _name_blocks(axes, heat)
     _legend(axes, heat)
-    axes.set_title(fitted_title(title, COLUMN))
+    axes.set_title(
+        "\n".join(filter(None, [fitted_title(title, COLUMN), _block_words(heat, codes)]))
+    )
     return axes
+
+
+def _block_words(heat: HeatMap, codes: npt.NDArray[np.uint8]) -> str:
+    """What a cell is, where it stands for several pairs."""
+    block = -(-len(heat.names) // max(len(codes), 1))
+    return f"each cell: the worst of {block} × {block} pairs" if block > 1 else ""
 
 
 def _label(axes: Axes, heat: HeatMap) -> None:
