@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare
+from contextwise.comparison.compare import Comparison, answer
+from contextwise.comparison.question import Question
 from contextwise.comparison.track import Tracker, track
 from contextwise.counting import native
 from contextwise.counting.changes import ChangesInPython, NativeChanges
@@ -157,3 +160,13 @@ def test_rows_are_not_followed() -> None:
     model = Structure({"X0": 2, "X1": 2}, ["X0=1 & X1=1"])
     with pytest.raises(ContextwiseError, match="observed rows"):
         track(model, model, data=[[1, 1]])
+
+
+def test_ctrl_c_ends_a_tracker_that_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(question: Question) -> Comparison:
+        found = answer(question)
+        return replace(found, unions=replace(found.unions, interrupted=True))
+
+    monkeypatch.setattr("contextwise.comparison.track.answer", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        track("six", "six-guess")

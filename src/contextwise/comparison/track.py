@@ -20,7 +20,7 @@ from typing import Unpack
 
 import numpy as np
 
-from contextwise.comparison.compare import answer
+from contextwise.comparison.compare import Interrupted, answer
 from contextwise.comparison.confusion import Confusion, Number
 from contextwise.comparison.pairs import pair_positions
 from contextwise.comparison.question import Question, Restriction, pose
@@ -90,6 +90,8 @@ class Tracker:
         if question.rows is not None:
             raise ContextwiseError("a tracker does not follow observed rows; use compare for them")
         comparison = answer(question)
+        if comparison.interrupted:
+            raise Interrupted(comparison)  # its counts are bounds
         self._question = question
         self._total = question.total()
         self._asked = None if question.asked is None else set(map(tuple, question.asked.tolist()))
