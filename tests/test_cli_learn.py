@@ -124,6 +124,8 @@ def test_a_grid_is_tried_and_the_best_is_written(train: str, tmp_path: Path) -> 
         (["--grid", "penalty"], "--grid takes a parameter and its value, as in penalty=1,5,25"),
         (["--grid", "penalty=many"], "'many' is not a valid float"),
         (["--refit", "l7"], "'l7' is not 'l1'"),
+        (["--l1", "5"], "--l1 goes with --refit"),
+        (["--grid", "penalty=1,5", "--l2", "1"], "--l2 goes with --refit"),
     ],
 )
 def test_wrong_options_are_said(
@@ -132,6 +134,11 @@ def test_wrong_options_are_said(
     result = run("trees", train, "--out", str(tmp_path / "x.json"), *arguments)
     assert result.exit_code == 2
     assert match in " ".join(result.stderr.split())
+
+
+def test_a_grid_of_refits_gives_penalties_a_meaning(train: str, tmp_path: Path) -> None:
+    options = ["--grid", "refit=l1", "--l1", "2"]
+    assert run("trees", train, "--out", str(tmp_path / "x.json"), *options).exit_code == 0
 
 
 def test_errors_say_where_and_nothing_is_written(tmp_path: Path) -> None:

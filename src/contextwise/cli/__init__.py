@@ -132,7 +132,8 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(error.format_message(), err=True)
         sys.exit(2)
     except click.UsageError as error:
-        _fail(f"{error.format_message().rstrip('.')}. {_where_to_look(error)}")
+        message = error.format_message().rstrip(".")
+        _fail(f"{message}{'' if message.endswith('?') else '.'} {_where_to_look(error)}")
     except click.ClickException as error:
         _fail(error.format_message())
     except click.Abort:

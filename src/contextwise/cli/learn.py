@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from contextwise.cli.models import load, load_data
-from contextwise.cli.options import DOMAIN_FROM
+from contextwise.cli.options import DOMAIN_FROM, refuse_alone
 from contextwise.learning.registry import LEARNERS, learner_named
 
 if TYPE_CHECKING:
@@ -181,6 +181,8 @@ def _learn(
 ) -> None:
     from contextwise import formats
 
+    if "refit" in parameters and not any(text.startswith("refit") for text in grid):
+        refuse_alone(click.get_current_context(), ("l1", "l2"), "refit")
     formats.check_target(out)
     domain = None if domain_from is None else load(domain_from).domain
     rows = load_data(data, domain)

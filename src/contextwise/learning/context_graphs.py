@@ -9,11 +9,15 @@ beginning of step k, so the result does not depend on the order of variables.
 
 **Features** are x_C for each maximal clique C of the graph of each row x (`from_row_graphs`). A
 feature makes its pairs depend wherever its other literals hold, which can be more than the graphs
-say; `added_dependencies` counts how much more, over the rows.
+say; `added_dependencies` counts how much more, over the rows. So a missed edge costs twice: where
+the graph of a row lacks one, its cliques are smaller, its features have fewer literals, and they
+claim dependencies in contexts whose own graphs have none.
 
 The test is that of `contextwise.learning.permutation`; a silent test deletes nothing. With k as
 large as needed and the level falling, the graph of every context that keeps occurring tends to the
-right one, if no dependency of the truth is invisible to the test (faithfulness).
+right one, if no dependency of the truth is invisible to the test (faithfulness). That takes many
+rows: an edge goes as soon as one of many tests does not reject. With few variables given, contexts
+are mixed in which a dependence differs, and it can nearly cancel; with many given, rows are few.
 
 Cost: one pass over the distinct rows per pair and set S that is tested. Sets are tested only while
 some group of rows is large enough; 30 variables and 10,000 rows are for minutes, not more.
