@@ -44,6 +44,10 @@ def test_what_json_does_not_know_is_a_text() -> None:
     }
 
 
+def test_a_whole_fraction_is_its_int() -> None:
+    assert json.loads(as_json([Fraction(6, 2), Fraction(2**70)])) == [3, str(2**70)]
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     value = {"one": np.int64(3), "cells": np.array([[1, 2**70]], dtype=object)}
     assert json.loads(as_json(value)) == {"one": 3, "cells": [[1, str(2**70)]]}

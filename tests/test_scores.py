@@ -121,7 +121,9 @@ def test_sample_fit_and_score(folder: Path) -> None:
     assert np.allclose(fitted.weights, fit(GUESS, sample(TRUE, 400, rng=1)).model.weights)
 
     table = run("score", folder / "true.json", folder / "guess.json", folder / "fitted.json").stdout
-    assert "KL(true ‖ guess)" in table
+    assert table.splitlines()[0].split() == ["guess", "guess.json", "fitted.json"]
+    assert "\ndistance " in table
+    assert max(map(len, table.splitlines())) < 100, "one line per score fits a terminal"
     assert (
         "guess.json: KL(true ‖ guess), KL(guess ‖ true), JS, TV: the guess has no weights" in table
     )

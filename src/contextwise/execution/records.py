@@ -12,6 +12,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from math import isfinite
 from typing import Any
 
@@ -29,8 +30,8 @@ def as_json(value: object) -> str:
     Parameters
     ----------
     value : anything made of mappings, lists, texts, numbers and None
-        Ints beyond 2^53 become strings of digits, fractions texts like ``1/3``, and what JSON does
-        not know, ``inf`` and ``nan``, texts as well.
+        Ints beyond 2^53 become strings of digits, fractions that are not whole texts like ``1/3``,
+        and what JSON does not know, ``inf`` and ``nan``, texts as well.
 
     Returns
     -------
@@ -59,6 +60,8 @@ def _readable(value: Any) -> Any:
             return value if abs(value) <= LARGEST_EXACT else str(value)
         case float():
             return value if isfinite(value) else str(value)
+        case Fraction() if value.denominator == 1:
+            return _readable(int(value))
         case Mapping():
             return {str(key): _readable(item) for key, item in value.items()}
         case list() | tuple():

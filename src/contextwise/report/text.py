@@ -13,6 +13,8 @@ WIDTH = 100
 """Where the lines of a note end."""
 UNTITLED = ("confusion", "guesses", "matrix", "scores")
 """Tables that a terminal shows without a title, because what they show is clear there."""
+ON_THEIR_SIDE = ("scores",)
+"""Tables of few rows and more columns than fit into a terminal: their rows stand there upright."""
 
 
 def as_text(parts: Iterable[Part]) -> str:
@@ -62,7 +64,10 @@ def table_text(table: Table) -> str:
     """
     sides = "".join(">" if column.is_number else "<" for column in table.columns)
     head = [column.title for column in table.columns]
-    text = columns([head, *table.texts()] if any(head) else table.texts(), sides)
+    lines = [head, *table.texts()] if any(head) else table.texts()
+    if table.key in ON_THEIR_SIDE:
+        lines, sides = list(map(list, zip(*lines, strict=True))), "<" + ">" * len(table.rows)
+    text = columns(lines, sides)
     return text if table.key in UNTITLED or not table.title else f"{table.title}:\n{text}"
 
 
