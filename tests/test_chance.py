@@ -439,6 +439,14 @@ def test_any_number_of_draws_can_be_begun() -> None:
     assert stopped.value.chance.distances == few.distances
 
 
+def test_draws_of_large_guesses_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = chance(TRUE, GUESS, null="values", draws=25)
+    monkeypatch.setattr("contextwise.evaluation.draws.LITERALS", 3 * len(GUESS.features.variables))
+    parts = chance(TRUE, GUESS, null="values", draws=25)
+    assert parts.distances == whole.distances
+    assert list(parts.pair_chances()) == list(whole.pair_chances())
+
+
 def test_one_variable_has_no_other_to_differ_from() -> None:
     one = Structure({"A": 3}, ["A=1"])
     assert "cardinalities differ" not in str(chance(one, one, null="variables", draws=5))

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 BATCH = 20
 """How many draws one unit of work makes."""
+LITERALS = 2**20
+"""Of so many literals draws are held at once, if there are several: about 30 bytes each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,12 @@ class DrawQuestion:
         """The distances of guesses by chance, one per generator: shape (draws, pairs)."""
         if self.moves or self.rows is not None:
             return np.stack([self._draw_one(generator) for generator in generators])
+        step = max(1, LITERALS // max(1, len(self.guess.variables)))
+        parts = range(0, len(generators), step)
+        return np.concatenate([self._redrawn(generators[k : k + step]) for k in parts])
+
+    def _redrawn(self, generators: Sequence[np.random.Generator]) -> ObjectArray:
+        """The same where scopes stay: some draws are counted together."""
         sets = [draw_value_sets(self.guess, self.null, generator) for generator in generators]
         distances = count_redrawn(
             self.true,
