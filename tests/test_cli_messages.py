@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from contextwise import LogLinear, Structure, write
-from contextwise.cli import contextwise
+from contextwise.cli import contextwise, main
 from contextwise.errors import ContextwiseError
 from contextwise.execution.runs import Ended, Store
 
@@ -206,6 +206,33 @@ def test_more_processes_than_units_are_not_started(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(loky, "get_reusable_executor", noted)
     assert run("matrix", "lung", "lung-learned", "--jobs", "1000").exit_code == 0
     assert set(started) == {loky.cpu_count()}
+
+
+@pytest.mark.parametrize(
+    ("target", "arguments"),
+    [
+        ("studies.kl.run_kl", ["experiment", "kl", "--out", "kept"]),
+        ("studies.learners.run.run_learners", ["experiment", "learners", "--out", "kept"]),
+        ("evaluation.resampling.run_units", [*STABILITY, "--folder", "kept"]),
+        ("comparison.stored_matrix.run_units", ["matrix", "six", "six-guess", "--store", "kept"]),
+    ],
+)
+def test_a_run_that_is_stopped_says_that_it_goes_on(
+    target: str,
+    arguments: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"contextwise.{target}", stop)
+    monkeypatch.setattr("sys.set_int_max_str_digits", lambda _: None)  # it would outlive the test
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 130
+    words = "interrupted; what is done is kept in kept, and the same command goes on\n"
+    assert capsys.readouterr().err.endswith(words)
 
 
 def test_what_is_no_share_is_not_called_one() -> None:

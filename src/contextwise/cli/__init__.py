@@ -136,8 +136,8 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(f"{message}{'' if message.endswith('?') else '.'} {_where_to_look(error)}")
     except click.ClickException as error:
         _fail(error.format_message())
-    except click.Abort:
-        click.echo("interrupted", err=True)
+    except click.Abort as stop:  # its words, if it has some, say what is kept
+        click.echo(f"interrupted{stop}", err=True)
         sys.exit(130)
     except MemoryError:
         _fail("there is not enough memory for this")

@@ -9,6 +9,7 @@ import click
 
 from contextwise.cli.models import complete_model, load
 from contextwise.cli.options import cluster_option, jobs_option
+from contextwise.cli.output import kept_in
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ def kl(
     else:
         wanted = settings.configuration_of(None if model is None else load(model), **given)
     wanted = wanted.quick() if quick else wanted
-    _tell(run_kl(wanted, folder, n_jobs=jobs, cluster=cluster, show_progress=True))
+    with kept_in(folder):
+        _tell(run_kl(wanted, folder, n_jobs=jobs, cluster=cluster, show_progress=True))
     click.echo(publish(folder), nl=False)
     click.echo(f"figures, tables and summary are in {Path(folder)}", err=True)
 
@@ -165,7 +167,8 @@ def learners(
     given = _given(changed, config, quick=quick)
     wanted = settings.configuration_of(**given) if config is None else settings.from_toml(config)
     wanted = wanted.quick() if quick else wanted
-    _tell(run_learners(wanted, folder, n_jobs=jobs, cluster=cluster, show_progress=True))
+    with kept_in(folder):
+        _tell(run_learners(wanted, folder, n_jobs=jobs, cluster=cluster, show_progress=True))
     click.echo(publish(folder), nl=False)
     click.echo(f"figures, tables and page are in {Path(folder)}", err=True)
 

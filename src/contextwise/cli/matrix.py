@@ -19,7 +19,7 @@ from contextwise.cli.options import (
     seed_option,
     time_limit_option,
 )
-from contextwise.cli.output import check_out
+from contextwise.cli.output import check_out, kept_in
 from contextwise.cli.restrictions import (
     NOTHING_LEFT,
     Asked,
@@ -116,17 +116,18 @@ def matrix(
         )
         _show_estimates(estimated, seed, out, as_csv, as_json)
         return
-    found = distance_matrix(
-        given,
-        names=models,
-        store=store,
-        engine=engine or DEFAULT,
-        n_jobs=jobs,
-        cluster=cluster,
-        show_progress=True,
-        time_limit=time_limit,
-        **asked.of(given[0].domain),
-    )
+    with kept_in(store):
+        found = distance_matrix(
+            given,
+            names=models,
+            store=store,
+            engine=engine or DEFAULT,
+            n_jobs=jobs,
+            cluster=cluster,
+            show_progress=True,
+            time_limit=time_limit,
+            **asked.of(given[0].domain),
+        )
     if not found.total:
         raise ContextwiseError(NOTHING_LEFT)
     if as_json:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -38,6 +39,20 @@ def estimate_record(estimate: Estimate) -> dict[str, object]:
         "standard_error": estimate.standard_error,
         "how": estimate.how,
     }
+
+
+@contextmanager
+def kept_in(folder: str | None) -> Iterator[None]:
+    """Say after Ctrl-C that the work goes on later, if there is a folder that keeps it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if folder is None:
+            raise
+        click.echo(err=True)  # below the line of the progress, as click does it
+        raise click.Abort(
+            f"; what is done is kept in {folder}, and the same command goes on"
+        ) from None
 
 
 def check_out(path: str, suffixes: Sequence[str], *, packed: bool = False) -> str:

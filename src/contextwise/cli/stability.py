@@ -20,7 +20,7 @@ from contextwise.cli.options import (
     top_option,
     typed_flags,
 )
-from contextwise.cli.output import check_out, print_csv, print_json
+from contextwise.cli.output import check_out, kept_in, print_csv, print_json
 from contextwise.cli.restrictions import NOTHING_LEFT
 from contextwise.errors import ContextwiseError
 from contextwise.learning.registry import LEARNERS, learner_named
@@ -152,18 +152,19 @@ def stability(
     rows = load_data(data, None if domain_from is None else load(domain_from).domain)
     if len(rows.domain) < 2:
         raise ContextwiseError(NOTHING_LEFT)
-    found = resample(
-        rows,
-        maker,
-        resamples=resamples,
-        how=how,
-        share=share,
-        folder=folder,
-        rng=seed,
-        n_jobs=jobs,
-        cluster=cluster,
-        show_progress=True,
-    )
+    with kept_in(folder):
+        found = resample(
+            rows,
+            maker,
+            resamples=resamples,
+            how=how,
+            share=share,
+            folder=folder,
+            rng=seed,
+            n_jobs=jobs,
+            cluster=cluster,
+            show_progress=True,
+        )
     if medoid is not None:
         formats.write(found.medoid, medoid)
     agreed = None
