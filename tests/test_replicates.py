@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from scipy import stats
 
 from contextwise import Comparison, Structure, compare
@@ -366,6 +368,24 @@ def test_picture_of_critical_differences() -> None:
     two = rank_groups({"a": [1.0, 2.0], "b": [2.0, 4.0]}, metric="fp", larger_is_better=False)
     with pytest.raises(ContextwiseError, match="two groups have no critical difference"):
         plot_critical_difference(two)
+
+
+def test_bars_of_groups_that_do_not_differ_stand_apart() -> None:
+    values = {str(g): [float(g + t % 2) for t in range(6)] for g in range(5)}
+    ranking = rank_groups(values, metric="distance", larger_is_better=False)
+    axes = plot_critical_difference(ranking)
+    FigureCanvasAgg(axes.figure).draw()  # type: ignore[arg-type, no-untyped-call]
+
+    def height(place: Any) -> float:
+        """Above the bottom of the figure, in points."""
+        return float(axes.transData.transform(place)[1]) * 72 / axes.figure.dpi
+
+    bars = [line for line in axes.lines if line.get_linewidth() == 2.5]
+    heights = [height(np.asarray(line.get_xydata())[0]) for line in bars]
+    assert len(heights) == len(ranking.alike()) > 1
+    assert all(above - below > 5 for above, below in pairwise(heights))
+    names = [height(text.get_position()) for text in axes.texts[1:]]
+    assert min(heights) - max(names) > 8  # no bar runs through a name
 
 
 def test_latex_is_escaped() -> None:

@@ -13,8 +13,8 @@ from contextwise.report.plots.figures import COLUMN, new_axes, styled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STEP = 0.32
-"""The height of one group, in inches."""
+STEP, BAR = 0.32, 0.4
+"""The height of one group, in inches, and the share of it from one bar to the next."""
 
 
 @styled
@@ -48,29 +48,32 @@ def plot_critical_difference(ranking: Ranking, *, axes: Axes | None = None) -> A
     """
     if ranking.critical_difference is None:
         raise ContextwiseError("two groups have no critical difference; compare three or more")
-    groups = ranking.groups
-    axes = axes or new_axes(COLUMN, 0.7 + STEP * len(groups))
+    groups, bars = ranking.groups, ranking.alike()
+    down = BAR * max(len(bars) - 1, 0)  # the groups stand below all bars
+    axes = axes or new_axes(COLUMN, 0.7 + STEP * (len(groups) + down))
     axes.plot([1, 1 + ranking.critical_difference], [-0.9, -0.9], color="black", linewidth=1.5)
     axes.text(1, -1.05, f"critical difference {ranking.critical_difference:.2f}", va="bottom")
     for place, (group, rank) in enumerate(zip(groups, ranking.ranks, strict=True)):
-        axes.plot([rank, rank], [0, place + 1], color="#999999", linewidth=0.6)
-        axes.plot([rank], [place + 1], "o", color="#0072B2", markersize=4)
+        row = place + 1 + down
+        axes.plot([rank, rank], [0, row], color="#999999", linewidth=0.6)
+        axes.plot([rank], [row], "o", color="#0072B2", markersize=4)
         left = rank > (1 + len(groups)) / 2
         label = f"{name(group, 24)}  {rank:.2f}"
         axes.text(
             rank + (-0.08 if left else 0.08),
-            place + 1,
+            row,
             label,
             ha="right" if left else "left",
             va="center",
+            bbox={"facecolor": "white", "pad": 0.5, "linewidth": 0},  # lines end beside it
         )
     at = dict(zip(groups, ranking.ranks, strict=True))
-    for height, alike in enumerate(ranking.alike()):
-        y = 0.25 + 0.18 * height
+    for height, alike in enumerate(bars):
+        y = 0.25 + BAR * height
         ends = [at[alike[0]] - 0.03, at[alike[-1]] + 0.03]
         axes.plot(ends, [y, y], color="black", linewidth=2.5)
     axes.set_xlim(0.7, len(groups) + 0.3)
-    axes.set_ylim(len(groups) + 0.6, -1.9)
+    axes.set_ylim(len(groups) + down + 0.6, -1.9)
     axes.xaxis.tick_top()
     metric = metric_label(ranking.metric)
     axes.xaxis.set_label_position("top")
