@@ -101,10 +101,10 @@ def effects(rows: Iterable[Mapping[str, Any]]) -> list[Effect]:
 def _effect(found: Means, side: str, size: int) -> Effect:
     rng = np.random.default_rng(0)
     x, y = found.percentage, found.mean
-    resampled = [rng.integers(len(x), size=len(x)) for _ in range(BOOTSTRAPS)]
-    slope = _slope(x, y)
+    resampled = rng.integers(len(x), size=(BOOTSTRAPS, len(x)))
+    slope = float(_slope(x, y))
     fifth = max(1, len(x) // 5)
-    singles = [_rank(x, one) for one in found.single]
+    singles = [float(_rank(x, one)) for one in found.single]
     spread = float(found.deviation.mean())
     return Effect(
         side=side,
@@ -112,31 +112,40 @@ def _effect(found: Means, side: str, size: int) -> Effect:
         structures=len(x),
         lowest_kl=float(y[:fifth].mean()),
         highest_kl=float(y[-fifth:].mean()),
-        rank=_rank(x, y),
-        rank_interval=_interval([_rank(x[k], y[k]) for k in resampled]),
+        rank=float(_rank(x, y)),
+        rank_interval=_interval(_rank(x[resampled], y[resampled])),
         single_ranks=(min(singles), max(singles)),
         slope=slope,
-        slope_interval=_interval([_slope(x[k], y[k]) for k in resampled]),
+        slope_interval=_interval(_slope(x[resampled], y[resampled])),
         slope_over_spread=slope * float(x.max() - x.min()) / spread if spread else float("nan"),
     )
 
 
-def _rank(x: FloatArray, y: FloatArray) -> float:
-    """Spearman's rank correlation; 0 where one side does not vary."""
+def _rank(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Spearman's rank correlation along the last axis; 0 where one side does not vary."""
     rankdata = require("scipy.stats", "distributions").rankdata
-    a, b = rankdata(x), rankdata(y)
-    if a.std() == 0 or b.std() == 0:
-        return 0.0
-    return float(np.corrcoef(a, b)[0, 1])
+    a, b = (_centred(rankdata(values, axis=-1)) for values in (x, y))
+    return _quotient((a * b).sum(axis=-1), np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1)))
 
 
-def _slope(x: FloatArray, y: FloatArray) -> float:
-    centred = x - x.mean()
-    square = float(centred @ centred)
-    return float(centred @ y) / square if square else 0.0
+def _slope(x: FloatArray, y: FloatArray) -> FloatArray:
+    """The slope of the line through points along the last axis; 0 where x does not vary."""
+    a = _centred(x)
+    return _quotient((a * y).sum(axis=-1), (a * a).sum(axis=-1))
 
 
-def _interval(values: list[float]) -> Interval:
+def _centred(values: FloatArray) -> FloatArray:
+    found: FloatArray = values - values.mean(axis=-1, keepdims=True)
+    return found
+
+
+def _quotient(above: FloatArray, below: FloatArray) -> FloatArray:
+    """A quotient, or 0 where it would be one by 0."""
+    found: FloatArray = np.divide(above, below, out=np.zeros_like(below), where=below > 0)
+    return found
+
+
+def _interval(values: FloatArray) -> Interval:
     low, high = np.percentile(values, [2.5, 97.5])
     return float(low), float(high)
 
