@@ -126,6 +126,7 @@ def test_a_grid_is_tried_and_the_best_is_written(train: str, tmp_path: Path) -> 
         (["--refit", "l7"], "'l7' is not 'l1'"),
         (["--l1", "5"], "--l1 goes with --refit"),
         (["--grid", "penalty=1,5", "--l2", "1"], "--l2 goes with --refit"),
+        (["--grid", "penalty=1,5", "--penalty", "3"], "--penalty has one value, and --grid others"),
     ],
 )
 def test_wrong_options_are_said(

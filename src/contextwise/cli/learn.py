@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from contextwise.cli.models import load, load_data
-from contextwise.cli.options import DOMAIN_FROM, refuse_alone
+from contextwise.cli.options import DOMAIN_FROM, refuse_alone, typed_flags
 from contextwise.learning.registry import LEARNERS, learner_named
 
 if TYPE_CHECKING:
@@ -226,6 +226,8 @@ def _selected(
     if by == "pseudo-likelihood" and valid is None:
         raise click.UsageError("to select by pseudo-likelihood give other rows with --valid")
     values = once([_grid_values(learner, text) for text in grid], "--grid")
+    for flag in typed_flags(click.get_current_context(), list(values)):
+        raise click.UsageError(f"{flag} has one value, and --grid others; give one of the two")
     found = select(learner, values, rows, valid=valid, by=by, show_progress=True)
     click.echo(_choices(found), err=True)
     chosen: Learner = found.learner
