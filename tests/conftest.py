@@ -39,9 +39,12 @@ TINY = "auto, tiny budget"
 """The portfolio with a budget that nearly every cover exceeds, so that every path is taken."""
 
 
-@pytest.fixture(scope="session", params=[*ENGINES, TINY])
+@pytest.fixture(scope="module", params=[*ENGINES, TINY])
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Every engine by name: a test that takes it is a law of all of them."""
+    """Every engine by name: a test that takes it is a law of all of them.
+
+    It ends with its module, so that no test elsewhere meets the tiny budget.
+    """
     name = "auto" if request.param == TINY else request.param
     reason = ENGINES[name].missing()
     if reason:
@@ -53,7 +56,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
         yield name
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def wide_engine(engine: str) -> str:
     """The engines that are meant for many variables."""
     if engine == "enumerate":
