@@ -164,7 +164,8 @@ def test_acyclic_trees_have_an_order(twin: Any, data: Data, given_rules: Rules) 
     # What is still not split could only be split by closing a cycle, or gains too little.
     for tree in trees:
         assert all(v != tree.target for v in tree.variables.tolist())
-    assert log_partition(network_of(data.domain, trees, given_rules.prior)) == pytest.approx(0)
+    if math.prod(cards) <= 10**7:  # the sum over all states can be taken
+        assert log_partition(network_of(data.domain, trees, given_rules.prior)) == pytest.approx(0)
 
 
 def test_acyclic_growth_takes_the_best_split_of_all_first() -> None:
