@@ -218,6 +218,26 @@ def test_draws_are_uniform_over_relabellings() -> None:
     assert all(60 < count < 140 for count in seen.values())
 
 
+@pytest.mark.parametrize("null", NULLS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"contexts": "canonical"},
+        {"pairs": [("v0", "v2")]},
+        {"weights": {"v0": ["1/3", "2/3"]}},
+    ],
+)
+@given(pair=models([(2, 2, 2), (2, 3, 2), (2, 2, 2, 3)]))
+@settings(max_examples=15)
+def test_every_draw_is_a_comparison(null: Null, options: dict[str, Any], pair: Models) -> None:
+    true, guess = pair
+    found = chance(true, guess, null=null, draws=4, rng=3, **options)
+    generators = np.random.default_rng(3).spawn(4)
+    drawn = [Structure(true.domain, draw_features(guess.features, null, g)) for g in generators]
+    assert list(found.distances) == [compare(true, one, **options).distance for one in drawn]
+
+
 TRUE = Structure({"A": 2, "B": 3, "C": 2, "D": 2}, ["A=1 & B=1 & C=1", "B!=0 & C=0 & D=1"])
 GUESS = Structure(TRUE.domain, ["A=1 & B=1 & C=1 & D=1", "B=2 & C=0 & D=1"])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,10 +18,10 @@ from contextwise.comparison.confusion import Number
 from contextwise.counting import ObjectArray, get_engine
 from contextwise.counting.covered import covered_pairs
 from contextwise.counting.extraction import ValueWeights, contexts_of_pairs
-from contextwise.counting.pair_counts import count_rows
+from contextwise.counting.pair_counts import PairCounts, count_rows
 from contextwise.counting.redrawn import count_redrawn
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.nulls import Null, draw_features, draw_value_sets
+from contextwise.evaluation.nulls import Null, draw_features, draw_moved, draw_value_sets
 from contextwise.execution.maps import choose_map
 from contextwise.execution.progress import Progress, progress_of
 from contextwise.models.features import Features, IntArray
@@ -90,16 +90,33 @@ class DrawQuestion:
         return distances if self.shares is None else distances / self._sizes(self.pairs)
 
     def _draw_one(self, generator: np.random.Generator) -> ObjectArray:
-        drawn = draw_features(self.guess, self.null, generator)
         if not self.moves:
-            return self._counted(drawn, self.pairs)
-        n = len(drawn.cardinalities)
-        hit = np.isin(self.pairs @ (n, 1), covered_pairs(drawn) @ (n, 1))
+            return self._counted(draw_features(self.guess, self.null, generator), self.pairs)
+        drawn, place = draw_moved(self.guess, generator)
+        own, sizes = self._own
+        code = (len(place), 1)
+        moved = np.sort(place[own], axis=1) @ code
+        _, here, there = np.intersect1d(self.pairs @ code, moved, return_indices=True)
         distances = self.deps.copy()
-        distances[hit] = self._counted(drawn, self.pairs[hit])
+        if sizes is not None:  # where the true model has nothing, the distance is what moved there
+            distances[here] = sizes[there]
+            here = here[self.deps[here] != 0]
+        distances[here] = self._counted(drawn, self.pairs[here])
         return distances
 
-    def _counted(self, drawn: Features, pairs: IntArray) -> ObjectArray:
+    @cached_property
+    def _own(self) -> tuple[IntArray, ObjectArray | None]:
+        """The pairs that the guess covers, and in how many contexts each depends.
+
+        Variables of equal cardinality take this number with them. Where contexts do not count
+        alike they do not, and there is None.
+        """
+        pairs = covered_pairs(self.guess)
+        if self.rows is not None or self.shares is not None:
+            return pairs, None
+        return pairs, self._counts(self.guess, pairs).lower[:, 1]
+
+    def _counts(self, drawn: Features, pairs: IntArray) -> PairCounts:
         if self.rows is not None:
             counts = count_rows(self.true, drawn, pairs, self.rows, canonical=self.canonical)
         else:
@@ -113,7 +130,10 @@ class DrawQuestion:
             )
         if counts.interrupted:
             raise KeyboardInterrupt
-        a, b, both = counts.lower.T
+        return counts
+
+    def _counted(self, drawn: Features, pairs: IntArray) -> ObjectArray:
+        a, b, both = self._counts(drawn, pairs).lower.T
         distances: ObjectArray = 2 * both - a - b
         return distances if self.shares is None else distances / self._sizes(pairs)
 

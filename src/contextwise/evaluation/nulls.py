@@ -167,17 +167,43 @@ def _draw_states(features: Features, generator: np.random.Generator) -> Features
 
 
 def _draw_variables(features: Features, generator: np.random.Generator) -> Features:
+    return draw_moved(features, generator)[0]
+
+
+def draw_moved(features: Features, generator: np.random.Generator) -> tuple[Features, IntArray]:
+    """One guess by chance of the null ``"variables"``, and where each variable went.
+
+    Parameters
+    ----------
+    features : those of the guess
+    generator : where randomness comes from
+
+    Returns
+    -------
+    Features
+    array of int
+        For each variable, the one whose place it took.
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> model = Structure({"A": 2, "B": 3, "C": 2}, ["A=1 & B!=2", "B=0 & C=1"])
+    >>> drawn, place = draw_moved(model.features, np.random.default_rng(3))
+    >>> Structure(model.domain, drawn), place.tolist()
+    (Structure(3 variables, 2 features: B!=2 & C=1; A=1 & B=0), [2, 1, 0])
+    """
     cards = features.cardinalities
     place = np.arange(len(cards))
     for cardinality in np.unique(cards).tolist():
         own = np.flatnonzero(cards == cardinality)
         place[own] = generator.permutation(own)
     variables = place[features.variables]
-    order = np.lexsort((variables, features.owners))
+    # Features are in order already, which a stable sort makes use of.
+    order = np.argsort(features.owners * len(cards) + variables, kind="stable")
     moved = Features(
         cards, features.starts, variables[order].astype(np.int32), features.values[order]
     )
-    return _draw_states(moved, generator)
+    return _draw_states(moved, generator), place
 
 
 def _draw_values(features: Features, generator: np.random.Generator) -> Features:
