@@ -15,7 +15,7 @@ KERNEL = "src/contextwise/counting/kernel"
 kernel = Pybind11Extension(
     "contextwise.counting._kernel",
     [f"{KERNEL}/module.cpp"],
-    depends=sorted(glob(f"{KERNEL}/*.hpp")),
+    depends=[*sorted(glob(f"{KERNEL}/*.hpp")), "src/contextwise/counting/python_values.hpp"],
     cxx_std=20,
     extra_compile_args=["/O2"] if sys.platform == "win32" else ["-O3", "-pthread"],
     extra_link_args=[] if sys.platform == "win32" else ["-pthread"],

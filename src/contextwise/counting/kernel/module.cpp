@@ -1,13 +1,10 @@
 // The skin between Python and the kernel: arrays in, exact ints out, Ctrl-C and progress passed on.
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -19,6 +16,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "../python_values.hpp"
 #include "assertions.hpp"
 #include "bigint.hpp"
 #include "budget.hpp"
@@ -38,91 +36,6 @@ namespace py = pybind11;
 using namespace contextwise;
 
 namespace {
-
-template <class T>
-using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
-using Model = std::tuple<Array<std::int64_t>, Array<std::int32_t>, Array<u64>>;
-
-FeatureArrays arrays_of(const Model& model) {
-  const auto& [starts, variables, values] = model;
-  return {starts.data(), variables.data(), values.data(),
-          static_cast<std::size_t>(starts.size() - 1), static_cast<std::size_t>(values.shape(1))};
-}
-
-// Integers as rows of words, the lowest first.
-std::vector<Natural> naturals_of(const Array<u64>& rows) {
-  std::vector<Natural> result;
-  if (rows.ndim() != 2) return result;
-  const auto width = static_cast<std::size_t>(rows.shape(1));
-  for (py::ssize_t k = 0; k < rows.shape(0); ++k)
-    result.emplace_back(std::span<const u64>(rows.data(k, 0), width));
-  return result;
-}
-
-// Exact numbers as ints. Numbers recur from pair to pair (all contexts, none): the last few are
-// kept.
-class Integers {
- public:
-  PyObject* of(const Natural& value) {
-    for (const auto& [known, made] : last_)
-      if (made && *known == value) return made.inc_ref().ptr();
-    auto& [known, made] = last_[next_++ % last_.size()];
-    known = &value;
-    made = py::reinterpret_steal<py::object>(fresh(value));
-    return made.inc_ref().ptr();
-  }
-
- private:
-  PyObject* fresh(const Natural& value) {
-    if (value.words().size() <= 1)
-      return checked(PyLong_FromUnsignedLongLong(value.is_zero() ? 0 : value.words()[0]));
-    if constexpr (std::endian::native == std::endian::little)
-      return from_bytes(reinterpret_cast<const unsigned char*>(value.words().data()),
-                        8 * value.words().size());
-    std::vector<unsigned char> bytes;
-    for (u64 word : value.words())
-      for (int k = 0; k < 8; ++k) bytes.push_back(static_cast<unsigned char>(word >> 8 * k));
-    return from_bytes(bytes.data(), bytes.size());
-  }
-  static PyObject* from_bytes(const unsigned char* bytes, std::size_t count) {
-#if PY_VERSION_HEX >= 0x030d0000
-    return checked(PyLong_FromUnsignedNativeBytes(bytes, count, Py_ASNATIVEBYTES_LITTLE_ENDIAN));
-#else
-    return checked(_PyLong_FromByteArray(bytes, count, 1, 0));
-#endif
-  }
-  static PyObject* checked(PyObject* made) {
-    if (!made) throw py::error_already_set();
-    return made;
-  }
-
-  std::array<std::pair<const Natural*, py::object>, 4> last_;
-  std::size_t next_ = 0;
-};
-
-py::object integer(const Natural& value) {
-  return py::reinterpret_steal<py::object>(Integers().of(value));
-}
-
-// A row of three ints for each of these pairs; `make` gives the new reference of one.
-template <class Make>
-py::array integers(const std::vector<PairSizes>& found, const std::vector<std::int64_t>& rows,
-                   Make make) {
-  py::array table(py::dtype("O"),
-                  std::vector<py::ssize_t>{static_cast<py::ssize_t>(rows.size()), 3});
-  auto** cell = static_cast<PyObject**>(table.mutable_data());
-  for (std::int64_t k : rows)
-    for (const Interval<Natural>& size : found[static_cast<std::size_t>(k)].sizes) {
-      Py_XDECREF(*cell);
-      *cell++ = make(size);
-    }
-  return table;
-}
-
-template <class T>
-py::array_t<T> array_of(const std::vector<T>& values) {
-  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
-}
 
 Clock::time_point deadline_in(std::optional<double> seconds) {
   if (!seconds) return Clock::time_point::max();
@@ -161,28 +74,21 @@ py::tuple count_uncovered(const std::vector<u32>& start, const Array<u64>& weigh
 
 py::dict result_of(const PairCounter& counter, bool interrupted) {
   const std::vector<PairSizes>& found = counter.found();
-  std::vector<std::int64_t> all(found.size()), open;
-  std::iota(all.begin(), all.end(), std::int64_t{0});
-  std::ranges::copy_if(all, std::back_inserter(open),
-                       [&](auto k) { return !found[static_cast<std::size_t>(k)].closed(); });
+  std::vector<std::int64_t> open;
+  for (std::size_t k = 0; k < found.size(); ++k)
+    if (!found[k].closed()) open.push_back(static_cast<std::int64_t>(k));
   py::dict result;
   Integers made;
-  result["lower"] = integers(found, all, [&](const auto& size) { return made.of(size.low); });
+  result["lower"] = table_of(
+      found.size(), 3, [&](auto k, auto union_) { return made.of(found[k].sizes[union_].low); });
   result["open"] = array_of(open);
-  result["upper"] =
-      integers(found, open, [](const auto& size) { return integer(size.high()).release().ptr(); });
+  result["upper"] = table_of(open.size(), 3, [&](auto k, auto union_) {
+    const PairSizes& own = found[static_cast<std::size_t>(open[k])];
+    return integer(own.sizes[union_].high()).release().ptr();
+  });
   result["interrupted"] = interrupted;
   result["nodes"] = counter.nodes();
   result["extracting"] = counter.seconds_of_indexing();
-  return result;
-}
-
-std::vector<Pair> pairs_of(const Array<std::int64_t>& pairs) {
-  std::vector<Pair> result;
-  result.reserve(static_cast<std::size_t>(pairs.shape(0)));
-  const std::int64_t* const flat = pairs.data();
-  for (py::ssize_t k = 0; k < pairs.shape(0); ++k)
-    result.push_back({static_cast<u32>(flat[2 * k]), static_cast<u32>(flat[2 * k + 1])});
   return result;
 }
 
@@ -291,15 +197,9 @@ py::tuple count_redrawn(const std::vector<std::int64_t>& cardinalities,
       return !interrupted;
     });
   }
-  py::array table(py::dtype("O"), std::vector<py::ssize_t>{static_cast<py::ssize_t>(draws),
-                                                           static_cast<py::ssize_t>(count)});
-  auto** cell = static_cast<PyObject**>(table.mutable_data());
   Integers made;
-  for (std::size_t d = 0; d < draws; ++d)
-    for (std::size_t k = 0; k < count; ++k) {
-      Py_XDECREF(*cell);
-      *cell++ = made.of(counter->distance(k, d));
-    }
+  const py::array table = table_of(
+      draws, count, [&](auto draw, auto pair) { return made.of(counter->distance(pair, draw)); });
   std::vector<std::int64_t> open;
   for (const auto& [pair, draw] : counter->open()) open.insert(open.end(), {pair, draw});
   return py::make_tuple(table, array_of(open), interrupted);
