@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.cases import Models
 from benchmarks.measure import Figure, Line, Measurement, at_most, timed
-from contextwise.formats import libra_grammar
+from contextwise.formats import libra as libra_grammar
 from contextwise.formats.reading import Source
 
 REAL = [("nips.dttree-ps5", "nips.dt-ps2"), ("moviereview.cl", "moviereview.dttree-ps5")]

@@ -17,8 +17,8 @@ from benchmarks.cases import Case, Models
 from benchmarks.families import SEED
 from benchmarks.measure import Line, Measurement, at_least, at_most
 from contextwise.counting import Cover, auto, native
-from contextwise.counting.cnf import uncovered_formula
 from contextwise.counting.extraction import CoverSource
+from contextwise.counting.ganak import uncovered_formula
 
 LIST = Path(__file__).parent.parent / "hard_covers.json"
 MOST = 100

@@ -11,7 +11,7 @@ Five kinds of truth, each drawn anew in every repeat:
 - **grown**: the paper's model grown to nine variables with two flags of three values;
 - **network**: a random Bayesian network of eight variables with context-specific tables.
 
-The last two (see `contextwise.studies.truths`) were added when the learners were finished: nothing
+The last two (see `contextwise.truths.named`) were added when the learners were finished: nothing
 in them was decided after a look at these.
 
 Rows are drawn independently from the exact distribution, and the learners have their default
@@ -36,11 +36,11 @@ from benchmarks.measure import Figure, Line, Measurement, at_most
 from contextwise import Domain, LogLinear, Structure, compare
 from contextwise.convert import from_canonical, from_graph
 from contextwise.distributions import probabilities
-from contextwise.examples import load
 from contextwise.learning import CSPC, LEARNERS, Data, Learner, learner_named
-from contextwise.learning.generate import random_structure
 from contextwise.models.structure import structure_of
-from contextwise.studies.truths import strong_weights, truth_named
+from contextwise.truths.bundled import load
+from contextwise.truths.generate import random_structure
+from contextwise.truths.named import strong_weights, truth_named
 
 SIZES = (50, 200, 1000, 5000, 20_000, 100_000)
 REPEATS = 5

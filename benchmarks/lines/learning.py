@@ -28,8 +28,8 @@ from contextwise import LogLinear, distance, read
 from contextwise.distributions import cmll, mean_log_likelihood, sample
 from contextwise.errors import require
 from contextwise.learning import AcyclicTrees, ChowLiu, Data, Trees, as_data, growth
+from contextwise.learning.chow_liu import mutual_information
 from contextwise.learning.growth import Rules
-from contextwise.learning.marginals import mutual_information
 from contextwise.models.structure import structure_of
 
 TREES = {

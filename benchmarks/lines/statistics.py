@@ -20,9 +20,9 @@ from benchmarks.measure import Figure, Line, Measurement, at_least, at_most
 from contextwise import Domain, LogLinear, Structure, compare, read
 from contextwise.distributions import sample
 from contextwise.evaluation import chance, check
-from contextwise.evaluation.nulls import NULLS
-from contextwise.learning.generate import random_structure
+from contextwise.evaluation.chance import NULLS
 from contextwise.models.structure import structure_of
+from contextwise.truths.generate import random_structure
 
 PAIRS = {
     "real": ("plants.dt-ps10", "plants.dtsl-ps10-l1_5-nz"),

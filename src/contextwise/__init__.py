@@ -8,23 +8,22 @@ files (`read`), from other packages (`convert`), or from features (`Structure`).
 # first used, so that ``import contextwise`` and the command line start at once. To add one, write
 # it in the block for type checkers and in the table of homes.
 
-from importlib import import_module
-
 TYPE_CHECKING = False  # checkers take it as true; `typing` has it too, and takes 10 ms to load
 
 if TYPE_CHECKING:
-    from contextwise import convert, distributions, examples
+    from contextwise import convert, distributions
     from contextwise.comparison.compare import Comparison, compare, distance
     from contextwise.comparison.explain import explain
-    from contextwise.comparison.many import compare_many, distance_matrix
+    from contextwise.comparison.matrix import compare_many, distance_matrix
     from contextwise.comparison.neighbours import farthest_first, medoid, nearest
     from contextwise.comparison.sketch import sketch
     from contextwise.comparison.track import Tracker, track
-    from contextwise.evaluation.scores import score
+    from contextwise.evaluation.score import score
     from contextwise.formats import read, write
     from contextwise.independence import is_independent
     from contextwise.models.domain import Domain
     from contextwise.models.structure import LogLinear, Structure
+    from contextwise.truths import bundled as examples
 
     __version__: str
 
@@ -54,25 +53,25 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Comparison": "comparison.comparison",
+    "Comparison": "comparison.compare",
     "Domain": "models.domain",
     "LogLinear": "models.structure",
     "Structure": "models.structure",
     "Tracker": "comparison.track",
     "compare": "comparison.compare",
-    "compare_many": "comparison.many",
+    "compare_many": "comparison.matrix",
     "convert": "convert",
     "distance": "comparison.compare",
-    "distance_matrix": "comparison.many",
+    "distance_matrix": "comparison.matrix",
     "distributions": "distributions",
-    "examples": "examples",
+    "examples": "truths.bundled",
     "explain": "comparison.explain",
     "farthest_first": "comparison.neighbours",
     "is_independent": "independence",
     "medoid": "comparison.neighbours",
     "nearest": "comparison.neighbours",
     "read": "formats",
-    "score": "evaluation.scores",
+    "score": "evaluation.score",
     "sketch": "comparison.sketch",
     "track": "comparison.track",
     "write": "formats",
@@ -80,11 +79,6 @@ _HOMES = {
 """The module of each name; a module that is exported as a whole is its own home."""
 
 if not TYPE_CHECKING:
-    from contextwise.execution.loading import lazy_names
+    from contextwise.support.loading import lazy_names
 
-    _get, __dir__ = lazy_names(__name__, _HOMES, globals())
-
-    def __getattr__(name: str) -> object:
-        if name == "__version__":
-            return import_module("importlib.metadata").version(__name__)
-        return _get(name)
+    lazy_names(__name__, _HOMES)

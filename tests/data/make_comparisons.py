@@ -15,8 +15,8 @@ import numpy as np
 
 from contextwise import Domain, Structure, compare
 from contextwise.comparison.pairs import Contexts
-from contextwise.learning.generate import perturb, random_structure
 from contextwise.testing import brute_force
+from contextwise.truths.generate import perturb, random_structure
 
 PLACE = Path(__file__).with_name("comparisons.jsonl")
 BOTH: tuple[Contexts, ...] = ("fully-contextualized", "canonical")

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import click
 
 from contextwise.errors import ContextwiseError
-from contextwise.models.notation import printable
+from contextwise.support.formatting import printable
 
 COMMANDS: dict[str, str] = {
     "compare": "How far guesses are from the true model.",

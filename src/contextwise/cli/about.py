@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _complete_example(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    from contextwise.examples import names
+    from contextwise.truths.bundled import names
 
     return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
 
@@ -36,7 +36,7 @@ def examples(name: str | None) -> None:
       contextwise compare lung lung-learned
       contextwise convert lung lung.json
     """
-    from contextwise.examples import describe, load, names
+    from contextwise.truths.bundled import describe, load, names
 
     if name is None:
         click.echo("\n".join(f"{known}\n{_wrapped(describe(known))}" for known in names()))
@@ -51,8 +51,8 @@ def _wrapped(text: str, indent: str = "  ") -> str:
 
 def _contents(model: Model) -> str:
     """The variables with their states, and the features, with their weights if they have any."""
-    from contextwise.models.numbers import columns
     from contextwise.models.structure import LogLinear, structure_of
+    from contextwise.support.formatting import columns
 
     structure = structure_of(model)
     domain = structure.domain
@@ -87,7 +87,7 @@ def engines(as_json: bool) -> None:
       contextwise compare true.mn learned.mn --engine branch
     """
     from contextwise.counting import DEFAULT, ENGINES
-    from contextwise.models.numbers import columns
+    from contextwise.support.formatting import columns
 
     records = [
         {

@@ -10,8 +10,7 @@ from contextwise.cli.options import options_as, seed_option
 
 if TYPE_CHECKING:
     from contextwise.comparison.question import Restriction
-    from contextwise.evaluation.chances import Chance
-    from contextwise.evaluation.nulls import Null
+    from contextwise.evaluation.chance import Chance, Null
     from contextwise.models.structure import Model
 
 OPTIONS = (

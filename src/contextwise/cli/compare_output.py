@@ -12,7 +12,7 @@ from contextwise.cli.output import print_csv
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
-    from contextwise.evaluation.chances import Chance
+    from contextwise.evaluation.chance import Chance
     from contextwise.models.structure import Model
     from contextwise.report.records import Record
 
@@ -114,7 +114,7 @@ def print_rows(true: Given, results: Sequence[Result], *, per_pair: bool) -> Non
 
 def _chance_keys(results: Sequence[Result]) -> list[str]:
     """The columns that a pair has beside chance, if that was asked for."""
-    from contextwise.evaluation.chance_result import OF_PAIR
+    from contextwise.evaluation.chance import OF_PAIR
 
     asked = any(result.chance is not None for result in results)
     return [f"chance_{key}" for key in OF_PAIR] if asked else []
@@ -197,8 +197,8 @@ def _chance_record(chance: Chance | None) -> Record:
 
 def _head(true: Given, results: Sequence[Result], zero_weights: ZeroWeights) -> str:
     """What was compared."""
-    from contextwise.models.numbers import columns, name
     from contextwise.report.notes import alignment_notes, scope_words
+    from contextwise.support.formatting import columns, name
 
     guesses = [result.guess for result in results]
     rows = [("true", _size(true))]
@@ -221,7 +221,7 @@ def _head(true: Given, results: Sequence[Result], zero_weights: ZeroWeights) -> 
 
 
 def _size(given: Given) -> str:
-    from contextwise.models.numbers import name, plural
+    from contextwise.support.formatting import name, plural
 
     variables = plural(len(given.model.domain), "variable")
     return f"{name(given.label)}: {variables}, {plural(given.features, 'feature')}"

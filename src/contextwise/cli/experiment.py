@@ -13,7 +13,7 @@ from contextwise.cli.output import kept_in
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
-    from contextwise.execution.runs import Outcome
+    from contextwise.support.store import Outcome
 
 
 out_option = click.option(
@@ -185,7 +185,7 @@ def _given(
 
 def _tell(outcome: Outcome) -> None:
     """Say what was done; units that failed are trouble."""
-    from contextwise.models.numbers import plural
+    from contextwise.support.formatting import plural
 
     click.echo(str(outcome), err=True)
     if outcome.failed:

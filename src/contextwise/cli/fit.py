@@ -93,7 +93,7 @@ def fit(
 
 def summary(found: Fit) -> str:
     """How a fit went, for people."""
-    from contextwise.models.numbers import plural
+    from contextwise.support.formatting import plural
 
     state = "converged" if found.converged else "NOT converged"
     gap = f", at most {found.gap:.1e} of it above the optimum" if found.gap < math.inf else ""

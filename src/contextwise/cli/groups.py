@@ -14,8 +14,8 @@ from contextwise.errors import ContextwiseError
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
     from contextwise.comparison.question import Restriction
-    from contextwise.evaluation.summaries import Summary
-    from contextwise.evaluation.uncertain import UncertainComparison
+    from contextwise.evaluation.compare_truths import UncertainComparison
+    from contextwise.evaluation.replicates import Summary
     from contextwise.models.structure import Model
 
 group_option = click.option(

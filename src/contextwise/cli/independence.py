@@ -81,7 +81,8 @@ def _answer_record(answer: Answer) -> dict[str, object]:
 def _answer_text(answer: Answer) -> str:
     from itertools import pairwise
 
-    from contextwise.models.notation import printable, quoted
+    from contextwise.models.notation import quoted
+    from contextwise.support.formatting import printable
 
     steps = [
         f"  {quoted(here)} – {quoted(there)}: {feature}"
@@ -180,7 +181,7 @@ def _show_pairs(pairs: Iterable[PairIndependencies], as_json: bool) -> bool:
 
 
 def _tell_unlisted(found: Independencies) -> None:
-    from contextwise.models.numbers import plural
+    from contextwise.support.formatting import plural
 
     left = {
         "in every context": found.unlisted_everywhere,
@@ -193,8 +194,8 @@ def _tell_unlisted(found: Independencies) -> None:
 
 
 def _print_pair(pair: PairIndependencies) -> None:
-    from contextwise.models.notation import printable, quoted
-    from contextwise.models.numbers import percent, plural
+    from contextwise.models.notation import quoted
+    from contextwise.support.formatting import percent, plural, printable
 
     names = printable(f"{quoted(pair.first)} and {quoted(pair.second)}")
     for one in pair:

@@ -69,8 +69,7 @@ def info(models: tuple[str, ...], format_name: str | None, as_json: bool) -> Non
 
 
 def _describe_data(names: Sequence[str], as_json: bool) -> None:
-    from contextwise.models.notation import printable
-    from contextwise.models.numbers import columns, plural
+    from contextwise.support.formatting import columns, plural, printable
 
     records = [_data_record(name) for name in names]
     if as_json:
@@ -85,8 +84,8 @@ def _describe_data(names: Sequence[str], as_json: bool) -> None:
 
 
 def _data_record(name: str) -> dict[str, Any]:
-    from contextwise.execution.files import read_bytes
-    from contextwise.formats.data import count_rows, infer_domain
+    from contextwise.data.rows import count_rows, infer_domain
+    from contextwise.support.files import read_bytes
 
     content = read_bytes(name)
     domain = infer_domain(content, name)
@@ -124,7 +123,7 @@ def _record(name: str, format_name: str | None) -> dict[str, object]:
 
 
 def _one(record: Mapping[str, object]) -> str:
-    from contextwise.models.numbers import columns
+    from contextwise.support.formatting import columns
 
     shown = {**record, "model": short_names([str(record["model"])])[0]}
     rows = [(_label(key), _cell(value)) for key, value in shown.items() if value is not None]
@@ -132,7 +131,7 @@ def _one(record: Mapping[str, object]) -> str:
 
 
 def _several(records: Sequence[Mapping[str, object]]) -> str:
-    from contextwise.models.numbers import columns
+    from contextwise.support.formatting import columns
 
     short = short_names(str(record["model"]) for record in records)
     rows = [
@@ -147,7 +146,7 @@ def _label(key: str) -> str:
 
 
 def _cell(value: object) -> str:
-    from contextwise.models.numbers import name
+    from contextwise.support.formatting import name
 
     if value is None:
         return "–"

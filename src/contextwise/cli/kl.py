@@ -79,9 +79,9 @@ def kl(
         record: dict[str, object] = {name: estimate_record(e) for name, e in estimates.items()}
         print_json(record | {"by_position": by_position})
         return
-    from contextwise.models.numbers import columns
     from contextwise.report.elements import Column, cell_text
     from contextwise.report.notes import BY_POSITION
+    from contextwise.support.formatting import columns
 
     value = Column("", "score")
     labels = ("KL(P ‖ Q)", "KL(Q ‖ P)", "Jensen-Shannon", "total variation")

@@ -20,8 +20,8 @@ from contextwise.cli.options import DOMAIN_FROM, refuse_alone, typed_flags
 from contextwise.learning.registry import LEARNERS, learner_named
 
 if TYPE_CHECKING:
+    from contextwise.data.rows import Data
     from contextwise.learning.base import Learner
-    from contextwise.learning.data import Data
     from contextwise.learning.selection import Selection
 
 RULES = ("pseudo-likelihood", "bic", "stability")
@@ -203,7 +203,7 @@ def _learn(
 def _warn_of_constants(rows: Data) -> None:
     """Say which variables show one state only: compared with a truth that has more, they fail."""
     from contextwise.models.domain import listed
-    from contextwise.models.numbers import plural
+    from contextwise.support.formatting import plural
 
     sizes = zip(rows.domain.names, rows.domain.cardinalities, strict=True)
     constant = [name for name, size in sizes if size == 1]
@@ -299,7 +299,7 @@ def named_parameter(
 
 def _choices(found: Selection) -> str:
     """The candidates as a table, the best marked."""
-    from contextwise.models.numbers import columns
+    from contextwise.support.formatting import columns
 
     names = list(found.candidates[0].parameters)
     rows = [[*names, "features", found.by, ""]]
@@ -314,7 +314,7 @@ def _choices(found: Selection) -> str:
 
 def _tell(learner: Learner, rows: Data, valid: Data | None) -> None:
     """What came out, in a few lines on standard error."""
-    from contextwise.models.numbers import plural
+    from contextwise.support.formatting import plural
 
     structure = learner.structure_
     size = f"{plural(len(structure), 'feature')}, {plural(len(structure.pairs()), 'pair')}"

@@ -28,7 +28,7 @@ from contextwise.cli.restrictions import (
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
-    from contextwise.comparison.many import DistanceMatrix
+    from contextwise.comparison.matrix import DistanceMatrix
     from contextwise.comparison.sketch import EstimatedMatrix
 
 
@@ -98,7 +98,7 @@ def matrix(
         raise click.UsageError(
             "--approximate takes none of --engine, --jobs, --cluster, --store, --time-limit"
         )
-    from contextwise.comparison.many import distance_matrix
+    from contextwise.comparison.matrix import distance_matrix
     from contextwise.counting import DEFAULT
 
     if out is not None:
@@ -153,7 +153,7 @@ def _say_ganak(found: DistanceMatrix) -> None:
 
 
 def _show(text: str, out: str | None) -> None:
-    from contextwise.execution.files import write_bytes
+    from contextwise.support.files import write_bytes
 
     if out is None:
         click.echo(text, nl=False)
@@ -178,7 +178,7 @@ def _show_estimates(
 
 def _estimates_json(matrix: EstimatedMatrix, seed: int) -> str:
     from contextwise.comparison.sketch import CONFIDENCE
-    from contextwise.execution.records import as_json
+    from contextwise.support.records import as_json
 
     low, high = matrix.interval()
     record = {
@@ -207,7 +207,7 @@ def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[Any]]:
 
 
 def _json(matrix: DistanceMatrix) -> str:
-    from contextwise.execution.records import as_json
+    from contextwise.support.records import as_json
 
     record = {
         "models": matrix.names,

@@ -19,7 +19,7 @@ from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 
 if TYPE_CHECKING:
-    from contextwise.learning.data import Data
+    from contextwise.data.rows import Data
     from contextwise.models.domain import Domain
     from contextwise.models.structure import LogLinear, Model
 
@@ -143,21 +143,21 @@ def load_weighted(name: str, *, format: str | None = None) -> LogLinear:
 
 def load_rows(path: str, domain: Domain) -> Any:
     """The rows of a data file, or of standard input for ``-``, over the domain of a model."""
-    from contextwise.formats.data import parse_rows, read_rows
+    from contextwise.data.rows import parse_rows, read_rows
 
     return read_rows(path, domain) if path != "-" else parse_rows(*_unpacked_input(), domain)
 
 
 def load_data(path: str, domain: Domain | None) -> Data:
     """The rows of a data file, or of standard input for ``-``, as learners take them."""
-    from contextwise.learning.data import as_data, parse_data
+    from contextwise.data.rows import as_data, parse_data
 
     return as_data(path, domain) if path != "-" else parse_data(*_unpacked_input(), domain)
 
 
 def _unpacked_input() -> tuple[bytes, str]:
     """What standard input holds, and how messages name it."""
-    from contextwise.execution import files
+    from contextwise.support import files
 
     name = "standard input"
     return files.unpacked(_standard_input().read(), name), name

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from contextwise.errors import ContextwiseError
-from contextwise.execution.records import as_csv, as_json
+from contextwise.support.records import as_csv, as_json
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
 
 
 def print_json(value: object) -> None:
-    """A value as JSON; see `contextwise.execution.records.as_json`."""
+    """A value as JSON; see `contextwise.support.records.as_json`."""
     click.echo(as_json(value))
 
 
@@ -75,7 +75,7 @@ def check_out(path: str, suffixes: Sequence[str], *, packed: bool = False) -> st
     Traceback (most recent call last):
     contextwise.errors.ContextwiseError: report.pdf: this command cannot write .pdf; ... .html
     """
-    from contextwise.execution.files import check_target
+    from contextwise.support.files import check_target
 
     check_target(path)
     name = path.lower().removesuffix(".gz") if packed else path.lower()

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 def _check_picture(ctx: click.Context, param: click.Parameter, path: str) -> str:
     """The path of a picture; one that cannot be written is refused before the work."""
-    from contextwise.execution.files import check_target
     from contextwise.report.plots.figures import format_of
+    from contextwise.support.files import check_target
 
     if not ctx.resilient_parsing:
         format_of(path)
@@ -319,7 +319,7 @@ def matrix(models: tuple[str, ...], out: str, asked: Asked, time_limit: float | 
     Examples:
       contextwise plot matrix *.mn --out models.pdf
     """
-    from contextwise.comparison.many import distance_matrix
+    from contextwise.comparison.matrix import distance_matrix
     from contextwise.report.plots import plot_models, save
 
     given = load_all(models, format=asked.format_name)

@@ -15,7 +15,7 @@ from contextwise.cli.restrictions import Asked, refuse_nothing, restricting_opti
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
-    from contextwise.evaluation.summaries import Summary
+    from contextwise.evaluation.replicates import Summary
 
 OPTIONS = (
     model_argument("truths", metavar="[TRUTH]...", nargs=-1),
@@ -120,8 +120,8 @@ class Ranked(NamedTuple):
         return summarize(found, truths=labels, metrics=metrics, alpha=self.alpha)
 
     def _of_table(self, table: str) -> Summary:
-        from contextwise.evaluation.results import LARGER, RANGES, SMALLER, read_results
-        from contextwise.evaluation.summaries import summarize_values
+        from contextwise.evaluation.replicates import summarize_values
+        from contextwise.evaluation.result_tables import LARGER, RANGES, SMALLER, read_results
 
         found = read_results(
             table, metrics=self.metrics, truth=self.truth_column, group=self.group_column

@@ -36,8 +36,8 @@ from contextwise.cli.stability import learner_options, make_learner
 
 if TYPE_CHECKING:
     from contextwise.comparison.question import Restriction
-    from contextwise.evaluation.check_result import Check
-    from contextwise.evaluation.stability_result import Stability
+    from contextwise.evaluation.check import Check
+    from contextwise.evaluation.stability import Stability
     from contextwise.models.domain import Domain
     from contextwise.models.structure import Model
 
@@ -116,9 +116,9 @@ def report(
     members = group_files(groups) if groups else {"": list(guesses)}
     names = [true, *(file for files in members.values() for file in files)]
     only_one_from_stdin([*names, asked.data, check_rows, stability_rows])
-    from contextwise.execution.files import write_bytes
     from contextwise.report.comparisons import Guess
     from contextwise.report.page import report_page
+    from contextwise.support.files import write_bytes
 
     first, *others = load_all(names, format=asked.format_name)
     kinds = [group for group, files in members.items() for _ in files]

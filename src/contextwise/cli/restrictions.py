@@ -94,7 +94,7 @@ def _read_weights(path: str) -> Weights:
     """Weights from a JSON file; decimals stay as they are written."""
     from decimal import Decimal
 
-    from contextwise.execution import files
+    from contextwise.support import files
 
     try:
         found = json.loads(files.read_bytes(path), parse_float=Decimal)

@@ -65,9 +65,9 @@ def sample(
       contextwise sample truth.bif -n 10000 --seed 1 --out train.data
       contextwise sample fitted.mn -n 100 --context "v0=1" --method gibbs
     """
+    from contextwise.data.rows import format_codes, format_rows
     from contextwise.distributions.sampling import draw
-    from contextwise.execution import files
-    from contextwise.formats.data import format_codes, format_rows
+    from contextwise.support import files
 
     suffix = ".csv" if out == "-" else check_out(out, [".csv", ".data"], packed=True)
     loaded = load_weighted(model, format=format_name)
@@ -96,7 +96,7 @@ def sample(
 
 def _mixing(drawn: Drawn) -> str:
     """Where the rows of Gibbs chains come from, and how well the chains mixed."""
-    from contextwise.models.numbers import plural
+    from contextwise.support.formatting import plural
 
     assert drawn.chains is not None
     chains, draws, _ = drawn.chains.shape

@@ -22,7 +22,7 @@ from contextwise.cli.restrictions import (
 )
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.scores import Score
+    from contextwise.evaluation.score import Score
 
 
 @click.command()
@@ -69,7 +69,7 @@ def score(
       contextwise score true.mn guess.mn
       contextwise score true.mn a.mn b.mn --fit train.csv --test test.csv
     """
-    from contextwise.evaluation.scores import score as score_one
+    from contextwise.evaluation.score import score as score_one
 
     only_one_from_stdin([true, *guesses, test, fit_to, asked.data])
     model = load(true, format=asked.format_name)
@@ -109,7 +109,7 @@ def score(
 
 
 def _record(name: str, score: Score) -> dict[str, object]:
-    from contextwise.evaluation.scores import DIVERGENCES, PREDICTIONS
+    from contextwise.evaluation.score import DIVERGENCES, PREDICTIONS
 
     others = (*DIVERGENCES, *PREDICTIONS)
     flat = score.record()

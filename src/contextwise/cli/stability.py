@@ -26,8 +26,8 @@ from contextwise.errors import ContextwiseError
 from contextwise.learning.registry import LEARNERS, learner_named
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.agreement import Consensus
-    from contextwise.evaluation.resampling import Stability
+    from contextwise.evaluation.consensus import Consensus
+    from contextwise.evaluation.stability import Stability
 
 
 def learner_options(required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -1,30 +1,412 @@
-"""How far apart two structures are: the confusion matrix over all pairs and contexts.
+"""The result of a comparison: counts, rates, and what is known while pairs are open.
 
-For each pair of variables the true model and the guess each have a set of contexts in which the
-pair depends. Three union sizes per pair, a = |A|, b = |B| and u = |A ∪ B|, give all four counts::
-
-    tp = a + b - u    fn = u - b    fp = u - a    tn = contexts - u
-
-and the distance is FP + FN over all pairs. It is a metric on dependency models.
+A time limit or Ctrl-C can leave pairs **open**: their unions are then known between proven bounds
+(after Ctrl-C the comparison comes with the exception, `Interrupted`).
+`Comparison.distance_bounds` is always there; whatever needs exact counts raises `OpenResult`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Unpack
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from heapq import nlargest
+from typing import TYPE_CHECKING, Any, Unpack
 
-from contextwise.comparison.comparison import COUNTS, Comparison, Interrupted
-from contextwise.comparison.confusion import Number, ZeroDivision
+import numpy as np
+
+from contextwise.comparison.confusion import (
+    Confusion,
+    ConfusionBounds,
+    Number,
+    Rates,
+    ZeroDivision,
+    confusion_bounds,
+    ratio,
+)
+from contextwise.comparison.pairs import Contexts, Pair, pair_positions
 from contextwise.comparison.question import Question, Restriction, deadline_of, pose
-from contextwise.counting import DEFAULT, PairCounts, get_engine
+from contextwise.counting import DEFAULT, ObjectArray, PairCounts, get_engine
 from contextwise.counting.extraction import contexts_of_pairs
-from contextwise.counting.pair_counts import count_rows
-from contextwise.errors import ContextwiseError
-from contextwise.execution.progress import Progress, progress_of
+from contextwise.counting.pair_counts import count_rows, tighten
+from contextwise.errors import ContextwiseError, DomainError, OpenResult, require
 from contextwise.formats import ModelLike
+from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
+from contextwise.models.structure import Structure
+from contextwise.support.formatting import is_readable, number, percent, plural
+from contextwise.support.progress import Progress, progress_of
+
+if TYPE_CHECKING:
+    import pandas
+
+    from contextwise.comparison.estimate import OpenEstimates
 
 __all__ = ["COUNTS", "Comparison", "Interrupted", "answer", "compare", "distance"]
+
+
+COUNTS = ("tp", "fn", "fp", "tn")
+
+
+def distance_bounds(unions: PairCounts) -> tuple[Number, Number]:
+    """Between which numbers the distance over all pairs lies, both included.
+
+    These are the sums of the pairs' `confusion_bounds`; equal if no pair is open.
+
+    >>> exact, least, most = ([[6, 5, 9]], [[6, 5, 6]], [[6, 5, 9]])
+    >>> distance_bounds(PairCounts(np.array(exact, object), np.array(exact, object)))
+    (7, 7)
+    >>> distance_bounds(PairCounts(np.array(least, object), np.array(most, object)))
+    (1, 7)
+    """
+    if not len(unions.open):
+        a, b, u = unions.lower.sum(axis=0).tolist() if len(unions.lower) else (0, 0, 0)
+        return 2 * u - a - b, 2 * u - a - b
+    lower, upper = tighten(unions.lower, unions.upper)
+    (a, b, u), (a_most, b_most, u_most) = lower.T, upper.T
+    low = np.maximum(u - a_most, 0) + np.maximum(u - b_most, 0)
+    high = np.minimum(u_most, 2 * u_most - a - b)
+    return low.sum(), high.sum()
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in the middle of a comparison; ``comparison`` has what is known by then.
+
+    It is a `KeyboardInterrupt`, so that Ctrl-C ends what it always ends.
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__("the comparison was interrupted")
+        self.comparison = comparison
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Rates):
+    """The confusion matrix of a guess against a true structure, per pair and in all.
+
+    Attributes
+    ----------
+    question : the two models, and what was asked of them
+    pairs : array of shape (p, 2)
+        Positions of the pairs that were asked for and that a feature of either model covers.
+    unions : the sizes of the three unions of each of these pairs, or bounds of them
+    engine : which engine was asked for; `counted` says which ones counted
+    zero_division : what a rate that would divide by zero is
+    estimates : what is estimated of open pairs, if that was asked for and there are any
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> comparison = compare("lung", "lung-learned")
+    >>> comparison.distance, comparison.pair("smoker", "asbestos"), comparison.recall
+    (2, Confusion(tp=0, fn=1, fp=0, tn=1), 0.75)
+    """
+
+    question: Question
+    pairs: IntArray
+    unions: PairCounts
+    engine: str = DEFAULT
+    zero_division: ZeroDivision = "warn"
+    estimates: OpenEstimates | None = None
+
+    # -- what was asked --------------------------------------------------------------------------
+
+    @property
+    def true(self) -> Structure:
+        """The true structure, over the domain of the comparison."""
+        return self.question.structures[0]
+
+    @property
+    def guess(self) -> Structure:
+        """The guessed structure, over the domain of the comparison."""
+        return self.question.structures[1]
+
+    @property
+    def domain(self) -> Domain:
+        """The domain over which the comparison was made."""
+        return self.question.domain
+
+    @property
+    def contexts(self) -> Contexts:
+        """What a context is."""
+        return self.question.contexts
+
+    @property
+    def by_position(self) -> bool:
+        """Whether the models were aligned by position instead of by names."""
+        return self.question.align == "position"
+
+    @property
+    def pair_count(self) -> int:
+        """The number of pairs that were asked for."""
+        return self.question.pair_count
+
+    @cached_property
+    def sizes(self) -> Sequence[Number]:
+        """What all contexts of each of `pairs` count together."""
+        return self.question.sizes(self.pairs)
+
+    @cached_property
+    def total(self) -> Number:
+        """The number of assertions, over all pairs that were asked for."""
+        return self.question.total()
+
+    # -- how it was counted ----------------------------------------------------------------------
+
+    @property
+    def counted(self) -> Mapping[str, int]:
+        """How many of the unions, three per pair, each engine counted; or observed rows did."""
+        return self.unions.counted
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """Where the time went: extracting the covers, and counting, by engine."""
+        return self.unions.seconds
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the counting."""
+        return self.unions.interrupted
+
+    @property
+    def rests_on_ganak(self) -> bool:
+        """Whether Ganak counted some of it.
+
+        Its probabilistic caching errs, its authors say, with a probability below one in a billion;
+        ``engine="native"`` is deterministic.
+        """
+        return self.counted.get("ganak", 0) > 0
+
+    # -- what is known while pairs are open ------------------------------------------------------
+
+    @property
+    def open_pairs(self) -> list[Pair]:
+        """The pairs that are not finished."""
+        names = self.pair_names()
+        return [names[k] for k in self.unions.open.tolist()]
+
+    @cached_property
+    def distance_bounds(self) -> tuple[Number, Number]:
+        """Between which numbers the distance lies, both included; equal if no pair is open."""
+        return distance_bounds(self.unions)
+
+    def pair_bounds(self, first: str, second: str) -> ConfusionBounds:
+        """Between which numbers the counts of one pair lie."""
+        k = self._place(first, second)
+        if k is None:
+            nothing = (0, 0)
+            return confusion_bounds(nothing, nothing, nothing, self._size_of(first, second))
+        return self._bounds_at(k)
+
+    def _bounds_at(self, k: int) -> ConfusionBounds:
+        a, b, u = zip(self.unions.lower[k], self.unions.upper[k], strict=True)
+        return confusion_bounds(a, b, u, self.sizes[k])
+
+    # -- the counts ------------------------------------------------------------------------------
+
+    @cached_property
+    def counts(self) -> ObjectArray:
+        """The tp, fn, fp, tn of each of `pairs`, exact: shape (p, 4)."""
+        if len(self.unions.open):
+            raise OpenResult(
+                f"{len(self.unions.open)} of {len(self.pairs)} pairs are open, among them "
+                f"{' – '.join(self.open_pairs[0])}: the distance lies between its "
+                "distance_bounds; allow more time to know it"
+            )
+        return self.known_counts
+
+    @cached_property
+    def known_counts(self) -> ObjectArray:
+        """The same as `counts` for the pairs that are finished, and None for open ones."""
+        a, b, u = self.unions.lower.T
+        contexts = np.array(self.sizes, dtype=object)
+        counts = np.stack([a + b - u, u - b, u - a, contexts - u], axis=1)
+        counts[self.unions.open] = None
+        return counts
+
+    @cached_property
+    def confusion(self) -> Confusion:
+        """The confusion matrix over all pairs; pairs that no feature covers are all TN."""
+        tp, fn, fp, _ = (sum(column) for column in self.counts.T)
+        return Confusion(tp, fn, fp, self.total - tp - fn - fp)
+
+    @property
+    def tp(self) -> Number:
+        """Contexts in which both models have the dependence, over all pairs."""
+        return self.confusion.tp
+
+    @property
+    def fn(self) -> Number:
+        """Contexts in which only the true model has the dependence."""
+        return self.confusion.fn
+
+    @property
+    def fp(self) -> Number:
+        """Contexts in which only the guess has the dependence."""
+        return self.confusion.fp
+
+    @property
+    def tn(self) -> Number:
+        """Contexts in which neither model has the dependence."""
+        return self.confusion.tn
+
+    @property
+    def distance(self) -> Number:
+        """FP + FN, the metric of the paper."""
+        return self.confusion.distance
+
+    @property
+    def normalized(self) -> float:
+        """The distance over the number of assertions, in [0, 1]."""
+        return self.confusion.normalized
+
+    @cached_property
+    def mean_pair_distance(self) -> float:
+        """The mean over pairs of their share of differing contexts: each pair counts the same."""
+        if not self.total:
+            return 0.0
+        errors = (self.counts[:, 1] + self.counts[:, 2]).tolist()
+        return sum(map(ratio, errors, self.sizes)) / self.pair_count
+
+    def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
+        """One rate by name; see `Confusion.rate`."""
+        return self.confusion.rate(
+            name, self.zero_division if zero_division is None else zero_division
+        )
+
+    def pair(self, first: str, second: str) -> Confusion:
+        """The confusion matrix of one pair."""
+        k = self._place(first, second)
+        if k is None:
+            return Confusion(0, 0, 0, self._size_of(first, second))
+        if k in self.unions.open:
+            raise OpenResult(f"the pair {first} – {second} is open; see pair_bounds")
+        return Confusion(*self.known_counts[k])
+
+    def _place(self, first: str, second: str) -> int | None:
+        """Where a pair stands among `pairs`, or None if no feature covers it."""
+        position = pair_positions(self.domain, (first, second))
+        found = np.flatnonzero((self.pairs == position).all(axis=1))
+        if len(found):
+            return int(found[0])
+        asked = self.question.asked
+        if asked is not None and not (asked == position).all(axis=1).any():
+            raise DomainError(f"this comparison leaves out the pair {first!r}, {second!r}")
+        return None
+
+    def _size_of(self, first: str, second: str) -> Number:
+        """What all contexts of a pair count together."""
+        return self.question.sizes(np.array([pair_positions(self.domain, (first, second))]))[0]
+
+    def pair_names(self) -> list[Pair]:
+        """The names of `pairs`."""
+        names = self.domain.names
+        return [(names[i], names[j]) for i, j in self.pairs.tolist()]
+
+    def worst_pairs(self, most: int = 10) -> list[tuple[Pair, Confusion]]:
+        """The pairs with the most errors, worst first; pairs without errors are left out.
+
+        Open pairs are left out, too.
+        """
+        places, errors = self._differing
+        worst = nlargest(most, range(len(errors)), key=errors.__getitem__)
+        names = self.domain.names
+        found = [(self.pairs[k], self.known_counts[k]) for k in places[worst].tolist()]
+        return [((names[i], names[j]), Confusion(*counts)) for (i, j), counts in found]
+
+    @cached_property
+    def _differing(self) -> tuple[IntArray, list[Number]]:
+        """The places of the finished pairs that differ, and the errors of each."""
+        finished = np.delete(np.arange(len(self.pairs)), self.unions.open)
+        errors = self.known_counts[finished, 1] + self.known_counts[finished, 2]
+        return finished[errors != 0], errors[errors != 0].tolist()
+
+    @property
+    def differing_pairs(self) -> int:
+        """How many of the finished pairs differ."""
+        return len(self._differing[0])
+
+    def summary(self) -> str:
+        """The comparison in plain sentences.
+
+        >>> from contextwise import Structure, compare
+        >>> true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+        >>> print(compare(true, Structure(true.domain, ["A=1 & B=1 & C=1"])).summary())
+        The models differ in 3 of 6 assertions (50 %).
+        In 1 only the guess has the dependence, in 2 only the true model has it.
+        3 of 3 pairs differ: A–B, A–C and B–C.
+        """
+        if len(self.unions.open):
+            low, high = self.distance_bounds
+            return (
+                f"The models differ in {number(low)} to {number(high)} of {number(self.total)} "
+                f"assertions.\n{len(self.unions.open):,} of {self.pair_count:,} pairs are open."
+            )
+        c, differing = self.confusion, self.differing_pairs
+        if not c.distance:
+            return f"The models agree in all {number(c.total)} assertions."
+        worst = [f"{first}–{second}" for (first, second), _ in self.worst_pairs(3)]
+        named = worst[0] if len(worst) == 1 else f"{', '.join(worst[:-1])} and {worst[-1]}"
+        return (
+            f"The models differ in {number(c.distance)} of {number(c.total)} assertions "
+            f"({percent(c.distance, c.total)}).\n"
+            f"In {number(c.fp)} only the guess has the dependence, "
+            f"in {number(c.fn)} only the true model has it.\n"
+            f"{differing:,} of {plural(self.pair_count, 'pair')} differ{'s' * (differing == 1)}"
+            + (f": {named}." if differing == len(worst) else f", {named} most.")
+        )
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The counts of each pair as a pandas DataFrame (``pip install contextwise[frames]``).
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per pair: its names, the exact counts, which can be too large for arithmetic in
+            pandas, and the share that each is of the pair's contexts, as floats.
+
+        Examples
+        --------
+        >>> from contextwise import compare
+        >>> float(compare("lung", "lung-learned").to_frame()["fp_share"].mean())
+        0.16666666666666666
+        """
+        pd = require("pandas", "frames")
+        names = self.pair_names()
+        frame: pandas.DataFrame = pd.DataFrame(self.counts, columns=list(COUNTS), dtype=object)
+        for key in COUNTS:
+            shares = [
+                ratio(count, size) if size else float("nan")
+                for count, size in zip(frame[key], self.sizes, strict=True)
+            ]
+            frame[f"{key}_share"] = np.array(shares, dtype=np.float64)
+        frame.insert(0, "second", [second for _, second in names])
+        frame.insert(0, "first", [first for first, _ in names])
+        return frame
+
+    def __repr__(self) -> str:
+        if len(self.unions.open):
+            low, high = self.distance_bounds
+            pairs = f"{len(self.unions.open)} of {len(self.pairs)} pairs open"
+            return f"Comparison(distance from {_short(low)} to {_short(high)}, {pairs})"
+        c = self.confusion
+        return (
+            f"Comparison(distance={_short(c.distance)}, normalized={c.normalized:.4g}, "
+            f"tp={_short(c.tp)}, fn={_short(c.fn)}, fp={_short(c.fp)}, tn={_short(c.tn)})"
+        )
+
+    def _repr_html_(self) -> str:
+        from contextwise.report.notebook import comparison_html
+
+        return comparison_html(self)
+
+
+def _short(value: Number) -> str:
+    """A number for a line that is read: a long one by its size alone."""
+    return str(value) if is_readable(value) else f"≈{number(value)}"
+
+
+# -- How far apart two structures are: the confusion matrix over all pairs and contexts.
 
 
 def compare(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.comparison import Comparison
+from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.pairs import Pair
 from contextwise.comparison.sketch import CONFIDENCE, IntervalEstimate, binomial_interval

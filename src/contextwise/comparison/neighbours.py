@@ -23,13 +23,21 @@ from typing import Unpack
 
 import numpy as np
 
-from contextwise.comparison.blocks import Block, count_block, count_row, counting_of
 from contextwise.comparison.confusion import Number
-from contextwise.comparison.many import DistanceMatrix, ManyOptions, distance_matrix, pose_many
+from contextwise.comparison.matrix import (
+    Block,
+    DistanceMatrix,
+    ManyOptions,
+    count_block,
+    count_row,
+    counting_of,
+    distance_matrix,
+    pose_many,
+)
 from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.errors import ContextwiseError
-from contextwise.execution.progress import Progress, part_of, progress_of
 from contextwise.formats import ModelLike
+from contextwise.support.progress import Progress, part_of, progress_of
 
 __all__ = ["Diverse", "Neighbours", "farthest_first", "medoid", "nearest"]
 

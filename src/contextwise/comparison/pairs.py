@@ -15,8 +15,7 @@ from typing import Literal
 import numpy as np
 
 from contextwise.counting.cover import Cover
-from contextwise.counting.covered import covered_pairs
-from contextwise.counting.extraction import CoverSource
+from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray

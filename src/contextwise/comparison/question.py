@@ -25,8 +25,7 @@ from contextwise.comparison.pairs import (
     asked_pairs,
     is_canonical,
 )
-from contextwise.counting.covered import covered_pairs
-from contextwise.counting.extraction import all_contexts, contexts_of_pairs
+from contextwise.counting.extraction import all_contexts, contexts_of_pairs, covered_pairs
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, ZeroWeights, as_structure
 from contextwise.models.alignment import Align, named

@@ -27,9 +27,9 @@ from contextwise.comparison.pairs import all_pairs
 from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.counting.assertions import Assertions, answers, differing, draw
 from contextwise.errors import ContextwiseError, DomainError, require
-from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray, WordArray
+from contextwise.support.progress import Progress, progress_of
 
 ASSERTIONS = 2**18
 """How many assertions a sketch has unless the caller says otherwise: an error of about 0.002."""

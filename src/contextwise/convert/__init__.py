@@ -1,19 +1,18 @@
 """Other people's representations to structures and back.
 
 Each function takes the domain (or the mapping that makes one) and the representation; each module
-teaches its representation. The rule behind all of them is in `contextwise.convert.claims`.
+teaches its representation. The rule behind all of them is in `contextwise.convert.from_claims`.
 """
 
 from contextwise.convert.bayesian import from_cpt_trees, from_ldag
+from contextwise.convert.by_values import by_values
 from contextwise.convert.canonical import from_canonical, to_graphs
-from contextwise.convert.graphs import from_graph, from_stratified
 from contextwise.convert.hierarchical import (
     from_generators,
     from_interactions,
     from_split_model,
     to_generators,
 )
-from contextwise.convert.odds_ratios import by_values
 from contextwise.convert.packages import (
     from_causal_learn,
     from_pgmpy,
@@ -22,6 +21,7 @@ from contextwise.convert.packages import (
     to_pyagrum,
 )
 from contextwise.convert.staged_trees import from_cstree, from_staged_tree
+from contextwise.convert.undirected import from_graph, from_stratified
 
 __all__ = [
     "by_values",

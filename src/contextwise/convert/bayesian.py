@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.convert.claims import CubeMap, DomainLike, cube_of, domain_of, pair_of
 from contextwise.convert.directed import Stages, all_different, from_stages
+from contextwise.convert.from_claims import CubeMap, DomainLike, cube_of, domain_of, pair_of
 from contextwise.convert.hierarchical import leaves_of
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain, listed

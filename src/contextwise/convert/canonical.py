@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.convert.claims import (
+from contextwise.convert.from_claims import (
     Claims,
     CubeMap,
     DomainLike,
@@ -33,7 +33,7 @@ from contextwise.convert.claims import (
     domain_of,
     features_for,
 )
-from contextwise.convert.graphs import GraphLike, nodes_and_edges
+from contextwise.convert.undirected import GraphLike, nodes_and_edges
 from contextwise.counting.cover import class_space
 from contextwise.counting.extraction import pair_features
 from contextwise.counting.regions import complement

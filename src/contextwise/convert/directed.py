@@ -28,7 +28,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.convert.claims import Claims, CubeMap, cubes_where, features_for
+from contextwise.convert.from_claims import Claims, CubeMap, cubes_where, features_for
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain
 from contextwise.models.factors import check_scopes

@@ -32,9 +32,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from contextwise.convert.claims import CubeMap, DomainLike, cube_of, domain_of, uncovered
-from contextwise.counting.covered import covered_pairs
-from contextwise.counting.extraction import CoverSource
+from contextwise.convert.from_claims import CubeMap, DomainLike, cube_of, domain_of, uncovered
+from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.errors import DomainError, NotRepresentable, ParseError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain, listed

@@ -22,8 +22,8 @@ from typing import Any, overload
 import numpy as np
 
 from contextwise.convert.bayesian import from_ldag
-from contextwise.convert.claims import DomainLike
-from contextwise.convert.graphs import from_graph
+from contextwise.convert.from_claims import DomainLike
+from contextwise.convert.undirected import from_graph
 from contextwise.errors import DomainError, require
 from contextwise.models.domain import Domain
 from contextwise.models.factors import Factor, factors_to_write, log_linear, numbers

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.convert.claims import DomainLike, cube_of, domain_of
 from contextwise.convert.directed import Stages, all_different, from_stages
+from contextwise.convert.from_claims import DomainLike, cube_of, domain_of
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain, listed
 from contextwise.models.features import members

@@ -32,8 +32,8 @@ from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights, cover_source
 from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
-from contextwise.execution.progress import Progress
 from contextwise.models.features import Features, IntArray
+from contextwise.support.progress import Progress
 
 
 class OutOfTime(Exception):

@@ -22,8 +22,8 @@ from typing import Any
 from contextwise.counting import auto, native
 from contextwise.counting.contract import CountUnion, get_engine
 from contextwise.counting.extraction import CoverSource, ValueWeights, sizes_of
-from contextwise.execution.progress import Progress
 from contextwise.models.features import WORD, Features, IntArray, WordArray
+from contextwise.support.progress import Progress
 
 Two = tuple[int, int]
 """The places of two models."""

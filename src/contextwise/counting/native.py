@@ -22,9 +22,9 @@ from contextwise.counting.contract import OutOfTime, OverBudget
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
 from contextwise.counting.pair_counts import ObjectArray, PairCounts, tighten
-from contextwise.execution.loading import why_not_compiled
-from contextwise.execution.progress import Progress
 from contextwise.models.features import WORD, Features, IntArray, WordArray
+from contextwise.support.loading import why_not_compiled
+from contextwise.support.progress import Progress
 
 _reason: str | None = None
 try:
@@ -236,7 +236,7 @@ def sum_distances(
 
 
 def covered_pairs(models: Sequence[Features], among: IntArray | None) -> IntArray:
-    """The pairs that some feature has in its scope: see `contextwise.counting.covered`.
+    """The pairs that some feature has in its scope: see `contextwise.counting.extraction`.
 
     Parameters
     ----------

@@ -25,9 +25,9 @@ from contextwise.distributions.elimination import log_sum_exp
 from contextwise.distributions.potentials import BoolArray, FloatArray, encode_rows, failures
 from contextwise.distributions.tables import state_count, states
 from contextwise.errors import DomainError
-from contextwise.execution.progress import Progress, progress_of
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.progress import Progress, progress_of
 
 STATES = 2**10
 """The largest state space for which Newton steps on all states pay."""

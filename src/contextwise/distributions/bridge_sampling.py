@@ -29,10 +29,10 @@ from contextwise.distributions.gibbs import Chains, Gibbs
 from contextwise.distributions.potentials import FloatArray, log_potential_of
 from contextwise.distributions.sampling import Estimate, Seed, mean_of
 from contextwise.errors import DomainError
-from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.features import IntArray, concatenated
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.progress import Progress, progress_of
 
 GROUPS = 20
 CHAINS = 200

@@ -26,11 +26,11 @@ from contextwise.distributions.potentials import FloatArray, log_potential_of
 from contextwise.distributions.sampling import Estimate, Seed, mean_of
 from contextwise.distributions.tables import STATES, log_potential_blocks
 from contextwise.errors import DomainError, TooLargeError
-from contextwise.execution.progress import Progress
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.alignment import named
 from contextwise.models.features import concatenated
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.progress import Progress
 
 How = Literal["auto", "exact", "sampled"]
 SAMPLES = 10_000

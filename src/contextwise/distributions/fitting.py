@@ -42,11 +42,11 @@ from contextwise.distributions.proximal_newton import (
 )
 from contextwise.distributions.tables import states
 from contextwise.errors import ContextwiseError, DomainError, require
-from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.features import IntArray
-from contextwise.models.numbers import plural
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.formatting import plural
+from contextwise.support.progress import Progress, progress_of
 
 TOLERANCE = 1e-6
 """The default of the largest gap."""

@@ -38,11 +38,11 @@ from contextwise.distributions.potentials import (
 from contextwise.distributions.sampling import Estimate, Seed
 from contextwise.distributions.tables import states
 from contextwise.errors import DomainError, TooLargeError
-from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features, IntArray
 from contextwise.models.structure import LogLinear
+from contextwise.support.progress import Progress, progress_of
 
 GROUP_STATES = 2**12
 CELLS = 2**22

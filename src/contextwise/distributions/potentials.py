@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.formats.data import read_rows
+from contextwise.data.rows import read_rows
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features, IntArray
 from contextwise.models.structure import LogLinear

@@ -34,8 +34,8 @@ from contextwise.distributions.descent import descend
 from contextwise.distributions.logistic import LogisticLoss, LossAt
 from contextwise.distributions.potentials import BoolArray, FloatArray
 from contextwise.errors import require
-from contextwise.execution.progress import Progress
 from contextwise.models.features import IntArray
+from contextwise.support.progress import Progress
 
 PASSES = 1000
 """At most so many passes of coordinate descent per step."""

@@ -18,10 +18,10 @@ from contextwise.distributions.elimination import exact_inference
 from contextwise.distributions.gibbs import run
 from contextwise.distributions.potentials import FloatArray
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
-from contextwise.execution.progress import Progress, progress_of
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import IntArray
+from contextwise.support.progress import Progress, progress_of
 
 SampleMethod = Literal["auto", "exact", "gibbs"]
 Rows = npt.NDArray[Any]

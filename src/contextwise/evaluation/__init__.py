@@ -7,14 +7,13 @@ when it is first used.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.agreement import Consensus, consensus
-    from contextwise.evaluation.chances import Chance, ChanceInterrupted, chance
-    from contextwise.evaluation.checks import Check, CheckedClaim, check
-    from contextwise.evaluation.replicates import summarize
-    from contextwise.evaluation.resampling import Stability, read_stability, stability
-    from contextwise.evaluation.scores import Score, score
-    from contextwise.evaluation.summaries import Summary
-    from contextwise.evaluation.uncertain import UncertainComparison, compare_truths
+    from contextwise.evaluation.chance import Chance, ChanceInterrupted, chance
+    from contextwise.evaluation.check import Check, CheckedClaim, check
+    from contextwise.evaluation.compare_truths import UncertainComparison, compare_truths
+    from contextwise.evaluation.consensus import Consensus, consensus
+    from contextwise.evaluation.replicates import Summary, summarize
+    from contextwise.evaluation.score import Score, score
+    from contextwise.evaluation.stability import Stability, read_stability, stability
 
 __all__ = [
     "Chance",
@@ -37,27 +36,27 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Chance": "chance_result",
-    "ChanceInterrupted": "chance_result",
-    "Check": "check_result",
-    "CheckedClaim": "check_result",
-    "Consensus": "consensus_result",
-    "Score": "scores",
-    "Stability": "stability_result",
-    "Summary": "summaries",
-    "UncertainComparison": "uncertain",
-    "chance": "chances",
-    "check": "checks",
-    "compare_truths": "uncertain",
-    "consensus": "agreement",
-    "read_stability": "resampling",
-    "score": "scores",
-    "stability": "resampling",
+    "Chance": "chance",
+    "ChanceInterrupted": "chance",
+    "Check": "check",
+    "CheckedClaim": "check",
+    "Consensus": "consensus",
+    "Score": "score",
+    "Stability": "stability",
+    "Summary": "replicates",
+    "UncertainComparison": "compare_truths",
+    "chance": "chance",
+    "check": "check",
+    "compare_truths": "compare_truths",
+    "consensus": "consensus",
+    "read_stability": "stability",
+    "score": "score",
+    "stability": "stability",
     "summarize": "replicates",
 }
 """The module of each name."""
 
 if not TYPE_CHECKING:
-    from contextwise.execution.loading import lazy_names
+    from contextwise.support.loading import lazy_names
 
-    __getattr__, __dir__ = lazy_names(__name__, _HOMES, globals())
+    lazy_names(__name__, _HOMES)

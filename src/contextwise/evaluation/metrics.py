@@ -7,7 +7,7 @@ from math import inf, isnan
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
-from contextwise.evaluation.chances import expectations
+from contextwise.evaluation.chance import expectations
 
 
 def _rate(name: str) -> Callable[[Comparison], float | None]:

@@ -1,31 +1,326 @@
-"""Replicates in groups: means, spreads and intervals of what comparisons say, and differences.
-
-A learner is judged by more than one run: the comparisons of one learner are a **group**, those of
-one run with all learners on the same rows belong together. `summarize` gives each group's mean of
-each metric with its interval (`contextwise.evaluation.intervals`), the differences between groups
-with p-values after Holm's correction, and, over several truths, ranks
-(`contextwise.evaluation.rankings`). Over several truths the truths are what varies: the replicates
-of one truth are averaged first.
-"""
+"""What values of groups say in all: means with intervals, differences, and ranks over truths."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import isfinite
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.intervals import check_training_share
-from contextwise.evaluation.metrics import METRICS, RANGES
-from contextwise.evaluation.summaries import Summary, Values, summarize_values
+from contextwise.evaluation.intervals import (
+    ANY,
+    DifferenceTest,
+    Mean,
+    Range,
+    check_training_share,
+    holm,
+    mean_with_interval,
+    paired_difference,
+    unpaired_difference,
+)
+from contextwise.evaluation.metrics import METRICS, RANGES, SMALLER_IS_BETTER
+from contextwise.evaluation.rankings import Ranking, rank_groups
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
 
 __all__ = ["Summary", "summarize"]
+
+
+Values = Sequence[float | None]
+"""One value per replicate, or per truth; None where it is not defined."""
+
+
+@dataclass(frozen=True)
+class GroupMean:
+    """One metric of one group.
+
+    Attributes
+    ----------
+    group, metric : the names
+    value : the mean with its interval
+    undefined : how many replicates (or truths) have no such value
+    """
+
+    group: str
+    metric: str
+    value: Mean
+    undefined: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One metric of two groups: the first less the second.
+
+    Attributes
+    ----------
+    metric, first, second : the names
+    value : the mean difference with its interval
+    p_value : that there is none; None if it cannot be tested
+    test : by which test, or why there is none
+    adjusted : after Holm, over all differences of this metric
+    """
+
+    metric: str
+    first: str
+    second: str
+    value: Mean
+    p_value: float | None
+    test: str
+    adjusted: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What replicates say in all.
+
+    Attributes
+    ----------
+    groups : their names
+    means : of each group and metric
+    differences : of each two groups and metric
+    rankings : by each metric, where there are several truths
+    unit : "replicate" or "truth": what the intervals are over
+    paired : whether differences are between results on the same rows
+    confidence : of the intervals
+    training_share : of the rows that each replicate learned from, where they overlap
+    of_assertions : whether distance, FP and FN are shares of all assertions
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> from contextwise.evaluation import summarize
+    >>> found = summarize({"guesses": [compare("six", "six-guess"), compare("six", "six-graph")]})
+    >>> round(found.mean("guesses", "distance").mean, 4), found.records()[0]["interval"]
+    (0.2, 't')
+    """
+
+    groups: tuple[str, ...]
+    means: tuple[GroupMean, ...]
+    differences: tuple[Difference, ...]
+    rankings: tuple[Ranking, ...]
+    unit: str
+    paired: bool
+    confidence: float
+    training_share: float | None
+    of_assertions: bool = False
+
+    def mean(self, group: str, metric: str) -> Mean:
+        """The mean of one metric of one group."""
+        for one in self.means:
+            if (one.group, one.metric) == (group, metric):
+                return one.value
+        raise ContextwiseError(f"there is no {metric!r} of a group {group!r} in this summary")
+
+    def records(self) -> list[dict[str, object]]:
+        """One flat mapping per group and metric."""
+        return [
+            {
+                "group": one.group,
+                "metric": one.metric,
+                f"{self.unit}s": one.value.count,
+                "undefined": one.undefined,
+                "mean": one.value.mean,
+                "spread": one.value.spread,
+                "low": one.value.low,
+                "high": one.value.high,
+                "interval": one.value.how,
+                "cut": one.value.cut,
+            }
+            for one in self.means
+        ]
+
+    def difference_records(self) -> list[dict[str, object]]:
+        """One flat mapping per metric and two groups."""
+        return [
+            {
+                "metric": one.metric,
+                "first": one.first,
+                "second": one.second,
+                f"{self.unit}s": one.value.count,
+                "difference": one.value.mean,
+                "low": one.value.low,
+                "high": one.value.high,
+                "interval": one.value.how,
+                "cut": one.value.cut,
+                "p_value": one.p_value,
+                "test": one.test,
+                "holm_p_value": one.adjusted,
+            }
+            for one in self.differences
+        ]
+
+    def rows(self) -> list[dict[str, object]]:
+        """Means and differences as one table: where ``minus`` names a group, it is a difference."""
+        tested = dict.fromkeys(("p_value", "test", "holm_p_value"))
+        means = [{"group": one["group"], "minus": None, **one, **tested} for one in self.records()]
+        differences = (
+            {
+                **record,
+                "group": record["first"],
+                "minus": record["second"],
+                "mean": record["difference"],
+                "spread": one.value.spread,
+            }
+            for one, record in zip(self.differences, self.difference_records(), strict=True)
+        )
+        head = means[0] if means else {}
+        return means + [{key: record.get(key) for key in head} for record in differences]
+
+
+def summarize_values(
+    values: Mapping[str, Mapping[str, Values]],
+    *,
+    unit: str = "truth",
+    paired: bool = True,
+    smaller_is_better: Container[str] = SMALLER_IS_BETTER,
+    confidence: float = 0.95,
+    training_share: float | None = None,
+    ranges: Mapping[str, Range] = MappingProxyType({}),
+    alpha: float = 0.05,
+    rng: Seed = 0,
+) -> Summary:
+    """Summarize numbers of any kind, for instance from a table of results.
+
+    Parameters
+    ----------
+    values : mapping from metrics to mappings from groups to values
+        One value per replicate or truth, in the same order for all groups where they are paired;
+        None where it is not defined.
+    unit : "replicate" or "truth"
+        What the values are of; over truths the groups are ranked.
+    paired : bool
+        Whether the k-th values of all groups belong together.
+    smaller_is_better : metrics of which the smallest value has rank 1
+    confidence : float
+        Of the intervals.
+    training_share : float, optional
+        As in `summarize`.
+    ranges : mapping from metrics to two numbers
+        The least and the largest value that a metric can have, where it has such; intervals are cut
+        there.
+    alpha : float
+        The level of the critical difference.
+    rng : generator or seed
+        Of the bootstrap.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    ContextwiseError
+        If there are no values, one is no finite number, or paired groups have not equally many.
+
+    Examples
+    --------
+    >>> values = {"trees": [0.1, 0.2, 0.1], "pairs": [0.3, 0.3, 0.2], "none": [0.5, 0.6, 0.4]}
+    >>> [ranking] = summarize_values({"distance": values}).rankings
+    >>> ranking.groups, ranking.ranks
+    (('trees', 'pairs', 'none'), (1.0, 2.0, 3.0))
+    """
+    _check_values(values, unit, paired)
+    common: dict[str, Any] = {"confidence": confidence, "rng": np.random.default_rng(rng)}
+    common |= {"training_share": training_share, "unit": unit}
+    of = {metric: {**common, "within": ranges.get(metric, ANY)} for metric in values}
+    means = [
+        _group_mean(group, metric, own, of[metric])
+        for metric, by_group in values.items()
+        for group, own in by_group.items()
+    ]
+    differences = [
+        one
+        for metric, by_group in values.items()
+        for one in _differences(metric, by_group, paired, of[metric])
+    ]
+    rankings = []
+    if unit == "truth":
+        for metric, by_group in values.items():
+            larger = metric not in smaller_is_better
+            rankings += _ranking(metric, by_group, larger_is_better=larger, alpha=alpha)
+    return Summary(
+        groups=tuple(next(iter(values.values()), {})),
+        means=tuple(means),
+        differences=tuple(differences),
+        rankings=tuple(rankings),
+        unit=unit,
+        paired=paired,
+        confidence=confidence,
+        training_share=training_share,
+    )
+
+
+def _check_values(values: Mapping[str, Mapping[str, Values]], unit: str, paired: bool) -> None:
+    if not any(values.values()):
+        raise ContextwiseError("there are no values to summarize")
+    for metric, by_group in values.items():
+        for group, own in by_group.items():
+            if not all(value is None or isfinite(value) for value in own):
+                raise ContextwiseError(
+                    f"{metric} of the group {group!r} has a value that is no finite number; give "
+                    "None where it is not defined"
+                )
+        sizes = {group: len(own) for group, own in by_group.items()}
+        if (paired or unit == "truth") and len(set(sizes.values())) > 1:
+            counts = ", ".join(f"{group}: {size}" for group, size in sizes.items())
+            raise ContextwiseError(f"paired groups have equally many {unit}s, not {counts}")
+
+
+def _group_mean(group: str, metric: str, values: Values, options: Mapping[str, Any]) -> GroupMean:
+    known = [value for value in values if value is not None]
+    return GroupMean(group, metric, mean_with_interval(known, **options), len(values) - len(known))
+
+
+def _differences(
+    metric: str, by_group: Mapping[str, Values], paired: bool, options: Mapping[str, Any]
+) -> list[Difference]:
+    """Each two groups, with Holm's correction over all of them."""
+    found = [
+        (a, b, *_difference(by_group[a], by_group[b], paired, options))
+        for a, b in combinations(by_group, 2)
+    ]
+    adjusted = iter(holm([test.p_value for *_, test in found if test.p_value is not None]))
+    return [
+        Difference(metric, a, b, value, *test, None if test.p_value is None else next(adjusted))
+        for a, b, value, test in found
+    ]
+
+
+def _difference(
+    first: Values, second: Values, paired: bool, options: Mapping[str, Any]
+) -> tuple[Mean, DifferenceTest]:
+    if paired:
+        both = [
+            (a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None
+        ]
+        return paired_difference([a for a, _ in both], [b for _, b in both], **options)
+    a, b = ([value for value in values if value is not None] for values in (first, second))
+    own = {key: options[key] for key in ("confidence", "within", "unit")}
+    return unpaired_difference(a, b, **own)
+
+
+def _ranking(
+    metric: str, by_group: Mapping[str, Values], *, larger_is_better: bool, alpha: float
+) -> list[Ranking]:
+    """The ranking by a metric, if there are several truths on which all groups have a value."""
+    everywhere = [values for values in zip(*by_group.values(), strict=True) if None not in values]
+    if len(by_group) < 2 or len(everywhere) < 2:
+        return []
+    columns = list(zip(*everywhere, strict=True))
+    values = {
+        group: [float(v or 0) for v in own] for group, own in zip(by_group, columns, strict=True)
+    }
+    return [rank_groups(values, metric=metric, larger_is_better=larger_is_better, alpha=alpha)]
+
+
+# -- Replicates in groups: means, spreads and intervals of what comparisons say, and differences.
 
 
 def summarize(

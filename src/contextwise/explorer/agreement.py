@@ -15,9 +15,8 @@ import numpy.typing as npt
 from htmltools import Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.comparison.many import DistanceMatrix
+from contextwise.comparison.matrix import DistanceMatrix
 from contextwise.comparison.sketch import EstimatedMatrix
-from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements, request
 from contextwise.explorer.background import Background
 from contextwise.explorer.evaluations import (
@@ -31,10 +30,11 @@ from contextwise.explorer.scatter import Point, map_svg
 from contextwise.explorer.state import Settled, Shown, State
 from contextwise.explorer.wiring import Input, clicks, offer, on, show
 from contextwise.formats import encode
-from contextwise.models.numbers import name as short
-from contextwise.models.numbers import percent
 from contextwise.report.layout import in_unit_square, planar
 from contextwise.report.many import consensus_parts, estimated_parts, matrix_parts
+from contextwise.support.formatting import name as short
+from contextwise.support.formatting import percent
+from contextwise.support.records import as_csv, as_json
 
 MOST_EXACT = 40
 """Up to so many models, each two are compared exactly without being asked for."""

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from contextwise.comparison.compare import Comparison, compare
-from contextwise.comparison.comparison import Interrupted
+from contextwise.comparison.compare import Comparison, Interrupted, compare
 from contextwise.comparison.explain import PairExplanation, explain_comparison, explain_pair
 from contextwise.comparison.pairs import Contexts, Pair
 from contextwise.errors import ContextwiseError

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from htmltools import Tag, TagChild, TagList, tags
 from shiny import reactive, req, ui
 
-from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements, view
 from contextwise.explorer.background import Background
 from contextwise.explorer.computations import shares_in
@@ -24,6 +23,7 @@ from contextwise.report.layout import Positions, filling, graph_layout, placed_b
 from contextwise.report.pictures import graph_legend
 from contextwise.report.shares import Edge, Shares
 from contextwise.report.svg import graph_svg
+from contextwise.support.records import as_csv, as_json
 
 LIMIT = 20.0  # seconds for the shares in a context
 GRACE = 10.0  # seconds that they may take beyond that

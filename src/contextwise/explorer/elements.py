@@ -16,7 +16,6 @@ from shiny import ui
 
 from contextwise.explorer.job import Failed, Working
 from contextwise.explorer.wiring import Input
-from contextwise.models.notation import printable
 from contextwise.report.elements import (
     Cell,
     Column,
@@ -36,6 +35,7 @@ from contextwise.report.elements import (
     exact_digits,
 )
 from contextwise.report.html import picture_svg
+from contextwise.support.formatting import printable
 
 CHOSEN_PAIR = "chosen_pair"
 """The input that a click on any pair sets, wherever the pair is shown."""

@@ -9,19 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from contextwise.comparison.many import DistanceMatrix, distance_matrix
+from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
 from contextwise.comparison.pairs import Contexts
 from contextwise.comparison.sketch import EstimatedMatrix
+from contextwise.data.rows import read_rows
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.agreement import consensus
-from contextwise.evaluation.chance_result import Chance, ChanceInterrupted
-from contextwise.evaluation.chances import chance
-from contextwise.evaluation.check_result import Check
-from contextwise.evaluation.checks import check
-from contextwise.evaluation.consensus_result import ClaimSupport, Consensus
-from contextwise.evaluation.nulls import Null
+from contextwise.evaluation.chance import Chance, ChanceInterrupted, Null, chance
+from contextwise.evaluation.check import Check, check
+from contextwise.evaluation.consensus import ClaimSupport, Consensus, consensus
 from contextwise.explorer.job import Tell
-from contextwise.formats.data import read_rows
 from contextwise.models.structure import Model
 
 SUPPORTED = 10

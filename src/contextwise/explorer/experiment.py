@@ -10,7 +10,6 @@ from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.errors import ContextwiseError
-from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements, study
 from contextwise.explorer.background import Background
 from contextwise.explorer.job import Done, Outcome
@@ -18,10 +17,11 @@ from contextwise.explorer.results import Row, sizes
 from contextwise.explorer.runs import Resamples, Results, Study, effects_of, results_in
 from contextwise.explorer.scatter import Bar, Point, Series, scatter_svg
 from contextwise.explorer.wiring import Input, Upload, offer, on, show, text, texts, uploads
-from contextwise.models.numbers import number
 from contextwise.report.colours import Agreement
 from contextwise.report.elements import Column, Table
 from contextwise.studies.summary import NAMES, Effect, means
+from contextwise.support.formatting import number
+from contextwise.support.records import as_csv, as_json
 
 T = TypeVar("T")
 READING = 300.0  # seconds for the results of a run

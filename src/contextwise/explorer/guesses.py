@@ -13,7 +13,6 @@ from shiny import reactive, ui
 
 from contextwise.comparison.compare import Comparison
 from contextwise.evaluation.replicates import summarize
-from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import agreement, elements, request
 from contextwise.explorer.background import Background
 from contextwise.explorer.computations import report_of
@@ -25,6 +24,7 @@ from contextwise.report.elements import Cell, Column, Table
 from contextwise.report.pictures import plane_picture
 from contextwise.report.records import Record, comparison_record
 from contextwise.report.summaries import summary_parts
+from contextwise.support.records import as_csv, as_json
 
 EXPLAINING = 30.0  # seconds for each guess of a report
 DRAWING = 60.0  # seconds for its pictures

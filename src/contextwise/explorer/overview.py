@@ -10,12 +10,10 @@ from htmltools import Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.comparison.compare import Comparison
-from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements
 from contextwise.explorer.computations import Findings
 from contextwise.explorer.state import State
 from contextwise.explorer.wiring import Input, offer, send, show
-from contextwise.models.numbers import number, percent
 from contextwise.report.elements import Interval, Measure, Note, Part, Table
 from contextwise.report.heatmap import HeatMap, heat_map
 from contextwise.report.notes import ganak_notes, open_note, rounding_notes
@@ -23,6 +21,8 @@ from contextwise.report.pictures import heat_legends
 from contextwise.report.records import PAIR_KEYS, comparison_record, pair_records
 from contextwise.report.shares import packed
 from contextwise.report.svg import heat_map_svg
+from contextwise.support.formatting import number, percent
+from contextwise.support.records import as_csv, as_json
 
 CLUSTER = Input("cluster", bool)
 KEYS = (

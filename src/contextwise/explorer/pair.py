@@ -13,7 +13,6 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.explain import ErrorRegion, PairExplanation
 from contextwise.comparison.pairs import Pair
 from contextwise.errors import OpenResult
-from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements, view
 from contextwise.explorer.background import Background
 from contextwise.explorer.computations import explain_one
@@ -22,12 +21,13 @@ from contextwise.explorer.state import Shown, State
 from contextwise.explorer.view import View
 from contextwise.explorer.wiring import Input, follow, offer, on, show, text, texts_named
 from contextwise.models.domain import Domain
-from contextwise.models.numbers import Number, number, percent
-from contextwise.models.numbers import name as short
 from contextwise.report.colours import UNDECIDED, WORDS, Agreement
 from contextwise.report.elements import Cell, Column, Marked, Table
 from contextwise.report.explanations import region_parts
 from contextwise.report.shares import Edge, Shares, neighbours
+from contextwise.support.formatting import Number, number, percent
+from contextwise.support.formatting import name as short
+from contextwise.support.records import as_csv, as_json
 
 TOP = 20
 LIMIT = 20.0  # seconds to find regions

@@ -18,8 +18,8 @@ from math import isfinite
 from typing import Any, Literal
 
 from contextwise.errors import ContextwiseError, ParseError
-from contextwise.execution.runs import read_configuration, read_records
 from contextwise.studies.summary import NAMES
+from contextwise.support.store import read_configuration, read_records
 
 Row = Mapping[str, Any]
 Kind = Literal["kl", "learners", "stability"]
@@ -43,7 +43,7 @@ def kind_of_run(path: str, *, name: str) -> Kind:
     """
     if name.lower().endswith(".csv"):
         return "kl"
-    from contextwise.evaluation.resampling import KEPT
+    from contextwise.evaluation.stability import KEPT
 
     with _named_errors(path, name):
         configuration = read_configuration(path)

@@ -110,7 +110,7 @@ def resamples_of(path: str, name: str, tell: Tell) -> Resamples:
     name : what people call it
     tell : is told how far it is
     """
-    from contextwise.evaluation.resampling import read_stability
+    from contextwise.evaluation.stability import read_stability
     from contextwise.report.statistics import stability_parts
 
     try:

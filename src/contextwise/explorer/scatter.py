@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from math import floor
 from xml.etree.ElementTree import Element, tostring
 
-from contextwise.models.numbers import name as short
 from contextwise.report.colours import COLOURS, Agreement
 from contextwise.report.svg_elements import (
     add,
@@ -22,6 +21,7 @@ from contextwise.report.svg_elements import (
     new_picture,
     round_step,
 )
+from contextwise.support.formatting import name as short
 
 WIDTH, HEIGHT = 720, 440
 LEFT, RIGHT, TOP, BOTTOM = 70, 24, 16, 48

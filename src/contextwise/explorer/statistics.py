@@ -10,10 +10,8 @@ from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.chance_result import OF_PAIR, Chance
-from contextwise.evaluation.check_result import Check
-from contextwise.evaluation.nulls import Null
-from contextwise.execution.records import as_csv, as_json
+from contextwise.evaluation.chance import OF_PAIR, Chance, Null
+from contextwise.evaluation.check import Check
 from contextwise.explorer import elements, request
 from contextwise.explorer.background import Background
 from contextwise.explorer.evaluations import chance_of, check_of
@@ -24,6 +22,7 @@ from contextwise.explorer.wiring import Input, Upload, offer, show, text, upload
 from contextwise.report.chances import chance_parts
 from contextwise.report.elements import Note
 from contextwise.report.statistics import check_parts
+from contextwise.support.records import as_csv, as_json
 
 DRAWING, CHECKING = 900.0, 900.0  # seconds for the draws, and for the tests
 TOP = 10

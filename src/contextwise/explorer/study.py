@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from htmltools import Tag, TagList, tags
 
-from contextwise.execution.records import as_csv, as_json
 from contextwise.explorer import elements
 from contextwise.explorer.runs import Resamples, Study, StudyPicture
 from contextwise.explorer.wiring import offer
 from contextwise.formats import encode
 from contextwise.report.latex import as_latex
+from contextwise.support.records import as_csv, as_json
 
 TITLES = {
     "learning-curves": "Learning curves",

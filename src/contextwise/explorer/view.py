@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 from typing import get_args
 from urllib.parse import parse_qs, urlencode
 
-from contextwise import examples
 from contextwise.comparison.pairs import FULLY, Contexts, Pair
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.models.alignment import alignment
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, write_literals
 from contextwise.models.structure import Model
+from contextwise.truths import bundled as examples
 
 TABS = ("overview", "context", "question", "guesses", "statistics", "experiment")
 UPLOAD = "upload"

@@ -24,10 +24,10 @@ from pkgutil import get_data
 from typing import IO, Literal
 
 from contextwise.errors import ContextwiseError
-from contextwise.execution import files
 from contextwise.formats import bif, json, libra, uai
 from contextwise.formats.reading import Format, Source
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
+from contextwise.support import files
 
 FORMATS = (libra.MN, json.FORMAT, libra.BN, libra.DN, uai.FORMAT, bif.FORMAT)
 """The formats; the first that fits is taken for data without a name."""
@@ -116,7 +116,7 @@ def read_example(name: str) -> Model:
         raise ContextwiseError(
             f"no example is named {name!r}; the examples are {', '.join(EXAMPLES)}"
         )
-    data = get_data("contextwise", f"examples/{name}.json") or b""
+    data = get_data("contextwise", f"truths/{name}.json") or b""
     return json.read(Source(data, name))
 
 

@@ -329,7 +329,7 @@ py::object scan(const py::bytes& data, std::size_t at, const std::string& keywor
 
 PYBIND11_MODULE(_scan, module) {
   module.doc() =
-      "The compiled twin of contextwise.formats.libra_grammar; see contextwise.formats.libra.";
+      "The compiled twin of contextwise.formats.libra; see contextwise.formats.libra.";
   module.def("scan", &scan, py::arg("data"), py::arg("at"), py::arg("keyword"),
              py::arg("cardinalities"), py::arg("most_literals"));
 }

@@ -28,8 +28,8 @@ from contextwise.errors import TooLargeError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.statements import Statement
 from contextwise.models.domain import Domain
-from contextwise.models.numbers import number
 from contextwise.models.structure import Structure
+from contextwise.support.formatting import number
 
 LIMIT = 2**22
 """How many assertions are decided unless the caller allows more."""

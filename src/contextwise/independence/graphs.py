@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 from contextwise.comparison.confusion import Confusion
 from contextwise.comparison.pairs import active_pairs
 from contextwise.errors import ContextwiseError, DomainError, require
-from contextwise.execution.files import write_bytes
-from contextwise.execution.records import as_json
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.separation import network
 from contextwise.models.domain import Assignment
+from contextwise.support.files import write_bytes
+from contextwise.support.records import as_json
 
 if TYPE_CHECKING:
     import networkx

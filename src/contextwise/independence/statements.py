@@ -2,7 +2,7 @@
 
 On either side of ``⫫`` (or ``_||_``) one variable or several, separated by commas; after the bar
 what is given: a name stands for a variable whatever its value, ``D=yes`` for a context. Names and
-states with signs in them stand in double quotes, as in `contextwise.models.notation`.
+states with signs in them stand in double quotes, as in `contextwise.models.literals`.
 
 An answer knows its reason. One that did not come in time is `UNDECIDED`: it is no bool, and using
 it as one is an error, so that it never passes for a guess.

@@ -6,19 +6,19 @@ imported when it is first used.
 
 from typing import TYPE_CHECKING
 
+from contextwise.data.rows import Data, as_data
 from contextwise.learning.registry import LEARNERS, learner_named
 
 if TYPE_CHECKING:
     from contextwise.learning.adapters import CausalLearn, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, as_learner
-    from contextwise.learning.blanket_scores import MPL
     from contextwise.learning.blankets import CSGS, GSMN
-    from contextwise.learning.context_graphs import CSPC
-    from contextwise.learning.data import Data, as_data
-    from contextwise.learning.edge_contexts import ContextualMPL
+    from contextwise.learning.chow_liu import ChowLiu, Independent
+    from contextwise.learning.contextual_mpl import ContextualMPL
+    from contextwise.learning.cspc import CSPC
     from contextwise.learning.edge_trees import EdgeTrees
     from contextwise.learning.gssl import GSSL
-    from contextwise.learning.marginals import ChowLiu, Independent
+    from contextwise.learning.mpl import MPL
     from contextwise.learning.selection import Selection, select
     from contextwise.learning.sparse_pairs import SparsePairs
     from contextwise.learning.trees import AcyclicTrees, Trees
@@ -52,15 +52,13 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    from contextwise.execution.loading import lazy_names
+    from contextwise.support.loading import lazy_names
 
     _HOMES = {entry.class_name: entry.module for entry in LEARNERS.values()} | {
-        "Data": "data",
         "Learner": "base",
         "Selection": "selection",
-        "as_data": "data",
         "as_learner": "base",
         "select": "selection",
     }
 
-    __getattr__, __dir__ = lazy_names(__name__, _HOMES, globals())
+    lazy_names(__name__, _HOMES)

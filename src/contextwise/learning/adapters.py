@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import Literal
 
 from contextwise.convert import from_causal_learn, from_pgmpy, from_pyagrum
+from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, require
 from contextwise.learning.base import Learner
-from contextwise.learning.data import Data
-from contextwise.learning.marginals import check_prior
-from contextwise.learning.permutation import check_level
+from contextwise.learning.chow_liu import check_prior
+from contextwise.learning.independence_test import check_level
 from contextwise.models.structure import LogLinear, Structure
 
 

@@ -26,14 +26,14 @@ from importlib import import_module
 from importlib.metadata import version as version_of
 from typing import Any, ClassVar, Self
 
+from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_position
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.execution.progress import Progress
 from contextwise.formats import ModelLike, as_structure
-from contextwise.learning.data import Data, DataLike, DomainLike, as_data, by_position
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
+from contextwise.support.progress import Progress
 
 MANNERS = frozenset({"n_jobs", "show_progress"})
 """Parameters that say how to work and do not change what comes out."""
@@ -88,7 +88,7 @@ class Learner:
         Parameters
         ----------
         data : frame, array, list of rows, path, or Data
-            See `contextwise.learning.data`.
+            See `contextwise.data.rows`.
         y : ignored
             It is there because scikit-learn passes it.
         domain : Domain, or a mapping that makes one, optional
@@ -320,7 +320,7 @@ def refit_l1(
     Examples
     --------
     >>> from contextwise import Structure
-    >>> from contextwise.learning.data import as_data
+    >>> from contextwise.data.rows import as_data
     >>> rows = as_data([[0, 0], [1, 1]] * 30)
     >>> model = Structure(rows.domain, ["v0=1 & v1=1", "v0=1"])
     >>> len(refit_l1(model, rows, 1.0))

@@ -12,7 +12,7 @@ groups: it gives one graph and cannot see contexts. `CSGS` (Edera, Strappa and B
 one to every distinct row x, by tests on the rows that equal x in the blanket. Rows that agree on
 the blanket so far have the same next step, so growing for all rows is growing one tree per
 variable: a node is a blanket with its values, and a step splits its rows by the values of the
-variable that was added. `contextwise.learning.permutation` has the test, and why its level falls.
+variable that was added. `independence_test` has the test, and why its level falls.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from typing import Literal
 
 import numpy as np
 
+from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError
-from contextwise.execution.progress import Progress, progress_of
 from contextwise.learning.base import Learner
-from contextwise.learning.context_graphs import ContextGraphs
-from contextwise.learning.data import Data
-from contextwise.learning.permutation import BoolArray, Rule, Table, Tests, rule_for, table_of
+from contextwise.learning.cspc import ContextGraphs
+from contextwise.learning.independence_test import BoolArray, Rule, Table, Tests, rule_for, table_of
 from contextwise.models.domain import Domain
 from contextwise.models.factors import tables
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
+from contextwise.support.progress import Progress, progress_of
 
 Join = Literal["and", "or"]
 Blanket = tuple[int, ...]

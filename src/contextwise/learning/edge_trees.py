@@ -1,6 +1,6 @@
 """`EdgeTrees`: for each edge a decision tree that says in which contexts it is there.
 
-`contextwise.learning.edge_contexts` says what a context of an edge is and how it is scored. There
+`contextwise.learning.contextual_mpl` says what a context of an edge is and how it is scored. There
 each configuration of the common neighbours is judged by itself. Here each edge has a small tree of
 tests over its common neighbours, and a leaf says whether the edge is present: all rows under a leaf
 speak with one voice, which needs far fewer of them. A test compares a variable with one value
@@ -33,9 +33,7 @@ from math import inf, log
 import numpy as np
 
 from contextwise.errors import DomainError
-from contextwise.execution.progress import Progress, progress_of
-from contextwise.learning.blanket_scores import LEAST, Classes
-from contextwise.learning.edge_contexts import (
+from contextwise.learning.contextual_mpl import (
     CONFIGURATIONS,
     EVERYWHERE,
     NOWHERE,
@@ -45,8 +43,10 @@ from contextwise.learning.edge_contexts import (
     configurations_of,
     possible_cells,
 )
-from contextwise.learning.permutation import BoolArray, Table, pairs_of
+from contextwise.learning.independence_test import BoolArray, Table, pairs_of
+from contextwise.learning.mpl import LEAST, Classes
 from contextwise.models.features import PairIndex
+from contextwise.support.progress import Progress, progress_of
 
 LEAF = -log(4)
 """The log of the prior of a leaf, with what it says."""

@@ -31,8 +31,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.execution.progress import Progress
 from contextwise.models.features import IntArray
+from contextwise.support.progress import Progress
 
 BoolArray = npt.NDArray[np.bool_]
 

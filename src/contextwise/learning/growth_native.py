@@ -17,10 +17,10 @@ from functools import partial
 
 import numpy as np
 
-from contextwise.execution.loading import why_not_compiled
-from contextwise.execution.progress import Progress
 from contextwise.learning.growth import Rules, Tree
 from contextwise.models.features import IntArray
+from contextwise.support.loading import why_not_compiled
+from contextwise.support.progress import Progress
 
 _reason: str | None = None
 try:

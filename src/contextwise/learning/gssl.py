@@ -17,14 +17,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.data.rows import Data
 from contextwise.distributions.potentials import distinct
 from contextwise.errors import DomainError
-from contextwise.execution.progress import Progress, progress_of
 from contextwise.learning.base import Learner, refit_l1
-from contextwise.learning.data import Data
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray, single_values, words_of
 from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.progress import Progress, progress_of
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -33,20 +33,20 @@ class Entry(NamedTuple):
 
 
 LEARNERS: dict[str, Entry] = {
-    "independent": Entry("marginals", "Independent", "No interactions: the baseline."),
-    "chow-liu": Entry("marginals", "ChowLiu", "The best tree of pairs (Chow and Liu)."),
+    "independent": Entry("chow_liu", "Independent", "No interactions: the baseline."),
+    "chow-liu": Entry("chow_liu", "ChowLiu", "The best tree of pairs (Chow and Liu)."),
     "trees": Entry("trees", "Trees", "A decision tree per variable; with --refit l1, DTSL."),
     "acyclic-trees": Entry("trees", "AcyclicTrees", "Decision trees of a Bayesian network."),
     "sparse-pairs": Entry("sparse_pairs", "SparsePairs", "Pairs by sparse regressions."),
     "trees-and-pairs": Entry("trees_and_pairs", "TreesAndPairs", "Both, their weights refitted."),
     "gssl": Entry("gssl", "GSSL", "Rows, generalised at random (Van Haaren and Davis)."),
     "gsmn": Entry("blankets", "GSMN", "A graph by Markov blankets, grown and shrunk."),
-    "mpl": Entry("blanket_scores", "MPL", "A graph by marginal pseudo-likelihood."),
+    "mpl": Entry("mpl", "MPL", "A graph by marginal pseudo-likelihood."),
     "contextual-mpl": Entry(
-        "edge_contexts", "ContextualMPL", "A graph whose edges vanish in contexts (Pensar et al.)."
+        "contextual_mpl", "ContextualMPL", "A graph whose edges vanish in contexts (Pensar et al.)."
     ),
     "edge-trees": Entry("edge_trees", "EdgeTrees", "A graph with a tree of contexts per edge."),
-    "cspc": Entry("context_graphs", "CSPC", "A graph per row, by tests in contexts."),
+    "cspc": Entry("cspc", "CSPC", "A graph per row, by tests in contexts."),
     "csgs": Entry("blankets", "CSGS", "A graph per row, by blankets in contexts."),
     "pgmpy": Entry("adapters", "Pgmpy", "Graphs by pgmpy: hill climbing, GES, PC.", "pgmpy"),
     "pyagrum": Entry("adapters", "PyAgrum", "Graphs by pyAgrum: greedy, tabu, MIIC.", "pyagrum"),

@@ -23,11 +23,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from contextwise.comparison.many import distance_matrix
+from contextwise.comparison.matrix import distance_matrix
+from contextwise.data.rows import Data, DataLike, DomainLike, as_data, read_once, take_rows
 from contextwise.errors import ContextwiseError
-from contextwise.execution.progress import Progress, progress_of
 from contextwise.learning.base import as_learner, fresh
-from contextwise.learning.data import Data, DataLike, DomainLike, as_data, read_once, take_rows
+from contextwise.support.progress import Progress, progress_of
 
 Rng = np.random.Generator | int | None
 By = Literal["pseudo-likelihood", "bic", "stability"]

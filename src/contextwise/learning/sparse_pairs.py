@@ -33,20 +33,20 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.data.rows import Data, DataLike, DomainLike, as_data
 from contextwise.distributions.fitting import ConvergenceWarning, check_penalties
 from contextwise.distributions.logistic import LogisticLoss, Options
 from contextwise.distributions.potentials import distinct_rows
 from contextwise.distributions.proximal_newton import Optimum, Penalty, minimise
 from contextwise.errors import ContextwiseError, require
-from contextwise.execution.progress import Progress, progress_of
 from contextwise.learning.base import Learner, fresh
-from contextwise.learning.data import Data, DataLike, DomainLike, as_data
 from contextwise.learning.trees import threads_of
 from contextwise.models.domain import Domain
 from contextwise.models.factors import weighted
 from contextwise.models.features import IntArray, single_values, words_of
-from contextwise.models.numbers import plural
 from contextwise.models.structure import LogLinear
+from contextwise.support.formatting import plural
+from contextwise.support.progress import Progress, progress_of
 
 FloatArray = npt.NDArray[np.float64]
 Rule = Literal["or", "and"]

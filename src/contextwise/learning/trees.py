@@ -21,17 +21,17 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.data.rows import Data, DataLike
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.execution.progress import Progress, progress_of
 from contextwise.learning import growth, growth_native
 from contextwise.learning.base import Learner, refit_l1
-from contextwise.learning.data import Data, DataLike
+from contextwise.learning.chow_liu import check_prior
 from contextwise.learning.growth import Rules, Tree
-from contextwise.learning.marginals import check_prior
 from contextwise.models.domain import Domain
 from contextwise.models.factors import weighted
 from contextwise.models.features import IntArray, all_values, single_values
 from contextwise.models.structure import LogLinear
+from contextwise.support.progress import Progress, progress_of
 
 FloatArray = npt.NDArray[np.float64]
 

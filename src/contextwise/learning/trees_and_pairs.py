@@ -7,12 +7,12 @@ predict better than either.
 
 from __future__ import annotations
 
-from contextwise.execution.progress import Progress
+from contextwise.data.rows import Data
 from contextwise.learning.base import Learner, refit_l1
-from contextwise.learning.data import Data
 from contextwise.learning.sparse_pairs import SparsePairs
 from contextwise.learning.trees import Trees
 from contextwise.models.structure import LogLinear
+from contextwise.support.progress import Progress
 
 
 class TreesAndPairs(Learner):

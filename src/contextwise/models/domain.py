@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import DomainError
-from contextwise.models.notation import Literal, parse_literals, printable, quoted
+from contextwise.models.notation import Literal, parse_literals, quoted
 from contextwise.models.observed import is_missing, observed_label, observed_states
+from contextwise.support.formatting import printable
 
 State = str | int | np.integer[Any]
 Assignment = Mapping[str, State] | str

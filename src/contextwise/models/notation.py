@@ -42,15 +42,6 @@ def quoted(name: str) -> str:
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def printable(text: str) -> str:
-    """A text that is safe to show on one line: control characters are written as escapes.
-
-    >>> printable("two\\nlines"), printable("naïve")
-    ('two\\\\nlines', 'naïve')
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def tokens(text: str) -> list[tuple[str, str]]:
     """The text as (kind, text) pairs; kind is ``"name"`` or the sign itself."""
     found, at = [], 0

@@ -45,7 +45,8 @@ from contextwise.models.literals import (
     table_features,
     warn_of_contradictions,
 )
-from contextwise.models.notation import printable, write_literals
+from contextwise.models.notation import write_literals
+from contextwise.support.formatting import printable
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

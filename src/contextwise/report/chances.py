@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from contextwise.evaluation.nulls import can_move
-from contextwise.models.numbers import number, plural
+from contextwise.evaluation.chance import can_move
 from contextwise.report.elements import (
     Cell,
     Column,
@@ -19,9 +18,10 @@ from contextwise.report.elements import (
     Style,
     Table,
 )
+from contextwise.support.formatting import number, plural
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.chance_result import Chance
+    from contextwise.evaluation.chance import Chance
     from contextwise.report.comparisons import Guess
 
 ROUND_FROM = 10_000

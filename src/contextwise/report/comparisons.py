@@ -37,8 +37,8 @@ from contextwise.report.notes import (
 
 if TYPE_CHECKING:
     from contextwise.comparison.explain import Explanation
-    from contextwise.evaluation.chance_result import Chance
-    from contextwise.evaluation.check_result import Check
+    from contextwise.evaluation.chance import Chance
+    from contextwise.evaluation.check import Check
 
 DISTANCES = {
     "distance": ("distance", "The assertions on which the models differ: FP + FN."),

@@ -12,11 +12,11 @@ from math import hypot, sqrt
 
 import numpy as np
 
-from contextwise.models.numbers import name as shown
 from contextwise.report.colours import Agreement
 from contextwise.report.labels import cut_names, place_labels
 from contextwise.report.layout import FloatArray, Positions, fitted_to
 from contextwise.report.shares import Edge, View
+from contextwise.support.formatting import name as shown
 
 WIDEST = 5.0
 """The width, in points, of an edge that is there in every context."""

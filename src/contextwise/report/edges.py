@@ -12,11 +12,11 @@ from fractions import Fraction
 from typing import Literal
 
 from contextwise.errors import TooLargeError
-from contextwise.models.numbers import name as shown
-from contextwise.models.numbers import percent
 from contextwise.report.colours import WORDS, Agreement
 from contextwise.report.layout import Positions, graph_layout
 from contextwise.report.shares import Edge
+from contextwise.support.formatting import name as shown
+from contextwise.support.formatting import percent
 
 Which = Literal["differences", "strongest", "all"]
 """Which edges a graph shows."""

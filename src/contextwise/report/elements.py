@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 from zlib import crc32
 
-from contextwise.models.numbers import READABLE, is_readable, name, number, percent, rate
 from contextwise.report.colours import Agreement
+from contextwise.support.formatting import READABLE, is_readable, name, number, percent, rate
 
 if TYPE_CHECKING:
     from contextwise.report.edges import Graph

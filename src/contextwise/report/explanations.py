@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from contextwise.comparison.explanation import Explanation, FeatureErrors, Kind, PairExplanation
+from contextwise.comparison.explain import Explanation, FeatureErrors, Kind, PairExplanation
 from contextwise.models.notation import between, in_words, quoted, where
-from contextwise.models.numbers import Number, number, percent, plural
 from contextwise.report.colours import UNDECIDED, WORDS, Agreement
 from contextwise.report.elements import (
     Cell,
@@ -26,6 +25,7 @@ from contextwise.report.elements import (
     cell_text,
 )
 from contextwise.report.notes import ganak_notes
+from contextwise.support.formatting import Number, number, percent, plural
 
 KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}
 """The kind of error of a dependence that only one model has."""

@@ -11,7 +11,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from contextwise.errors import require
-from contextwise.models.notation import printable
 from contextwise.report.edges import Graph
 from contextwise.report.elements import Picture, cell_text, exact_digits
 from contextwise.report.heatmap import HeatMap
@@ -19,6 +18,7 @@ from contextwise.report.planes import Plane
 from contextwise.report.supports import SupportMap
 from contextwise.report.svg import graph_svg, heat_map_svg
 from contextwise.report.svg_statistics import plane_svg, supports_svg
+from contextwise.support.formatting import printable
 
 if TYPE_CHECKING:
     import jinja2

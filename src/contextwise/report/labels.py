@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.models.notation import printable
-from contextwise.models.numbers import name as short
+from contextwise.support.formatting import name as short
+from contextwise.support.formatting import printable
 
 FloatArray = npt.NDArray[np.float64]
 RINGS = 14

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.models.notation import in_words, where
-from contextwise.models.numbers import plural
 from contextwise.report.comparisons import LABELS
 from contextwise.report.elements import (
     Cell,
@@ -21,13 +20,14 @@ from contextwise.report.elements import (
     Table,
 )
 from contextwise.report.notes import BY_POSITION, Medium, matrix_ganak_notes, rounding_notes
+from contextwise.support.formatting import plural
 
 if TYPE_CHECKING:  # a table of one kind of result does not wait for the modules of the others
     from contextwise.comparison.matrix import DistanceMatrix
     from contextwise.comparison.neighbours import Neighbours
     from contextwise.comparison.sketch import EstimatedMatrix
-    from contextwise.evaluation.consensus_result import ClaimSupport, Consensus
-    from contextwise.evaluation.scores import Score
+    from contextwise.evaluation.consensus import ClaimSupport, Consensus
+    from contextwise.evaluation.score import Score
 
 SCORE_LABELS = {
     "kl_true_guess": "KL(true ‖ guess)",

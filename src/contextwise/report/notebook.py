@@ -22,13 +22,13 @@ from contextwise.report.statistics import TOP, check_parts, stability_parts
 from contextwise.report.text import as_text
 
 if TYPE_CHECKING:
-    from contextwise.comparison.comparison import Comparison
+    from contextwise.comparison.compare import Comparison
     from contextwise.comparison.explain import Explanation, PairExplanation
-    from contextwise.comparison.many import DistanceMatrix
-    from contextwise.evaluation.chance_result import Chance
-    from contextwise.evaluation.check_result import Check
-    from contextwise.evaluation.scores import Score
-    from contextwise.evaluation.stability_result import Stability
+    from contextwise.comparison.matrix import DistanceMatrix
+    from contextwise.evaluation.chance import Chance
+    from contextwise.evaluation.check import Check
+    from contextwise.evaluation.score import Score
+    from contextwise.evaluation.stability import Stability
 
 
 def notebook_html(parts: Sequence[Part]) -> str:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 from contextwise.comparison.compare import Comparison
 from contextwise.models.notation import quoted
-from contextwise.models.numbers import name, plural
 from contextwise.report.colours import UNDECIDED
 from contextwise.report.elements import Note, Part, is_rounded
+from contextwise.support.formatting import name, plural
 
 if TYPE_CHECKING:
-    from contextwise.comparison.many import DistanceMatrix
+    from contextwise.comparison.matrix import DistanceMatrix
     from contextwise.comparison.sketch import IntervalEstimate
 
 Medium = Literal["command", "page", "python"]

@@ -21,9 +21,7 @@ import numpy as np
 
 import contextwise
 from contextwise.comparison.compare import Comparison
-from contextwise.evaluation.replicates import summarize
-from contextwise.evaluation.summaries import Summary
-from contextwise.models.numbers import name
+from contextwise.evaluation.replicates import Summary, summarize
 from contextwise.models.structure import Structure
 from contextwise.report.chances import chance_parts, chances_table
 from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
@@ -33,9 +31,10 @@ from contextwise.report.html import render
 from contextwise.report.pictures import graph_picture, pairs_picture, plane_picture
 from contextwise.report.statistics import TOP, check_parts, stability_parts
 from contextwise.report.summaries import summary_parts
+from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.stability_result import Stability
+    from contextwise.evaluation.stability import Stability
 
 
 def report_page(

@@ -11,7 +11,6 @@ from zlib import compress
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
-from contextwise.models.numbers import name
 from contextwise.report.colours import (
     COLOURS,
     COVERED,
@@ -33,10 +32,11 @@ from contextwise.report.supports import COLOUR as SUPPORT
 from contextwise.report.supports import OPACITIES as SUPPORT_OPACITIES
 from contextwise.report.supports import STEP_WORDS as SUPPORT_WORDS
 from contextwise.report.supports import support_map
+from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.stability_result import Stability
-    from contextwise.evaluation.summaries import Summary
+    from contextwise.evaluation.replicates import Summary
+    from contextwise.evaluation.stability import Stability
     from contextwise.report.comparisons import Guess
 
 ERRORS: tuple[Agreement, Agreement] = ("fp", "fn")

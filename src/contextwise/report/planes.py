@@ -12,7 +12,7 @@ from contextwise.comparison.confusion import ratio
 
 if TYPE_CHECKING:
     from contextwise.evaluation.intervals import Mean
-    from contextwise.evaluation.summaries import Summary
+    from contextwise.evaluation.replicates import Summary
     from contextwise.report.comparisons import Guess
 
 SERIES = ("currentColor", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")

@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from contextwise.models.notation import between, in_words, quoted
-from contextwise.models.numbers import name, percent, plural
 from contextwise.report.elements import (
     Column,
     Measure,
@@ -21,12 +20,13 @@ from contextwise.report.elements import (
     Table,
 )
 from contextwise.report.pictures import supports_picture
+from contextwise.support.formatting import name, percent, plural
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.agreement import Consensus
-    from contextwise.evaluation.check_result import Check, CheckedClaim
-    from contextwise.evaluation.conditional import ConditionalTest
-    from contextwise.evaluation.stability_result import PairSupport, Stability
+    from contextwise.evaluation.check import Check, CheckedClaim
+    from contextwise.evaluation.conditional_test import ConditionalTest
+    from contextwise.evaluation.consensus import Consensus
+    from contextwise.evaluation.stability import PairSupport, Stability
 
 TOP = 10
 """How many pairs or claims of a kind are shown where nothing else is said."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from contextwise.evaluation.intervals import Mean
 from contextwise.evaluation.metrics import metric_label, shares_words
 from contextwise.evaluation.rankings import Ranking
-from contextwise.evaluation.summaries import Summary
-from contextwise.models.numbers import name, plural, rate
+from contextwise.evaluation.replicates import Summary
 from contextwise.report.elements import Cell, Column, Note, Part, Table
+from contextwise.support.formatting import name, plural, rate
 
 PAIRED = (
     "Differences are paired: the first replicates of all groups are taken to be from the same "

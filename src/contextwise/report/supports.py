@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.stability_result import Stability
+    from contextwise.evaluation.stability import Stability
 
 COLOUR, DARK_COLOUR = "#0072B2", "#56B4E9"
 STEPS = (0.25, 0.5, 0.75, 0.95, 1.0)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from math import isinf
 from xml.etree.ElementTree import Element, tostring
 
-from contextwise.models.numbers import name as shown
 from contextwise.report.colours import COLOURS, DASHES, UNDECIDED, Agreement
 from contextwise.report.drawing import DISC, Drawing, Point, arrange, edge_lines, widest_of
 from contextwise.report.edges import edge_words, share_words
@@ -27,6 +26,7 @@ from contextwise.report.svg_elements import (
     new_picture,
     square_picture,
 )
+from contextwise.support.formatting import name as shown
 
 FONTS = (12.0, 11.0, 10.0, 9.0, 8.0, 7.0)
 """Sizes of the labels of a graph, the first for which all find a place."""

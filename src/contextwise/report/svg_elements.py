@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from contextwise.models.notation import printable
 from contextwise.report.labels import cut_names
+from contextwise.support.formatting import printable
 
 MOST_CELLS = 60
 """Up to this many variables each cell is an element with a tip; above, the cells are an image."""

@@ -6,8 +6,6 @@ from math import floor
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, tostring
 
-from contextwise.models.numbers import name as shown
-from contextwise.models.numbers import percent
 from contextwise.report.heatmap import codes_png
 from contextwise.report.planes import Plane, PlaneMean, PlanePoint, PlaneSeries
 from contextwise.report.supports import SupportMap, palette
@@ -23,6 +21,8 @@ from contextwise.report.svg_elements import (
     round_step,
     square_picture,
 )
+from contextwise.support.formatting import name as shown
+from contextwise.support.formatting import percent
 
 if TYPE_CHECKING:
     from contextwise.evaluation.intervals import Mean

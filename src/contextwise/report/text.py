@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from textwrap import fill
 
-from contextwise.models.numbers import columns
 from contextwise.report.elements import Measures, Note, Part, Section, Table
+from contextwise.support.formatting import columns
 
 WIDTH = 100
 """Where the lines of a note end."""

@@ -13,14 +13,14 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
-from contextwise import examples
 from contextwise.errors import ContextwiseError, ParseError, require
-from contextwise.execution.files import read_bytes, write_bytes
-from contextwise.execution.maps import choose_map
-from contextwise.execution.progress import Progress
-from contextwise.execution.runs import Outcome, Record, Store, Unit, run_units
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Model, Structure, structure_of
+from contextwise.support.files import read_bytes, write_bytes
+from contextwise.support.maps import choose_map
+from contextwise.support.progress import Progress
+from contextwise.support.store import Outcome, Record, Store, Unit, run_units
+from contextwise.truths import bundled as examples
 
 Method = Literal["likelihood", "pseudo-likelihood"]
 

@@ -31,14 +31,14 @@ from contextwise.distributions.batch_fitting import STATES
 from contextwise.distributions.sampling import gibbs_chains
 from contextwise.distributions.tables import state_count
 from contextwise.errors import ContextwiseError
-from contextwise.execution.runs import Outcome, Record, Unit
-from contextwise.learning.generate import WithErrors, with_errors
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.studies.configuration import Configuration, RunOptions, run_study
 from contextwise.studies.summary import NAMES
-from contextwise.studies.truths import strong_weights
+from contextwise.support.store import Outcome, Record, Unit
+from contextwise.truths.generate import WithErrors, with_errors
+from contextwise.truths.named import strong_weights
 
 Side = Literal["fp", "fn"]
 SIDES: tuple[Side, ...] = ("fp", "fn")

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contextwise.errors import require
-from contextwise.execution.files import write_bytes
-from contextwise.execution.records import as_csv
-from contextwise.execution.runs import read_records
 from contextwise.report.plots.figures import COLUMN, new_figure, save_png_and_svg, styled
 from contextwise.report.plots.studies import plot_scatter
 from contextwise.studies.summary import summary_text
+from contextwise.support.files import write_bytes
+from contextwise.support.records import as_csv
+from contextwise.support.store import read_records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, require
-from contextwise.models.numbers import columns
 from contextwise.report.text import WIDTH
+from contextwise.support.formatting import columns
 
 FloatArray = npt.NDArray[np.float64]
 Interval = tuple[float, float]

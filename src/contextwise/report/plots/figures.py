@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import ContextwiseError, DomainError, require
-from contextwise.execution.files import write_bytes
 from contextwise.report.elements import Legend, Mark
+from contextwise.support.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -13,7 +13,6 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
-from contextwise.models.numbers import name as shown
 from contextwise.report.colours import COLOURS, DASHES
 from contextwise.report.drawing import DISC, Drawing, Point, arrange, edge_lines, widest_of
 from contextwise.report.edges import Graph, Selection, Which, edges_between, graph_of, select_edges
@@ -28,6 +27,7 @@ from contextwise.report.plots.figures import (
     styled,
 )
 from contextwise.report.shares import Edge, View, edges_of
+from contextwise.support.formatting import name as shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

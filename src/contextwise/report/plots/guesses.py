@@ -12,13 +12,13 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.errors import DomainError, require
 from contextwise.evaluation.intervals import mean_with_interval
-from contextwise.models.numbers import number, percent, rate
 from contextwise.report import planes
 from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
 from contextwise.report.comparisons import LABELS
 from contextwise.report.labels import cut_names, distinct_names
 from contextwise.report.planes import error_shares
 from contextwise.report.plots.figures import COLUMN, Guesses, named, new_axes, new_figure, styled
+from contextwise.support.formatting import number, percent, rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

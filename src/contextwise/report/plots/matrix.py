@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from contextwise.errors import DomainError, require
-from contextwise.models.numbers import rate
 from contextwise.report.labels import apart, distinct_names, shared_parts
 from contextwise.report.layout import FloatArray, planar
 from contextwise.report.plots.figures import COLUMN, new_axes, new_figure, styled
+from contextwise.support.formatting import rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

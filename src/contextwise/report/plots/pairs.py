@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
-from contextwise.models.numbers import percent
 from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
 from contextwise.report.edges import Selection, select_edges
 from contextwise.report.heatmap import HeatMap, heat_map, palette, pooled
@@ -18,6 +17,7 @@ from contextwise.report.labels import apart, cut_names
 from contextwise.report.pictures import heat_legends
 from contextwise.report.plots.figures import COLUMN, fitted_title, handles, new_axes, styled
 from contextwise.report.shares import Edge, edges_of
+from contextwise.support.formatting import percent
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

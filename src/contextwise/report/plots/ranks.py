@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation.metrics import metric_label
 from contextwise.evaluation.rankings import Ranking
-from contextwise.models.numbers import name
 from contextwise.report.plots.figures import COLUMN, new_axes, styled
+from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

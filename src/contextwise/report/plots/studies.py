@@ -110,7 +110,7 @@ def plot_spread(
     Parameters
     ----------
     sample, pool : matrices of distances
-        For instance those of `contextwise.learning.generate.even_sample` and of a `DistanceMatrix`.
+        For instance those of `contextwise.truths.generate.even_sample` and of a `DistanceMatrix`.
     bins : how many bars the range of distances is divided into
     axes : where to draw
 

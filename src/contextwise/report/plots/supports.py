@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contextwise.evaluation.stability_result import Stability
-from contextwise.models.numbers import name
+from contextwise.evaluation.stability import Stability
 from contextwise.report.plots.figures import COLUMN, new_axes, styled
+from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from contextwise.errors import ContextwiseError, ParseError
-from contextwise.execution.files import read_bytes
 from contextwise.learning.registry import LEARNERS, learner_named
 from contextwise.studies.configuration import check_rules, read_settings
-from contextwise.studies.truths import truth_named
+from contextwise.support.files import read_bytes
+from contextwise.truths.named import truth_named
 
 TRUE_STRUCTURE = "true-structure"
 """A reference that is no learner: the structure of the truth itself, refitted to the rows."""
@@ -87,7 +87,7 @@ class Configuration:
 
     Attributes
     ----------
-    truths : names; see `contextwise.studies.truths`
+    truths : names; see `contextwise.truths.named`
     learners : plans by label
     sizes : the numbers of rows that are learned from
     repeats : how many data sets per truth and size; all learners get the same ones

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contextwise.errors import require
-from contextwise.models.numbers import plural
 from contextwise.report.plots.figures import COLUMN, new_figure, styled
 from contextwise.report.plots.ranks import plot_critical_difference
 from contextwise.studies.learners.cells import (
@@ -31,6 +30,7 @@ from contextwise.studies.learners.cells import (
 )
 from contextwise.studies.learners.configuration import TRUE_STRUCTURE
 from contextwise.studies.learners.tables import critical_ranking, mean_ranks
+from contextwise.support.formatting import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

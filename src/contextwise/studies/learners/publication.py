@@ -11,9 +11,6 @@ from typing import Any
 
 import contextwise
 from contextwise.errors import require
-from contextwise.execution.files import write_bytes
-from contextwise.execution.records import as_csv
-from contextwise.execution.runs import read_records, versions
 from contextwise.report.elements import Note, Part, Section, Table
 from contextwise.report.html import render
 from contextwise.report.latex import as_latex
@@ -24,6 +21,9 @@ from contextwise.studies.learners.figures import StudyFigure, study_figures
 from contextwise.studies.learners.real_data import DATA_COLUMNS
 from contextwise.studies.learners.tables import study_parts
 from contextwise.studies.learners.unit import COLUMNS
+from contextwise.support.files import write_bytes
+from contextwise.support.records import as_csv
+from contextwise.support.store import read_records, versions
 
 TITLE = "Learners judged by the metric, beside KL and CMLL"
 

@@ -18,17 +18,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from contextwise.data.rows import Data, as_data, by_position
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.resampling import stability
-from contextwise.execution.files import packed, unpacked
+from contextwise.evaluation.stability import stability
 from contextwise.formats import encode, read_stream
-from contextwise.learning.data import Data, as_data, by_position
 from contextwise.learning.selection import select
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure, structure_of
 from contextwise.studies.learners.configuration import Configuration
 from contextwise.studies.learners.limits import attempt, within
 from contextwise.studies.learners.unit import has_choice, make_learner, score_record
+from contextwise.support.files import packed, unpacked
 
 PARTS = ("train", "valid", "test")
 SUFFIXES = (".data", ".csv", ".data.gz", ".csv.gz")
@@ -183,7 +183,7 @@ def distances_between(records: Sequence[Mapping[str, Any]], name: str) -> tuple[
     -------
     labels, matrix
     """
-    from contextwise.comparison.many import distance_matrix
+    from contextwise.comparison.matrix import distance_matrix
 
     own = [r for r in records if r.get("data") == name and r["status"] == "done"]
     if len(own) < 2:

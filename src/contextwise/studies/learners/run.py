@@ -9,11 +9,11 @@ import os
 from collections.abc import Iterator
 from typing import Any, Unpack
 
-from contextwise.execution.runs import Outcome, Unit
 from contextwise.studies.configuration import RunOptions, run_study
 from contextwise.studies.learners.configuration import TRUE_STRUCTURE, Configuration
 from contextwise.studies.learners.real_data import DataTask, data_sets, learn_data
 from contextwise.studies.learners.unit import Task, learn_unit
+from contextwise.support.store import Outcome, Unit
 
 
 def run_learners(

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from contextwise.evaluation.rankings import Ranking, rank_groups
-from contextwise.models.numbers import plural
 from contextwise.report.elements import Cell, Column, Note, Part, Section, Table
 from contextwise.studies.learners.cells import (
     CMLL,
@@ -35,6 +34,7 @@ from contextwise.studies.learners.claims import (
 )
 from contextwise.studies.learners.configuration import TRUE_STRUCTURE
 from contextwise.studies.learners.real_data import distances_between
+from contextwise.support.formatting import plural
 
 SHOWN = {
     "normalized": "d / N",

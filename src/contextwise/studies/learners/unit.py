@@ -28,6 +28,7 @@ from zlib import crc32
 import numpy as np
 
 from contextwise.comparison.compare import compare
+from contextwise.data.rows import Data, by_position
 from contextwise.distributions import (
     Estimate,
     cmll,
@@ -39,16 +40,15 @@ from contextwise.distributions import (
     mean_pseudo_log_likelihood,
 )
 from contextwise.distributions.batch_fitting import STATES
-from contextwise.evaluation.chances import expectations
+from contextwise.evaluation.chance import expectations
 from contextwise.learning.base import Learner, fresh
-from contextwise.learning.data import Data, by_position
 from contextwise.learning.registry import learner_named
 from contextwise.learning.selection import select
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.studies.learners.configuration import TRUE_STRUCTURE, Configuration, Plan
 from contextwise.studies.learners.limits import attempt, within
-from contextwise.studies.truths import Rows, Truth, draw_rows, truth_named
+from contextwise.truths.named import Rows, Truth, draw_rows, truth_named
 
 _TRAIN, _TEST, _SPLIT = range(3)
 """What is drawn, as the first number of its place in the run's tree of seeds."""

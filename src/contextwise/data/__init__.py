@@ -1,0 +1,1 @@
+"""Rows of observed states from files, frames and arrays."""

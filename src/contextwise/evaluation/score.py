@@ -1,0 +1,260 @@
+"""Every score the field reports, beside the metric: one row per guess.
+
+The metric compares claims and needs no weights. The others compare distributions (both models need
+weights), predictions of rows (the guess needs weights, and there must be rows), or count features.
+What cannot be computed is left out, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import log
+from typing import Any, Unpack
+
+import numpy as np
+
+from contextwise.comparison.compare import COUNTS, Comparison, compare
+from contextwise.comparison.question import Restriction
+from contextwise.distributions.bridge_sampling import estimated_log_partition
+from contextwise.distributions.divergence import How, divergences, kl_divergence
+from contextwise.distributions.fitting import fit
+from contextwise.distributions.inference import log_partition
+from contextwise.distributions.likelihood import cmll, mean_pseudo_log_likelihood, scored_rows
+from contextwise.distributions.potentials import log_potential_of
+from contextwise.distributions.sampling import Estimate, Seed
+from contextwise.errors import ContextwiseError, TooLargeError
+from contextwise.formats import ModelLike, as_model
+from contextwise.models.structure import LogLinear, Model, structure_of
+from contextwise.support.formatting import number
+from contextwise.support.progress import Progress
+
+DIVERGENCES = ("kl_true_guess", "kl_guess_true", "jensen_shannon", "total_variation")
+PREDICTIONS = ("log_likelihood", "pseudo_log_likelihood", "cmll", "aic", "bic")
+RATES = ("precision", "recall", "f1", "mcc", "kappa")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Score:
+    """A guess beside the true model.
+
+    Attributes
+    ----------
+    comparison : the metric, its confusion matrix and rates
+    features : of the guess: how many, their mean and largest length
+    values : the other scores by name, each exact or with its standard error
+    missing : the scores that could not be computed, by name, and why
+
+    Examples
+    --------
+    >>> found = score("lung", "lung-learned")
+    >>> found.comparison.distance, "kl_true_guess" in found.values, "aic" in found.missing
+    (2, True, True)
+    """
+
+    comparison: Comparison
+    features: Mapping[str, float]
+    values: Mapping[str, Estimate]
+    missing: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value.value:.6g}" for name, value in self.values.items())
+        low, high = self.comparison.distance_bounds
+        known = number(low) if low == high else f"{number(low)} to {number(high)}"
+        return f"Score(distance={known}{', ' if shown else ''}{shown})"
+
+    def _repr_html_(self) -> str:
+        from contextwise.report.notebook import score_html
+
+        return score_html(self)
+
+    def record(self) -> dict[str, object]:
+        """Everything as one flat mapping, for a table: a missing score is None."""
+        flat: dict[str, object] = dict(self.features)
+        c = self.comparison
+        keys = ("distance", "normalized", *COUNTS, *RATES)
+        if c.open_pairs:
+            flat |= dict.fromkeys(keys)
+        else:
+            rates = c.rates()
+            flat |= {key: getattr(c, key) for key in keys if key not in RATES}
+            flat |= {name: None if np.isnan(rates[name]) else rates[name] for name in RATES}
+        for name in (*DIVERGENCES, *PREDICTIONS):
+            value = self.values.get(name)
+            flat[name] = value.value if value else None
+            flat[f"{name}_standard_error"] = value.standard_error if value else None
+        return flat
+
+
+def score(
+    true: ModelLike,
+    guess: ModelLike,
+    *,
+    test: Any = None,
+    fit_to: Any = None,
+    sampling: bool = True,
+    groups: int = 4,
+    rng: Seed = 0,
+    time_limit: float | None = None,
+    show_progress: bool | Progress = False,
+    **restriction: Unpack[Restriction],
+) -> Score:
+    """Score a guess against the true model.
+
+    Parameters
+    ----------
+    true, guess : models, paths of model files, or names of bundled examples
+        With weights (`LogLinear`) for the scores of distributions.
+    test : rows, optional
+        For the scores of predictions. See `Domain.encode`.
+    fit_to : rows, optional
+        Fit the weights of the guess to these rows first, by pseudo-likelihood.
+    sampling : bool
+        Whether to estimate, with standard errors, what is too large to be exact.
+    groups : how many groups of variables CMLL queries in turn
+    rng : generator or seed of the estimates
+    time_limit : seconds for the metric, optional
+        Then the comparison may be open; see `compare`.
+    show_progress : bool or function
+        As in `compare`.
+    **restriction
+        What the metric compares, with the keywords of `compare`. Alignment and zero weights concern
+        every score, the others the metric alone: ``data`` restricts its contexts to those of the
+        rows, and has nothing to do with ``test``.
+
+    Returns
+    -------
+    Score
+
+    Notes
+    -----
+    ``log_likelihood``, ``pseudo_log_likelihood`` and ``cmll`` are means over the rows, in nats; AIC
+    and BIC are of all rows, with the number of features as the number of parameters: a redundant
+    structure pays for each of its features.
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> domain = {"A": 2, "B": 2}
+    >>> true = LogLinear(Structure(domain, ["A=1 & B=1"]), [1.0])
+    >>> guess = Structure(domain, ["A=1", "B=1"])
+    >>> rows = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]]
+    >>> result = score(true, guess, test=rows, fit_to=rows)
+    >>> result.comparison.distance, result.features["features"]
+    (1, 2)
+    >>> result.values["kl_true_guess"]
+    Estimate(0.0403..., exact)
+    """
+    zero_weights = restriction.get("zero_weights", "keep")
+    first, second = (as_model(model, zero_weights=zero_weights) for model in (true, guess))
+    comparison = compare(
+        first, second, time_limit=time_limit, show_progress=show_progress, **restriction
+    )
+    second = second.aligned_to(first.domain, align=restriction.get("align", "names"))
+    if fit_to is not None:
+        second = fit(structure_of(second), fit_to, show_progress=show_progress).model
+    statistics = structure_of(second).statistics()
+    found = _Collected({}, {})
+    _compare_distributions(found, first, second, sampling, rng, show_progress)
+    _predict(found, second, test, sampling, groups, rng, show_progress)
+    counts = {key: statistics[key] for key in ("features", "mean_length", "largest_length")}
+    return Score(comparison, counts, found.values, found.missing)
+
+
+@dataclass(frozen=True)
+class _Collected:
+    values: dict[str, Estimate]
+    missing: dict[str, str]
+
+    def add(self, name: str, value: Callable[[], Estimate]) -> None:
+        """A score, or why there is none."""
+        try:
+            self.values[name] = value()
+        except ContextwiseError as error:
+            self.missing[name] = str(error)
+
+    def refuse(self, names: tuple[str, ...], reason: str) -> None:
+        """No score of these names, for this reason."""
+        self.missing.update(dict.fromkeys(names, reason))
+
+
+def _compare_distributions(
+    found: _Collected,
+    true: Model,
+    guess: Model,
+    sampling: bool,
+    rng: Seed,
+    show_progress: bool | Progress,
+) -> None:
+    if not isinstance(true, LogLinear) or not isinstance(guess, LogLinear):
+        which = "guess" if isinstance(true, LogLinear) else "true model"
+        found.refuse(DIVERGENCES, f"the {which} has no weights")
+        return
+    try:
+        how: How = "auto" if sampling else "exact"
+        all_four = divergences(true, guess, how=how, rng=rng, show_progress=show_progress)
+    except TooLargeError as error:
+        found.add("kl_true_guess", lambda: kl_divergence(true, guess, how="exact"))
+        found.add("kl_guess_true", lambda: kl_divergence(guess, true, how="exact"))
+        found.refuse(DIVERGENCES[2:], str(error))
+    except ContextwiseError as error:
+        found.refuse(DIVERGENCES, str(error))
+    else:
+        values = (
+            all_four.kl_p_q,
+            all_four.kl_q_p,
+            all_four.jensen_shannon,
+            all_four.total_variation,
+        )
+        found.values.update(zip(DIVERGENCES, values, strict=True))
+
+
+def _predict(
+    found: _Collected,
+    guess: Model,
+    test: Any,
+    sampling: bool,
+    groups: int,
+    rng: Seed,
+    show_progress: bool | Progress,
+) -> None:
+    if test is None:
+        found.refuse(PREDICTIONS, "there are no rows to predict")
+        return
+    if not isinstance(guess, LogLinear):
+        found.refuse(PREDICTIONS, "the guess has no weights")
+        return
+    positions = scored_rows(guess.domain, test)
+    count = len(positions)
+
+    def likelihood() -> Estimate:
+        log_z = _log_partition(guess, sampling, rng, show_progress)
+        mean = float(log_potential_of(guess, positions).mean())
+        return Estimate(mean - log_z.value, log_z.standard_error, log_z.how)
+
+    found.add("log_likelihood", likelihood)
+    found.add("pseudo_log_likelihood", lambda: Estimate(mean_pseudo_log_likelihood(guess, test)))
+    found.add(
+        "cmll",
+        lambda: cmll(
+            guess, test, groups=groups, sampling=sampling, rng=rng, show_progress=show_progress
+        ),
+    )
+    for name, price in (("aic", 2.0), ("bic", log(count))):
+        if "log_likelihood" in found.values:
+            mean = found.values["log_likelihood"]
+            total = -2 * count * mean.value + price * len(guess)
+            found.values[name] = Estimate(total, 2 * count * mean.standard_error, mean.how)
+        else:
+            found.missing[name] = found.missing["log_likelihood"]
+
+
+def _log_partition(
+    model: LogLinear, sampling: bool, rng: Seed, show_progress: bool | Progress
+) -> Estimate:
+    try:
+        return Estimate(log_partition(model))
+    except TooLargeError:
+        if not sampling:
+            raise
+        return estimated_log_partition(model, rng=rng, show_progress=show_progress)

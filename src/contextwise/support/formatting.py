@@ -1,0 +1,134 @@
+"""Numbers, names and columns as text for a terminal.
+
+Exact numbers stay exact as long as they can be read; a long one is rounded to four digits. A rate
+reads as 0 or 1 only if it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from math import isnan
+
+Number = int | Fraction
+
+READABLE = 12
+"""How many digits of an exact number are shown before it is rounded."""
+
+
+def printable(text: str) -> str:
+    """A text that is safe to show on one line: control characters are written as escapes.
+
+    >>> printable("two\\nlines"), printable("naïve")
+    ('two\\\\nlines', 'naïve')
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def number(value: Number, digits: int = READABLE) -> str:
+    """An exact number: its digits in groups, or its size if they are too many.
+
+    >>> number(1048576), number(2**100), number(2**100, digits=31)
+    ('1,048,576', '1.268e30', '1,267,650,600,228,229,401,496,703,205,376')
+    >>> number(Fraction(1, 3))
+    '0.333333'
+    """
+    if isinstance(value, Fraction) and value.denominator != 1:
+        return f"{float(value):.6g}"
+    exact = int(value)
+    if is_readable(exact, digits):
+        return f"{exact:,}"
+    return f"{Decimal(exact):.3e}".replace("+", "")
+
+
+def is_readable(value: Number, digits: int = READABLE) -> bool:
+    """Whether `number` shows the value exactly.
+
+    >>> is_readable(10**12 - 1), is_readable(10**12)
+    (True, False)
+    """
+    limit: int = 10**digits
+    return -limit < value < limit
+
+
+def rate(value: float) -> str:
+    """A rate to four places; only an exact 0 or 1 reads as such, and an undefined one is a dash.
+
+    >>> [rate(x) for x in (1.0, 0.99999, 2 / 3, 0.00001234, 0.0, float("nan"))]
+    ['1', '>0.9999', '0.6667', '1.2e-05', '0', '–']
+    """
+    if isnan(value):
+        return "–"
+    if value in (0, 1, -1):
+        return f"{value:.0f}"
+    text = f"{value:.4f}"
+    if text in ("0.0000", "-0.0000"):
+        return f"{value:.1e}"
+    return {"1.0000": ">0.9999", "-1.0000": "<-0.9999"}.get(text, text)
+
+
+def percent(part: Number, whole: Number) -> str:
+    """A share as a percentage with three digits; never 0 or 100 unless it is.
+
+    >>> percent(1, 8), percent(1, 3), percent(1, 10**9), percent(5, 5)
+    ('12.5 %', '33.3 %', '<0.01 %', '100 %')
+    """
+    share = Fraction(100 * part) / whole
+    if 0 < share < Fraction(1, 100):
+        return "<0.01 %"
+    if Fraction(9999, 100) < share < 100:
+        return ">99.99 %"
+    return f"{float(share):.3g} %"
+
+
+def name(text: str, most: int = 40) -> str:
+    """A name or path on one line; a long one loses its middle.
+
+    >>> name("smoker"), name("a\\tb"), name("x" * 50, most=9)
+    ('smoker', 'a\\\\tb', 'xxxx…xxxx')
+    """
+    shown = printable(text)
+    if len(shown) <= most:
+        return shown
+    half = (most - 1) // 2
+    return f"{shown[:half]}…{shown[-half:]}"
+
+
+def plural(count: Number, noun: str) -> str:
+    """A number and its noun.
+
+    >>> plural(1, "feature"), plural(2000, "pair")
+    ('1 feature', '2,000 pairs')
+    """
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def columns(rows: Iterable[Sequence[str]], alignment: str, gap: str = "  ") -> str:
+    """Rows of cells as straight columns, each to the left (``<``) or to the right (``>``).
+
+    Parameters
+    ----------
+    rows : cells of each row
+    alignment : one sign for each column
+    gap : what stands between columns
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(columns([("pair", "errors"), ("A – B", "7")], "<>"))
+    pair   errors
+    A – B       7
+    """
+    cells = list(rows)
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        gap.join(
+            f"{cell:{side}{width}}"
+            for cell, side, width in zip(row, alignment, widths, strict=True)
+        ).rstrip()
+        for row in cells
+    )

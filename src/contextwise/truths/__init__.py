@@ -1,0 +1,1 @@
+"""Models whose structure is known: bundled, published, random, with wanted errors."""

@@ -1,0 +1,98 @@
+"""The rule behind every converter, against all conjunctions there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from contextwise.convert import from_claims as converting
+from contextwise.convert.from_claims import CubeMap, features_for
+from contextwise.errors import NotRepresentable, TooLargeError
+from contextwise.models.domain import Domain
+from contextwise.models.features import PairIndex
+from convert_oracle import (
+    Claims,
+    assert_equal,
+    claims,
+    random_domain,
+    representable,
+    table_of,
+)
+
+
+def random_target(rng: np.random.Generator) -> converting.Claims:
+    domain = random_domain(rng, int(rng.integers(2, 5)), most=3)
+    independent: dict[PairIndex, list[CubeMap]] = {}
+    for pair in combinations(range(len(domain)), 2):
+        if rng.random() < 0.15:
+            continue
+        others = [v for v in range(len(domain)) if v not in pair]
+        independent[pair] = [
+            {
+                v: int(rng.integers(1, 2 ** domain.cardinalities[v] - 1))
+                for v in others
+                if rng.random() < 0.7
+            }
+            for _ in range(rng.choice([0, 0, 1, 2]))
+        ]
+    return converting.Claims(domain, independent)
+
+
+def claims_of(target: converting.Claims) -> Claims:
+    def independent(pair: PairIndex, context: Mapping[int, int]) -> bool:
+        return pair not in target.independent or any(
+            all(allowed >> context[v] & 1 for v, allowed in cube.items())
+            for cube in target.independent[pair]
+        )
+
+    return table_of(target.domain, independent)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_features_cover_the_target_exactly_when_all_conjunctions_do(seed: int) -> None:
+    target = random_target(np.random.default_rng(seed))
+    wanted = claims_of(target)
+    if representable(wanted, target.domain):
+        assert_equal(claims(features_for(target)), wanted)
+    else:
+        with pytest.raises(NotRepresentable):
+            features_for(target)
+
+
+def test_both_answers_occur_among_the_random_targets() -> None:
+    answers = set()
+    for seed in range(150):
+        try:
+            features_for(random_target(np.random.default_rng(seed)))
+            answers.add("features")
+        except NotRepresentable:
+            answers.add("none")
+    assert answers == {"features", "none"}
+
+
+def test_not_representable_names_the_pair_and_the_place() -> None:
+    domain = Domain({"A": 2, "B": 2, "X": ["no", "yes"]})
+    with pytest.raises(NotRepresentable, match=r"A and B depend where X=no without") as caught:
+        features_for(converting.Claims(domain, {(0, 1): [{2: 0b10}]}))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_variable_with_one_state_interacts_with_nothing() -> None:
+    domain = Domain({"A": 2, "B": 1, "C": 2})
+    model = features_for(converting.Claims(domain, {(0, 1): [], (0, 2): [], (1, 2): []}))
+    assert model.pairs() == [("A", "C")]
+
+
+def test_a_cube_that_allows_nothing_takes_nothing_away() -> None:
+    domain = Domain({"A": 2, "B": 2, "C": 2})
+    assert features_for(converting.Claims(domain, {(0, 1): [{2: 0}]})).pairs() == [("A", "B")]
+
+
+def test_a_search_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(converting, "STEPS", 3)
+    domain = Domain({"A": 2, "B": 2, "C": 2})
+    with pytest.raises(TooLargeError, match="A and B need more than 3 conjunctions"):
+        features_for(converting.Claims(domain, {(0, 1): [{2: 1}], (0, 2): [], (1, 2): []}))

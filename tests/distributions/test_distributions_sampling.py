@@ -1,0 +1,172 @@
+"""Samples: chi-square tests against exact distributions, with fixed seeds."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from contextwise import examples
+from contextwise.data.rows import format_rows
+from contextwise.distributions import (
+    diagnose,
+    draw,
+    gibbs_chains,
+    marginal,
+    mean_pseudo_log_likelihood,
+    probabilities,
+    sample,
+)
+from contextwise.distributions.gibbs import colouring
+from contextwise.distributions.sampling import SampleMethod
+from contextwise.errors import ContextwiseError, DomainError, TooLargeError
+from contextwise.formats import write
+from contextwise.models.domain import Domain
+from contextwise.models.features import IntArray
+from contextwise.models.structure import LogLinear, Structure
+
+MIXED = Domain({"A": 2, "B": 3, "C": 2, "D": 2, "lonely": 3})
+
+
+def mixed() -> LogLinear:
+    """Value sets, mixed cardinalities, a variable without features, a constant."""
+    structure = Structure(
+        MIXED,
+        ["A=1 & B!=1", "B=2 & C=1", "A=0 & C=0 & D=1", "B=0|1 & D=0", "C=1", "", "B=1"],
+    )
+    return LogLinear(structure, np.array([1.0, -1.2, 0.8, 0.7, 0.4, 3.0, -0.3]))
+
+
+def chi_square(rows: IntArray, model: LogLinear) -> float:
+    """The p-value of the rows under the model."""
+    expected = probabilities(model).ravel() * len(rows)
+    places = np.ravel_multi_index(tuple(rows.T), model.domain.cardinalities)
+    seen = np.bincount(places, minlength=len(expected))
+    statistic = ((seen - expected) ** 2 / expected).sum()
+    return float(chi2.sf(statistic, len(expected) - 1))
+
+
+@pytest.mark.parametrize("method", ["exact", "gibbs"])
+def test_samples_have_the_distribution_of_the_model(method: SampleMethod) -> None:
+    rows = sample(mixed(), 20_000, rng=3, method=method)
+    assert rows.shape == (20_000, 5)
+    assert 0.001 < chi_square(rows, mixed()) < 0.999
+    assert chi_square(rows, LogLinear(mixed().structure, np.zeros(7))) < 1e-9
+
+
+@pytest.mark.parametrize("method", ["exact", "gibbs"])
+def test_evidence(method: SampleMethod) -> None:
+    rows = sample(mixed(), 20_000, rng=8, method=method, context="B=2 & D=1")
+    assert (rows[:, 1] == 2).all()
+    assert (rows[:, 3] == 1).all()
+    exact = marginal(mixed(), ["A", "C", "lonely"], context="B=2 & D=1").ravel()
+    places = np.ravel_multi_index((rows[:, 0], rows[:, 2], rows[:, 4]), (2, 2, 3))
+    seen = np.bincount(places, minlength=12)
+    statistic = ((seen - exact * 20_000) ** 2 / (exact * 20_000)).sum()
+    assert 0.001 < chi2.sf(statistic, 11) < 0.999
+    everything = sample(mixed(), 3, rng=1, method=method, context="A=1,B=2,C=0,D=1,lonely=2")
+    assert everything.tolist() == [[1, 2, 0, 1, 2]] * 3
+
+
+@pytest.mark.parametrize("method", ["exact", "gibbs"])
+def test_equal_seeds_give_equal_rows(method: SampleMethod) -> None:
+    first = sample(mixed(), 50, rng=4, method=method)
+    assert np.array_equal(first, sample(mixed(), 50, rng=4, method=method))
+    assert np.array_equal(first, sample(mixed(), 50, rng=np.random.default_rng(4), method=method))
+    assert not np.array_equal(first, sample(mixed(), 50, rng=5, method=method))
+    assert sample(mixed(), 0, rng=1, method=method).shape == (0, 5)
+
+
+def test_labels_are_ints_only_where_they_are_numbers() -> None:
+    labelled = LogLinear(Structure({"A": ["no", "yes"], "B": 2}, ["A=yes & B=1"]), np.array([5.0]))
+    rows = sample(labelled, 20, rng=1)
+    assert set(rows[:, 0].tolist()) <= {"no", "yes"}
+    assert np.array_equal(labelled.domain.encode(rows)[:, 1].astype(str), rows[:, 1])
+    swapped = LogLinear(Structure({"A": ["1", "0"]}, ["A=1"]), np.array([50.0]))
+    assert sample(swapped, 2, rng=1).tolist() == [["1"], ["1"]]
+
+
+def test_constraints_need_exact_sampling() -> None:
+    model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), np.array([-np.inf]))
+    rows = sample(model, 500, rng=1)
+    assert not (rows[:, 0] & rows[:, 1]).any()
+    with pytest.raises(DomainError, match="finite weights"):
+        sample(model, 5, rng=1, method="gibbs")
+
+
+def test_where_exact_sampling_is_too_large_chains_step_in() -> None:
+    n = 40
+    domain = Domain.of_cardinalities([2] * n)
+    pairs = [f"v{i}=1 & v{j}=1" for i in range(n) for j in range(i)]
+    model = LogLinear(Structure(domain, pairs), np.full(len(pairs), -0.05))
+    assert sample(model, 7, rng=1, burn_in=5, thin=1).shape == (7, n)
+    with pytest.raises(TooLargeError):
+        sample(model, 7, rng=1, method="exact")
+
+
+def test_colours_share_no_feature() -> None:
+    structure = mixed().structure
+    colours = colouring(structure.features, range(4))
+    assert sorted(v for colour in colours for v in colour) == [0, 1, 2, 3]
+    for scope in structure.scopes():
+        for colour in colours:
+            assert len(set(scope) & {MIXED.names[v] for v in colour}) <= 1
+
+
+def test_diagnosis() -> None:
+    pytest.importorskip("arviz_stats", reason="needs contextwise[diagnostics]")
+    mixing = gibbs_chains(mixed(), chains=8, draws=200, rng=1, context="A=1")
+    found = diagnose(MIXED, mixing)
+    assert np.isnan(found.r_hat[0])  # given: it never moves
+    assert (found.r_hat[1:] < 1.05).all()
+    assert (found.effective_size[1:] > 400).all()
+    assert found.worst[0] in MIXED.names[1:]
+    stuck = LogLinear(
+        Structure({"A": 2, "B": 2}, ["A=1 & B=1", "A=0 & B=0"]), np.array([30.0, 30.0])
+    )
+    chains = gibbs_chains(stuck, chains=8, draws=50, rng=2)
+    chains[0, 0] = 1 - chains[0, 0]  # each chain is stuck in a mode of its own
+    assert diagnose(stuck.domain, chains).worst[1] > 2
+    with pytest.raises(DomainError, match="two chains of four draws"):
+        diagnose(MIXED, mixing[:1])
+
+
+def test_bad_requests() -> None:
+    with pytest.raises(DomainError, match="cannot be -1"):
+        sample(mixed(), -1, rng=1)
+    with pytest.raises(ContextwiseError, match="unknown method"):
+        sample(mixed(), 1, rng=1, method="magic")  # type: ignore[arg-type]
+    with pytest.raises(DomainError, match="at least 1"):
+        gibbs_chains(mixed(), chains=0, draws=1, rng=1)
+
+
+def test_drawn_rows_say_where_they_come_from() -> None:
+    exact = draw(mixed(), 500, rng=1)
+    assert (exact.how, exact.chains, exact.diagnosis) == ("exact", None, None)
+    assert np.array_equal(exact.rows, sample(mixed(), 500, rng=1))
+    wide = Domain.of_cardinalities([2] * 40)  # a complete graph: its treewidth is 39
+    dense = Structure(wide, [f"v{i}=1 & v{j}=1" for i in range(40) for j in range(i)])
+    chains = draw(LogLinear(dense, np.full(len(dense), 0.01)), 1000, rng=1)
+    assert chains.how == "from 100 Gibbs chains"
+    assert chains.diagnosis is not None
+    assert 0.95 < chains.diagnosis.worst[1] < 1.1
+    assert 100 < chains.diagnosis.fewest < 3000
+    assert (
+        draw(LogLinear(dense, np.zeros(len(dense))), 50, rng=1).diagnosis is None
+    )  # one draw each
+
+
+def test_chains_that_never_move_have_no_diagnosis_of_a_variable() -> None:
+    still = draw(mixed(), 400, rng=1, method="gibbs", context="A=1,B=2,C=0,D=1,lonely=2")
+    assert still.diagnosis is not None
+    assert np.isnan(still.diagnosis.worst[1])
+    assert np.isnan(still.diagnosis.fewest)
+
+
+def test_models_and_rows_by_name(tmp_path: Path) -> None:
+    rows = sample("lung", 50, rng=1)
+    path = tmp_path / "rows.csv"
+    path.write_text(format_rows(rows, examples.load("lung").domain))
+    assert mean_pseudo_log_likelihood("lung", path) == mean_pseudo_log_likelihood("lung", rows)
+    write(examples.load("lung"), tmp_path / "lung.mn")
+    assert gibbs_chains(tmp_path / "lung.mn", chains=2, draws=3, rng=1).shape == (2, 3, 3)

@@ -1,0 +1,478 @@
+"""Chance: closed forms against enumeration of every guess that a null can draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from importlib import import_module
+from itertools import combinations, permutations, product
+from math import factorial, prod
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from contextwise import Domain, Structure, compare
+from contextwise.errors import ContextwiseError
+from contextwise.evaluation import ChanceInterrupted, chance
+from contextwise.evaluation.chance import NULLS, Chance, Null, Skeleton, draw_features
+from contextwise.models.features import members
+from contextwise.models.literals import features_of
+from contextwise.testing import brute_force, families
+
+CARDINALITIES = [(2, 2), (3, 2), (2, 2, 2), (2, 3, 2), (2, 3, 4), (3, 3, 2), (1, 2, 2, 2)]
+Literals = list[list[tuple[int, int]]]
+
+
+Models = tuple[Structure, ...]
+
+
+def models(cardinalities: Sequence[tuple[int, ...]]) -> st.SearchStrategy[Models]:
+    domains = st.sampled_from([Domain.of_cardinalities(cards) for cards in cardinalities])
+    return families(2, domains, max_features=3)
+
+
+def permuted(value_set: int, order: tuple[int, ...]) -> int:
+    return sum(1 << order[k] for k in members(value_set))
+
+
+def made(domain: Domain, literals: Literals) -> Structure:
+    return Structure(domain, features_of(domain, literals))
+
+
+def all_states(guess: Structure) -> Iterator[Structure]:
+    """Every relabelling of states."""
+    cards = guess.domain.cardinalities
+    for orders in product(*(permutations(range(card)) for card in cards)):
+        yield made(
+            guess.domain,
+            [
+                [(v, permuted(values, orders[v])) for v, values in f]
+                for f in guess.features.literals()
+            ],
+        )
+
+
+def all_variables(guess: Structure) -> Iterator[Structure]:
+    """Every relabelling of variables of equal cardinality, and of states."""
+    cards = guess.domain.cardinalities
+    for order in permutations(range(len(cards))):
+        if all(cards[order[v]] == card for v, card in enumerate(cards)):
+            moved = [[(order[v], values) for v, values in f] for f in guess.features.literals()]
+            yield from all_states(made(guess.domain, moved))
+
+
+def all_values(guess: Structure) -> Iterator[Structure]:
+    """Every choice of value sets with the sizes they have."""
+    cards = guess.domain.cardinalities
+    choices = [
+        [
+            [
+                (v, sum(1 << k for k in chosen))
+                for chosen in combinations(range(cards[v]), values.bit_count())
+            ]
+            for v, values in f
+        ]
+        for f in guess.features.literals()
+    ]
+    features = [list(product(*literals)) for literals in choices]
+    for drawn in product(*features):
+        yield made(guess.domain, [list(f) for f in drawn])
+
+
+ALL: dict[Null, Callable[[Structure], Iterator[Structure]]] = {
+    "states": all_states,
+    "variables": all_variables,
+    "values": all_values,
+}
+
+
+def mean(numbers: list[int | Fraction]) -> Fraction:
+    return Fraction(sum(numbers), len(numbers))
+
+
+def few(guess: Structure, null: Null) -> bool:
+    """Whether all draws of a null can be enumerated in a moment."""
+    cards = guess.domain.cardinalities
+    relabelled = prod(map(factorial, cards))
+    if null == "variables":
+        relabelled *= prod(factorial(cards.count(card)) for card in set(cards))
+    if null == "values":
+        relabelled = sum(1 for _, _ in zip(range(151), all_values(guess), strict=False))
+    return relabelled <= 150
+
+
+@pytest.mark.parametrize("null", NULLS)
+@pytest.mark.parametrize("contexts", ["fully-contextualized", "canonical"])
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_expected_distance_is_the_mean_over_all_draws(
+    null: Null, contexts: str, data: st.DataObject
+) -> None:
+    true, guess = data.draw(models(CARDINALITIES))
+    assume(few(guess, null))
+    found = chance(true, guess, null=null, draws=0, contexts=contexts)  # type: ignore[arg-type]
+    every = list(ALL[null](guess))
+    distances = [brute_force(true, drawn, contexts=contexts).distance for drawn in every]
+    assert found.expected == mean(distances)
+    empty = Structure(true.domain)
+    asserted = [brute_force(empty, drawn, contexts=contexts).fp for drawn in every]
+    assert found.dependencies == mean(asserted)
+
+
+@pytest.mark.parametrize("null", NULLS)
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_expected_distance_of_a_restricted_question(null: Null, data: st.DataObject) -> None:
+    """Rows, weights, pairs and a context: each draw answers the same question."""
+    true, guess = data.draw(models([(2, 3, 2), (2, 2, 2), (3, 3, 2)]))
+    rows = [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
+    weights = [Fraction(1, 3), Fraction(2, 3), 0][: len(true.domain.states[0])]
+    questions: list[dict[str, Any]] = [
+        {"data": rows},
+        {"weights": {"v0": weights}},
+        {"pairs": [("v0", "v2"), ("v1", "v2")]},
+        {"variables": ["v0", "v1"]},
+        {"context": "v0=1"},
+        {"context": "v2=0", "data": rows},
+    ]
+    question = data.draw(st.sampled_from(questions))
+    context = question.get("context")
+    shown = guess if context is None else guess.restrict(context)
+    assume(few(shown, null))
+    found = chance(true, guess, null=null, draws=0, **question)
+    if context is not None:
+        true = true.restrict(context)
+        [(fixed, state)] = guess.domain.assignment(context).items()
+        agree = [row[:fixed] + row[fixed + 1 :] for row in rows if row[fixed] == state]
+        question = {"data": agree} if "data" in question else {}
+    distances = [compare(true, drawn, **question).distance for drawn in ALL[null](shown)]
+    assert found.expected == mean(distances)
+
+
+@settings(max_examples=25, deadline=None)
+@given(models(CARDINALITIES))
+def test_context_skill_is_over_the_pairs_whose_distance_varies(pair: Models) -> None:
+    true, guess = pair
+    assume(few(guess, "states"))
+    found = chance(true, guess, draws=0)
+    names = list(combinations(true.domain.names, 2))
+    every = [compare(true, drawn) for drawn in all_states(guess)]
+    spread = {p: {c.pair(*p).distance for c in every} for p in names}
+    c = compare(true, guess)
+
+    def inside(p: tuple[str, str]) -> bool:
+        one = c.pair(*p)
+        return 0 < one.tp + one.fn < one.total and 0 < one.tp + one.fp < one.total
+
+    chosen = [p for p in names if inside(p)]
+    assert all(len(spread[p]) == 1 for p in names if p not in chosen)
+    assert found.context_pairs == len(chosen)
+    if not chosen:
+        assert found.context_skill is None
+        return
+    expected = sum((mean([c.pair(*p).distance for c in every]) for p in chosen), Fraction(0))
+    own = sum(c.pair(*p).distance for p in chosen)
+    assert found.context_skill == float(1 - own / expected)
+
+
+@settings(max_examples=25, deadline=None)
+@given(models([(2, 2, 2), (3, 3, 3), (2, 2, 2, 2)]))
+def test_skill_of_equal_cardinalities_is_kappa(pair: Models) -> None:
+    found = chance(*pair, null="variables", draws=0)
+    c = found.comparison.confusion
+    agree = (c.tp + c.fp) * (c.tp + c.fn) + (c.tn + c.fp) * (c.tn + c.fn)
+    by_chance = Fraction(agree, c.total**2)
+    if by_chance == 1:
+        assert found.skill is None
+    else:
+        kappa = (Fraction(c.tp + c.tn, c.total) - by_chance) / (1 - by_chance)
+        assert found.skill == pytest.approx(float(kappa))
+
+
+@pytest.mark.parametrize("null", NULLS)
+@pytest.mark.parametrize("cardinality", [2, 3, 63, 64, 65])
+def test_drawn_features_keep_what_the_null_says(null: Null, cardinality: int) -> None:
+    domain = Domain.of_cardinalities([cardinality, 2, cardinality, 3])
+    last = cardinality - 1
+    texts = [f"v0={last} & v1=1 & v2=0", f"v0!={last} & v3!=0", "v1=1 & v2!=1", "v3=2", ""]
+    guess = Structure(domain, [text for text in texts if text] + [{}])
+    for seed in range(20):
+        drawn = draw_features(guess.features, null, np.random.default_rng(seed))
+        drawn.check()
+        sizes = [sorted(values.bit_count() for _, values in f) for f in drawn.literals()]
+        assert sizes == [sorted(v.bit_count() for _, v in f) for f in guess.features.literals()]
+        if null != "variables":
+            assert drawn.scopes() == guess.features.scopes()
+
+
+def test_draws_are_uniform_over_relabellings() -> None:
+    guess = Structure({"A": 3, "B": 2}, ["A=0 & B=0"])
+    generator = np.random.default_rng(5)
+    seen = {drawn.features.rows: 0 for drawn in all_states(guess)}
+    for _ in range(600):
+        seen[draw_features(guess.features, "states", generator).rows] += 1
+    assert len(seen) == 6
+    assert all(60 < count < 140 for count in seen.values())
+
+
+@pytest.mark.parametrize("null", NULLS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"contexts": "canonical"},
+        {"pairs": [("v0", "v2")]},
+        {"weights": {"v0": ["1/3", "2/3"]}},
+    ],
+)
+@given(pair=models([(2, 2, 2), (2, 3, 2), (2, 2, 2, 3)]))
+@settings(max_examples=15)
+def test_every_draw_is_a_comparison(null: Null, options: dict[str, Any], pair: Models) -> None:
+    true, guess = pair
+    found = chance(true, guess, null=null, draws=4, rng=3, **options)
+    generators = np.random.default_rng(3).spawn(4)
+    drawn = [Structure(true.domain, draw_features(guess.features, null, g)) for g in generators]
+    assert list(found.distances) == [compare(true, one, **options).distance for one in drawn]
+
+
+TRUE = Structure({"A": 2, "B": 3, "C": 2, "D": 2}, ["A=1 & B=1 & C=1", "B!=0 & C=0 & D=1"])
+GUESS = Structure(TRUE.domain, ["A=1 & B=1 & C=1 & D=1", "B=2 & C=0 & D=1"])
+
+
+@pytest.mark.parametrize("null", NULLS)
+def test_distances_of_draws_are_exact_and_repeat(null: Null) -> None:
+    found = chance(TRUE, GUESS, null=null, draws=30, rng=7)
+    generators = np.random.default_rng(7).spawn(30)
+    drawn = [Structure(TRUE.domain, draw_features(GUESS.features, null, g)) for g in generators]
+    comparisons = [compare(TRUE, one) for one in drawn]
+    distances = [c.distance for c in comparisons]
+    assert list(found.distances) == distances
+    own = compare(TRUE, GUESS).distance
+    assert found.p_value == (1 + sum(d <= own for d in distances)) / 31
+    for one in found.pair_chances():
+        each = [c.pair(*one.pair).distance for c in comparisons]
+        if one.p_value is None:
+            assert set(each) == {one.distance}
+        else:
+            assert one.p_value == (1 + sum(d <= one.distance for d in each)) / 31
+            half = sum(d < one.distance for d in each) + sum(d == one.distance for d in each) / 2
+            assert one.percentile == pytest.approx(100 * half / 30)
+    again = chance(TRUE, GUESS, null=null, draws=30, rng=7, n_jobs=2)
+    assert again.distances == found.distances
+    assert list(again.pair_chances()) == list(found.pair_chances())
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"data": [[0, 1, 1, 1], [1, 0, 0, 1], [1, 2, 0, 0]]},
+        {"weights": {"B": [0.5, 0.25, 0.25]}},
+        {"context": "D=1"},
+        {"pairs": [("A", "B"), ("B", "C")]},
+        {"contexts": "canonical"},
+        {"engine": "branch"},
+    ],
+)
+@pytest.mark.parametrize("null", NULLS)
+def test_draws_answer_the_question(null: Null, question: dict[str, Any]) -> None:
+    """The mean over draws comes near the expectation, and the guess itself is measured alike."""
+    found = chance(TRUE, GUESS, null=null, draws=400, **question)
+    assert found.distance == compare(TRUE, GUESS, **question).distance
+    drawn = np.array(found.distances, dtype=float)
+    error = drawn.std(ddof=1) / np.sqrt(len(drawn))
+    assert abs(drawn.mean() - float(found.expected)) <= 4.5 * error + 1e-9
+
+
+def test_skeleton_is_hypergeometric() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    for pairs, true, guess, common in [(10, 4, 3, 2), (28, 12, 9, 9), (6, 0, 3, 0)]:
+        found = Skeleton.of(pairs=pairs, true=true, guess=guess, common=common)
+        assert found.p_value == pytest.approx(stats.hypergeom.sf(common - 1, pairs, true, guess))
+    assert Skeleton.of(pairs=0, true=0, guess=0, common=0).p_value == 1
+
+
+def test_what_is_undefined_is_none_and_said() -> None:
+    empty = Structure({"A": 2, "B": 2, "C": 2})
+    found = chance(empty, empty, draws=9)
+    assert found.skill is None
+    assert found.context_skill is None
+    assert "not defined" in str(found)
+    assert "nan" not in str(found)
+    one = chance(Structure({"A": 2}), Structure({"A": 2}), draws=3)
+    assert one.skill is None
+    assert one.p_value == 1
+
+
+def test_two_variables_have_no_contexts_to_get_right() -> None:
+    true = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+    found = chance(true, Structure(true.domain), draws=9)
+    assert found.context_pairs == 0
+    assert found.skill == 0
+    assert "as near as every draw" in str(found)
+    assert "no pair depends in only some contexts in both models" in str(found)
+    assert str(found).count("right or wrong") == 1
+    assert found.verdict == "No pairs and no contexts to get right or wrong."
+
+
+def test_kappa_and_skill_differ_where_cardinalities_do() -> None:
+    """The pairs weigh 4, 3 and 2 contexts; the guess has one pair too many, in every context."""
+    true = Structure({"A": 2, "B": 3, "C": 4}, ["A=1 & C=1"])
+    found = chance(true, Structure(true.domain, ["A=1 & C=1", "A=1 & B=1"]), null="variables")
+    c = found.comparison
+    assert (c.tp, c.fn, c.fp, c.tn) == (3, 0, 4, 2)
+    assert c.rate("kappa") == 0.25
+    assert found.skill == 0
+    assert found.expected == found.distance == 4
+
+
+def test_skeleton_against_all_graphs() -> None:
+    """Common edges, precision and recall of every graph with as many edges as the guess."""
+    pairs = list(combinations(range(4), 2))
+    for t, g in product(range(len(pairs) + 1), repeat=2):
+        true = set(pairs[:t])
+        every = [len(true.intersection(graph)) for graph in combinations(pairs, g)]
+        for common in {0, max(every)}:
+            found = Skeleton.of(pairs=len(pairs), true=t, guess=g, common=common)
+            assert found.expected == mean(list(every))
+            assert found.p_value == sum(k >= common for k in every) / len(every)
+            precision, recall = found.expected_precision, found.expected_recall
+            assert precision == (mean([Fraction(k, g) for k in every]) if g else None)
+            assert recall == (mean([Fraction(k, t) for k in every]) if t else None)
+
+
+@settings(max_examples=15, deadline=None)
+@given(models(CARDINALITIES))
+def test_expected_true_positives_of_relabelled_states(pair: Models) -> None:
+    """E[TP] = T·G/N for each pair, over every relabelling."""
+    true, guess = pair
+    assume(few(guess, "states"))
+    every = [compare(true, drawn) for drawn in all_states(guess)]
+    own = compare(true, guess)
+    for names in combinations(true.domain.names, 2):
+        c = own.pair(*names)
+        expected = Fraction((c.tp + c.fn) * (c.tp + c.fp), c.total)
+        assert mean([one.pair(*names).tp for one in every]) == expected
+
+
+def test_different_cardinalities_leave_variables_in_place() -> None:
+    true = Structure({"A": 2, "B": 3, "C": 4}, ["A=1 & B=1 & C=1"])
+    guess = Structure(true.domain, ["A=1 & B=1"])
+    by_variables = chance(true, guess, null="variables", draws=5)
+    assert by_variables.expected == chance(true, guess, null="states", draws=0).expected
+    assert "no variable can take another's place" in str(by_variables)
+
+
+@pytest.mark.parametrize("null", NULLS)
+def test_a_guess_as_near_as_every_draw_is_not_worse_than_chance(null: Null) -> None:
+    true = Structure({"A": 2, "B": 3, "C": 4}, ["A=1 & B=1 & C=1"])
+    found = chance(true, Structure(true.domain, ["A=1 & B=1"]), null=null, draws=99)
+    assert set(found.distances) == {found.distance}
+    assert "as near as every draw" in str(found)
+    assert "worse" not in found.verdict
+
+
+def test_few_draws_judge_nothing() -> None:
+    for draws, judged in ((18, False), (19, True)):
+        verdict = chance(TRUE, GUESS, draws=draws).verdict
+        assert verdict.endswith("contexts not to be judged by so few draws.") != judged
+
+
+def test_a_guess_farther_than_nearly_all_draws_is_worse_than_chance() -> None:
+    true = Structure({"A": 2, "B": 2, "C": 61}, ["A=1 & B=1 & C=0"])
+    wrong = Structure(true.domain, ["A=1 & B=1 & C!=0"])
+    assert "worse than chance" in chance(true, wrong, draws=199, pairs=[("A", "B")]).verdict
+
+
+def test_right_pairs_with_contexts_of_chance() -> None:
+    domain = Domain.of_cardinalities([2] * 8)
+    pairs = [("v0", "v1"), ("v2", "v3"), ("v4", "v5")]
+    features = [{a: 1, b: 1, "v6": 1, "v7": 1} for a, b in pairs]
+    true = Structure(domain, features)
+    guess = Structure(domain, [{a: 1, b: 1, "v6": 0, "v7": 1} for a, b in pairs])
+    found = chance(true, guess, draws=199)
+    assert found.verdict == "Right pairs, contexts no better than chance."
+    assert found.context_skill is not None
+    more = Structure(domain, [*features, {"v0": 1, "v2": 1}])
+    assert not chance(true, more, draws=19).skeleton.is_right
+    assert chance(true, more, draws=19).verdict.startswith("Pairs better than chance, ")
+    same = chance(true, true, draws=199)
+    assert same.p_value is not None
+    assert same.p_value <= 0.4
+    assert same.verdict == "The guess makes exactly the claims of the true model."
+
+
+def test_few_ways_to_relabel_are_told() -> None:
+    """Contexts that depend on one binary variable are right in half of all relabellings."""
+    found = chance("six", "six-guess", draws=199)
+    assert found.context_skill == 1
+    assert found.verdict.endswith("as right as in the best draws, but chance gets there often.")
+
+
+def test_ctrl_c_keeps_the_draws_that_are_done() -> None:
+    def stop(done: int, total: int) -> None:
+        if done >= 40:
+            raise KeyboardInterrupt
+
+    with pytest.raises(ChanceInterrupted) as caught:
+        chance(TRUE, GUESS, draws=200, rng=3, show_progress=stop)
+    kept: Chance = caught.value.chance
+    assert kept.draws == 40
+    assert kept.distances == chance(TRUE, GUESS, draws=200, rng=3).distances[:40]
+
+
+def test_bad_questions_are_clear_words() -> None:
+    with pytest.raises(ContextwiseError, match="unknown null 'edges'; choose"):
+        chance(TRUE, GUESS, null="edges")  # type: ignore[arg-type]
+    with pytest.raises(ContextwiseError, match="draws is a number from 0 up, not -1"):
+        chance(TRUE, GUESS, draws=-1)
+    with pytest.raises(ContextwiseError, match="no row agrees with the context"):
+        chance(TRUE, GUESS, data=[[0, 1, 1, 1]], context="D=0")
+
+
+def test_draws_as_near_are_told_apart_from_nearer_ones() -> None:
+    """One in eight relabellings is the guess itself, and none is nearer."""
+    domain = {"A": 2, "B": 2, "C": 2}
+    true = Structure(domain, ["A=1 & B=1 & C=1"])
+    found = chance(true, true, draws=200, rng=3)
+    assert (found.nearer, found.as_near) == (0, sum(d == 0 for d in found.distances))
+    assert 10 < found.as_near < 45
+    assert found.percentile == 100 * found.as_near / 2 / 200
+    assert found.p_value == (1 + found.as_near) / 201
+    text = str(found).splitlines()
+    assert next(line for line in text if line.startswith("nearer draws")).split()[2] == "0"
+    as_near = next(line for line in text if line.startswith("draws as near"))
+    assert as_near.split()[3] == str(found.as_near)
+    assert found.record()["draws_as_near"] == found.as_near
+    assert chance(true, true, draws=0).record()["draws_nearer"] is None
+
+
+def test_any_number_of_draws_can_be_begun() -> None:
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(ChanceInterrupted) as stopped:
+        chance("six", "six-guess", draws=10**12, show_progress=stop)
+    few = chance("six", "six-guess", draws=stopped.value.chance.draws)
+    assert stopped.value.chance.distances == few.distances
+
+
+def test_draws_of_large_guesses_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = chance(TRUE, GUESS, null="values", draws=25)
+    monkeypatch.setattr(
+        import_module("contextwise.evaluation.chance"),
+        "LITERALS",
+        3 * len(GUESS.features.variables),
+    )
+    parts = chance(TRUE, GUESS, null="values", draws=25)
+    assert parts.distances == whole.distances
+    assert list(parts.pair_chances()) == list(whole.pair_chances())
+
+
+def test_one_variable_has_no_other_to_differ_from() -> None:
+    one = Structure({"A": 3}, ["A=1"])
+    assert "cardinalities differ" not in str(chance(one, one, null="variables", draws=5))
+    two = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+    assert "asserts 1 dependency, drawn ones 1" in str(chance(two, two, null="values", draws=5))

@@ -1,0 +1,341 @@
+"""Checks on data: the null against enumeration of all permutations, blankets, calibration."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import combinations, permutations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from contextwise import Domain, LogLinear, Structure, write
+from contextwise.cli import contextwise
+from contextwise.distributions import sample
+from contextwise.errors import ContextwiseError
+from contextwise.evaluation import check
+from contextwise.evaluation.claims import ClaimSource, group_rows, rows_in
+from contextwise.evaluation.conditional_test import ConditionalTest, conditional_test, g_squared
+from contextwise.testing import contexts_of, depends, log_linear_models, structures
+
+Column = list[int]
+
+
+def statistic(first: Column, second: Column, groups: Column) -> float:
+    """The sum of G² over groups, from the definition."""
+    total = 0.0
+    for group in set(groups):
+        cells = [(a, b) for a, b, g in zip(first, second, groups, strict=True) if g == group]
+        for a, b in set(cells):
+            row, column = sum(x == a for x, _ in cells), sum(y == b for _, y in cells)
+            seen = cells.count((a, b))
+            total += 2 * seen * np.log(seen * len(cells) / (row * column))
+    return float(total)
+
+
+def all_permutations(first: Column, groups: Column) -> Iterator[Column]:
+    """Every way to permute the first column within groups."""
+    places = [[r for r, g in enumerate(groups) if g == group] for group in sorted(set(groups))]
+    for orders in product(*(permutations(own) for own in places)):
+        result = list(first)
+        for own, order in zip(places, orders, strict=True):
+            for place, source in zip(own, order, strict=True):
+                result[place] = first[source]
+        yield result
+
+
+def ask(first: Column, second: Column, groups: Column, draws: int = 9_999) -> ConditionalTest:
+    columns = (np.array(column, dtype=np.int64) for column in (first, second, groups))
+    return conditional_test(*columns, rng=np.random.default_rng(1), draws=draws)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 1)] * 3), min_size=1, max_size=8))
+def test_null_of_binary_tables_is_exact(rows: list[tuple[int, int, int]]) -> None:
+    first, second, groups = (list(column) for column in zip(*rows, strict=True))
+    assume(max(groups.count(0), groups.count(1)) <= 6)
+    found = ask(first, second, groups)
+    own = statistic(first, second, groups)
+    every = [statistic(one, second, groups) for one in all_permutations(first, groups)]
+    exact = sum(value >= own - 1e-9 for value in every) / len(every)
+    assert found.draws == 0
+    if not found.rows:
+        assert max(every) - min(every) < 1e-9
+        assert found.p_value == 1
+    else:
+        # rounding to the grid can take in statistics that are smaller by a thousandth
+        near = sum(value >= own * (1 - 0.01) - 1e-9 for value in every) / len(every)
+        assert exact - 1e-9 <= found.p_value <= near + 1e-9
+        silent = own - found.statistic
+        assert found.mean == pytest.approx(np.mean(every) - silent)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 1)), min_size=3, max_size=7
+    )
+)
+def test_null_of_larger_tables_is_drawn(rows: list[tuple[int, int, int]]) -> None:
+    first, second, groups = (list(column) for column in zip(*rows, strict=True))
+    found = ask(first, second, groups, draws=1_999)
+    assume(found.draws)
+    own = statistic(first, second, groups)
+    every = [statistic(one, second, groups) for one in all_permutations(first, groups)]
+    exact = sum(value >= own - 1e-9 for value in every) / len(every)
+    error = 5 * np.sqrt(exact * (1 - exact) / found.draws) + 10 / found.draws
+    assert abs(found.p_value - exact) <= error
+
+
+def test_statistic_and_effect() -> None:
+    assert g_squared(np.array([[5, 5], [5, 5]])) == 0
+    same = [0] * 50 + [1] * 50
+    found = ask(same, same, [0] * 100)
+    assert found.statistic == pytest.approx(200 * np.log(2))
+    assert 0.98 < found.bits < 1
+    assert found.p_value < 1e-20
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 1)] * 3), min_size=2, max_size=7))
+def test_effect_is_information_beyond_what_permutations_have(
+    rows: list[tuple[int, int, int]],
+) -> None:
+    """Bits: the conditional mutual information of the rows that speak, less its mean."""
+    first, second, groups = (list(column) for column in zip(*rows, strict=True))
+    found = ask(first, second, groups)
+    assume(found.rows)
+    own = {group: [row for row in rows if row[2] == group] for group in set(groups)}
+    inside = [row for some in own.values() if speaks(some) for row in some]
+    assert len(inside) == found.rows
+    a, b, g = (list(column) for column in zip(*inside, strict=True))
+    every = [information(one, b, g) for one in all_permutations(a, g)]
+    assert found.bits == pytest.approx(information(a, b, g) - np.mean(every), abs=1e-9)
+
+
+def speaks(rows: list[tuple[int, int, int]]) -> bool:
+    """Whether permuting the rows of a group can change its statistic."""
+    a, b, g = (list(column) for column in zip(*rows, strict=True))
+    return len({round(statistic(one, b, g), 9) for one in all_permutations(a, g)}) > 1
+
+
+def information(first: Column, second: Column, groups: Column) -> float:
+    """The conditional mutual information of three columns in bits, from its definition."""
+    rows = list(zip(first, second, groups, strict=True))
+    total = 0.0
+    for a, b, g in set(rows):
+        joint = rows.count((a, b, g))
+        own = sum(r[2] == g for r in rows)
+        with_a = sum((r[0], r[2]) == (a, g) for r in rows)
+        with_b = sum((r[1], r[2]) == (b, g) for r in rows)
+        total += joint / len(rows) * np.log2(joint * own / (with_a * with_b))
+    return float(total)
+
+
+def test_far_tails_keep_their_digits() -> None:
+    """A p-value far below the precision of 1 - x comes out, and is the hypergeometric one."""
+    same = [0] * 30 + [1] * 30
+    stats = pytest.importorskip("scipy.stats")
+    both_ends = 2 * stats.hypergeom.pmf(30, 60, 30, 30)
+    assert ask(same, same, [0] * 60).p_value == pytest.approx(both_ends, rel=0.01)
+
+
+def test_silent_groups_are_counted() -> None:
+    found = ask([0, 1, 0, 0, 1, 0], [0, 1, 1, 1, 1, 0], [0, 1, 2, 2, 3, 3])
+    assert (found.groups, found.silent, found.rows, found.p_value) == (4, 4, 0, 1.0)
+    assert ask([], [], []).p_value == 1
+
+
+# -- claims --------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(structures())
+def test_regions_say_what_the_structure_says(model: Structure) -> None:
+    """Every context of a pair lies in exactly one region, of the right kind."""
+    names, source = model.domain.names, ClaimSource(model.features)
+    for i, j in combinations(range(len(names)), 2):
+        claims = list(source.claims((i, j)))
+        for context in contexts_of(model.domain, (names[i], names[j])):
+            row = np.zeros((1, len(names)), dtype=np.int64)
+            for name, state in context.items():
+                v = model.domain.position(name)
+                row[0, v] = model.domain.state_position(v, state)
+            inside = [claim for claim in claims if rows_in(row, claim.literals)[0]]
+            assert len(inside) == 1
+            assert inside[0].dependent == depends(model, (names[i], names[j]), context)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    log_linear_models(st.sampled_from([Domain.of_cardinalities(c) for c in ([2] * 4, [2, 3, 2])]))
+)
+def test_blanket_screens_off_in_its_region(model: LogLinear) -> None:
+    """In a region of independence the joint of the pair factorises given either blanket."""
+    domain = model.domain
+    states = list(product(*(range(card) for card in domain.cardinalities)))
+    rows = np.array(states)
+    weight = np.array(
+        [
+            np.exp(
+                sum(
+                    w
+                    for f, w in zip(model.structure.features.literals(), model.weights, strict=True)
+                    if all(values >> state[v] & 1 for v, values in f)
+                )
+            )
+            for state in states
+        ]
+    )
+    source = ClaimSource(model.structure.features)
+    for i, j in combinations(range(len(domain)), 2):
+        for claim in source.claims((i, j)):
+            if claim.dependent:
+                continue
+            inside = rows_in(rows, claim.literals)
+            for variable, other in ((i, j), (j, i)):
+                blanket = source.blanket(variable, claim.literals)
+                assert other not in blanket
+                groups = group_rows(rows, blanket)
+                for group in np.unique(groups[inside]):
+                    mine = inside & (groups == group)
+                    table = np.zeros((domain.cardinalities[i], domain.cardinalities[j]))
+                    np.add.at(table, (rows[mine, i], rows[mine, j]), weight[mine])
+                    product_of = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+                    assert np.allclose(table, product_of)
+
+
+# -- check ---------------------------------------------------------------------------------------
+
+CHAIN = Structure(
+    Domain.of_cardinalities([2] * 5), ["v0=1 & v1=1", "v1=1 & v2=1", "v2=1 & v3=1 & v4=1", "v3=1"]
+)
+TRUTH = LogLinear(CHAIN, [1.5, -1.5, 2.0, -0.5])
+
+
+def test_calibrated_on_rows_of_the_model() -> None:
+    p_values = []
+    for seed in range(60):
+        rows = sample(TRUTH, 300, rng=seed, method="exact")
+        found = check(TRUTH, rows, dependencies=False)
+        p_values += [claim.test.p_value for claim in found.claims if claim.speaks]
+    for alpha in (0.01, 0.05, 0.2):
+        # claims of one sample share rows; twice the binomial error of independent ones
+        error = 2 * np.sqrt(alpha * (1 - alpha) / len(p_values))
+        assert np.mean(np.array(p_values) <= alpha) <= alpha + 2 * error
+
+
+def test_a_removed_dependence_is_found() -> None:
+    without = Structure(CHAIN.domain, ["v1=1 & v2=1", "v2=1 & v3=1 & v4=1"])
+    for seed in range(5):
+        found = check(without, sample(TRUTH, 5_000, rng=seed, method="exact"))
+        assert ("v0", "v1") in {claim.pair for claim in found.contradicted}
+        assert {claim.pair for claim in found.shown} >= {("v1", "v2"), ("v2", "v3")}
+
+
+def test_larger_domains_are_drawn_until_it_is_clear() -> None:
+    domain = Domain.of_cardinalities([3, 4, 2, 3])
+    truth = LogLinear(
+        Structure(domain, ["v0=1 & v1=2", "v0=2 & v1=3", "v2=1 & v3=1"]), [2.0, 2.0, 1]
+    )
+    without = Structure(domain, ["v2=1 & v3=1"])
+    rows = sample(truth, 1_000, rng=3, method="exact")
+    found = check(without, rows)
+    assert {claim.pair for claim in found.contradicted} == {("v0", "v1")}
+    few = check(without, rows, draws=20)
+    assert not few.contradicted or few.contradicted[0].test.draws > 20
+    again = check(without, rows, n_jobs=2)
+    assert again.records() == found.records()
+
+
+def test_too_few_draws_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("contextwise.evaluation.check"), "FIRST_DRAWS", 19)
+    domain = Domain.of_cardinalities([3, 3, 2])
+    rows = [[k, k, b] for k in range(3) for b in range(2)] * 30
+    found = check(Structure(domain), rows, draws=19)
+    assert [claim.pair for claim in found.undecided] == [("v0", "v1")]
+    assert "too few tables were drawn" in str(found)
+    assert [c.pair for c in check(Structure(domain), rows).contradicted] == [("v0", "v1")]
+
+
+def test_claims_are_corrected_by_benjamini_and_yekutieli() -> None:
+    """The k-th smallest of m p-values, times m·(1 + 1/2 + … + 1/m)/k, made monotone from above."""
+    found = check(Structure(CHAIN.domain), sample(TRUTH, 400, rng=4, method="exact"))
+    claims = [claim for claim in found.claims if claim.speaks]
+    p_values = sorted(claim.test.p_value for claim in claims)
+    m = len(p_values)
+    harmonic = sum(1 / k for k in range(1, m + 1))
+    for claim in claims:
+        raised = [
+            p * m * harmonic / k for k, p in enumerate(p_values, 1) if p >= claim.test.p_value
+        ]
+        assert claim.adjusted == pytest.approx(min(1.0, *raised))
+
+
+def test_where_rows_cannot_speak_it_is_said() -> None:
+    found = check(CHAIN, [[0, 1, 0, 1, 0]])
+    assert len(found.silent) == len(found.claims)
+    assert "where the rows cannot speak" in str(found)
+    assert "nan" not in str(found)
+    lonely = check(Structure({"A": 2}), [[0], [1]])
+    assert not lonely.claims
+
+
+def test_questions_can_be_restricted() -> None:
+    rows = sample(TRUTH, 500, rng=1, method="exact")
+    found = check(TRUTH, rows, pairs=[("v3", "v0")], context="v2=1")
+    assert {claim.pair for claim in found.claims} == {("v0", "v3")}
+    assert found.rows == int((np.asarray(rows)[:, 2] == 1).sum())
+    inside = check(TRUTH, rows, variables=["v0", "v1", "v4"])
+    assert inside.pairs == 3
+    long = Structure(CHAIN.domain, ["v0=1 & v1=1 & v2=1 & v3=1"])
+    one, two = (check(long, rows, regions=regions) for regions in (1, 2))
+    assert (one.left_out, two.left_out) == (6, 0)  # of each pair, one of two independent regions
+    assert len(two.claims) == len(one.claims) + 6
+
+
+def test_bad_questions_are_clear_words() -> None:
+    with pytest.raises(ContextwiseError, match="there are no rows"):
+        check(CHAIN, np.zeros((0, 5), dtype=int))
+    with pytest.raises(ContextwiseError, match="no row agrees with the context"):
+        check(CHAIN, [[0, 0, 0, 0, 0]], context="v0=1")
+    with pytest.raises(ContextwiseError, match="regions is a number from 1 up"):
+        check(CHAIN, [[0, 0, 0, 0, 0]], regions=0)
+    with pytest.raises(ContextwiseError, match="alpha is a rate between 0 and 1"):
+        check(CHAIN, [[0, 0, 0, 0, 0]], alpha=0)
+
+
+def test_command(tmp_path: Path) -> None:
+    write(Structure(CHAIN.domain, ["v1=1 & v2=1"]), tmp_path / "model.json")
+    rows = sample(TRUTH, 2_000, rng=0, method="exact")
+    text = "\n".join(",".join(map(str, row)) for row in np.asarray(rows).tolist())
+    (tmp_path / "rows.csv").write_text(text + "\n")
+    given_paths = [str(tmp_path / "model.json"), str(tmp_path / "rows.csv")]
+    shown = CliRunner().invoke(contextwise, ["check", *given_paths, "--exit-code"])
+    assert shown.exit_code == 1, shown.output
+    assert "contradicted by the rows" in shown.output
+    assert "v0–v1" in shown.output
+    record = json.loads(CliRunner().invoke(contextwise, ["check", *given_paths, "--json"]).output)
+    assert record["rows"] == 2_000
+    first = next(c for c in record["claims"] if (c["first"], c["second"]) == ("v0", "v1"))
+    assert first["rows_show_dependence"]
+    table = CliRunner().invoke(contextwise, ["check", *given_paths, "--csv"]).output.splitlines()
+    assert table[0].startswith("first,second,claim,when")
+    assert len(table) == 1 + len(record["claims"])
+
+
+def test_words_beside_tables_say_what_their_columns_are() -> None:
+    """A small p that is not called a contradiction needs a word on the correction."""
+    rows = [[0, 0], [1, 1]] * 20
+    text = " ".join(str(check(Structure({"A": 2, "B": 2}), rows)).split())
+    assert "before the correction for all claims" in text
+    assert "a row speaks if both variables of the pair vary in its group" in text
+    silent = str(check(Structure({"A": 2, "B": 2}), rows[:1]))
+    assert "correction" not in silent
+    with pytest.raises(ContextwiseError, match="draws is a number from 1 up, not 0"):
+        check(Structure({"A": 2, "B": 2}), rows, draws=0)

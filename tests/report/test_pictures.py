@@ -1,0 +1,218 @@
+"""Geometry and SVG pictures: what is drawn is what was counted, and nothing escapes."""
+
+from __future__ import annotations
+
+import io
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from contextwise import Comparison, Domain, Structure, compare, examples
+from contextwise.report.edges import edges_between, worst_variables
+from contextwise.report.heatmap import (
+    AGREED,
+    BLANK,
+    FIRST_FN,
+    FIRST_FP,
+    OPEN,
+    heat_map,
+    heat_map_png,
+    pooled,
+)
+from contextwise.report.layout import graph_layout, hop_distances, planar
+from contextwise.report.shares import Edge, edges_of
+from contextwise.report.svg import graph_svg, heat_map_svg
+from contextwise.testing import families
+from contextwise.truths.generate import perturb, random_structure
+from hard import hard_models
+
+SVG = "{http://www.w3.org/2000/svg}"
+NASTY = '<script>alert("1")</script>&\x07'
+
+
+def random_comparison(variables: int) -> Comparison:
+    domain = Domain({f"X{i}": 2 for i in range(variables)})
+    true = random_structure(domain, features=variables, rng=1)
+    return compare(true, perturb(true, changes=variables // 3 + 1, rng=2))
+
+
+def nasty_comparison() -> Comparison:
+    domain = {NASTY: 2, "B": 2, "C": 2}
+    return compare(Structure(domain, [{NASTY: 1, "B": 1}]), Structure(domain, [{NASTY: 1, "C": 1}]))
+
+
+class TestLayout:
+    def test_points_that_lie_in_the_plane_are_found_again(self) -> None:
+        points = np.random.default_rng(0).normal(size=(12, 2))
+        apart = np.linalg.norm(points[:, None] - points[None, :], axis=2)
+        found = planar(apart)
+        again = np.linalg.norm(found[:, None] - found[None, :], axis=2)
+        assert np.abs(again - apart).max() < 0.05
+
+    def test_hops_of_a_path_with_a_stranger(self) -> None:
+        adjacent = np.zeros((4, 4), dtype=bool)
+        for i, j in ((0, 1), (1, 2)):
+            adjacent[i, j] = adjacent[j, i] = True
+        assert hop_distances(adjacent)[0].tolist() == [0, 1, 2, np.inf]
+
+    @given(st.integers(0, 9).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, 40)))))
+    @settings(max_examples=60, deadline=None)
+    def test_every_node_has_its_own_place_in_the_square(self, drawn: tuple[int, set[int]]) -> None:
+        n, chosen = drawn
+        names = [f"X{i}" for i in range(n)]
+        every = [(a, b) for k, a in enumerate(names) for b in names[:k]]
+        places = graph_layout(names, [pair for k, pair in enumerate(every) if k in chosen])
+        assert list(places) == names
+        assert len({(round(x, 6), round(y, 6)) for x, y in places.values()}) == n
+        assert all(-1e-9 <= v <= 1 + 1e-9 for place in places.values() for v in place)
+
+    @pytest.mark.parametrize("n", [3, 12, 39])
+    def test_the_neighbours_of_one_variable_stand_around_it(self, n: int) -> None:
+        names = ["hub", *(f"v{k}" for k in range(n))]
+        places = graph_layout(names, [("hub", name) for name in names[1:]])
+        spokes = np.array([places[name] for name in names[1:]]) - places["hub"]
+        assert np.ptp(np.hypot(*spokes.T)) < 1e-9
+        angles = np.sort(np.arctan2(*spokes.T))
+        assert np.diff(angles).min() == pytest.approx(2 * np.pi / n)
+
+
+class TestHeatMap:
+    @given(families(2))
+    @settings(max_examples=40, deadline=None)
+    def test_cells_are_the_counts_in_any_order(self, models: tuple[Structure, Structure]) -> None:
+        found = compare(*models)
+        for reorder in (False, True):
+            heat = heat_map(found, reorder=reorder)
+            assert sorted(heat.names) == sorted(found.domain.names)
+            for c, second in enumerate(heat.names):
+                assert heat.codes[c, c] == BLANK
+                for r, first in enumerate(heat.names[:c]):
+                    pair = found.pair(first, second)
+                    for code, errors, start in (
+                        (heat.codes[r, c], pair.fp, FIRST_FP),
+                        (heat.codes[c, r], pair.fn, FIRST_FN),
+                    ):
+                        assert (code >= start) == bool(errors)
+                        assert errors or code == (AGREED if pair.tp + pair.distance else BLANK)
+
+    @pytest.mark.parametrize(("allowed", "step"), [(1, 3), (2, 3), (3, 4), (4, 4), (8, 5)])
+    def test_steps(self, allowed: int, step: int) -> None:
+        domain = Domain({"A": 2, "B": 2, "C": 8})
+        values = "|".join(map(str, range(allowed)))
+        guess = Structure(domain, [f"A=1 & B=1 & C={values}"])
+        heat = heat_map(compare(Structure(domain, []), guess))
+        assert heat.shares[0, 1] == allowed / 8
+        assert heat.codes[0, 1] == FIRST_FP + step
+
+    def test_an_open_pair_is_marked(self) -> None:
+        found = compare(*hard_models(), time_limit=0.0)
+        heat = heat_map(found)
+        assert heat.codes[0, 1] == heat.codes[1, 0] == OPEN
+        assert ("A", "B") not in [edge.pair for edge in edges_of(found)]
+
+    def test_one_context_in_any_number_is_not_lost(self) -> None:
+        names = [f"X{i}" for i in range(110)]  # of 1,024 values each
+        guess = Structure(dict.fromkeys(names, 1024), [dict.fromkeys(names, 1)])
+        found = compare(Structure(guess.domain, []), guess, pairs=[("X0", "X1")])
+        assert heat_map(found).codes[0, 1] == FIRST_FP  # a share of 2**-1080 is 0 as a float
+
+    def test_pooling_keeps_a_lone_error(self) -> None:
+        codes = np.zeros((1001, 1001), dtype=np.uint8)
+        codes[3, 997] = FIRST_FP
+        small = pooled(codes, 300)
+        assert small.shape == (251, 251)
+        assert small.sum() == FIRST_FP
+
+    def test_the_png_holds_the_codes(self) -> None:
+        heat = heat_map(random_comparison(20))
+        assert np.array_equal(_cells_of(heat_map_png(heat)), heat.codes)
+        assert _cells_of(heat_map_png(heat, most=7)).shape == (7, 7)
+
+
+def _cells_of(png: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    """What a reader of PNG files sees: the places in the palette."""
+    return np.asarray(Image.open(io.BytesIO(png)))
+
+
+class TestSvg:
+    def test_each_covered_pair_has_its_two_cells(self) -> None:
+        found = compare(examples.load("six"), examples.load("six-guess"))
+        picture = ElementTree.fromstring(heat_map_svg(heat_map(found)))
+        cells = [r for r in picture.iter(f"{SVG}rect") if "data-row" in r.attrib]
+        assert len(cells) == 2 * len(found.pairs)
+        classes = [cell.attrib["class"] for cell in cells]
+        assert classes.count("fp") == sum(1 for _, _, fp, _ in found.counts if fp)
+        assert classes.count("fn") == sum(1 for _, fn, _, _ in found.counts if fn)
+
+    @pytest.mark.parametrize(
+        ("variables", "images", "labels"), [(3, 0, 3), (60, 0, 60), (61, 2, 31)]
+    )
+    def test_many_cells_are_an_image_and_labels_thin_out(
+        self, variables: int, images: int, labels: int
+    ) -> None:
+        picture = ElementTree.fromstring(heat_map_svg(heat_map(random_comparison(variables))))
+        assert len(list(picture.iter(f"{SVG}image"))) == images
+        assert len(list(picture.iter(f"{SVG}text"))) == 2 * labels
+
+    def test_a_thousand_variables_make_a_small_picture(self) -> None:
+        text = heat_map_svg(heat_map(random_comparison(1001)))
+        assert len(text) < 100_000
+        assert len(list(ElementTree.fromstring(text).iter(f"{SVG}text"))) <= 120
+
+    def test_the_graph_has_a_line_for_each_strand(self) -> None:
+        found = compare(examples.load("six"), examples.load("six-guess"))
+        edges = edges_of(found)
+        places = graph_layout(found.domain.names, [edge.pair for edge in edges])
+        for view in ("both", "true", "guess"):
+            picture = ElementTree.fromstring(graph_svg(edges, places, view=view))
+            lines = [line.attrib["class"] for line in picture.iter(f"{SVG}line")]
+            assert lines == [kind for edge in edges for kind, _ in edge.kinds(view)]
+            assert len(list(picture.iter(f"{SVG}circle"))) == 6
+
+    def test_the_same_input_gives_the_same_text(self) -> None:
+        found = random_comparison(30)
+        edges = edges_of(found)
+        texts = [
+            graph_svg(edges, graph_layout(found.domain.names, [edge.pair for edge in edges]))
+            + heat_map_svg(heat_map(found))
+            for _ in range(2)
+        ]
+        assert texts[0] == texts[1]
+
+    def test_names_are_shown_and_not_run(self) -> None:
+        found = nasty_comparison()
+        edges = edges_of(found)
+        places = graph_layout(found.domain.names, [edge.pair for edge in edges])
+        for text in (heat_map_svg(heat_map(found)), graph_svg(edges, places, fixed={NASTY: NASTY})):
+            assert "<script" not in text
+            words = "".join(ElementTree.fromstring(text).itertext())
+            assert '<script>alert("1")' in words
+
+    def test_nothing_at_all_can_be_drawn(self) -> None:
+        nothing = Structure({}, [])
+        ElementTree.fromstring(heat_map_svg(heat_map(compare(nothing, nothing))))
+        ElementTree.fromstring(graph_svg([], {}))
+
+
+class TestAgreement:
+    @given(families(2))
+    @settings(max_examples=40, deadline=None)
+    def test_shares_are_those_of_the_comparison(self, models: tuple[Structure, Structure]) -> None:
+        found = compare(*models)
+        for edge in edges_of(found):
+            pair = found.pair(*edge.pair)
+            assert edge.tp == pytest.approx(pair.tp / pair.total)
+            assert edge.errors == pytest.approx(pair.normalized)
+
+    def test_the_worst_variables_keep_their_order(self) -> None:
+        edges = [
+            Edge(("A", "C"), 0, 0.5, 0),
+            Edge(("B", "C"), 1, 0, 0),
+            Edge(("C", "D"), 0, 0, 0.7),
+        ]
+        assert worst_variables(["A", "B", "C", "D"], edges, 2) == ("C", "D")
+        assert edges_between(edges, ("C", "D")) == edges[2:]

@@ -1,0 +1,479 @@
+"""Pictures with matplotlib: what is drawn, how it is labelled, and files that do not change."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+from scipy.stats import t
+
+from commands import run
+from contextwise import Comparison, Structure, compare, compare_many, examples, write
+from contextwise.errors import ContextwiseError, DomainError, TooLargeError
+from contextwise.models.domain import Domain
+from contextwise.report.edges import graph_of, select_edges
+from contextwise.report.heatmap import AGREED
+from contextwise.report.layout import FloatArray
+from contextwise.report.plots import (
+    plot_confusion,
+    plot_dendrogram,
+    plot_distances,
+    plot_errors,
+    plot_errors_plane,
+    plot_graph,
+    plot_graphs,
+    plot_group_means,
+    plot_groups,
+    plot_guesses,
+    plot_map,
+    plot_models,
+    plot_neighbours,
+    plot_pairs,
+    plot_rates,
+    plot_scatter,
+    save,
+)
+from contextwise.report.plots.figures import encoded, new_figure
+from contextwise.report.shares import Edge, edges_of
+from contextwise.studies.summary import means
+from contextwise.support.formatting import rate
+from contextwise.truths.generate import perturb, random_structure
+
+SIX = compare(examples.load("six"), examples.load("six-guess"))
+LINE = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
+"""Five models in a line."""
+
+
+def random_comparison(variables: int) -> Comparison:
+    domain = Domain({f"X{i}": 2 for i in range(variables)})
+    true = random_structure(domain, features=variables, rng=1)
+    return compare(true, perturb(true, changes=variables // 3 + 1, rng=2))
+
+
+class TestPairs:
+    @pytest.mark.parametrize(("variables", "labels"), [(3, 3), (40, 40), (41, 21), (1001, 39)])
+    def test_labels_thin_out(self, variables: int, labels: int) -> None:
+        axes = plot_pairs(random_comparison(variables))
+        assert len(axes.get_xticklabels()) == len(axes.get_yticklabels()) == labels
+        assert len(axes.images) == 1
+
+    def test_a_lone_error_among_many_is_a_point_wide(self) -> None:
+        chain = [f"v{k}=1 & v{k + 1}=1" for k in range(1000)]
+        true = Structure(Domain.of_cardinalities([2] * 1001), chain)
+        axes = plot_pairs(compare(true, Structure(true.domain, chain[1:])), title="chains")
+        codes = np.asarray(axes.images[0].get_array())
+        assert max(codes.shape) <= 200
+        assert (codes > AGREED).sum() == 1
+        assert axes.get_title() == "chains\neach cell: the worst of 6 × 6 pairs"
+
+    def test_the_axes_are_the_callers(self) -> None:
+        mine = Figure().add_subplot()
+        assert plot_pairs(SIX, axes=mine) is mine
+
+    def test_dollars_in_names_are_no_formulas(self) -> None:
+        domain = {"$x_{$": 2, "$y$": 2}
+        found = compare(Structure(domain, []), Structure(domain, [{"$x_{$": 1, "$y$": 1}]))
+        assert encoded(plot_pairs(found), "svg")  # as a formula it could not be drawn
+        assert encoded(plot_graphs(found)[0], "svg")
+
+    @pytest.mark.parametrize("size", [(3.5, 4.4), (7, 3)])
+    def test_words_of_the_legend_do_not_overlap(self, size: tuple[float, float]) -> None:
+        figure = Figure(figsize=size, layout="constrained")
+        axes = plot_pairs(SIX, axes=figure.subplots(1, 2)[0] if size[0] == 7 else figure.subplots())
+        encoded(axes, "png")  # which lays it out
+        legend = axes.get_legend()
+        assert legend is not None
+        boxes = [text.get_window_extent() for text in legend.get_texts() if text.get_text()]
+        assert len(boxes) > 3
+        for one, two in combinations(boxes, 2):
+            shared = Bbox.intersection(one, two)
+            assert shared is None or min(shared.width, shared.height) < 2
+
+    def test_no_variables(self) -> None:
+        nothing = Structure({}, [])
+        assert encoded(plot_pairs(compare(nothing, nothing)), "png")
+
+
+class TestGraph:
+    def test_a_line_for_each_strand_and_a_dot_for_each_variable(self) -> None:
+        graph = graph_of(select_edges(edges_of(SIX), which="all"))
+        axes = plot_graph(graph)
+        strands = sum(len(edge.kinds()) for edge in graph.edges)
+        assert len(axes.lines) == strands + 6
+        assert sorted(text.get_text() for text in axes.texts) == sorted(SIX.domain.names)
+
+    def test_a_context_stands_beside_the_union_with_nodes_in_place(self) -> None:
+        inside = compare(SIX.true, SIX.guess, context="X0=1")
+        union, context = plot_graphs(SIX, inside, fixed={"X0": "1"}, which="all")
+        assert context.get_title().startswith("X0=1: ")
+        assert "X0=1" in [text.get_text() for text in context.texts]
+        places = [np.array([_place(dot) for dot in _dots(axes)]) for axes in (union, context)]
+        assert places[0].shape == (6, 2)
+        assert np.abs(places[0] - places[1]).max() < 20
+
+    def test_it_says_how_many_of_how_many(self) -> None:
+        found = random_comparison(80)
+        (axes,) = plot_graphs(found, most_edges=10)
+        wrong = sum(1 for edge in edges_of(found) if edge.errors)
+        assert axes.get_title() == f"the 10 largest of {wrong} differences"
+
+    def test_all_edges_of_many_variables_are_refused_with_the_way_out(self) -> None:
+        with pytest.raises(TooLargeError, match="plot pairs"):
+            plot_graphs(random_comparison(80), which="all")
+
+    def test_around_a_variable_there_are_its_edges(self) -> None:
+        (axes,) = plot_graphs(SIX, around=["X0"])
+        own = [edge for edge in edges_of(SIX) if "X0" in edge.pair]
+        assert axes.get_title() == f"all {len(own)} dependencies of X0"
+
+    @pytest.mark.parametrize("length", [2, 14, 40])
+    @pytest.mark.parametrize("variables", [3, 9, 16, 40])
+    def test_labels_cover_neither_nodes_nor_each_other(self, variables: int, length: int) -> None:
+        names = [f"N{i}".ljust(length, "m") for i in range(variables)]
+        rng = np.random.default_rng(variables)
+        chosen = rng.permutation([(i, j) for j in range(variables) for i in range(j)])[:45]
+        edges = [Edge((names[i], names[j]), 0, float(rng.random()), 0) for i, j in chosen]
+        (axes,) = plot_graphs(comparison_with(edges, names))
+        boxes = _boxes(axes)
+        dots = _dots(axes)
+        assert len(boxes) == len(dots) > 2
+        inside = axes.get_window_extent().padded(2)
+        assert all(inside.x0 <= box.x0 and box.x1 <= inside.x1 for box in boxes)
+        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
+        for dot in dots:
+            x, y = axes.transData.transform(_place(dot))
+            assert not any(box.x0 < x < box.x1 and box.y0 < y < box.y1 for box in boxes)
+
+
+def _place(dot: Line2D) -> FloatArray:
+    place: FloatArray = np.asarray(dot.get_xydata(), dtype=np.float64)[0]
+    return place
+
+
+def _dots(axes: Axes) -> list[Line2D]:
+    return [line for line in axes.lines if line.get_marker() == "o"]
+
+
+def comparison_with(edges: list[Edge], names: list[str]) -> Comparison:
+    """A comparison whose guess has the errors of these edges, as near as 64 contexts allow."""
+    domain = {**dict.fromkeys(names, 2), "S": 64}
+    features: list[dict[str, int | list[int]]] = [
+        {edge.pair[0]: 1, edge.pair[1]: 1, "S": list(range(1 + int(62 * edge.fp)))}
+        for edge in edges
+    ]
+    return compare(Structure(domain, []), Structure(domain, features), variables=names)
+
+
+class TestNeighbours:
+    def test_bars_are_the_shares_sorted(self) -> None:
+        axes = plot_neighbours(SIX, "X0")
+        edges = [edge for edge in edges_of(SIX) if "X0" in edge.pair]
+        lengths = np.zeros(len(edges))
+        for bars in axes.containers:
+            lengths += [bar.get_width() for bar in bars]
+        assert lengths.tolist() == sorted((e.tp + e.fp + e.fn for e in edges), reverse=True)
+
+    def test_of_many_the_strongest_are_shown_and_counted(self) -> None:
+        found = random_comparison(80)
+        own = [edge for edge in edges_of(found) if "X3" in edge.pair]
+        axes = plot_neighbours(found, "X3", most=1)
+        assert len(axes.get_yticklabels()) == 1
+        assert axes.get_title() == f"the strongest of {len(own)} dependencies of X3"
+
+    def test_a_variable_without_neighbours_and_one_that_is_none(self) -> None:
+        domain = {"A": 2, "B": 2, "C": 2}
+        found = compare(Structure(domain, ["A=1 & B=1"]), Structure(domain, []))
+        assert plot_neighbours(found, "C").get_title() == "no dependency of C"
+        with pytest.raises(DomainError, match="D"):
+            plot_neighbours(found, "D")
+
+
+class TestGroups:
+    GROUPS: ClassVar = {
+        f"learner {k}": [
+            compare(SIX.true, perturb(SIX.true, changes=k + 1, rng=10 * k + j)) for j in range(5)
+        ]
+        for k in range(3)
+    }
+
+    def test_a_point_per_guess_in_the_plane(self) -> None:
+        axes = plot_errors_plane(self.GROUPS)
+        for line, guesses in zip(axes.lines, self.GROUPS.values(), strict=False):
+            shares = [[float(c.fp / c.total), float(c.fn / c.total)] for c in guesses]
+            assert np.allclose(np.asarray(line.get_xydata()), shares)
+
+    def test_intervals_are_students(self) -> None:
+        values = [c.normalized for c in self.GROUPS["learner 2"]]
+        _, high = t.interval(0.95, 4, np.mean(values), np.std(values, ddof=1) / np.sqrt(5))
+        axes = plot_group_means({"learner 2": self.GROUPS["learner 2"]})
+        _, caps, _ = axes.containers[0]
+        ends = [float(np.asarray(cap.get_xdata())[0]) for cap in caps]
+        assert max(ends) == pytest.approx(high)
+        assert min(ends) >= 0
+
+    def test_a_group_of_one_has_no_interval(self) -> None:
+        assert encoded(plot_groups({"one": SIX, "two": [SIX, SIX]})[0], "svg")
+
+    def test_no_group_is_refused(self) -> None:
+        with pytest.raises(DomainError, match="no group"):
+            plot_groups({})
+
+
+class TestConfusion:
+    def test_the_counts_are_written(self) -> None:
+        texts = [text.get_text().splitlines() for text in plot_confusion(SIX).texts]
+        counts = {kind: int(count.replace(",", "")) for kind, count, *_ in texts}
+        assert counts == {"TP": SIX.tp, "FN": SIX.fn, "FP": SIX.fp, "TN": SIX.tn}
+
+    def test_bars_are_as_long_as_the_errors(self) -> None:
+        same = compare(SIX.true, SIX.true)
+        axes = plot_errors({"guess": SIX, "same": same})
+        ends = [0.0, 0.0]
+        for bars in axes.containers:
+            for k, bar in enumerate(bars):
+                ends[k] += bar.get_width()
+        assert ends == pytest.approx([SIX.normalized, 0.0])
+
+    def test_undefined_rates_are_left_out(self) -> None:
+        nothing = Structure(SIX.domain, [])
+        axes = plot_rates({"one": SIX, "nothing": compare(nothing, nothing)})
+        assert [bar.get_width() for bar in axes.containers[0]] == [SIX.precision, 0]
+        assert [text.get_text() for text in axes.texts[:2]] == [rate(SIX.precision), "–"]
+
+    @pytest.mark.parametrize("guesses", [1, 3])
+    def test_every_rate_is_there_even_when_equal(self, guesses: int) -> None:
+        same = [compare(SIX.true, SIX.true)] * guesses
+        axes = plot_rates(same)
+        assert sum(len(bars) for bars in axes.containers) == 5 * guesses
+        assert len(axes.texts) == 5 * guesses
+        boxes = _boxes(axes)
+        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
+
+    def test_a_list_and_a_mapping_and_what_compare_many_gives(self) -> None:
+        many = compare_many(SIX.true, [SIX.guess, SIX.true])
+        for guesses in (many, [SIX], {"a": SIX}, SIX):
+            assert len(plot_errors(guesses).containers) == 2
+            assert plot_rates(guesses).containers
+            assert len(plot_guesses(guesses)) == 2
+        with pytest.raises(DomainError, match="no comparison"):
+            plot_errors([])
+
+
+def _draw(axes: Axes) -> None:
+    FigureCanvasAgg(axes.figure).draw()  # type: ignore[arg-type, no-untyped-call]
+
+
+def _boxes(axes: Axes) -> list[Bbox]:
+    """Where the labels of a picture stand, without their lines."""
+    _draw(axes)
+    return [Text.get_window_extent(text) for text in axes.texts]
+
+
+class TestMatrix:
+    def test_the_tree_keeps_neighbours_together(self) -> None:
+        order = plot_dendrogram(list("ABCDE"), LINE)
+        assert order in ([0, 1, 2, 3, 4], [4, 3, 2, 1, 0])
+
+    def test_the_map_of_a_line_is_a_line(self) -> None:
+        axes = plot_map(list("ABCDE"), LINE)
+        assert axes.get_xlabel() == "distances on paper are off by 0 %"
+
+    def test_names_without_what_they_share(self) -> None:
+        names = [f"runs/nltcs.{learner}.mn" for learner in ("cl", "dt-ps1", "dt-ps10", "bn", "lr")]
+        _, matrix, _ = plot_models(names, LINE)
+        labels = [label.get_text() for label in matrix.get_yticklabels()]
+        assert sorted(labels) == ["bn", "cl", "dt-ps1", "dt-ps10", "lr"]
+        assert matrix.get_title() == "normalized distance, runs/nltcs.*.mn"
+
+    @pytest.mark.parametrize("models", [1, 6, 40])
+    def test_labels_of_models_at_one_place_stand_apart(self, models: int) -> None:
+        names = [f"M{i}" for i in range(models)]
+        axes = plot_map(names, np.zeros((models, models)))
+        assert sorted(text.get_text() for text in axes.texts) == sorted(names)
+        boxes = _boxes(axes)
+        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
+
+    def test_labels_leave_the_points_free(self) -> None:
+        axes = plot_map([f"a long name {i}" for i in range(5)], LINE)
+        inside = axes.get_window_extent()
+        assert not any(box.overlaps(inside) for box in _boxes(axes))
+
+    def test_the_tree_ends_at_the_rows_of_the_matrix(self) -> None:
+        tree, matrix, _ = plot_models(list("ABCDE"), LINE)
+        _draw(tree)
+        one, other = tree.get_position(), matrix.get_position()
+        assert (one.y0, one.y1) == pytest.approx((other.y0, other.y1))
+
+    def test_numbers_of_few_models(self) -> None:
+        assert len(plot_distances(list("ABCDE"), LINE).texts) == 25
+        assert len(plot_distances([f"M{i}" for i in range(30)], np.zeros((30, 30))).texts) == 0
+
+    @pytest.mark.parametrize("models", [3, 5, 6, 8])
+    def test_the_numbers_of_two_cells_do_not_touch(self, models: int) -> None:
+        apart = 0.8888 * (1 - np.eye(models))
+        names = [f"{sign}tsl-ps10-l1_5-nz-{sign}" for sign in "ABCDEFGH"[:models]]
+        _, matrix, _ = plot_models(names, apart)
+        boxes = _boxes(matrix)
+        assert len(boxes) == models**2
+        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
+
+    @pytest.mark.parametrize("models", [1, 2, 30])
+    def test_any_number_of_models(self, models: int) -> None:
+        apart = np.abs(np.subtract.outer(np.arange(models), np.arange(models))) / 10
+        assert encoded(plot_models([f"M{i}" for i in range(models)], apart)[0], "png")
+
+    def test_a_matrix_that_does_not_fit_is_refused(self) -> None:
+        with pytest.raises(DomainError, match="2 × 2"):
+            plot_map(["A", "B"], np.array([[0.0, 1.0], [2.0, 0.0]]))
+
+
+class TestScatter:
+    TABLE = pd.DataFrame(
+        [
+            (structure, side, size, parameters, 10 * structure, 5.0 * structure, kl)
+            for structure, side in enumerate(["fp", "fn", "fp"])
+            for size in (50, 1000)
+            for parameters, kl in enumerate((0.1, 0.3))
+        ],
+        columns=["structure", "side", "size", "parameters", "errors", "percentage", "kl"],
+    )
+
+    def test_a_point_a_structure_at_its_mean(self) -> None:
+        axes = plot_scatter(self.TABLE, size=50)
+        points = {bars.get_label(): bars[0].get_xydata() for bars in axes.containers}
+        assert np.allclose(points["false positives"], [[0, 0.2], [10, 0.2]])
+        assert np.allclose(points["false negatives"], [[5, 0.2]])
+
+    def test_bars_are_the_standard_deviation_that_the_summary_uses(self) -> None:
+        axes = plot_scatter(self.TABLE, size=50)
+        [bars] = axes.containers[1][2]
+        [bar] = bars.get_segments()
+        rows = [
+            {str(key): cell for key, cell in row.items()} for row in self.TABLE.to_dict("records")
+        ]
+        deviation = means(rows, "fn", 50).deviation
+        assert np.allclose(bar[:, 1], [0.2 - deviation[0], 0.2 + deviation[0]])
+
+    def test_what_is_missing_is_said(self) -> None:
+        with pytest.raises(DomainError, match="there are: 50, 1000"):
+            plot_scatter(self.TABLE, size=7)
+        with pytest.raises(DomainError, match="no column 'kl'"):
+            plot_scatter(self.TABLE.drop(columns="kl"), size=50)
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        "draw",
+        [
+            lambda: plot_pairs(random_comparison(30), reorder=True),
+            lambda: plot_graphs(random_comparison(30))[0],
+            lambda: plot_neighbours(SIX, "X0"),
+            lambda: plot_guesses([SIX, SIX])[0],
+            lambda: plot_groups(TestGroups.GROUPS)[0],
+            lambda: plot_models(list("ABCDE"), LINE)[0],
+        ],
+    )
+    def test_every_picture_drawn_twice_is_the_same(self, draw: Callable[[], Axes]) -> None:
+        assert encoded(draw(), "svg") == encoded(draw(), "svg")
+
+    @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+    def test_the_same_picture_gives_the_same_bytes(self, suffix: str, tmp_path: Path) -> None:
+        files = [tmp_path / f"{k}.{suffix}" for k in range(2)]
+        for file in files:
+            save(plot_pairs(SIX), file)
+        assert files[0].read_bytes() == files[1].read_bytes()
+
+    def test_an_unknown_suffix_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(ContextwiseError, match=r"\.png, \.svg or \.pdf"):
+            save(plot_pairs(SIX), tmp_path / "pairs.jpg")
+
+    def test_pyplot_is_never_touched(self) -> None:
+        code = (
+            "import sys; from contextwise import compare, examples; "
+            "from contextwise.report import plots; "
+            "c = compare(examples.load('six'), examples.load('six-guess')); "
+            "plots.plot_pairs(c); plots.plot_graphs(c); "
+            "sys.exit('matplotlib.pyplot' in sys.modules)"
+        )
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("pairs", "six", "six-guess", "--reorder"),
+        ("graph", "lung", "lung-learned", "--context", "smoker=yes"),
+        ("graph", "six", "six-graph", "--around", "X0,X1", "--edges", "all", "--min-share", "0.2"),
+        ("neighbours", "six", "six-guess", "X0"),
+        ("neighbours", "six", "six-guess", "X1", "--edges", "differences", "--most", "3"),
+        ("groups", "six", "--group", "a=six-guess", "--group", "b=six-graph"),
+        ("confusion", "six", "six-guess"),
+        ("confusion", "six", "six-guess", "six-graph"),
+        ("matrix", "six", "six-guess", "six-graph"),
+    ],
+)
+def test_the_command_writes_a_picture(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    out = tmp_path / "picture.png"
+    assert run("plot", *arguments, "--out", str(out)).exit_code == 0
+    assert out.read_bytes().startswith(b"\x89PNG")
+    assert [path.name for path in tmp_path.iterdir()] == ["picture.png"]
+
+
+def test_a_wrong_suffix_is_refused_before_the_work() -> None:
+    with pytest.raises(ContextwiseError, match="a picture is"):
+        run("plot", "pairs", "six", "no-such-model.mn", "--out", "picture.gif")
+
+
+def test_what_does_not_fit_into_a_graph_is_said(tmp_path: Path) -> None:
+    names = [f"X{k}" for k in range(60)]
+    pairs = [{a: 1, b: 1} for a, b in pairwise(names)]
+    files = [str(tmp_path / name) for name in ("true.json", "guess.json")]
+    for features, path in zip(([], pairs), files, strict=True):
+        write(Structure(dict.fromkeys(names, 2), features), path)
+    out = ["--out", str(tmp_path / "graph.svg")]
+    result = run("plot", "graph", *files, *out)
+    assert result.exit_code == 0
+    assert "largest of 59 differences; for all pairs: contextwise plot pairs" in result.stderr
+    with pytest.raises(TooLargeError, match="plot pairs"):
+        run("plot", "graph", *files, "--edges", "all", *out)
+    assert run("plot", "graph", *files, "--edges", "all", "--most", "60", *out).stderr == ""
+
+
+@pytest.mark.parametrize("panels", [1, 2])
+def test_legends_of_pairs_are_whole_and_apart(panels: int) -> None:
+    """Also where two heat maps share a figure of seven inches."""
+    domain = Domain.of_cardinalities([2] * 12)
+    above = [" & ".join(f"v{j}=1" for j in range(k)) for k in range(2, 12)]
+    below = [" & ".join(f"v{11 - j}=1" for j in range(k)) for k in range(2, 12)]
+    comparison = compare(Structure(domain, above), Structure(domain, below))
+    if panels == 1:
+        figure = plot_pairs(comparison, title="true: a, guess: b").get_figure(root=True)
+        assert figure is not None
+    else:
+        figure = new_figure(7, 4.8)
+        for axes in figure.subplots(1, panels):
+            plot_pairs(comparison, axes=axes)
+    figure.draw_without_rendering()
+    legends = figure.findobj(Legend)
+    assert len(legends) == panels
+    boxes = [legend.get_window_extent() for legend in legends]
+    for box in boxes:
+        assert min(box.x0, box.y0) >= 0
+        assert box.x1 <= figure.bbox.width
+        assert box.y1 <= figure.bbox.height
+    for one, other in combinations(boxes, 2):
+        assert one.x1 <= other.x0 or other.x1 <= one.x0 or one.y1 <= other.y0 or other.y1 <= one.y0

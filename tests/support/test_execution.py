@@ -1,0 +1,88 @@
+"""Work is mapped the same way here and over processes, and failures are reported."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from contextwise.errors import ContextwiseError, require
+from contextwise.support.maps import TRIES, choose_map
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def refuses_seven(number: int) -> int:
+    if number == 7:
+        raise ValueError("seven")
+    return number
+
+
+def dies_once(place: tuple[str, int]) -> int:
+    """Kills its own process the first time it sees the number 3."""
+    folder, number = place
+    mark = Path(folder) / "died"
+    if number == 3 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_unit_is_done(jobs: int) -> None:
+    done = list(choose_map(n_jobs=jobs)(square, range(40)))
+    assert {unit.value for unit in done} == {k * k for k in range(40)}
+    assert len(done) == 40
+    assert all(unit.error is None for unit in done)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_unit_that_fails_is_reported_and_the_rest_goes_on(jobs: int) -> None:
+    done = {unit.item: unit for unit in choose_map(n_jobs=jobs)(refuses_seven, range(10))}
+    assert done[7].error == "ValueError: seven"
+    assert done[7].tries == TRIES
+    assert all(done[k].value == k for k in range(10) if k != 7)
+
+
+def test_a_unit_whose_worker_died_goes_to_another_one(tmp_path: Path) -> None:
+    items = [(str(tmp_path), k) for k in range(12)]
+    done = list(choose_map(n_jobs=2)(dies_once, items))
+    assert (tmp_path / "died").exists()
+    assert {unit.value for unit in done} == set(range(12))
+    assert len(done) == 12
+
+
+def sleeps(mark: str) -> int:
+    """Writes down its process, and sleeps unless it is the first."""
+    (Path(mark) / str(os.getpid())).touch()
+    if len(list(Path(mark).iterdir())) > 1:
+        time.sleep(600)
+    return os.getpid()
+
+
+def test_stopping_early_leaves_nothing_behind(tmp_path: Path) -> None:
+    running = choose_map(n_jobs=2)(sleeps, [str(tmp_path)] * 8)
+    assert next(running).error is None
+    running.close()  # type: ignore[attr-defined]
+    workers = [int(mark.name) for mark in tmp_path.iterdir()]
+    assert workers
+    for worker in workers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(worker, 0)
+    assert [unit.value for unit in choose_map(n_jobs=2)(square, [3])] == [9]
+
+
+@pytest.mark.parametrize("jobs", [0, -2])
+def test_no_processes_are_refused(jobs: int) -> None:
+    with pytest.raises(ContextwiseError, match=f"n_jobs is a number of processes.*not {jobs}"):
+        choose_map(n_jobs=jobs)
+
+
+def test_a_missing_package_names_its_extra() -> None:
+    with pytest.raises(ContextwiseError, match=r"pip install 'contextwise\[jobs\]'"):
+        require("no_such_package_at_all", "jobs")

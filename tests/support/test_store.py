@@ -1,0 +1,166 @@
+"""The store of results: it resumes, refuses other configurations, and survives being killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from contextwise.errors import ContextwiseError
+from contextwise.support.maps import choose_map
+from contextwise.support.store import Record, Store, Unit, read_records, run_units
+
+UNITS = [Unit(f"unit-{k:02}", k) for k in range(12)]
+
+
+def squares(number: int) -> Sequence[Record]:
+    return [{"number": number, "square": number**2 + k} for k in range(3)]
+
+
+def refuses(number: int) -> Sequence[Record]:
+    if number == 5:
+        raise ValueError("five")
+    return squares(number)
+
+
+EXPECTED = [record for unit in UNITS for record in squares(unit.parameters)]
+
+
+def test_rows_do_not_depend_on_workers(tmp_path: Path) -> None:
+    for jobs in (1, 2):
+        with Store(tmp_path / str(jobs), {"seed": 1}) as store:
+            outcome = run_units(store, UNITS, squares, choose_map(n_jobs=jobs))
+            assert (outcome.before, outcome.done, outcome.failed) == (0, 12, ())
+            assert list(store.records()) == EXPECTED
+        assert read_records(tmp_path / str(jobs)) == EXPECTED
+
+
+def threads(_: int) -> Sequence[Record]:
+    return [{"threads": max(pool["num_threads"] for pool in threadpool_info())}]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_rows_do_not_depend_on_the_number_of_cores(jobs: int, tmp_path: Path) -> None:
+    with Store(tmp_path, {"seed": 1}) as store:
+        assert not run_units(store, UNITS[:2], threads, choose_map(n_jobs=jobs)).failed
+        assert list(store.records()) == [{"threads": 1}] * 2
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    with Store(tmp_path, {"seed": 1}) as store:
+        run_units(store, UNITS[:5], squares)
+    with Store(tmp_path, {"seed": 1}) as store:
+        outcome = run_units(store, UNITS, squares)
+        assert (outcome.before, outcome.done) == (5, 7)
+        assert "5 were there before" in str(outcome)
+        assert list(store.records()) == EXPECTED
+
+
+def test_another_configuration_is_refused_with_the_difference(tmp_path: Path) -> None:
+    Store(tmp_path, {"seed": 1, "sizes": [50]}).close()
+    with pytest.raises(ContextwiseError, match="seed is 1 there and 2 here"):
+        Store(tmp_path, {"seed": 2, "sizes": [50]})
+    with pytest.raises(
+        ContextwiseError, match=r"sizes is \[50\] there and \[0, 1, .*… here"
+    ) as many:
+        Store(tmp_path, {"seed": 1, "sizes": list(range(1000))})
+    assert len(str(many.value)) < 300 + len(str(tmp_path))
+
+
+def test_a_failed_unit_is_reported_and_tried_again(tmp_path: Path) -> None:
+    with Store(tmp_path, {}) as store:
+        outcome = run_units(store, UNITS, refuses)
+        assert outcome.done == 11
+        (failed,) = outcome.failed
+        assert (failed.key, failed.tries, failed.error) == ("unit-05", 3, "ValueError: five")
+        assert store.failed() == [failed]
+        assert run_units(store, UNITS, squares).done == 1
+        assert store.failed() == []
+        assert list(store.records()) == EXPECTED
+
+
+def test_a_key_stands_for_one_unit(tmp_path: Path) -> None:
+    with Store(tmp_path, {}) as store:
+        with pytest.raises(ContextwiseError, match="two units have the same key"):
+            run_units(store, [Unit("same", 1), Unit("same", 2)], squares)
+        assert store.done() == set()
+
+
+def mixed(_: int) -> Sequence[Record]:
+    return [{"count": 2**200, "share": np.float64(0.5), "names": ["A", "B"], "open": None}]
+
+
+def test_records_are_json_of_any_shape_and_ints_of_any_size(tmp_path: Path) -> None:
+    file = tmp_path / "own-name.sqlite"
+    with Store(file, {}) as store:
+        assert run_units(store, [Unit("one", 1), Unit("none", 0)], mixed).done == 2
+    expected = {"count": 2**200, "share": 0.5, "names": ["A", "B"], "open": None}
+    assert read_records(file) == [expected, expected]
+
+
+def test_progress_tells_of_what_was_missing(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    with Store(tmp_path, {}) as store:
+        run_units(store, UNITS[:9], squares)
+        run_units(store, UNITS, squares, show_progress=lambda *place: told.append(place))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_what_is_not_a_store(tmp_path: Path) -> None:
+    with pytest.raises(ContextwiseError, match="there is no run here"):
+        read_records(tmp_path)
+    with Store(tmp_path / "damaged.sqlite", {}) as store:
+        store._db.execute("INSERT INTO records VALUES ('one', '3')")
+        store._db.commit()
+    with pytest.raises(ContextwiseError, match="'3' is no record"):
+        read_records(tmp_path / "damaged.sqlite")
+    (tmp_path / "results.sqlite").write_bytes(b"garbage" * 500)
+    with pytest.raises(ContextwiseError, match="not a store"):
+        Store(tmp_path, {})
+    with pytest.raises(ContextwiseError, match="not the results"):
+        read_records(tmp_path)
+
+
+WRITER = textwrap.dedent("""
+    import sys
+    from contextwise.support.store import Store, Unit, run_units
+
+    def work(number):
+        return [{"number": number, "square": k} for k in range(200)]
+
+    units = [Unit(f"unit-{k:04}", k) for k in range(400)]
+    with Store(sys.argv[1], {"seed": 1}) as store:
+        print("open", flush=True)
+        run_units(store, units, work)
+""")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_killed_again_and_again_it_loses_nothing_that_was_done(tmp_path: Path) -> None:
+    kept = 0
+    for attempt in range(4):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE
+        )
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        time.sleep(0.05 + 0.07 * attempt)
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.communicate()
+        with Store(tmp_path, {"seed": 1}) as store:
+            done = store.done()
+            rows = list(store.records())
+        assert len(done) >= kept
+        assert len(rows) == 200 * len(done), "a unit and its rows are written together"
+        kept = len(done)
+    subprocess.run([sys.executable, "-c", WRITER, str(tmp_path)], check=True, capture_output=True)
+    assert len(read_records(tmp_path)) == 200 * 400
