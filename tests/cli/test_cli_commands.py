@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from commands import run
 from contextwise import LogLinear, examples, formats, read
 from contextwise.cli import COMMANDS, contextwise
-from contextwise.cli.models import FORMATS
+from contextwise.cli.inputs import FORMATS
 from contextwise.counting import DEFAULT, ENGINES
 
 MN = b"""2,3

@@ -11,7 +11,7 @@ import pytest
 
 import commands
 import contextwise as cw
-from contextwise.cli.learn import RULES, _parameter_texts
+from contextwise.cli.cmd_learn import RULES, _parameter_texts
 from contextwise.learning import LEARNERS, Trees, learner_named, selection
 from contextwise.learning.base import MANNERS
 

@@ -52,8 +52,8 @@ COMMANDS: dict[str, str] = {
 """Each subcommand, the name of its function here, and what it does."""
 
 MODULES = {
-    **dict.fromkeys(("query", "independencies", "graph"), "independence"),
-    **dict.fromkeys(("examples", "engines", "completion"), "about"),
+    **dict.fromkeys(("query", "independencies", "graph"), "query"),
+    **dict.fromkeys(("examples", "engines", "completion"), "info_about"),
 }
 """Where the function of a command stands, if not in the module of its name."""
 
@@ -70,7 +70,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"contextwise.cli.{MODULES.get(cmd_name, cmd_name)}")
+        module = import_module(f"contextwise.cli.cmd_{MODULES.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, cmd_name)
         return command
 

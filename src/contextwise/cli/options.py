@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from contextwise.cli.models import complete_model
+from contextwise.cli.inputs import complete_model
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import click
 
-from contextwise.cli.models import (
+from contextwise.cli.inputs import (
     by_position_option,
     contexts_option,
     format_option,

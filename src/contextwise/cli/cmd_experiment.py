@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.models import complete_model, load
+from contextwise.cli.inputs import complete_model, load
 from contextwise.cli.options import cluster_option, jobs_option
-from contextwise.cli.output import kept_in
+from contextwise.cli.printing import kept_in
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:

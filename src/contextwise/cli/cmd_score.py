@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.models import (
+from contextwise.cli.inputs import (
     load,
     load_rows,
     model_argument,
@@ -14,7 +14,7 @@ from contextwise.cli.models import (
     short_names,
 )
 from contextwise.cli.options import record_options, seed_option, time_limit_option
-from contextwise.cli.output import estimate_record, print_csv, print_records
+from contextwise.cli.printing import estimate_record, print_csv, print_records
 from contextwise.cli.restrictions import (
     Asked,
     refuse_nothing,

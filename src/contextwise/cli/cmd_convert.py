@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from contextwise.cli.models import (
+from contextwise.cli.inputs import (
     ZeroWeights,
     complete_model,
     format_type,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.models import load
-from contextwise.cli.output import print_csv, print_json
+from contextwise.cli.inputs import load
+from contextwise.cli.printing import print_csv, print_json
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contextwise.cli.models import ZeroWeights
-from contextwise.cli.output import print_csv
+from contextwise.cli.inputs import ZeroWeights
+from contextwise.cli.printing import print_csv
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.learn import once, parse_parameter
-from contextwise.cli.models import load, load_data
+from contextwise.cli.cmd_learn import once, parse_parameter
+from contextwise.cli.inputs import load, load_data
 from contextwise.cli.options import (
     DOMAIN_FROM,
     cluster_option,
@@ -20,7 +20,7 @@ from contextwise.cli.options import (
     top_option,
     typed_flags,
 )
-from contextwise.cli.output import check_out, kept_in, print_csv, print_json
+from contextwise.cli.printing import check_out, kept_in, print_csv, print_json
 from contextwise.cli.restrictions import NOTHING_LEFT
 from contextwise.errors import ContextwiseError
 from contextwise.learning.registry import LEARNERS, learner_named

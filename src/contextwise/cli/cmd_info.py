@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from contextwise.cli.models import (
+from contextwise.cli.inputs import (
     format_option,
     load,
     model_argument,
@@ -15,7 +15,7 @@ from contextwise.cli.models import (
     short_names,
 )
 from contextwise.cli.options import json_option
-from contextwise.cli.output import print_records
+from contextwise.cli.printing import print_records
 from contextwise.errors import ParseError
 
 DATA = (".csv", ".data")

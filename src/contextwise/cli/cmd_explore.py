@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from contextwise.cli.models import (
+from contextwise.cli.inputs import (
     ZeroWeights,
     load_all,
     load_rows,

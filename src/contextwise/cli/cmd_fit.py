@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.models import (
+from contextwise.cli.inputs import (
     format_option,
     load,
     load_rows,

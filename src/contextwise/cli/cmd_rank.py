@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from contextwise.cli.groups import group_files
-from contextwise.cli.models import load, model_argument
+from contextwise.cli.cmd_groups import group_files
+from contextwise.cli.inputs import load, model_argument
 from contextwise.cli.options import Decorator, options_as, refuse_alone, typed_flags
-from contextwise.cli.output import print_csv, print_json
+from contextwise.cli.printing import print_csv, print_json
 from contextwise.cli.restrictions import Asked, refuse_nothing, restricting_options
 
 if TYPE_CHECKING:

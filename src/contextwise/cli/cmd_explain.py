@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.models import load_all, model_argument
+from contextwise.cli.inputs import load_all, model_argument
 from contextwise.cli.options import json_option, time_limit_option, top_option
-from contextwise.cli.output import print_json
+from contextwise.cli.printing import print_json
 from contextwise.cli.restrictions import (
     Asked,
     refuse_nothing,

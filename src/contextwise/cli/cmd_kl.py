@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from contextwise.cli.models import (
+from contextwise.cli.inputs import (
     by_position_option,
     format_option,
     load_weighted,
@@ -12,7 +12,7 @@ from contextwise.cli.models import (
     only_one_from_stdin,
 )
 from contextwise.cli.options import json_option, seed_option
-from contextwise.cli.output import estimate_record, print_json
+from contextwise.cli.printing import estimate_record, print_json
 from contextwise.errors import TooLargeError
 
 

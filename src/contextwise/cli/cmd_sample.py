@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.models import format_option, load_weighted, model_argument
+from contextwise.cli.inputs import format_option, load_weighted, model_argument
 from contextwise.cli.options import seed_option
-from contextwise.cli.output import check_out
+from contextwise.cli.printing import check_out
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:

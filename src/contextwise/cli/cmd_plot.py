@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.groups import group_files
-from contextwise.cli.models import load_all, model_argument, only_one_from_stdin, short_names
+from contextwise.cli.cmd_groups import group_files
+from contextwise.cli.cmd_rank import Ranked, ranking_options
+from contextwise.cli.inputs import load_all, model_argument, only_one_from_stdin, short_names
 from contextwise.cli.options import time_limit_option
-from contextwise.cli.rank import Ranked, ranking_options
 from contextwise.cli.restrictions import (
     NOTHING_LEFT,
     Asked,

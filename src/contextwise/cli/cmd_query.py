@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.models import ZeroWeights, load, model_argument, reading_options
+from contextwise.cli.inputs import ZeroWeights, load, model_argument, reading_options
 from contextwise.cli.options import json_option, time_limit_option, top_option, typed_flags
-from contextwise.cli.output import check_out, print_json
+from contextwise.cli.printing import check_out, print_json
 
 if TYPE_CHECKING:
     from contextwise.independence import (

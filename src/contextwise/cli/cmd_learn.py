@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from contextwise.cli.models import load, load_data
+from contextwise.cli.inputs import load, load_data
 from contextwise.cli.options import DOMAIN_FROM, refuse_alone, typed_flags
 from contextwise.learning.registry import LEARNERS, learner_named
 

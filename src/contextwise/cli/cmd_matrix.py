@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.models import load_all, model_argument, short_names
+from contextwise.cli.inputs import load_all, model_argument, short_names
 from contextwise.cli.options import (
     cluster_option,
     engine_option,
@@ -19,7 +19,7 @@ from contextwise.cli.options import (
     seed_option,
     time_limit_option,
 )
-from contextwise.cli.output import check_out, kept_in
+from contextwise.cli.printing import check_out, kept_in
 from contextwise.cli.restrictions import (
     NOTHING_LEFT,
     Asked,

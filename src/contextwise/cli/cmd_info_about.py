@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from contextwise.cli.options import json_option
-from contextwise.cli.output import print_json
+from contextwise.cli.printing import print_json
 
 if TYPE_CHECKING:
     from contextwise.models.structure import Model

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.chance import Drawn, chance_options
-from contextwise.cli.groups import group_option, refuse_both, show_groups, show_truths
-from contextwise.cli.models import load, model_argument, only_one_from_stdin, short_names
+from contextwise.cli.cmd_chance import Drawn, chance_options
+from contextwise.cli.cmd_groups import group_option, refuse_both, show_groups, show_truths
+from contextwise.cli.inputs import load, model_argument, only_one_from_stdin, short_names
 from contextwise.cli.options import (
     csv_option,
     engine_option,
@@ -18,7 +18,7 @@ from contextwise.cli.options import (
     top_option,
     typed_flags,
 )
-from contextwise.cli.output import print_records
+from contextwise.cli.printing import print_records
 from contextwise.cli.restrictions import (
     Asked,
     refuse_nothing,
@@ -26,7 +26,7 @@ from contextwise.cli.restrictions import (
 )
 
 if TYPE_CHECKING:
-    from contextwise.cli.compare_output import Given, Result
+    from contextwise.cli.cmd_compare_output import Given, Result
     from contextwise.comparison.question import Restriction
 
 ABOUT_ONE = ("time_limit", "estimate", "chance", "top", "per_pair", "exit_code")
@@ -123,7 +123,7 @@ def compare(
     refuse_alone(ctx, ("estimate",), "time_limit")
     refuse_alone(ctx, ("as_latex", "training_share"), "groups")
     only_one_from_stdin([true, *guesses, asked.data])
-    from contextwise.cli.compare_output import Result, as_records, as_text, print_rows
+    from contextwise.cli.cmd_compare_output import Result, as_records, as_text, print_rows
     from contextwise.comparison.compare import Interrupted
     from contextwise.comparison.compare import compare as compare_models
     from contextwise.counting import DEFAULT
@@ -210,7 +210,7 @@ def _refuse_other_questions(
 
 
 def _all_given(names: list[str], asked: Asked) -> list[Given]:
-    from contextwise.cli.compare_output import Given
+    from contextwise.cli.cmd_compare_output import Given
     from contextwise.models.structure import LogLinear
 
     found = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from contextwise.cli.models import (
+from contextwise.cli.inputs import (
     ZeroWeights,
     load,
     load_rows,
@@ -23,7 +23,7 @@ from contextwise.cli.options import (
     top_option,
     variables_option,
 )
-from contextwise.cli.output import print_csv, print_json
+from contextwise.cli.printing import print_csv, print_json
 from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from contextwise.cli.chance import Drawn, chance_options
-from contextwise.cli.groups import group_files, group_option, refuse_both
-from contextwise.cli.models import (
+from contextwise.cli.cmd_chance import Drawn, chance_options
+from contextwise.cli.cmd_groups import group_files, group_option, refuse_both
+from contextwise.cli.cmd_stability import learner_options, make_learner
+from contextwise.cli.inputs import (
     load_all,
     load_data,
     load_rows,
@@ -26,13 +27,12 @@ from contextwise.cli.options import (
     time_limit_option,
     top_option,
 )
-from contextwise.cli.output import check_out
+from contextwise.cli.printing import check_out
 from contextwise.cli.restrictions import (
     Asked,
     refuse_nothing,
     restricting_options,
 )
-from contextwise.cli.stability import learner_options, make_learner
 
 if TYPE_CHECKING:
     from contextwise.comparison.question import Restriction

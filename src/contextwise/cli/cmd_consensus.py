@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from contextwise.cli.models import load_all, model_argument
+from contextwise.cli.inputs import load_all, model_argument
 from contextwise.cli.options import record_options, time_limit_option, top_option
-from contextwise.cli.output import print_csv, print_json
+from contextwise.cli.printing import print_csv, print_json
 from contextwise.cli.restrictions import NOTHING_LEFT, Asked, restricting_options
 from contextwise.errors import ContextwiseError
 
