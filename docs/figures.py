@@ -111,3 +111,35 @@ def pieces_figure(width: float = 6.2) -> Figure:
         axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[], aspect="equal")
         axes.set_title(title, fontsize=10)
     return figure
+
+
+def path_figure() -> Figure:
+    """Draw the path from the features of a model to the simplified cover of one pair."""
+    steps = [
+        ("features", ["A=1 B=1 C=0", "A=1 B=1 C=2", "A=0 B=0 D=1", "C=1 D=0"]),
+        ("with A and B\nin their scope", ["A=1 B=1 C=0", "A=1 B=1 C=2", "A=0 B=0 D=1"]),
+        ("merged", ["A=1 B=1 C=0|2", "A=0 B=0 D=1"]),
+        ("cubes:\npair dropped", ["C=0|2", "D=1"]),
+        ("cover:\none bit a class", ["C: 01  D: 11", "C: 11  D: 10"]),
+    ]
+    figure = Figure(figsize=(9.2, 2.1), layout="constrained")
+    axes = figure.add_subplot()
+    for place, (head, rows) in enumerate(steps):
+        axes.text(place, 1.0, head, ha="center", va="bottom", fontsize=9, weight="bold")
+        for line, row in enumerate(rows):
+            axes.text(
+                *(place, 0.85 - 0.22 * line),
+                row,
+                ha="center",
+                va="top",
+                fontsize=8,
+                family="monospace",
+            )
+        if place:
+            axes.annotate(
+                *("", (place - 0.44, 0.6), (place - 0.58, 0.6)),
+                arrowprops={"arrowstyle": "->", "color": COLOURS[0]},
+            )
+    axes.set(xlim=(-0.55, len(steps) - 0.4), ylim=(-0.1, 1.45))
+    axes.axis("off")
+    return figure
