@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from contextwise import Comparison, Structure, compare, distance_matrix, examples, explain, score
 from contextwise.comparison.explain import explain_comparison
 from contextwise.evaluation import chance, check, stability
-from contextwise.report import notebook
+from contextwise.report import show
 from contextwise.report.comparisons import (
     Guess,
     comparison_parts,
@@ -127,9 +127,9 @@ class TestExplanations:
     @given(families(2))
     def test_sentences_and_tables_say_the_same(self, models: tuple[Structure, Structure]) -> None:
         found = explain(*models, top=2)
-        lines = list(found.lines())
+        lines = str(found).splitlines()
         for pair in found.pairs:
-            for row, line in zip(pairs_table([pair]).texts(), pair.lines(), strict=True):
+            for row, line in zip(pairs_table([pair]).texts(), str(pair).splitlines(), strict=True):
                 assert line in lines
                 assert all(text in line for text in row[-2:])
         features = [table for table in tables(explanation_parts(found)) if table.key == "features"]
@@ -144,7 +144,7 @@ class TestExplanations:
         (table,) = (t for t in tables(explanation_parts(found)) if t.key == "features")
         assert len(table.rows) == 2
         assert table.texts()[1][:3] == ["2 more features over A, B, C", "has it", "3"]
-        assert "2 more features over A, B, C: each takes part in at most 3." in found.lines()
+        assert "2 more features over A, B, C: each takes part in at most 3." in str(found)
 
     def test_a_notebook_says_that_ganak_counted(self) -> None:
         by_ganak = replace(SIX, unions=replace(SIX.unions, counted={"ganak": 3}))
@@ -249,7 +249,7 @@ class TestNotebooks:
         assert "&lt;script&gt;" in found._repr_html_()
 
     def test_without_jinja_it_is_text(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(notebook, "find_spec", lambda name: None)
+        monkeypatch.setattr(show, "find_spec", lambda name: None)
         html = SIX._repr_html_()
         assert html.startswith("<pre>")
         assert "guess dependent" in html

@@ -158,7 +158,7 @@ def as_text(
     if len(results) == 1:
         parts = comparison_parts(results[0].comparison, top=top)
     else:
-        guesses = [Guess(r.guess.label, r.comparison, r.guess.features) for r in results]
+        guesses = [Guess(r.guess.label, r.comparison, features=r.guess.features) for r in results]
         parts = guesses_parts(guesses)
     text = f"{_head(true, results, zero_weights)}\n\n{text_of(parts)}"
     by_chance = [

@@ -36,6 +36,7 @@ from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
 from contextwise.support.formatting import is_readable, number, percent, plural
 from contextwise.support.progress import Progress, progress_of
+from contextwise.support.showing import Shown
 
 if TYPE_CHECKING:
     import pandas
@@ -81,7 +82,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Rates):
+class Comparison(Shown, Rates):
     """The confusion matrix of a guess against a true structure, per pair and in all.
 
     Attributes
@@ -394,11 +395,6 @@ class Comparison(Rates):
             f"Comparison(distance={_short(c.distance)}, normalized={c.normalized:.4g}, "
             f"tp={_short(c.tp)}, fn={_short(c.fn)}, fp={_short(c.fp)}, tn={_short(c.tn)})"
         )
-
-    def _repr_html_(self) -> str:
-        from contextwise.report.notebook import comparison_html
-
-        return comparison_html(self)
 
 
 def _short(value: Number) -> str:

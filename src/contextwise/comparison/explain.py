@@ -33,6 +33,7 @@ from contextwise.models.features import Features, IntArray, as_int, members
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import write_literals
 from contextwise.support.progress import Progress, progress_of
+from contextwise.support.showing import Printed
 
 __all__ = [
     "TIME_LIMIT",
@@ -83,7 +84,7 @@ class ErrorRegion:
 
 
 @dataclass(frozen=True)
-class PairExplanation:
+class PairExplanation(Printed):
     """Where the two models differ about one pair.
 
     Attributes
@@ -115,12 +116,6 @@ class PairExplanation:
         """Whether a time limit left something out."""
         return self.undecided > 0
 
-    def lines(self) -> Iterator[str]:
-        """The explanation as sentences, one for each region."""
-        from contextwise.report.explanations import pair_lines
-
-        return pair_lines(self)
-
     def record(self) -> dict[str, Any]:
         """The explanation for other programs."""
         return {
@@ -132,14 +127,6 @@ class PairExplanation:
             "rest": self.rest,
             "undecided": self.undecided,
         }
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def _repr_html_(self) -> str:
-        from contextwise.report.notebook import pair_html
-
-        return pair_html(self)
 
 
 @dataclass(frozen=True)
@@ -184,7 +171,7 @@ class FeatureErrors:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Printed):
     """Where two structures differ, over all pairs.
 
     Attributes
@@ -208,12 +195,6 @@ class Explanation:
     features: tuple[FeatureErrors, ...]
     partial: bool = False
 
-    def lines(self) -> Iterator[str]:
-        """The explanation as sentences."""
-        from contextwise.report.explanations import explanation_lines
-
-        return explanation_lines(self)
-
     def record(self) -> dict[str, Any]:
         """Pairs and features for other programs."""
         return {
@@ -221,14 +202,6 @@ class Explanation:
             "features": [feature.record() for feature in self.features],
             "partial": self.partial,
         }
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def _repr_html_(self) -> str:
-        from contextwise.report.notebook import explanation_html
-
-        return explanation_html(self)
 
 
 # -- The cubes of single pairs, and how much sets of contexts count: what an explanation asks.

@@ -26,6 +26,7 @@ from contextwise.models.features import IntArray
 from contextwise.support.formatting import number
 from contextwise.support.maps import Map, choose_map
 from contextwise.support.progress import Progress, part_of, progress_of
+from contextwise.support.showing import Shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +38,7 @@ __all__ = ["DistanceMatrix", "compare_many", "distance_matrix"]
 
 
 @dataclass(frozen=True, eq=False)
-class DistanceMatrix:
+class DistanceMatrix(Shown):
     """The distance of each two models, exact: symmetric, with zeros on the diagonal.
 
     Attributes
@@ -135,11 +136,6 @@ class DistanceMatrix:
 
     def __repr__(self) -> str:
         return f"DistanceMatrix({len(self.names)} models, total={number(self.total)})"
-
-    def _repr_html_(self) -> str:
-        from contextwise.report.notebook import matrix_html
-
-        return matrix_html(self)
 
 
 # -- A matrix in blocks: memory is that of one block.

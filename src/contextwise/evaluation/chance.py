@@ -49,6 +49,7 @@ from contextwise.formats import ModelLike
 from contextwise.models.features import WORD, Features, IntArray, WordArray, normalized
 from contextwise.support.maps import choose_map
 from contextwise.support.progress import Progress, progress_of
+from contextwise.support.showing import Printed
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
@@ -427,7 +428,7 @@ class PairChance:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Chance:
+class Chance(Printed):
     """A comparison beside guesses by chance.
 
     Attributes
@@ -553,17 +554,6 @@ class Chance:
             "skeleton_p_value": self.skeleton.p_value,
             "verdict": self.verdict,
         }
-
-    def __str__(self) -> str:
-        from contextwise.report.chances import chance_parts
-        from contextwise.report.text import as_text
-
-        return as_text(chance_parts(self))
-
-    def _repr_html_(self) -> str:
-        from contextwise.report.notebook import chance_html
-
-        return chance_html(self)
 
     def __repr__(self) -> str:
         shown = {"skill": self.skill, "context_skill": self.context_skill, "p_value": self.p_value}

@@ -28,6 +28,7 @@ from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import Features, IntArray
 from contextwise.support.maps import choose_map
 from contextwise.support.progress import Progress, progress_of
+from contextwise.support.showing import Printed
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
@@ -90,7 +91,7 @@ class CheckedClaim(NamedClaim):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Check:
+class Check(Printed):
     """All claims that were put to the rows.
 
     Attributes
@@ -150,17 +151,6 @@ class Check:
         """Every claim as a flat mapping, with what was decided."""
         found = {id(c) for c in (*self.contradicted, *self.shown)}
         return [{**c.record(), "rows_show_dependence": id(c) in found} for c in self.claims]
-
-    def __str__(self) -> str:
-        from contextwise.report.statistics import check_parts
-        from contextwise.report.text import as_text
-
-        return as_text(check_parts(self))
-
-    def _repr_html_(self) -> str:
-        from contextwise.report.notebook import check_html
-
-        return check_html(self)
 
     def __repr__(self) -> str:
         return (

@@ -28,6 +28,7 @@ from contextwise.formats import ModelLike, as_model
 from contextwise.models.structure import LogLinear, Model, structure_of
 from contextwise.support.formatting import number
 from contextwise.support.progress import Progress
+from contextwise.support.showing import Shown
 
 DIVERGENCES = ("kl_true_guess", "kl_guess_true", "jensen_shannon", "total_variation")
 PREDICTIONS = ("log_likelihood", "pseudo_log_likelihood", "cmll", "aic", "bic")
@@ -35,7 +36,7 @@ RATES = ("precision", "recall", "f1", "mcc", "kappa")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Score:
+class Score(Shown):
     """A guess beside the true model.
 
     Attributes
@@ -62,11 +63,6 @@ class Score:
         low, high = self.comparison.distance_bounds
         known = number(low) if low == high else f"{number(low)} to {number(high)}"
         return f"Score(distance={known}{', ' if shown else ''}{shown})"
-
-    def _repr_html_(self) -> str:
-        from contextwise.report.notebook import score_html
-
-        return score_html(self)
 
     def record(self) -> dict[str, object]:
         """Everything as one flat mapping, for a table: a missing score is None."""

@@ -29,6 +29,7 @@ from contextwise.models.literals import features_of
 from contextwise.models.structure import Structure, structure_of
 from contextwise.support.maps import choose_map
 from contextwise.support.progress import Progress
+from contextwise.support.showing import Printed
 from contextwise.support.store import Store, Unit, read_configuration, read_records, run_units
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class RegionSupport(NamedClaim):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stability:
+class Stability(Printed):
     """Structures from resamples of the same rows, and the one from all rows.
 
     Attributes
@@ -295,19 +296,6 @@ class Stability:
     def _region(self, claim: Claim) -> RegionSupport:
         resamples = sum(agrees(covers, claim) for covers in self._covers)
         return RegionSupport(*name_claim(self.domain, claim), resamples, self.resamples)
-
-    # -- in words --------------------------------------------------------------------------------
-
-    def __str__(self) -> str:
-        from contextwise.report.statistics import stability_parts
-        from contextwise.report.text import as_text
-
-        return as_text(stability_parts(self))
-
-    def _repr_html_(self) -> str:
-        from contextwise.report.notebook import stability_html
-
-        return stability_html(self)
 
     def __repr__(self) -> str:
         return f"Stability({self.resamples} resamples, instability={self.instability:.4g})"

@@ -186,5 +186,5 @@ def chances_table(guesses: Sequence[Guess]) -> Table:
     for guess in guesses:
         if guess.chance is not None:
             cells = (measure.value for measure in _measures(wanted, _values(guess.chance)))
-            rows.append((guess.name, *cells, guess.chance.verdict))
+            rows.append((guess.title, *cells, guess.chance.verdict))
     return Table("Every guess beside chance", tuple(columns), tuple(rows), "chances")

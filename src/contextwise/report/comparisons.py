@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Literal
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
+from contextwise.comparison.pairs import Pair
 from contextwise.report.elements import (
     Cell,
     Column,
@@ -34,6 +36,7 @@ from contextwise.report.notes import (
     rounding_notes,
     scope_words,
 )
+from contextwise.report.shares import Shares, shares_of
 
 if TYPE_CHECKING:
     from contextwise.comparison.explain import Explanation
@@ -78,33 +81,51 @@ SEVERAL = (
 COUNTED = ("distance", "tp", "fn", "fp", "tn")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Guess:
-    """A guess to show: its name, its comparison with the true model, and what is known beside it.
+    """A guess and its comparison with the true model: what commands, pages and explorer pass on.
 
     Attributes
     ----------
-    name : for readers
+    name : name or path, as given
     comparison : with the true model
-    features : how many features the guess has as it was given, where a restriction leaves fewer
-    explanation : where it differs, optional
-    chance : the comparison beside guesses by chance, optional
-    check : what rows say about the claims of the guess, optional
-    group : the guesses that it belongs to, such as the repeats of one learner; empty for none
+    label : short name for tables; by default the name
+    features : number of features of the guess as read; a restriction can leave fewer to compare
+    zero_weights : number of its features of weight 0
+    group : the group that it belongs to, such as the repeats of one learner; empty for none
+    explanation, chance, check : further results, where they were computed
     """
 
     name: str
     comparison: Comparison
+    label: str = ""
     features: int | None = None
+    zero_weights: int = 0
+    group: str = ""
     explanation: Explanation | None = None
     chance: Chance | None = None
     check: Check | None = None
-    group: str = ""
+
+    @property
+    def title(self) -> str:
+        """The label, or the name where there is none."""
+        return self.label or self.name
 
     @property
     def feature_count(self) -> int:
-        """How many features the guess has."""
+        """The number of features as read."""
         return len(self.comparison.guess) if self.features is None else self.features
+
+    @cached_property
+    def shares(self) -> Shares:
+        """Shares of contexts of every pair, as floats, for pictures."""
+        return shares_of(self.comparison)
+
+    @cached_property
+    def worst_pair(self) -> Pair | None:
+        """The pair with the most errors; None if no finished pair differs."""
+        worst = self.comparison.worst_pairs(1)
+        return worst[0][0] if worst else None
 
 
 def comparison_parts(
@@ -173,7 +194,7 @@ def guesses_parts(guesses: Sequence[Guess], *, medium: Medium = "command") -> li
     found = [guess.comparison for guess in guesses]
     parts: list[Part] = [guesses_table(guesses)]
     if any(len(c.unions.open) for c in found):
-        parts.append(open_guesses_note({guess.name: guess.comparison for guess in guesses}))
+        parts.append(open_guesses_note({guess.title: guess.comparison for guess in guesses}))
     return [*parts, *ganak_notes(found), *rounding_notes(parts, medium)]
 
 
@@ -277,7 +298,7 @@ def guesses_table(guesses: Sequence[Guess]) -> Table:
     columns = [Column("guess", "name"), Column("features", "count")]
     columns += [Column(LABELS[key], "count" if key in COUNTED else "rate") for key in SEVERAL]
     rows = tuple(
-        (guess.name, guess.feature_count, *_guess_cells(guess.comparison)) for guess in guesses
+        (guess.title, guess.feature_count, *_guess_cells(guess.comparison)) for guess in guesses
     )
     return Table("Every guess against the true model", tuple(columns), rows, key="guesses")
 

@@ -79,7 +79,7 @@ def report_page(
     True
     """
     several = len(guesses) > 1
-    who = f"{len(guesses)} guesses" if several else name(guesses[0].name)
+    who = f"{len(guesses)} guesses" if several else name(guesses[0].title)
     sections = [
         Section(title, tuple(guess_parts(guess, interactive=interactive, top=top)))
         for title, guess in _shown(guesses)
@@ -102,12 +102,12 @@ def _shown(guesses: Sequence[Guess]) -> list[tuple[str, Guess]]:
     groups: dict[str, list[Guess]] = {}
     for guess in guesses:
         groups.setdefault(guess.group, []).append(guess)
-    shown = [(name(guess.name), guess) for guess in groups.pop("", [])]
+    shown = [(name(guess.title), guess) for guess in groups.pop("", [])]
     for group, own in groups.items():
         ranked = sorted(own, key=lambda guess: guess.comparison.distance_bounds)
         typical = ranked[(len(ranked) - 1) // 2]
-        title = f"{name(group)}: {name(typical.name)}, the guess of median distance"
-        shown.append((title if len(own) > 1 else f"{name(group)}: {name(typical.name)}", typical))
+        title = f"{name(group)}: {name(typical.title)}, the guess of median distance"
+        shown.append((title if len(own) > 1 else f"{name(group)}: {name(typical.title)}", typical))
     return shown
 
 
@@ -198,7 +198,7 @@ def models_table(true: str, guesses: Sequence[Guess]) -> Table:
     Table
     """
     models: list[tuple[str, Structure]] = [(true, guesses[0].comparison.true)]
-    models += [(guess.name, guess.comparison.guess) for guess in guesses]
+    models += [(guess.title, guess.comparison.guess) for guess in guesses]
     statistics = [(label, model.statistics()) for label, model in models]
     columns = [Column("model", "name")]
     columns += [

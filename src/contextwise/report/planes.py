@@ -127,7 +127,7 @@ def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Pl
     grouped = any(guess.group for guess in guesses)
     members: dict[str, list[PlanePoint]] = {}
     for guess in known:
-        own = guess.group or guess.name
+        own = guess.group or guess.title
         label = own if grouped or len(known) <= MOST_NAMED else "guesses"
         members.setdefault(label, []).append(_point(guess))
     series = tuple(
@@ -140,12 +140,12 @@ def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Pl
         )
         for k, (label, points) in enumerate(members.items())
     )
-    return Plane(series, tuple(guess.name for guess in guesses if guess not in known))
+    return Plane(series, tuple(guess.title for guess in guesses if guess not in known))
 
 
 def _point(guess: Guess) -> PlanePoint:
     fp, fn = error_shares(guess.comparison)
-    return PlanePoint(guess.name, fp, fn)
+    return PlanePoint(guess.title, fp, fn)
 
 
 def error_shares(comparison: Comparison) -> tuple[float, float]:

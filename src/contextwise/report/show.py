@@ -1,0 +1,68 @@
+"""Show any result as text or HTML.
+
+`PARTS` names, for each type of result, the function that makes its parts. `str(result)` and the
+HTML view in notebooks come from here; see `contextwise.support.showing`. With Jinja2, which Jupyter
+brings, notebooks show the same HTML as the report page; without it, the text of a terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from importlib.util import find_spec
+from typing import Any
+
+from contextwise.report.chances import chance_parts
+from contextwise.report.comparisons import comparison_parts
+from contextwise.report.elements import Note, Part
+from contextwise.report.explanations import (
+    explanation_lines,
+    explanation_parts,
+    pair_lines,
+    region_parts,
+)
+from contextwise.report.html import render
+from contextwise.report.many import matrix_parts, scores_parts
+from contextwise.report.notes import ganak_notes
+from contextwise.report.statistics import TOP, check_parts, stability_parts
+from contextwise.report.text import as_text
+
+PARTS: dict[str, Callable[[Any], Sequence[Part]]] = {
+    "Comparison": lambda result: [
+        Note("summary", result.summary()),
+        *comparison_parts(result, medium="python"),
+    ],
+    "Explanation": lambda result: [
+        Note("summary", result.comparison.summary()),
+        *explanation_parts(result),
+        *ganak_notes([result.comparison]),
+    ],
+    "PairExplanation": lambda result: region_parts(result),
+    "DistanceMatrix": lambda result: matrix_parts(result, medium="python"),
+    "Score": lambda result: scores_parts(["guess"], [result], medium="python"),
+    "Chance": lambda result: chance_parts(result, top=TOP),
+    "Stability": lambda result: stability_parts(result),
+    "Check": lambda result: check_parts(result),
+}
+LINES: dict[str, Callable[[Any], Any]] = {
+    "Explanation": explanation_lines,
+    "PairExplanation": pair_lines,
+}
+
+
+def text_of(result: object) -> str:
+    """Return what a terminal shows of a result."""
+    kind = type(result).__name__
+    return "\n".join(LINES[kind](result)) if kind in LINES else as_text(PARTS[kind](result))
+
+
+def html_of(result: object) -> str:
+    """Return what a notebook shows of a result."""
+    return notebook_html(PARTS[type(result).__name__](result))
+
+
+def notebook_html(parts: Sequence[Part]) -> str:
+    """Return parts as a piece of HTML for a notebook."""
+    if find_spec("jinja2") is None:
+        return f"<pre>{escape(as_text(parts))}</pre>"
+    return render("notebook.html", parts=parts)
