@@ -21,6 +21,7 @@ from contextwise.counting.cover import Cover
 from contextwise.counting.distances import count_distances, distances_in_python, two_models
 from contextwise.counting.extraction import CoverSource
 from contextwise.errors import ContextwiseError, DomainError, EngineError, TooLargeError
+from contextwise.support.deadline import NEVER, Deadline
 from contextwise.testing import families
 from contextwise.truths.generate import random_structure
 
@@ -174,7 +175,7 @@ def test_the_kernel_and_its_twin_agree(
 def test_each_distinct_cover_of_a_pair_is_counted_once(canonical: bool, models: Models) -> None:
     asked: list[Cover] = []
 
-    def count_union(cover: Cover, *, deadline: float | None = None) -> int:
+    def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
         asked.append(cover)
         return branch.count_union(cover, deadline=deadline)
 

@@ -12,7 +12,6 @@ import os
 import random
 import signal
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
@@ -25,9 +24,10 @@ from hypothesis import strategies as st
 from contextwise import Structure
 from contextwise.comparison.pairs import active_pairs
 from contextwise.counting import Cover, branch, enumerate, get_engine, native
-from contextwise.counting.contract import OutOfTime, OverBudget
+from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import cover_of
 from contextwise.models.domain import Domain
+from contextwise.support.deadline import Deadline, OutOfTime
 from contextwise.testing import covers, families
 from contextwise.truths.generate import random_structure
 from hard import hard_cover, hard_models
@@ -127,7 +127,7 @@ def test_over_budget_and_out_of_time() -> None:
     with pytest.raises(OverBudget):
         native.count_union(hard_cover(), node_budget=10)
     with pytest.raises(OutOfTime):
-        native.count_union(hard_cover(), deadline=time.monotonic() + 0.05)
+        native.count_union(hard_cover(), deadline=Deadline.after(0.05))
 
 
 LOOKS = 16
@@ -138,7 +138,7 @@ def test_a_wide_cover_stops_in_time() -> None:
     """A chain of 3,000 variables has slow nodes; no further one is visited when time is over."""
     chain = [[(k, 0b10), (k + 1, 0b10)] for k in range(2999)]
     cover = cover_of([2] * 3000, chain)
-    found = native.bound_union(cover, deadline=time.monotonic(), node_budget=1000)
+    found = native.bound_union(cover, deadline=Deadline.after(0), node_budget=1000)
     assert found.nodes <= LOOKS
     assert 0 <= found.lower < found.upper <= cover.total
 
@@ -146,7 +146,7 @@ def test_a_wide_cover_stops_in_time() -> None:
 def test_a_deadline_ends_a_count_in_the_middle() -> None:
     """How far it comes depends on the machine; without the limit it would use up the budget."""
     budget = 10**9
-    found = native.bound_union(hard_cover(), deadline=time.monotonic() + 0.2, node_budget=budget)
+    found = native.bound_union(hard_cover(), deadline=Deadline.after(0.2), node_budget=budget)
     assert found.nodes < budget
     assert 0 < found.lower < found.upper
 
@@ -305,7 +305,7 @@ HARD = 0
 def test_a_deadline_keeps_bounds() -> None:
     a, b = hard_models()
     pairs = active_pairs(a, b)
-    counts = native.count_pairs(a.features, b.features, pairs, deadline=time.monotonic() + 0.3)
+    counts = native.count_pairs(a.features, b.features, pairs, deadline=Deadline.after(0.3))
     contexts = prod(a.features.cardinalities.tolist()) // 4
     place = HARD
     assert place in counts.open
@@ -317,7 +317,7 @@ def test_a_deadline_keeps_bounds() -> None:
 def test_no_node_is_visited_after_the_deadline() -> None:
     a, b = hard_models()
     counts = native.count_pairs(
-        a.features, b.features, active_pairs(a, b), deadline=time.monotonic(), node_budget=10**5
+        a.features, b.features, active_pairs(a, b), deadline=Deadline.after(0), node_budget=10**5
     )
     assert counts.nodes == 0
     assert (counts.lower <= counts.upper).all()
@@ -361,7 +361,7 @@ def test_simplifying_many_cubes_ends_at_the_deadline() -> None:
     assignments = product(range(3), repeat=7)
     cubes = [[(v, 1 << values[v]) for v in range(7)] for values in assignments]
     cover = cover_of([3] * 7, cubes)
-    in_time, late = native.bound_union(cover), native.bound_union(cover, deadline=0.0)
+    in_time, late = native.bound_union(cover), native.bound_union(cover, deadline=Deadline.after(0))
     assert in_time.lower == in_time.upper == cover.total
     assert late.lower < late.upper
     assert late.lower <= cover.total <= late.upper

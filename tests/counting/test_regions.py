@@ -12,6 +12,7 @@ from contextwise.counting.cover import Cube, class_space
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import Regions, complement, difference, union
 from contextwise.models.structure import Structure
+from contextwise.support.deadline import Deadline
 from contextwise.testing import value_sets
 
 Lists = tuple[list[int], list[Cube], list[Cube]]
@@ -89,7 +90,7 @@ def test_a_limit_leaves_part_open_and_the_rest_right(lists: Lists, boxes: int) -
 def test_no_time_at_all() -> None:
     cubes: list[Cube] = [[(v, 1), (v + 1, 1)] for v in range(9)]
     space = class_space([2] * 10, cubes)
-    nothing = union(space, cubes, time_limit=0)
+    nothing = union(space, cubes, deadline=Deadline.after(0))
     assert (nothing.size, nothing.open) == (0, 2**10)
 
 

@@ -6,7 +6,6 @@ import itertools
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,10 +17,10 @@ from contextwise.comparison.confusion import Confusion, confusion_bounds
 from contextwise.comparison.pairs import active_pairs
 from contextwise.counting import get_engine
 from contextwise.counting.branch import count_union
-from contextwise.counting.contract import OutOfTime
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import ContextwiseError, OpenResult
+from contextwise.support.deadline import Deadline, OutOfTime
 from contextwise.testing import brute_force_pairs, families
 from hard import hard_cover, hard_models
 
@@ -132,7 +131,7 @@ def test_bounds_are_the_truth_when_nothing_is_open(engine: str, models: Models) 
 def test_a_limit_holds_inside_one_cover(wide_engine: str) -> None:
     """This cover takes days: the test ends because the limit holds."""
     with pytest.raises(OutOfTime):
-        get_engine(wide_engine).count_union(hard_cover(), deadline=time.monotonic() + 0.2)
+        get_engine(wide_engine).count_union(hard_cover(), deadline=Deadline.after(0.2))
 
 
 def test_a_limit_names_the_open_pairs(wide_engine: str) -> None:

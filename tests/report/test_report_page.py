@@ -24,6 +24,7 @@ from contextwise.models.structure import Model, structure_of
 from contextwise.report.comparisons import Guess
 from contextwise.report.page import report_page
 from contextwise.report.shares import shares_of
+from contextwise.support.deadline import Deadline
 from contextwise.truths.generate import perturb, random_structure
 from hard import hard_models
 
@@ -242,7 +243,9 @@ def test_an_interactive_page_of_a_thousand_variables_is_small() -> None:
 
 def test_what_is_open_is_said() -> None:
     found = compare(*hard_models(), time_limit=0.0)
-    page = page_of(Guess("guess", found, explanation=explain_comparison(found, deadline=0.0)))
+    page = page_of(
+        Guess("guess", found, explanation=explain_comparison(found, deadline=Deadline.after(0)))
+    )
     assert_self_contained(page)
     text = Reader(page).text
     assert "pairs are open" in text

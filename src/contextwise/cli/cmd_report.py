@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,6 +32,7 @@ from contextwise.cli.restrictions import (
     refuse_nothing,
     restricting_options,
 )
+from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
     from contextwise.comparison.question import Restriction
@@ -158,7 +158,7 @@ def _explained(
 
     found = compare(true, guess, time_limit=time_limit, show_progress=True, **restriction)
     refuse_nothing(found.question)
-    deadline = time.monotonic() + time_limit
+    deadline = Deadline.after(time_limit)
     explanation = explain_comparison(found, top=top, deadline=deadline)
     return {"comparison": found, "explanation": explanation}
 

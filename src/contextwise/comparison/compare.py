@@ -25,7 +25,7 @@ from contextwise.comparison.confusion import (
     ratio,
 )
 from contextwise.comparison.pairs import Contexts, Pair, pair_positions
-from contextwise.comparison.question import Question, Restriction, deadline_of, pose
+from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.counting import DEFAULT, ObjectArray, PairCounts, get_engine
 from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.counting.pair_counts import count_rows, tighten
@@ -34,6 +34,7 @@ from contextwise.formats import ModelLike
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
+from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.formatting import is_readable, number, percent, plural
 from contextwise.support.progress import Progress, progress_of
 from contextwise.support.showing import Shown
@@ -486,7 +487,7 @@ def compare(
     >>> compare(true, guess, context="X0=0").distance
     1
     """
-    deadline = deadline_of(time_limit)
+    deadline = Deadline.after(time_limit)
     question = pose([true, guess], **restriction)
     comparison = answer(
         question,
@@ -530,7 +531,7 @@ def answer(
     question: Question,
     *,
     engine: str = DEFAULT,
-    deadline: float | None = None,
+    deadline: Deadline = NEVER,
     threads: int | None = None,
     zero_division: ZeroDivision = "warn",
     show_progress: bool | Progress = False,
@@ -541,7 +542,7 @@ def answer(
     ----------
     question : Question
         About two models, the true one first.
-    deadline : instant of `time.monotonic`, optional
+    deadline : Deadline
         When to stop.
     engine, threads, zero_division, show_progress
         As in `compare`.
@@ -560,7 +561,7 @@ def _count(
     question: Question,
     pairs: IntArray,
     engine: str,
-    deadline: float | None,
+    deadline: Deadline,
     threads: int | None,
     show_progress: bool | Progress,
 ) -> PairCounts:

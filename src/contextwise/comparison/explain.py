@@ -7,7 +7,6 @@ alone, when it is shown.
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,9 +20,8 @@ import numpy.typing as npt
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.pairs import Pair, pair_positions
-from contextwise.comparison.question import Question, Restriction, deadline_of
+from contextwise.comparison.question import Question, Restriction
 from contextwise.counting import DEFAULT, deterministic_engine
-from contextwise.counting.contract import OutOfTime, check
 from contextwise.counting.cover import ClassSpace, Cube
 from contextwise.counting.extraction import pair_space
 from contextwise.counting.pair_counts import MARGIN, TINY, PairShares
@@ -32,6 +30,7 @@ from contextwise.formats import ModelLike
 from contextwise.models.features import Features, IntArray, as_int, members
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import write_literals
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.progress import Progress, progress_of
 from contextwise.support.showing import Printed
 
@@ -217,10 +216,10 @@ class PairCubes:
     Parameters
     ----------
     question : of two models
-    deadline : when counting stops, on the clock of `time.monotonic`, optional
+    deadline : when counting stops, optional
     """
 
-    def __init__(self, question: Question, deadline: float | None = None) -> None:
+    def __init__(self, question: Question, deadline: Deadline = NEVER) -> None:
         self.question = question
         self.deadline = deadline
         self.cardinalities = list(question.domain.cardinalities)
@@ -308,7 +307,7 @@ class PairCubes:
     # -- where they differ -----------------------------------------------------------------------
 
     def only_in(
-        self, model: int, pair: tuple[int, int], *, most: int, time_limit: float | None
+        self, model: int, pair: tuple[int, int], *, most: int
     ) -> tuple[list[tuple[Literals, Number]], bool]:
         """The largest regions in which one model alone has the dependence.
 
@@ -317,7 +316,6 @@ class PairCubes:
         model : 0 for the true model, 1 for the guess
         pair : positions
         most : about how many regions are wanted
-        time_limit : seconds, optional
 
         Returns
         -------
@@ -332,7 +330,7 @@ class PairCubes:
             inside,
             outside,
             boxes=BOXES,
-            time_limit=time_limit,
+            deadline=self.deadline,
             most=most,
             size=(lambda literals: int(self._rows_in(literals).sum())) if observed else None,
         )
@@ -424,7 +422,7 @@ def _search(comparison: Comparison, cubes: PairCubes, top: int, best: list[_Foun
     for place, (bound, only_in, feature) in enumerate(_bounded(comparison, errors, scale)):
         if len(best) == top and bound < ratio(best[0].takes_part, scale):
             return
-        check(cubes.deadline)
+        cubes.deadline.check()
         takes_part = _takes_part(cubes, only_in, feature, errors[only_in])
         if takes_part:
             heapq.heappush(best, _Found(takes_part, -place, only_in, feature))
@@ -529,7 +527,7 @@ def _removed(
     for pair in _pairs(literals):
         if pair not in asked:
             continue
-        check(cubes.deadline)
+        cubes.deadline.check()
         cube = cubes.cube(literals, pair)
         others = list(cubes.cubes(1, pair))
         others.remove(cube)
@@ -593,7 +591,7 @@ def explain(
     >>> print(explain(true, guess, pairs=[("A", "B")]).pairs[0])
     A–B only in guess: when C=yes and D≠old; 33.3 % of contexts
     """
-    deadline = deadline_of(time_limit)
+    deadline = Deadline.after(time_limit)
     found = compare(
         true,
         guess,
@@ -621,7 +619,7 @@ def explain_pair(
     -------
     PairExplanation
     """
-    cubes = PairCubes(comparison.question, deadline_of(time_limit))
+    cubes = PairCubes(comparison.question, Deadline.after(time_limit))
     return _explained(comparison, cubes, pair_positions(comparison.domain, pair), top)
 
 
@@ -629,7 +627,7 @@ def explain_comparison(
     comparison: Comparison,
     *,
     top: int = TOP,
-    deadline: float | None = None,
+    deadline: Deadline = NEVER,
     show_progress: bool | Progress = False,
 ) -> Explanation:
     """`explain` a comparison that is there already.
@@ -638,7 +636,7 @@ def explain_comparison(
     ----------
     comparison : what `compare` gave
     top : how many pairs, regions and features are given
-    deadline : when to stop, on the clock of `time.monotonic`, optional
+    deadline : when to stop, optional
     show_progress : bool or function
         A line on standard error, or a function of (done, in all).
 
@@ -692,10 +690,10 @@ def _explained(
     for kind, model, most in kinds:
         if not most or not top:
             continue
-        limit = None if cubes.deadline is None else max(0.0, cubes.deadline - time.monotonic())
+        in_time = not cubes.deadline.passed
         # Twice as many as are shown: some of them turn out to be one.
-        found, ended = cubes.only_in(model, pair, most=2 * top, time_limit=limit)
-        complete &= ended or limit is None or limit > 0
+        found, ended = cubes.only_in(model, pair, most=2 * top)
+        complete &= ended or in_time
         for literals, size in found:
             sums[kind] += size
             written = tuple(comparison.domain.literal(v, allowed) for v, allowed in literals)
@@ -703,7 +701,7 @@ def _explained(
     regions.sort(key=lambda region: -region.size)
     fp, fn = max(bounds.fp[0], sums["guess"]), max(bounds.fn[0], sums["true"])
     left = fp + fn - sum(region.size for region in regions[:top])
-    in_time = complete and (cubes.deadline is None or time.monotonic() < cubes.deadline)
+    in_time = complete and not cubes.deadline.passed
     unknown = max(bounds.distance[1] - fp - fn, 0)
     return PairExplanation(
         pair=names,

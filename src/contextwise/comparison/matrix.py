@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,12 +16,13 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison, answer
 from contextwise.comparison.confusion import Number, ZeroDivision, ratio
-from contextwise.comparison.question import Question, Restriction, deadline_of, pose
+from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.counting import DEFAULT, ObjectArray, get_engine
 from contextwise.counting.distances import Two, count_distances, two_models
 from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray
+from contextwise.support.deadline import Deadline
 from contextwise.support.formatting import number
 from contextwise.support.maps import Map, choose_map
 from contextwise.support.progress import Progress, part_of, progress_of
@@ -181,14 +181,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Counting:
-    """How models are compared: by which engine, on how many threads, and until when.
-
-    ``ends`` is on the clock of `time.time`, which other machines have too.
-    """
+    """How models are compared: by which engine, on how many threads, and until when."""
 
     engine: str
     threads: int | None
-    ends: float | None
+    deadline: Deadline
 
     @property
     def here(self) -> bool:
@@ -357,7 +354,7 @@ def count_block(block: Block, counting: Counting, progress: Progress | None = No
     Distances
     """
     question, two = block.question, block.two
-    if question.rows is None and counting.ends is None:
+    if question.rows is None and counting.deadline.left() is None:
         found = count_distances(
             [structure.features for structure in question.structures],
             question.active_pairs() if block.pairs is None else block.pairs,
@@ -402,18 +399,16 @@ def counting_of(
     -------
     Counting, and a map as `choose_map` gives it
     """
-    deadline_of(time_limit)
+    deadline = Deadline.after(time_limit)
     get_engine(engine).count_pairs  # noqa: B018  (an engine that cannot be used)
-    ends = None if time_limit is None else time.time() + time_limit
     threads = None if n_jobs == 1 and cluster is None else 1
-    return Counting(engine, threads, ends), choose_map(n_jobs=n_jobs, cluster=cluster)
+    return Counting(engine, threads, deadline), choose_map(n_jobs=n_jobs, cluster=cluster)
 
 
 def compare_two(question: Question, counting: Counting) -> Comparison:
     """Compare the two models of a question, the true one first; Ctrl-C ends it."""
-    deadline = None if counting.ends is None else time.monotonic() + counting.ends - time.time()
     comparison = answer(
-        question, engine=counting.engine, deadline=deadline, threads=counting.threads
+        question, engine=counting.engine, deadline=counting.deadline, threads=counting.threads
     )
     if comparison.interrupted:
         raise KeyboardInterrupt

@@ -9,7 +9,6 @@ and `score` all begin with it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
@@ -222,17 +221,3 @@ def _in_context(question: Question, context: Assignment) -> Question:
         rows=rows,
         value_weights=weights,
     )
-
-
-def deadline_of(time_limit: float | None) -> float | None:
-    """A time limit that begins now, as an instant of `time.monotonic`.
-
-    >>> deadline_of(-1)
-    Traceback (most recent call last):
-    contextwise.errors.ContextwiseError: a time limit is a number of seconds from 0 up, not -1
-    """
-    if time_limit is None:
-        return None
-    if not time_limit >= 0:
-        raise ContextwiseError(f"a time limit is a number of seconds from 0 up, not {time_limit}")
-    return time.monotonic() + time_limit

@@ -12,7 +12,6 @@ decides:
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import Unpack
 
@@ -21,6 +20,7 @@ from contextwise.counting.contract import CountPairs, Options, OverBudget, count
 from contextwise.counting.cover import Cover
 from contextwise.counting.pair_counts import PairCounts
 from contextwise.models.features import Features, IntArray
+from contextwise.support.deadline import NEVER, Deadline
 
 BUDGET = 500_000
 """Nodes of the kernel for one union: about the second that Ganak takes for a hard one."""
@@ -28,7 +28,7 @@ READABLE_BUDGET = 5_000
 """The same for `branch`, a hundred times slower."""
 
 
-def count_union(cover: Cover, *, deadline: float | None = None) -> int:
+def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
     """The size of the union of the cubes.
 
     >>> from contextwise.counting.cover import cover_of
@@ -62,7 +62,7 @@ def count_pairs(
     -------
     PairCounts
     """
-    deadline = options.get("deadline")
+    deadline = options.get("deadline", NEVER)
     counts = _quick_pairs(budgeted=True)(a, b, pairs, **options)
     if _goes_on(counts, deadline):
         from contextwise.counting import ganak  # most comparisons need none of what it imports
@@ -82,7 +82,6 @@ def _quick_pairs(*, budgeted: bool) -> CountPairs:
     return partial(native.count_pairs, node_budget=BUDGET if budgeted else None)
 
 
-def _goes_on(counts: PairCounts, deadline: float | None) -> bool:
+def _goes_on(counts: PairCounts, deadline: Deadline) -> bool:
     """Whether there is work left and time to do it."""
-    in_time = deadline is None or time.monotonic() < deadline
-    return len(counts.open) > 0 and in_time and not counts.interrupted
+    return len(counts.open) > 0 and not deadline.passed and not counts.interrupted

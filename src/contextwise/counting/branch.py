@@ -38,23 +38,22 @@ from collections.abc import Iterable, Sequence
 from functools import cache, partial
 from math import prod
 
-from contextwise.counting.contract import OverBudget, check
+from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import Cover
+from contextwise.support.deadline import NEVER, Deadline
 
 LONG = 6
 """A cube that tests this many variables is branched on as a whole."""
 GROWTH = 1.1
 
 
-def count_union(
-    cover: Cover, *, deadline: float | None = None, node_budget: int | None = None
-) -> int:
+def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | None = None) -> int:
     """The size of the union of the cubes.
 
     Parameters
     ----------
     cover : the cubes whose union is counted
-    deadline : when to stop, on the clock of `time.monotonic`, optional
+    deadline : when to stop, optional
     node_budget : how many subproblems may be remembered, optional
 
     Returns
@@ -88,7 +87,7 @@ def _allow_depth(frames: int) -> None:
 class _Counter:
     """The recursion over one cover, with its memory."""
 
-    def __init__(self, cover: Cover, deadline: float | None, node_budget: int | None) -> None:
+    def __init__(self, cover: Cover, deadline: Deadline, node_budget: int | None) -> None:
         self.deadline, self.node_budget = deadline, node_budget
         self.field_at = [field for field in cover.fields for _ in range(field.bit_count())]
         self.memory: dict[tuple[frozenset[int], int], int] = {}
@@ -142,7 +141,7 @@ class _Counter:
         return sum(sizes) - (self.size(alive, cubes[0] | cubes[1]) if len(cubes) == 2 else 0)
 
     def branched(self, cubes: list[int], alive: int) -> int:
-        check(self.deadline)
+        self.deadline.check()
         if self.node_budget is not None and len(self.memory) >= self.node_budget:
             raise OverBudget
         longest = max(cubes, key=lambda cube: len(self.tested(cube)))

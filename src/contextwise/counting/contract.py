@@ -6,14 +6,15 @@ Every engine keeps both contracts:
     the exact size of the union of the cubes of a `Cover`, or `OutOfTime`;
 ``count_pairs(a, b, pairs, *, canonical, value_weights, deadline, threads, progress) -> PairCounts``
     for each pair of variables, the sizes of the unions of the covers of features ``a``, of
-    features ``b``, and of both together. A deadline (an instant of `time.monotonic`) or Ctrl-C
+    features ``b``, and of both together. A deadline or Ctrl-C
     ends the work early; then what is not finished has proven bounds.
 
 The second has a readable default, `count_pairs_with`, that loops over the first. `ENGINES` is the
 table of engines; a caller chooses one by name, and the choice is never silent.
 
-An engine that counts cover by cover calls `check` inside its work, so that one hard cover cannot
-overrun the limit; the loop over pairs catches `OutOfTime` and gives bounds for what is left.
+An engine that counts cover by cover calls ``deadline.check()`` inside its work, so that one hard
+cover cannot overrun the limit; the loop over pairs catches `OutOfTime` and gives bounds for what is
+left.
 """
 
 from __future__ import annotations
@@ -33,33 +34,18 @@ from contextwise.counting.extraction import ValueWeights, cover_source
 from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
 from contextwise.models.features import Features, IntArray
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.progress import Progress
-
-
-class OutOfTime(Exception):
-    """The deadline has passed; only for the loop that set it."""
 
 
 class OverBudget(Exception):
     """One cover takes more work than it was given; the next one may well not."""
 
 
-def check(deadline: float | None) -> None:
-    """Raise `OutOfTime` once the deadline, an instant of `time.monotonic`, has passed.
-
-    >>> check(None)
-    >>> check(time.monotonic() - 1)
-    Traceback (most recent call last):
-    contextwise.counting.contract.OutOfTime
-    """
-    if deadline is not None and time.monotonic() > deadline:
-        raise OutOfTime
-
-
 class CountUnion(Protocol):
     """The first contract."""
 
-    def __call__(self, cover: Cover, *, deadline: float | None = None) -> int: ...
+    def __call__(self, cover: Cover, *, deadline: Deadline = NEVER) -> int: ...
 
 
 class Options(TypedDict, total=False):
@@ -67,7 +53,7 @@ class Options(TypedDict, total=False):
 
     canonical: bool
     value_weights: ValueWeights | None
-    deadline: float | None
+    deadline: Deadline
     threads: int | None
     progress: Progress | None
 
@@ -196,7 +182,7 @@ def count_pairs_with(
     -------
     PairCounts
     """
-    deadline, progress = options.get("deadline"), options.get("progress")
+    deadline, progress = options.get("deadline", NEVER), options.get("progress")
     seconds = {"extracting": 0.0, name: 0.0}
     with timed(seconds, "extracting"):
         source = cover_source(
@@ -233,7 +219,7 @@ def count_pairs_with(
     return PairCounts(bounds.lower, bounds.upper, counted, seconds, interrupted)
 
 
-def _within_budget(count_union: CountUnion, cover: Cover, deadline: float | None) -> int | None:
+def _within_budget(count_union: CountUnion, cover: Cover, deadline: Deadline) -> int | None:
     try:
         return count_union(cover, deadline=deadline)
     except OverBudget:

@@ -11,16 +11,16 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.counting.contract import check
 from contextwise.counting.cover import Cover
 from contextwise.errors import TooLargeError
 from contextwise.models.features import members
+from contextwise.support.deadline import NEVER, Deadline
 
 LIMIT = 2**28
 BLOCK = 2**16
 
 
-def count_union(cover: Cover, *, deadline: float | None = None) -> int:
+def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
     """The size of the union of the cubes, by visiting every cell of the cover.
 
     >>> from contextwise.counting.cover import cover_of
@@ -38,7 +38,7 @@ def count_union(cover: Cover, *, deadline: float | None = None) -> int:
     exact_in_words = cover.total // cover.scale < 2**62
     counted = 0
     for first in range(0, cells, BLOCK):
-        check(deadline)
+        deadline.check()
         cell = np.unravel_index(np.arange(first, min(first + BLOCK, cells)), shape) if shape else ()
         covered = np.zeros(min(BLOCK, cells - first), dtype=bool)
         for cube in allowed:

@@ -14,7 +14,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -25,12 +24,13 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Unpack
 
-from contextwise.counting.contract import Options, OutOfTime, check, first_bounds, timed
+from contextwise.counting.contract import Options, first_bounds, timed
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import cover_source
 from contextwise.counting.pair_counts import PairCounts
 from contextwise.errors import EngineError
 from contextwise.models.features import Features, IntArray
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 
 Clause = tuple[int, ...]
 """Literals as in the DIMACS format: k for the Boolean k = 1, 2, …, and -k for its negation."""
@@ -147,7 +147,7 @@ def missing() -> str | None:
     return None
 
 
-def count_union(cover: Cover, *, deadline: float | None = None) -> int:
+def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
     """The size of the union of the cubes.
 
     >>> from contextwise.counting.cover import cover_of
@@ -156,12 +156,12 @@ def count_union(cover: Cover, *, deadline: float | None = None) -> int:
     """
     for _, size in count_covers([cover], processes=1, deadline=deadline):
         return size
-    check(deadline)
+    deadline.check()
     raise _died()
 
 
 def count_covers(
-    covers: Iterable[Cover], *, processes: int | None = None, deadline: float | None = None
+    covers: Iterable[Cover], *, processes: int | None = None, deadline: Deadline = NEVER
 ) -> Iterator[tuple[Cover, int]]:
     """Count unions, in the order they are finished.
 
@@ -171,7 +171,7 @@ def count_covers(
     ----------
     covers : taken one by one, as processes are free
     processes : how many; one per core if None
-    deadline : when to stop, on the clock of `time.monotonic`
+    deadline : when to stop
 
     Yields
     ------
@@ -211,7 +211,7 @@ def count_pairs(
     result = close_pairs(known, a, b, pairs, **options)
     if len(result.open) and not result.interrupted:
         with suppress(OutOfTime):
-            check(options.get("deadline"))
+            options.get("deadline", NEVER).check()
             raise _died()
     return result
 
@@ -236,7 +236,7 @@ def close_pairs(
     """
     lower, upper = known.lower.copy(), known.upper.copy()
     seconds = {"extracting": 0.0, "ganak": 0.0, **known.seconds}
-    deadline, progress = options.get("deadline"), options.get("progress")
+    deadline, progress = options.get("deadline", NEVER), options.get("progress")
     counted, interrupted = 0, False
     try:
         with timed(seconds, "extracting"):
@@ -272,7 +272,7 @@ def _open_covers(
     )
     places: dict[Cover, list[tuple[int, int]]] = {}
     for k in known.open.tolist():
-        check(options.get("deadline"))
+        options.get("deadline", NEVER).check()
         i, j = pairs[k].tolist()
         for column, cover in enumerate(source.three_covers((i, j))):
             if known.lower[k, column] != known.upper[k, column]:
@@ -291,7 +291,7 @@ def _died() -> EngineError:
 
 
 def count_models(
-    formulas: Iterable[Formula], *, processes: int | None = None, deadline: float | None = None
+    formulas: Iterable[Formula], *, processes: int | None = None, deadline: Deadline = NEVER
 ) -> Iterator[tuple[int, int]]:
     """The numbers of models of many formulas, as (place, number), in the order they are finished.
 
@@ -301,7 +301,7 @@ def count_models(
     ----------
     formulas : taken one by one, as processes are free
     processes : how many; one per core if None
-    deadline : when to stop, on the clock of `time.monotonic`
+    deadline : when to stop
 
     Yields
     ------
@@ -366,11 +366,10 @@ def machine_memory() -> int:
     return bytes_here
 
 
-def _ready(busy: Iterable[Worker], deadline: float | None) -> list[Worker]:
+def _ready(busy: Iterable[Worker], deadline: Deadline) -> list[Worker]:
     """The workers that have answered, as soon as one has; none when time is over."""
-    left = None if deadline is None else max(0.0, deadline - time.monotonic())
     waited: list[object] = list(busy)
-    return wait(waited, left) if waited else []  # type: ignore[arg-type, return-value]
+    return wait(waited, deadline.left()) if waited else []  # type: ignore[arg-type, return-value]
 
 
 class Worker:

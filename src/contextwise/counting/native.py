@@ -18,11 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from contextwise.counting.contract import OutOfTime, OverBudget
+from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
 from contextwise.counting.pair_counts import ObjectArray, PairCounts, tighten
 from contextwise.models.features import WORD, Features, IntArray, WordArray
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.loading import why_not_compiled
 from contextwise.support.progress import Progress
 
@@ -49,15 +50,13 @@ class UnionBounds(NamedTuple):
     nodes: int
 
 
-def count_union(
-    cover: Cover, *, deadline: float | None = None, node_budget: int | None = None
-) -> int:
+def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | None = None) -> int:
     """The size of the union of the cubes.
 
     Parameters
     ----------
     cover : the cubes whose union is counted
-    deadline : when to stop, on the clock of `time.monotonic`, optional
+    deadline : when to stop, optional
     node_budget : how many nodes the recursion may visit, optional
 
     Returns
@@ -85,7 +84,7 @@ def bound_union(
     cover: Cover,
     *,
     node_budget: int | None = None,
-    deadline: float | None = None,
+    deadline: Deadline = NEVER,
     memory: int | None = None,
 ) -> UnionBounds:
     """Bounds of the size of the union, equal unless the budget or the time ran out.
@@ -94,7 +93,7 @@ def bound_union(
     ----------
     cover : the cubes whose union is counted
     node_budget : how many nodes the recursion may visit
-    deadline : when to stop, on the clock of `time.monotonic`
+    deadline : when to stop
     memory : how many bytes may be used to remember subproblems
 
     Returns
@@ -118,7 +117,7 @@ def bound_union(
         _rows(cover.bit_weights),
         _rows([everything ^ cube for cube in cover.cubes], words),
         node_budget,
-        _seconds_until(deadline),
+        deadline.left(),
         MEMORY if memory is None else memory,
     )
     return UnionBounds(cover.total - cover.scale * high, cover.total - cover.scale * low, nodes)
@@ -133,7 +132,7 @@ def count_pairs(
     progress: Progress | None = None,
     threads: int | None = None,
     node_budget: int | None = None,
-    deadline: float | None = None,
+    deadline: Deadline = NEVER,
     memory: int | None = None,
     value_weights: ValueWeights | None = None,
 ) -> PairCounts:
@@ -147,7 +146,7 @@ def count_pairs(
     progress : called now and then with the pairs that are done and their number
     threads : how many to use; as many as there are cores if None
     node_budget : how many nodes of the recursion one union may cost; bounds are kept beyond it
-    deadline : when to stop, on the clock of `time.monotonic`; what is open then keeps its bounds
+    deadline : when to stop; what is open then keeps its bounds
     memory : bytes for remembered subproblems, over all threads
     value_weights : a weight for each value of each variable; contexts are counted by the product
         of the weights of their values
@@ -170,7 +169,7 @@ def count_pairs(
         canonical,
         threads or os.cpu_count() or 1,
         node_budget,
-        _seconds_until(deadline),
+        deadline.left(),
         MEMORY if memory is None else memory,
         report,
     )
@@ -348,10 +347,6 @@ def _distinct(pairs: IntArray, n: int) -> tuple[IntArray, IntArray | None]:
         return pairs, None
     _, first, places = np.unique(codes, return_index=True, return_inverse=True)
     return pairs[first], places
-
-
-def _seconds_until(deadline: float | None) -> float | None:
-    return None if deadline is None else deadline - time.monotonic()
 
 
 def _rows(numbers: Sequence[int], words: int | None = None) -> WordArray:

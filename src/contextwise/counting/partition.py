@@ -25,9 +25,9 @@ from itertools import product
 from math import prod
 from typing import TypeVar
 
-from contextwise.counting.contract import check
 from contextwise.counting.cover import Cover
 from contextwise.models.features import PairIndex, members
+from contextwise.support.deadline import NEVER, Deadline
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ def partition(features: Iterable[T], difference: Callable[[T, T], Iterable[T]]) 
     return parts
 
 
-def count_union(cover: Cover, *, deadline: float | None = None) -> int:
+def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
     """The size of the union of the cubes, from their partition model.
 
     >>> from contextwise.counting.cover import cover_of
@@ -59,7 +59,7 @@ def count_union(cover: Cover, *, deadline: float | None = None) -> int:
     fields = cover.fields
 
     def difference(f: int, g: int) -> list[int]:
-        check(deadline)
+        deadline.check()
         return cube_difference(f, g, fields)
 
     parts = partition(cover.cubes, difference)

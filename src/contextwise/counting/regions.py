@@ -27,7 +27,6 @@ looked at.
 from __future__ import annotations
 
 import heapq
-import time
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from functools import cached_property
 
 from contextwise.counting.branch import bits, minimal
 from contextwise.counting.cover import ClassSpace, Cover, Cube
+from contextwise.support.deadline import NEVER, Deadline
 
 BOXES = 20_000
 BASE = 3.0
@@ -93,7 +93,7 @@ def union(
     cubes: Iterable[Cube],
     *,
     boxes: int = BOXES,
-    time_limit: float | None = None,
+    deadline: Deadline = NEVER,
 ) -> Regions:
     """The contexts that some cube allows.
 
@@ -101,7 +101,7 @@ def union(
     ----------
     space : the space of these cubes, from `class_space`
     cubes : each a sequence of (variable, value set as an int)
-    boxes, time_limit : when to stop, as in `difference`
+    boxes, deadline : when to stop, as in `difference`
 
     Returns
     -------
@@ -114,7 +114,7 @@ def union(
     >>> [region.literals for region in union(class_space([2, 2], cubes), cubes)]
     [((0, 1),), ((0, 2), (1, 1))]
     """
-    return difference(space, cubes, (), boxes=boxes, time_limit=time_limit)
+    return difference(space, cubes, (), boxes=boxes, deadline=deadline)
 
 
 def complement(
@@ -122,7 +122,7 @@ def complement(
     cubes: Iterable[Cube],
     *,
     boxes: int = BOXES,
-    time_limit: float | None = None,
+    deadline: Deadline = NEVER,
 ) -> Regions:
     """The contexts that no cube allows.
 
@@ -130,7 +130,7 @@ def complement(
     ----------
     space : the space of these cubes, from `class_space`
     cubes : each a sequence of (variable, value set as an int)
-    boxes, time_limit : when to stop, as in `difference`
+    boxes, deadline : when to stop, as in `difference`
 
     Returns
     -------
@@ -143,7 +143,7 @@ def complement(
     >>> complement(class_space([2, 3], cubes), cubes).regions
     (Region(literals=((0, 2),), size=3), Region(literals=((0, 1), (1, 4)), size=1))
     """
-    return difference(space, ((),), cubes, boxes=boxes, time_limit=time_limit)
+    return difference(space, ((),), cubes, boxes=boxes, deadline=deadline)
 
 
 def difference(
@@ -152,7 +152,7 @@ def difference(
     outside: Iterable[Cube],
     *,
     boxes: int = BOXES,
-    time_limit: float | None = None,
+    deadline: Deadline = NEVER,
     most: int | None = None,
     size: Callable[[Literals], int] | None = None,
 ) -> Regions:
@@ -165,7 +165,7 @@ def difference(
     inside, outside : cubes
         Each a sequence of (variable, value set as an int).
     boxes : the number of boxes after which the search ends, whatever is left
-    time_limit : seconds after which the search ends, optional
+    deadline : when the search ends, optional
     most : how many regions are wanted, optional
         The search ends when so many are found and no box is left that is larger than any of them.
     size : what a cube counts, from its literals, optional
@@ -184,7 +184,7 @@ def difference(
     ([((0, 1), (1, 3), (2, 30)), ((0, 1), (1, 4))], 13, 0)
     """
     tree = _Tree(space, space.cover(inside), space.cover(outside), size)
-    tree.grow(boxes, None if time_limit is None else time.monotonic() + time_limit, most)
+    tree.grow(boxes, deadline, most)
     sized = [
         Region(space.decode(cube), tree.size(cube)) for cube in merge(tree.regions(), tree.fields)
     ]
@@ -239,10 +239,10 @@ class _Tree:
         """The number of contexts in boxes that are not decided yet."""
         return sum(-negative for negative, _, _ in self.heap)
 
-    def grow(self, boxes: int, deadline: float | None, most: int | None = None) -> None:
+    def grow(self, boxes: int, deadline: Deadline, most: int | None = None) -> None:
         """Split the largest box until all are decided, or enough are, or a limit is met."""
         while len(self.parents) < boxes and not self.is_complete(most):
-            if deadline is not None and time.monotonic() >= deadline:
+            if deadline.passed:
                 return
             _, number, box = heapq.heappop(self.heap)
             field = self.best_field(box)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from contextwise.comparison.compare import compare
 from contextwise.comparison.confusion import Confusion, Number, ratio
 from contextwise.comparison.matrix import DistanceMatrix, count_row, counting_of, distance_matrix
 from contextwise.comparison.pairs import Pair, all_pairs, pair_positions
-from contextwise.comparison.question import Question, Restriction, deadline_of, pose
+from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.comparison.sketch import ASSERTIONS, IntervalEstimate, draw_assertions
 from contextwise.comparison.track import Literals, Tracker
 from contextwise.counting.assertions import Assertions, answers, hold_bits
@@ -29,6 +28,7 @@ from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, meets
 from contextwise.formats import ModelLike
 from contextwise.models.literals import features_of
 from contextwise.models.structure import Structure
+from contextwise.support.deadline import Deadline
 from contextwise.support.formatting import number, plural, rate
 from contextwise.support.progress import Progress, progress_of
 
@@ -275,7 +275,7 @@ def consensus(
     share = Fraction(str(threshold)) if isinstance(threshold, float) else Fraction(threshold)
     if not 0 < share < 1:
         raise ContextwiseError(f"a threshold lies between 0 and 1, not {threshold}")
-    deadline = deadline_of(time_limit)
+    deadline = Deadline.after(time_limit)
     question = pose(models, **restriction)
     if len(question.structures) < 2:
         raise ContextwiseError("a consensus needs at least two models")
@@ -372,7 +372,7 @@ def _best_search(
     question: Question,
     typical: int,
     share: Fraction,
-    deadline: float | None,
+    deadline: Deadline,
     show_progress: bool | Progress,
 ) -> _Search:
     """The better of two searches, from the typical model and from the features that are voted."""
@@ -384,7 +384,7 @@ def _best_search(
     searches: list[_Search] = []
     with progress_of(show_progress, "trying features") as progress:
         for start in (models[typical], voted):
-            if searches and deadline is not None and time.monotonic() > deadline:
+            if searches and deadline.passed:
                 break
             searches.append(_Search(question, start, share, pool))
             searches[-1].improve(deadline, progress)
@@ -435,13 +435,13 @@ class _Search:
             fp, fn = fp + confusion.fp, fn + confusion.fn
         return _whole(2 * self._share * fp + 2 * (1 - self._share) * fn)
 
-    def improve(self, deadline: float | None, progress: Progress | None) -> None:
+    def improve(self, deadline: Deadline, progress: Progress | None) -> None:
         """Add and remove features while that helps; it is over at a local optimum."""
         moved = True
         while moved:
             moved = False
             for done, feature in enumerate(self._pool, 1):
-                if deadline is not None and time.monotonic() > deadline:
+                if deadline.passed:
                     return
                 moved |= self._try(feature)
                 if progress:

@@ -6,7 +6,6 @@ how far it is (`contextwise.explorer.job.Tell`).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,6 +28,7 @@ from contextwise.report.comparisons import (
 from contextwise.report.elements import Measures, Note, PairName, Table
 from contextwise.report.page import report_page
 from contextwise.report.shares import Shares, shares_of
+from contextwise.support.deadline import Deadline
 
 WORST = 10
 """How many of the pairs with the most errors are listed."""
@@ -234,7 +234,7 @@ def report_of(true: str, guesses: Mapping[str, Comparison], time_limit: float, t
         tell(words, 0, 0)
         explanation = explain_comparison(
             comparison,
-            deadline=time.monotonic() + time_limit,
+            deadline=Deadline.after(time_limit),
             show_progress=partial(tell, words),
         )
         reported.append(Guess(name, comparison, explanation=explanation))

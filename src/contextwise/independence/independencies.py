@@ -31,6 +31,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.features import Features
 from contextwise.models.notation import Literal, quoted, write_literal
 from contextwise.models.structure import Structure
+from contextwise.support.deadline import Deadline
 
 
 @dataclass(frozen=True)
@@ -263,7 +264,8 @@ class _Lister:
     def pair(self, i: int, j: int) -> PairIndependencies:
         cubes: list[Cube] = self.source.cubes(0, (i, j))
         space = self.source.space((i, j), cubes)
-        found = complement(space, cubes, boxes=self.boxes, time_limit=self.time_limit)
+        deadline = Deadline.after(self.time_limit)
+        found = complement(space, cubes, boxes=self.boxes, deadline=deadline)
         listed = found.regions[: self.top]
         cardinalities = self.domain.cardinalities
         contexts = prod(cardinalities) // (cardinalities[i] * cardinalities[j])

@@ -24,7 +24,6 @@ It needs ``python-sat`` (``pip install 'contextwise[queries]'``).
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -34,7 +33,6 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from contextwise.counting.branch import bits
-from contextwise.counting.contract import OutOfTime, check
 from contextwise.counting.cover import ClassSpace, class_space
 from contextwise.errors import require
 from contextwise.formats import ModelLike, as_structure
@@ -50,6 +48,7 @@ from contextwise.independence.statements import (
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import WORD, Features, members
 from contextwise.models.structure import Structure
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def search_by_labels(
     end: Collection[int],
     *,
     most: int,
-    deadline: float | None = None,
+    deadline: Deadline = NEVER,
 ) -> int | SearchEnd:
     """An assignment of the given variables under which two sets are connected.
 
@@ -167,7 +166,7 @@ def search_by_labels(
     links : Links
     start, end : the two sets of variables
     most : how many labels may grow
-    deadline : on the clock of ``time.monotonic``, optional
+    deadline :, optional
 
     Returns
     -------
@@ -192,7 +191,7 @@ def search_by_labels(
                 return SearchEnd.GAVE_UP
             for there in link.scope:
                 heapq.heappush(heap, (joined.bit_count(), joined, there))
-        check(deadline)
+        deadline.check()
     return SearchEnd.EXHAUSTED
 
 
@@ -211,7 +210,7 @@ CONFLICTS = 2_000
 
 
 def search_by_solver(
-    links: Links, start: Collection[int], end: Collection[int], *, deadline: float | None = None
+    links: Links, start: Collection[int], end: Collection[int], *, deadline: Deadline = NEVER
 ) -> int | None:
     """An assignment of the given variables under which two sets are connected, by a SAT solver.
 
@@ -219,7 +218,7 @@ def search_by_solver(
     ----------
     links : Links
     start, end : the two sets of variables
-    deadline : on the clock of ``time.monotonic``, optional
+    deadline :, optional
 
     Returns
     -------
@@ -256,10 +255,10 @@ class _Encoding:
         self.width = links.space.everything.bit_length()
         self.variables: dict[Link, int] = {}
 
-    def guess(self, deadline: float | None) -> int | None:
+    def guess(self, deadline: Deadline) -> int | None:
         """An assignment that meets all clauses, or None."""
         while True:
-            check(deadline)
+            deadline.check()
             self.solver.conf_budget(CONFLICTS)
             answer = self.solver.solve_limited()
             if answer is False:
@@ -415,7 +414,7 @@ def answer_to(
     structure = as_structure(model)
     domain = structure.domain
     asked = positions(domain, statement)
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = Deadline.after(time_limit)
     graph = network(structure.features, _box(asked.context))
     first, second, given = map(graph.mask, (asked.first, asked.second, asked.given))
     within = graph.component(first, given)
@@ -487,9 +486,9 @@ def _connected(
     )
 
 
-def _decide(links: Links, asked: Positions, deadline: float | None) -> int | None:
+def _decide(links: Links, asked: Positions, deadline: Deadline) -> int | None:
     """An assignment that connects, or None: by the search, and if it gives up, the solver."""
-    check(deadline)
+    deadline.check()
     most = LABELS + len(links.links)
     found = search_by_labels(links, asked.first, asked.second, most=most, deadline=deadline)
     if found is SearchEnd.GAVE_UP:
@@ -497,15 +496,14 @@ def _decide(links: Links, asked: Positions, deadline: float | None) -> int | Non
     return found if isinstance(found, int) else None
 
 
-def _blocking(links: Links, asked: Positions, deadline: float | None) -> list[int]:
+def _blocking(links: Links, asked: Positions, deadline: Deadline) -> list[int]:
     """Given variables such that their literals alone leave no path: one if possible, else few.
 
     Whenever the time is up, the set is right; it may be larger than it need be.
     """
     fields = dict(zip(links.fields, links.space.variables, strict=True))
     kept = list(fields)
-    soon = time.monotonic() + EXPLAINING
-    soon = soon if deadline is None else min(soon, deadline)
+    soon = deadline.sooner(EXPLAINING)
     try:
         for field in fields:
             alone = links.without(other for other in fields if other != field)
