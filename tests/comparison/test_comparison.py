@@ -168,16 +168,16 @@ def test_what_is_undefined_is_what_the_caller_says(name: str) -> None:
     comparison = compare(nothing, nothing)
     assert comparison.rate(name, zero_division=0.25) == 0.25
     assert math.isnan(comparison.rate(name, zero_division=float("nan")))
-    with pytest.warns(UserWarning, match=f"{name} is not defined here"):
+    with pytest.warns(UserWarning, match=f"{name} is undefined"):
         assert comparison.rate(name) == 0.0
-    with pytest.warns(UserWarning, match=f"{name} is not defined here"):
+    with pytest.warns(UserWarning, match=f"{name} is undefined"):
         assert getattr(comparison, name) == 0.0
     assert compare(nothing, nothing, zero_division=1.0).rate(name) == 1.0
 
 
 def test_an_unknown_rate_is_named() -> None:
     model = Structure({"A": 2, "B": 2})
-    with pytest.raises(ContextwiseError, match="unknown rate 'f2'; the rates are accuracy, "):
+    with pytest.raises(ContextwiseError, match=r"unknown rate .f2.; .*accuracy, "):
         compare(model, model).rate("f2")
 
 

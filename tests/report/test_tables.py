@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Comparison, Structure, compare
+from contextwise.comparison.compare import comparison_record, pair_records, worst_pair_records
 from contextwise.errors import ParseError
 from contextwise.models.notation import parse_names, quoted
 from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
-from contextwise.report.records import comparison_record, pair_records, worst_pair_records
 from contextwise.report.text import as_text
 from contextwise.support.formatting import is_readable, name, number, printable, rate
 

@@ -11,10 +11,9 @@ from contextwise.cli.inputs import ZeroWeights
 from contextwise.cli.printing import print_csv
 
 if TYPE_CHECKING:
-    from contextwise.comparison.compare import Comparison
+    from contextwise.comparison.compare import Comparison, Record
     from contextwise.evaluation.chance import Chance
     from contextwise.models.structure import Model
-    from contextwise.report.records import Record
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def as_records(
     -------
     list of records
     """
-    from contextwise.report.records import open_pair_records, worst_pair_records
+    from contextwise.comparison.compare import open_pair_records, worst_pair_records
 
     records = []
     for result in results:
@@ -98,7 +97,7 @@ def print_rows(true: Given, results: Sequence[Result], *, per_pair: bool) -> Non
     results : of the guesses
     per_pair : whether the counts of every pair are wanted
     """
-    from contextwise.report.records import PAIR_KEYS
+    from contextwise.comparison.compare import PAIR_KEYS
 
     if per_pair:
         rows: Iterable[dict[str, object]] = (
@@ -122,7 +121,7 @@ def _chance_keys(results: Sequence[Result]) -> list[str]:
 
 def _pair_records(result: Result) -> Iterator[dict[str, object]]:
     """The counts of every pair, and how it stands beside chance."""
-    from contextwise.report.records import pair_records
+    from contextwise.comparison.compare import pair_records
 
     beside = {}
     if result.chance is not None:
@@ -170,7 +169,7 @@ def as_text(
 
 
 def _record(true: Given, result: Result) -> Record:
-    from contextwise.report.records import comparison_record
+    from contextwise.comparison.compare import comparison_record
 
     guess = result.guess
     return {

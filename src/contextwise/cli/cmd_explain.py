@@ -70,7 +70,7 @@ def explain(
 
 
 def _record(found: Explanation) -> dict[str, object]:
-    from contextwise.report.records import comparison_record
+    from contextwise.comparison.compare import comparison_record
 
     return {
         "comparison": comparison_record(found.comparison),

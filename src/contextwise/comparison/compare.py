@@ -7,15 +7,18 @@ A time limit or Ctrl-C can leave pairs **open**: their unions are then known bet
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest
+from math import isnan
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from contextwise.comparison.confusion import (
+    COUNTS,
+    RATES,
     Confusion,
     ConfusionBounds,
     Number,
@@ -44,10 +47,7 @@ if TYPE_CHECKING:
 
     from contextwise.comparison.estimate import OpenEstimates
 
-__all__ = ["COUNTS", "Comparison", "Interrupted", "answer", "compare", "distance"]
-
-
-COUNTS = ("tp", "fn", "fp", "tn")
+__all__ = ["Comparison", "Interrupted", "answer", "compare", "distance"]
 
 
 def distance_bounds(unions: PairCounts) -> tuple[Number, Number]:
@@ -374,17 +374,11 @@ class Comparison(Shown, Rates):
         0.16666666666666666
         """
         pd = require("pandas", "frames")
-        names = self.pair_names()
-        frame: pandas.DataFrame = pd.DataFrame(self.counts, columns=list(COUNTS), dtype=object)
-        for key in COUNTS:
-            shares = [
-                ratio(count, size) if size else float("nan")
-                for count, size in zip(frame[key], self.sizes, strict=True)
-            ]
-            frame[f"{key}_share"] = np.array(shares, dtype=np.float64)
-        frame.insert(0, "second", [second for _, second in names])
-        frame.insert(0, "first", [first for first, _ in names])
-        return frame
+        if len(self.unions.open):
+            _ = self.counts  # raises OpenResult
+        rows = [list(record.values()) for record in pair_records(self)]
+        frame: pandas.DataFrame = pd.DataFrame(rows, columns=list(PAIR_KEYS), dtype=object)
+        return frame.astype(dict.fromkeys(SHARES, np.float64))
 
     def __repr__(self) -> str:
         if len(self.unions.open):
@@ -401,6 +395,84 @@ class Comparison(Shown, Rates):
 def _short(value: Number) -> str:
     """A number for a line that is read: a long one by its size alone."""
     return str(value) if is_readable(value) else f"≈{number(value)}"
+
+
+# -- flat records: the same keys in JSON, in CSV and in frames ----------------------------------
+
+Record = dict[str, str | bool | Number | float | None]
+DISTANCES = ("distance", "normalized", "mean_pair_distance")
+SHARES = tuple(f"{key}_share" for key in COUNTS)
+PAIR_KEYS = ("first", "second", *COUNTS, *SHARES)
+
+
+def comparison_record(comparison: Comparison) -> Record:
+    """Return what was counted, the four counts, the distances and the rates.
+
+    Undefined rates are None, and so are numbers that open pairs leave unknown.
+
+    >>> record = comparison_record(compare("lung", "lung-learned"))
+    >>> record["assertions"], record["tp"], record["distance"], record["false_positive_rate"]
+    (6, 3, 2, 0.5)
+    """
+    c = comparison
+    low, high = c.distance_bounds
+    keys = (*COUNTS, *SHARES, *DISTANCES, *RATES)
+    exact: Record = dict.fromkeys(keys)
+    if not len(c.unions.open):
+        counts = [c.tp, c.fn, c.fp, c.tn]
+        exact = dict(zip((*COUNTS, *SHARES), (*counts, *_shares(counts)), strict=True))
+        exact |= {key: getattr(c, key) for key in DISTANCES}
+        exact |= {key: None if isnan(value) else value for key, value in c.rates().items()}
+    record: Record = {
+        "contexts": c.contexts,
+        "by_position": c.by_position,
+        "engine": c.engine,
+        "pairs": c.pair_count,
+        "assertions": c.total,
+        **exact,
+        "distance_lower": low,
+        "distance_upper": high,
+        "open_pairs": len(c.unions.open),
+        "interrupted": c.interrupted,
+        "rests_on_ganak": c.rests_on_ganak,
+    }
+    if c.estimates is not None:
+        for kind, e in {"fp": c.estimates.fp, "fn": c.estimates.fn}.items():
+            ends = {"": e.value, "_low": e.low, "_high": e.high}
+            record |= {f"{kind}_estimate{end}": value for end, value in ends.items()}
+    return record
+
+
+def _shares(counts: Sequence[Number | None]) -> list[float | None]:
+    """Return each count as a share of their sum; None if the sum is 0 or unknown."""
+    known = [count for count in counts if count is not None]
+    total = sum(known)
+    if len(known) < len(counts) or not total:
+        return [None] * len(counts)
+    return [ratio(count, total) for count in known]
+
+
+def _pair_record(pair: Pair, counts: Sequence[Number | None]) -> Record:
+    return dict(zip(PAIR_KEYS, (*pair, *counts, *_shares(counts)), strict=True))
+
+
+def pair_records(comparison: Comparison) -> Iterator[Record]:
+    """Yield the counts of each pair that a feature covers; those of an open pair are None."""
+    for pair, counts in zip(comparison.pair_names(), comparison.known_counts, strict=True):
+        yield _pair_record(pair, counts)
+
+
+def open_pair_records(comparison: Comparison) -> Iterator[Record]:
+    """Yield the bounds of the distance of each open pair."""
+    for first, second in comparison.open_pairs:
+        low, high = comparison.pair_bounds(first, second).distance
+        yield {"first": first, "second": second, "distance_lower": low, "distance_upper": high}
+
+
+def worst_pair_records(comparison: Comparison, most: int) -> Iterator[Record]:
+    """Yield the counts of the pairs with the most errors, worst first."""
+    for pair, c in comparison.worst_pairs(most):
+        yield _pair_record(pair, (c.tp, c.fn, c.fp, c.tn))
 
 
 # -- How far apart two structures are: the confusion matrix over all pairs and contexts.

@@ -1,11 +1,10 @@
-"""Confusion matrices of exact numbers, and the rates that people read off them.
+"""Confusion matrices of exact numbers, and the table of rates computed from them.
 
 Positive means *dependent*: ``tp`` counts the contexts where both models have the dependence,
-``fn`` those where only the true one has it, ``fp`` those where only the guess has it.
+``fn`` those where only the true model has it, ``fp`` those where only the guess has it.
 
-When a union has only been bounded, `confusion_bounds` says what is proven of the matrix. With
-a = |A|, b = |B| and u = |A ∪ B| each known to lie in an interval, and a, b ≤ u ≤ a + b, every count
-lies in an interval too, and so does the distance 2u - a - b. The ends are the best that follow.
+To add a rate, add one line to `Rates`: its property, its place in every output and its words follow
+from there.
 """
 
 from __future__ import annotations
@@ -14,95 +13,253 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
-from typing import Literal
+from math import inf, isqrt
+from typing import Literal, overload
 
 from contextwise.errors import ContextwiseError
 
 Number = int | Fraction
 Interval = tuple[Number, Number]
 ZeroDivision = Literal["warn"] | float
-"""What an undefined rate is: a number, or ``"warn"`` for 0 with a warning, as in scikit-learn."""
+"""Value of a rate whose denominator is zero; ``"warn"`` means 0 and a warning."""
+Column = Literal["counts", "distances", "dependencies", "assertions"]
+Summary = Literal["guesses", "plot", "replicates", "score"]
+"""Where a measure can be shown besides the full result of one comparison: the table of several
+guesses, the plot of rates, the summary of replicates, the record of a score."""
+
+
+class Measure(property):
+    """A number of a comparison, as a property, with all that outputs need to know about it.
+
+    Attributes
+    ----------
+    label, meaning : its name and one sentence for readers
+    formula : computes it from a `Confusion`, None where it is undefined; only rates have one
+    range : its least and largest value
+    smaller_is_better : whether the better of two guesses has the smaller value
+    column : where the full result of one comparison shows it
+    shown : the other summaries that show it
+    """
+
+    def __init__(
+        self,
+        label: str,
+        meaning: str,
+        formula: Callable[[Confusion], float | None] | None = None,
+        *,
+        range: tuple[float, float] = (0.0, 1.0),
+        smaller_is_better: bool = False,
+        column: Column = "assertions",
+        shown: tuple[Summary, ...] = (),
+    ) -> None:
+        super().__init__(doc=meaning)
+        self.label, self.meaning, self.formula = label, meaning, formula
+        self.range, self.smaller_is_better = range, smaller_is_better
+        self.column, self.shown = column, shown
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Measure: ...
+    @overload
+    def __get__(self, instance: Rates, owner: type | None = None) -> float: ...
+    def __get__(self, instance: Rates | None, owner: type | None = None) -> Measure | float:
+        return self if instance is None else instance.rate(self.name)
+
+
+def ratio(part: Number, whole: Number) -> float:
+    """Divide exact numbers of any size and round once.
+
+    >>> ratio(10**400, 4 * 10**400), ratio(Fraction(1, 3), 2)
+    (0.25, 0.16666666666666666)
+    """
+    return float(part / whole)
+
+
+def _share(part: Number, whole: Number) -> float | None:
+    return ratio(part, whole) if whole else None
+
+
+def _mcc(c: Confusion) -> float | None:
+    """(tp·tn - fp·fn) / √(…): the root is taken of exact integers, to 60 binary places."""
+    product = c.tp * c.tn - c.fp * c.fn
+    square = Fraction((c.tp + c.fp) * (c.tp + c.fn) * (c.tn + c.fp) * (c.tn + c.fn))
+    if not square:
+        return None
+    squared = Fraction(product * product) / square
+    root = isqrt(squared.numerator * 4**60 // squared.denominator) / 2**60
+    return root if product >= 0 else -root
+
+
+def _kappa(c: Confusion) -> float | None:
+    """(agreement - chance) / (1 - chance), over a common denominator."""
+    chance = (c.tp + c.fp) * (c.fp + c.tn) + (c.tp + c.fn) * (c.fn + c.tn)
+    return _share(2 * (c.tp * c.tn - c.fp * c.fn), chance)
 
 
 class Rates:
-    """The rates, by name and as properties, for whatever has the four counts."""
+    """The table of rates; each is also a property of whatever has the four counts."""
+
+    accuracy = Measure(
+        "accuracy",
+        "Share of assertions on which the models agree.",
+        lambda c: _share(c.tp + c.tn, c.total),
+    )
+    precision = Measure(
+        "precision",
+        "Share of the guess's dependencies that are true.",
+        lambda c: _share(c.tp, c.tp + c.fp),
+        column="dependencies",
+        shown=("guesses", "plot", "score"),
+    )
+    recall = Measure(
+        "recall",
+        "Share of the true dependencies that the guess has.",
+        lambda c: _share(c.tp, c.tp + c.fn),
+        column="dependencies",
+        shown=("guesses", "plot", "score"),
+    )
+    f1 = Measure(
+        "F1",
+        "Harmonic mean of precision and recall.",
+        lambda c: _share(2 * c.tp, 2 * c.tp + c.fp + c.fn),
+        column="dependencies",
+        shown=("guesses", "plot", "score"),
+    )
+    jaccard = Measure(
+        "Jaccard",
+        "Dependencies of both models divided by the dependencies of either.",
+        lambda c: _share(c.tp, c.tp + c.fp + c.fn),
+        column="dependencies",
+        shown=("plot",),
+    )
+    mcc = Measure(
+        "MCC",
+        "Matthews correlation of the two models' assertions, from -1 to 1.",
+        _mcc,
+        range=(-1.0, 1.0),
+        shown=("guesses", "plot", "replicates", "score"),
+    )
+    kappa = Measure(
+        "kappa",
+        "Cohen's kappa: the agreement beyond chance, from -1 to 1.",
+        _kappa,
+        range=(-1.0, 1.0),
+        shown=("replicates", "score"),
+    )
+    false_positive_rate = Measure(
+        "false positive rate",
+        "Share of the true independencies that the guess lacks.",
+        lambda c: _share(c.fp, c.fp + c.tn),
+        smaller_is_better=True,
+    )
+    false_negative_rate = Measure(
+        "false negative rate",
+        "Share of the true dependencies that the guess lacks.",
+        lambda c: _share(c.fn, c.fn + c.tp),
+        smaller_is_better=True,
+    )
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
-        """One rate by name."""
+        """Return one rate by name."""
         raise NotImplementedError
 
     def rates(self, zero_division: ZeroDivision = float("nan")) -> dict[str, float]:
-        """The normalized distance and all rates, by name.
+        """Return the normalized distance and all rates, by name.
 
         Parameters
         ----------
         zero_division : number or "warn"
-            What an undefined rate is.
+            Value of a rate whose denominator is zero.
 
         Returns
         -------
         dict from names to floats
         """
-        names = ("normalized", *RATES)
-        return {name: self.rate(name, zero_division) for name in names}
+        return {name: self.rate(name, zero_division) for name in ("normalized", *RATES)}
 
-    @property
-    def accuracy(self) -> float:
-        """The share of assertions on which the models agree."""
-        return self.rate("accuracy")
 
-    @property
-    def precision(self) -> float:
-        """The share of the guess's dependencies that are true."""
-        return self.rate("precision")
+RATES: Mapping[str, Measure] = {
+    name: measure for name, measure in vars(Rates).items() if isinstance(measure, Measure)
+}
+COUNTS = ("tp", "fn", "fp", "tn")
+MEASURES: Mapping[str, Measure] = {
+    "distance": Measure(
+        "distance",
+        "Assertions on which the models differ: FP + FN.",
+        range=(0, inf),
+        smaller_is_better=True,
+        column="distances",
+        shown=("guesses", "replicates", "score"),
+    ),
+    "normalized": Measure(
+        "normalized",
+        "The distance as a share of all assertions.",
+        smaller_is_better=True,
+        column="distances",
+        shown=("guesses", "score"),
+    ),
+    "mean_pair_distance": Measure(
+        "mean pair distance",
+        "Mean over pairs of the share of contexts that differ: each pair counts the same.",
+        smaller_is_better=True,
+        column="distances",
+    ),
+    "tp": Measure(
+        "TP",
+        "Contexts where both models have the dependence.",
+        range=(0, inf),
+        column="counts",
+        shown=("guesses", "score"),
+    ),
+    "fn": Measure(
+        "FN",
+        "Contexts where only the true model has the dependence.",
+        range=(0, inf),
+        smaller_is_better=True,
+        column="counts",
+        shown=("guesses", "replicates", "score"),
+    ),
+    "fp": Measure(
+        "FP",
+        "Contexts where only the guess has the dependence.",
+        range=(0, inf),
+        smaller_is_better=True,
+        column="counts",
+        shown=("guesses", "replicates", "score"),
+    ),
+    "tn": Measure(
+        "TN",
+        "Contexts where neither model has the dependence.",
+        range=(0, inf),
+        column="counts",
+        shown=("guesses", "score"),
+    ),
+    **RATES,
+}
+"""Every number of a comparison by its key in JSON, CSV and frames."""
 
-    @property
-    def recall(self) -> float:
-        """The share of the true dependencies that the guess has."""
-        return self.rate("recall")
 
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
-        return self.rate("f1")
+def shown_in(summary: Summary) -> list[str]:
+    """Return the keys of the measures that a summary shows.
 
-    @property
-    def jaccard(self) -> float:
-        """The dependencies of both over the dependencies of either."""
-        return self.rate("jaccard")
-
-    @property
-    def mcc(self) -> float:
-        """Matthews' correlation of the two models' assertions, in [-1, 1]."""
-        return self.rate("mcc")
-
-    @property
-    def kappa(self) -> float:
-        """Cohen's kappa: the agreement beyond what chance would give, in [-1, 1]."""
-        return self.rate("kappa")
-
-    @property
-    def false_positive_rate(self) -> float:
-        """The false positives over all that could be: the true independencies."""
-        return self.rate("false_positive_rate")
-
-    @property
-    def false_negative_rate(self) -> float:
-        """The false negatives over all that could be: the true dependencies."""
-        return self.rate("false_negative_rate")
+    >>> shown_in("plot")
+    ['precision', 'recall', 'f1', 'jaccard', 'mcc']
+    """
+    return [key for key, measure in MEASURES.items() if summary in measure.shown]
 
 
 @dataclass(frozen=True)
 class Confusion(Rates):
-    """The four counts; they add up, and a rate is computed from exact numbers at the end.
+    """The four counts as exact numbers.
 
     Attributes
     ----------
-    tp : both models have the pair depend
-    fn : only the true model has
-    fp : only the guess has
-    tn : neither has
+    tp : contexts where both models have the dependence
+    fn : contexts where only the true model has it
+    fp : contexts where only the guess has it
+    tn : contexts where neither model has it
 
     Examples
     --------
@@ -139,70 +296,40 @@ class Confusion(Rates):
 
     @property
     def normalized(self) -> float:
-        """The distance over the number of assertions, in [0, 1]; 0 if there are none."""
+        """The distance divided by the number of assertions, in [0, 1]; 0 if there are none."""
         return ratio(self.distance, self.total) if self.total else 0.0
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
-        """One rate by name; an undefined one is ``zero_division`` (default: 0, with a warning)."""
+        """Return one rate by name.
+
+        Parameters
+        ----------
+        name : "normalized" or one of the rates
+        zero_division : number or "warn"
+            Value of a rate whose denominator is zero; by default 0, with a warning.
+
+        Returns
+        -------
+        float
+        """
         if name == "normalized":
             return self.normalized
         if name not in RATES:
-            raise ContextwiseError(f"unknown rate {name!r}; the rates are {', '.join(RATES)}")
-        value = RATES[name](self)
+            raise ContextwiseError(f"unknown rate {name!r}; choose one of {', '.join(RATES)}")
+        formula = RATES[name].formula
+        assert formula is not None
+        value = formula(self)
         if value is not None:
             return value
         if zero_division is None or zero_division == "warn":
             warnings.warn(
-                f"{name} is not defined here: it would divide by zero; it is set to 0. "
-                "Use zero_division= to choose a value",
+                f"{name} is undefined because its denominator is zero; it is set to 0. "
+                "Pass zero_division= to choose another value",
                 UserWarning,
                 stacklevel=3,
             )
             return 0.0
         return float(zero_division)
-
-
-def ratio(part: Number, whole: Number) -> float:
-    """A quotient of exact numbers of any size, rounded once.
-
-    >>> ratio(10**400, 4 * 10**400), ratio(Fraction(1, 3), 2)
-    (0.25, 0.16666666666666666)
-    """
-    return float(part / whole)
-
-
-def _share(part: Number, whole: Number) -> float | None:
-    return ratio(part, whole) if whole else None
-
-
-def _mcc(c: Confusion) -> float | None:
-    """(tp·tn - fp·fn) / √(…): the root is taken of exact integers, to 60 binary places."""
-    product = c.tp * c.tn - c.fp * c.fn
-    square = Fraction((c.tp + c.fp) * (c.tp + c.fn) * (c.tn + c.fp) * (c.tn + c.fn))
-    if not square:
-        return None
-    squared = Fraction(product * product) / square
-    root = isqrt(squared.numerator * 4**60 // squared.denominator) / 2**60
-    return root if product >= 0 else -root
-
-
-def _kappa(c: Confusion) -> float | None:
-    """(agreement - chance) / (1 - chance), over a common denominator."""
-    chance = (c.tp + c.fp) * (c.fp + c.tn) + (c.tp + c.fn) * (c.fn + c.tn)
-    return _share(2 * (c.tp * c.tn - c.fp * c.fn), chance)
-
-
-RATES: Mapping[str, Callable[[Confusion], float | None]] = {
-    "accuracy": lambda c: _share(c.tp + c.tn, c.total),
-    "precision": lambda c: _share(c.tp, c.tp + c.fp),
-    "recall": lambda c: _share(c.tp, c.tp + c.fn),
-    "f1": lambda c: _share(2 * c.tp, 2 * c.tp + c.fp + c.fn),
-    "jaccard": lambda c: _share(c.tp, c.tp + c.fp + c.fn),
-    "mcc": _mcc,
-    "kappa": _kappa,
-    "false_positive_rate": lambda c: _share(c.fp, c.fp + c.tn),
-    "false_negative_rate": lambda c: _share(c.fn, c.fn + c.tp),
-}
 
 
 @dataclass(frozen=True)
@@ -211,7 +338,7 @@ class ConfusionBounds:
 
     Attributes
     ----------
-    tp, fn, fp, tn : between which numbers each count lies
+    tp, fn, fp, tn : least and largest possible value of each count
     distance : the same for FP + FN
 
     Examples
@@ -230,17 +357,10 @@ class ConfusionBounds:
 
 
 def confusion_bounds(a: Interval, b: Interval, u: Interval, contexts: Number) -> ConfusionBounds:
-    """The intervals that follow from those of the three unions of a pair.
+    """Bound the counts of a pair, given bounds of its three unions.
 
-    Parameters
-    ----------
-    a, b : intervals of the unions of the true model and of the guess
-    u : interval of the union of both
-    contexts : what the contexts of the pair count together
-
-    Returns
-    -------
-    ConfusionBounds
+    The unions satisfy a, b <= u <= a + b, so every count lies in an interval, and so does the
+    distance 2u - a - b. The intervals are the narrowest that follow.
     """
     low, high = max(u[0], a[0], b[0]), min(u[1], a[1] + b[1], contexts)
     a_high, b_high = min(a[1], high), min(b[1], high)

@@ -14,7 +14,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from contextwise.comparison.compare import COUNTS, Comparison, compare
+from contextwise.comparison.compare import Comparison, compare
+from contextwise.comparison.confusion import COUNTS
 from contextwise.comparison.question import Restriction
 from contextwise.distributions.bridge_sampling import estimated_log_partition
 from contextwise.distributions.divergence import How, divergences, kl_divergence

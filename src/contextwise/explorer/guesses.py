@@ -11,7 +11,7 @@ from typing import Any
 from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.comparison.compare import Comparison
+from contextwise.comparison.compare import Comparison, Record, comparison_record
 from contextwise.evaluation.replicates import summarize
 from contextwise.explorer import agreement, elements, request
 from contextwise.explorer.background import Background
@@ -22,7 +22,6 @@ from contextwise.explorer.wiring import Input, offer, on, show, text
 from contextwise.report.comparisons import Guess, guesses_parts
 from contextwise.report.elements import Cell, Column, Table
 from contextwise.report.pictures import plane_picture
-from contextwise.report.records import Record, comparison_record
 from contextwise.report.summaries import summary_parts
 from contextwise.support.records import as_csv, as_json
 

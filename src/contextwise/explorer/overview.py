@@ -9,7 +9,7 @@ import numpy as np
 from htmltools import Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.comparison.compare import Comparison
+from contextwise.comparison.compare import PAIR_KEYS, Comparison, comparison_record, pair_records
 from contextwise.explorer import elements
 from contextwise.explorer.computations import Findings
 from contextwise.explorer.state import State
@@ -18,7 +18,6 @@ from contextwise.report.elements import Interval, Measure, Note, Part, Table
 from contextwise.report.heatmap import HeatMap, heat_map
 from contextwise.report.notes import ganak_notes, open_note, rounding_notes
 from contextwise.report.pictures import heat_legends
-from contextwise.report.records import PAIR_KEYS, comparison_record, pair_records
 from contextwise.report.shares import packed
 from contextwise.report.svg import heat_map_svg
 from contextwise.support.formatting import number, percent
