@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from contextwise import Comparison, Structure, compare, distance_matrix, examples, explain, score
 from contextwise.comparison.explain import explain_comparison
 from contextwise.evaluation import chance, check, stability
-from contextwise.report import show
 from contextwise.report.comparisons import (
     Guess,
     comparison_parts,
@@ -35,7 +34,7 @@ from contextwise.report.elements import (
 )
 from contextwise.report.explanations import explanation_parts, pairs_table
 from contextwise.report.notes import open_note
-from contextwise.report.pictures import graph_picture, heat_legends, pairs_picture
+from contextwise.report.pictures import graph_picture, pairs_picture
 from contextwise.report.shares import Edge
 from contextwise.report.text import as_text
 from contextwise.testing import families
@@ -184,8 +183,8 @@ class TestPictures:
         ]
 
     def test_an_open_pair_is_in_the_legend(self) -> None:
-        heat = pairs_picture(half_known()).content
-        words = [words for legend in heat_legends(heat) for _, words in legend.entries]  # type: ignore[arg-type]
+        picture = pairs_picture(half_known())
+        words = [words for legend in picture.legends for _, words in legend.entries]
         assert "not decided in time" in words
 
     def test_the_graph_says_how_many_of_how_many(self) -> None:
@@ -247,12 +246,6 @@ class TestNotebooks:
         found = compare(Structure(domain, [{NASTY: 1, "B": 1}]), Structure(domain, []))
         assert "<script" not in found._repr_html_()
         assert "&lt;script&gt;" in found._repr_html_()
-
-    def test_without_jinja_it_is_text(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(show, "find_spec", lambda name: None)
-        html = SIX._repr_html_()
-        assert html.startswith("<pre>")
-        assert "guess dependent" in html
 
     def test_a_matrix_as_a_frame(self) -> None:
         matrix = distance_matrix([SIX.true, SIX.guess], names=["true", "guess"])

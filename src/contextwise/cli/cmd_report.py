@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     "--out", metavar="FILE", type=click.Path(), required=True, help="The page: an .html file."
 )
 @top_option("How many of the worst pairs and features.", least=1)
-@click.option("--interactive", is_flag=True, help="Heat maps that zoom, by a script in the page.")
 @group_option
 @chance_options
 @click.option(
@@ -79,7 +78,6 @@ def report(
     guesses: tuple[str, ...],
     out: str,
     top: int,
-    interactive: bool,
     groups: tuple[str, ...],
     drawn: Drawn,
     check_rows: str | None,
@@ -101,7 +99,6 @@ def report(
     Examples:
       contextwise report true.mn learned.mn --out report.html
       contextwise report true.mn first.mn second.mn --out report.html
-      contextwise report true.mn learned.mn --interactive --out report.html
       contextwise report true.mn learned.mn --chance --check test.csv --out report.html
       contextwise report true.mn learned.mn --stability train.csv --learner trees --out report.html
       contextwise report true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --out report.html
@@ -141,7 +138,6 @@ def report(
         label,
         reported,
         command=_command_line(ctx),
-        interactive=interactive,
         stability=stable,
         learner=f"{learner} on {os.path.basename(stability_rows or '')}",
         top=top,

@@ -34,7 +34,7 @@ from contextwise.report.elements import (
     cell_text,
     exact_digits,
 )
-from contextwise.report.html import picture_svg
+from contextwise.report.html import picture_html
 from contextwise.support.formatting import printable
 
 CHOSEN_PAIR = "chosen_pair"
@@ -78,8 +78,7 @@ def _rendered(part: Part, titles: bool) -> TagChild:
         case Legend():
             return legends([part])
         case Picture():
-            caption = tags.figcaption(part.caption, class_="note")
-            return tags.figure(svg(picture_svg(part)), legends(part.legends), caption)
+            return HTML(picture_html(part))
 
 
 def note(part: Note) -> Tag:

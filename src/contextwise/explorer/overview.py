@@ -18,8 +18,9 @@ from contextwise.report.elements import Interval, Measure, Note, Part, Table
 from contextwise.report.heatmap import HeatMap, heat_map
 from contextwise.report.notes import ganak_notes, open_note, rounding_notes
 from contextwise.report.pictures import heat_legends
+from contextwise.report.plots import plot_pairs
+from contextwise.report.plots.figures import encoded
 from contextwise.report.shares import packed
-from contextwise.report.svg import heat_map_svg
 from contextwise.support.formatting import number, percent
 from contextwise.support.records import as_csv, as_json
 
@@ -174,8 +175,8 @@ def serve(state: State) -> None:
     async def legend() -> TagChild:
         return heat_legend(await drawn())
 
-    async def picture() -> str:
-        return heat_map_svg(await drawn())
+    def picture() -> str:
+        return encoded(plot_pairs(comparison(), reorder=CLUSTER()), "svg").decode()
 
     show("summary", lambda: summary(state.shown().findings))
     show("worst", lambda: worst(state.shown().findings))

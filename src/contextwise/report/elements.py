@@ -13,16 +13,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
-from zlib import crc32
 
 from contextwise.report.colours import Agreement
 from contextwise.support.formatting import READABLE, is_readable, name, number, percent, rate
 
 if TYPE_CHECKING:
     from contextwise.report.edges import Graph
-    from contextwise.report.heatmap import HeatMap
     from contextwise.report.planes import Plane
-    from contextwise.report.supports import SupportMap
 
 Number = int | Fraction
 Style = Literal["name", "words", "count", "rate", "share", "mean", "score", "probability", "bits"]
@@ -224,23 +221,16 @@ class Picture:
 
     Attributes
     ----------
-    key : which picture it is
-    content : what is drawn
     caption : what it shows, in sentences
-    legends : what its marks mean
-    packed : what a browser needs to let readers zoom, as text; empty for a still picture
+    legends : the meanings of its marks
+    content : a graph or a plane, drawn as SVG
+    packed : the data of a heat map, which the browser draws; see `contextwise.report.heatmap`
     """
 
-    key: Literal["pairs", "graph", "plane", "supports"]
-    content: HeatMap | Graph | Plane | SupportMap
     caption: str
     legends: tuple[Legend, ...]
+    content: Graph | Plane | None = None
     packed: str = ""
-
-    @property
-    def id(self) -> str:
-        """A name for the picture inside one page: the same for the same data."""
-        return f"{self.key}-{crc32(self.packed.encode()):08x}"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ model covers is blank, and one that a time limit left open has a colour of its o
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,7 +21,6 @@ from contextwise.report.colours import (
     COLOURS,
     COVERED,
     COVERED_OPACITY,
-    DARK_COLOURS,
     OPACITIES,
     STEPS,
     UNKNOWN,
@@ -145,54 +143,12 @@ def pooled(codes: npt.NDArray[np.uint8], most: int) -> npt.NDArray[np.uint8]:
     return np.maximum.reduceat(rows, starts, axis=1)
 
 
-def palette(*, dark: bool = False) -> list[tuple[str, float]]:
-    """The colour and the opacity of each code, on a light page or on a dark one."""
-    colours = DARK_COLOURS if dark else COLOURS
+def palette() -> list[tuple[str, float]]:
+    """The colour and the opacity of each code."""
     return [
         ("#ffffff", 0.0),
         (COVERED, COVERED_OPACITY),
-        *((colours["fp"], opacity) for opacity in OPACITIES),
-        *((colours["fn"], opacity) for opacity in OPACITIES),
+        *((COLOURS["fp"], opacity) for opacity in OPACITIES),
+        *((COLOURS["fn"], opacity) for opacity in OPACITIES),
         (UNKNOWN, 1.0),
     ]
-
-
-def heat_map_png(heat: HeatMap, *, most: int | None = None, dark: bool = False) -> bytes:
-    """The cells as a PNG file, one pixel each, translucent so that it suits any background.
-
-    Parameters
-    ----------
-    heat : what is drawn
-    most : the most pixels of a side; with fewer than cells, a pixel shows the worst of its cells
-    dark : whether it is for a dark page
-
-    Returns
-    -------
-    bytes
-    """
-    return codes_png(heat.codes, palette(dark=dark), most=most)
-
-
-def codes_png(
-    codes: npt.NDArray[np.uint8], paint: list[tuple[str, float]], *, most: int | None = None
-) -> bytes:
-    """A square of codes as a PNG file, one pixel each.
-
-    Parameters
-    ----------
-    codes : the cells
-    paint : the colour and the opacity of each code
-    most : the most pixels of a side; with fewer than cells, a pixel shows the largest of its codes
-
-    Returns
-    -------
-    bytes
-    """
-    codes = codes if most is None or len(codes) <= most else pooled(codes, most)
-    colours, opacities = zip(*paint, strict=True)
-    picture = require("PIL.Image", "report").frombytes("P", codes.shape[::-1], codes.tobytes())
-    picture.putpalette(bytes.fromhex("".join(colours).replace("#", "")))
-    data = io.BytesIO()
-    transparency = bytes(round(255 * opacity) for opacity in opacities)
-    picture.save(data, "PNG", optimize=True, transparency=transparency)
-    return data.getvalue()

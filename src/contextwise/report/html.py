@@ -1,87 +1,346 @@
-"""Parts as HTML, through templates: what is not our own markup is escaped.
+"""Show parts as HTML: on the report page, on the page of a study, in notebooks and in the explorer.
 
-The templates are in ``templates/``: ``elements.html`` knows every kind of part, ``page.html`` is
-the report and ``notebook.html`` what a notebook shows. The scripts are in ``static/``.
+`as_html` is the only renderer. Every text is escaped; only `Markup` is trusted. Pages need no other
+file: the style sheet and the script of the heat maps are in ``static/``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from functools import cache
+from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
 
-from contextwise.errors import require
 from contextwise.report.edges import Graph
-from contextwise.report.elements import Picture, cell_text, exact_digits
-from contextwise.report.heatmap import HeatMap
+from contextwise.report.elements import (
+    Cell,
+    Column,
+    Interval,
+    Legend,
+    Mark,
+    Marked,
+    Measures,
+    Note,
+    Part,
+    Picture,
+    Section,
+    Table,
+    cell_text,
+    exact_digits,
+)
 from contextwise.report.planes import Plane
-from contextwise.report.supports import SupportMap
-from contextwise.report.svg import graph_svg, heat_map_svg
-from contextwise.report.svg_statistics import plane_svg, supports_svg
+from contextwise.report.svg import graph_svg
+from contextwise.report.svg_statistics import plane_svg
 from contextwise.support.formatting import printable
 
-if TYPE_CHECKING:
-    import jinja2
+KEYS = (
+    "Arrow keys move from cell to cell, plus and minus zoom, 0 shows everything, N and P go to the "
+    "next and the previous error, the largest first."
+)
+VOID = ("br", "meta", "img")
+LONGEST_TIP = 400  # digits
 
 
-def render(template: str, **values: Any) -> str:
-    """A template of this package, filled in.
+class Markup(str):
+    """HTML that is safe to insert as it is."""
 
-    Parameters
-    ----------
-    template : its name
-    **values : what it shows; texts are escaped
+    __slots__ = ()
 
-    Returns
-    -------
-    str
+
+CellContent = Callable[[Cell, Column], Markup | None]
+"""Make the content of a cell; None leaves it to `cell_html`."""
+
+
+def tag(name: str, /, *children: str | None, **attributes: object) -> Markup:
+    """Return an element; texts and attributes are escaped.
+
+    >>> tag("b", "x < y", class_="fp", data_row=1, title=None)
+    '<b class="fp" data-row="1">x &lt; y</b>'
     """
-    return _environment().get_template(template).render(values)
+    shown = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(printable(str(value)))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    if name in VOID:
+        return Markup(f"<{name}{shown}>")
+    return Markup(f"<{name}{shown}>{joined(children)}</{name}>")
+
+
+def joined(children: Iterable[str | None]) -> Markup:
+    """Return one text after the other; all but `Markup` is escaped."""
+    return Markup(
+        "".join(
+            child if isinstance(child, Markup) else escape(printable(child))
+            for child in children
+            if child is not None
+        )
+    )
 
 
 @cache
-def _environment() -> jinja2.Environment:
-    jinja = require("jinja2", "report")
-    environment: jinja2.Environment = jinja.Environment(
-        loader=jinja.PackageLoader("contextwise.report"),
-        autoescape=True,
-        undefined=jinja.StrictUndefined,
-        finalize=_one_line,
-        trim_blocks=True,
-        lstrip_blocks=True,
+def static(name: str) -> Markup:
+    """Read one of our own style sheets or scripts."""
+    return Markup(files("contextwise.report").joinpath("static", name).read_text("utf-8"))
+
+
+# -- pages ---------------------------------------------------------------------------------------
+
+
+def page_html(title: str, body: str, made: Iterable[tuple[str, str]]) -> str:
+    """Return a page that needs no other file.
+
+    Parameters
+    ----------
+    title : shown on top
+    body : the HTML of its content
+    made : labels and values about how the page was made
+    """
+    entries = [
+        tag("li", f"{label}: ", tag("code", value) if label == "command" else value)
+        for label, value in made
+    ]
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", title),
+        tag("style", static("page.css")),
     )
-    environment.globals |= {
-        "kind_of": lambda value: type(value).__name__,
-        "cell_text": cell_text,
-        "exact_digits": exact_digits,
-        "picture_svg": _picture,
-        "script": _script,
-    }
-    return environment
+    main = tag(
+        "main",
+        tag("h1", title),
+        Markup(body),
+        tag("h2", "How this page was made"),
+        tag("ul", *entries),
+    )
+    script = tag("script", static("heatmap.js")) if 'class="map"' in body else None
+    html = tag("html", head, tag("body", main, script), lang="en")
+    return f"<!DOCTYPE html>\n{html}\n"
 
 
-def _one_line(value: object) -> object:
-    """A text of somebody else's without control characters; markup of our own as it is."""
-    return printable(value) if type(value) is str else value
+def notebook_html(parts: Iterable[Part]) -> str:
+    """Return parts for a notebook, which shows them without pictures."""
+    drawn = [part for part in parts if not isinstance(part, Picture)]
+    style = tag("style", static("notebook.css"))
+    return tag("div", style, as_html(drawn, level=4), class_="contextwise")
 
 
-def picture_svg(part: Picture) -> str:
-    """A picture as SVG, which escapes what it is given."""
-    if isinstance(part.content, HeatMap):
-        return heat_map_svg(part.content)
-    if isinstance(part.content, SupportMap):
-        return supports_svg(part.content)
-    if isinstance(part.content, Plane):
-        return plane_svg(part.content)
-    assert isinstance(part.content, Graph)
-    return graph_svg(part.content.edges, part.content.positions, size=560)
+# -- parts ---------------------------------------------------------------------------------------
 
 
-def _picture(part: Picture) -> object:
-    return require("markupsafe", "report").Markup(picture_svg(part))
+def as_html(
+    parts: Iterable[Part],
+    *,
+    level: int = 2,
+    cell: CellContent | None = None,
+    sortable: bool = False,
+) -> Markup:
+    """Return parts as HTML, one below the other.
+
+    Parameters
+    ----------
+    parts : what is shown
+    level : of the headings of sections
+    cell : makes the content of some cells of tables, such as links; None for those it leaves alone
+    sortable : whether the heads of tables are buttons, and cells have ``data-sort``
+    """
+    return joined(_part(part, level, cell, sortable) for part in parts)
 
 
-def _script(name: str) -> object:
-    """One of our own scripts, as it is."""
-    text = files("contextwise.report").joinpath("static", name).read_text("utf-8")
-    return require("markupsafe", "report").Markup(text)
+def _part(part: Part, level: int, cell: CellContent | None, sortable: bool) -> Markup:
+    match part:
+        case Note():
+            return note_html(part)
+        case Measures():
+            return measures_html(part)
+        case Table():
+            return table_html(part, cell=cell, sortable=sortable)
+        case Legend():
+            return legend_html(part)
+        case Picture():
+            return picture_html(part)
+        case Section():
+            inner = as_html(part.parts, level=level + 1, cell=cell, sortable=sortable)
+            heading = tag(f"h{level}", part.title)
+            return tag("section", heading, inner, class_=part.key or None)
+
+
+def note_html(note: Note) -> Markup:
+    """Return a paragraph; line breaks of the note stay."""
+    kind = note.key if note.key in ("summary", "verdict", "finding") else "note"
+    lines = note.text.splitlines()
+    broken = [child for line in lines for child in (tag("br"), line)][1:]
+    return tag("p", *broken, class_=f"{kind} warns" if note.warns else kind)
+
+
+def measures_html(measures: Measures) -> Markup:
+    """Return lists of numbers, one for each group, with their meanings as tips."""
+    groups = (
+        tag(
+            "dl",
+            *(
+                tag(
+                    "div",
+                    tag("dt", measure.label),
+                    tag("dd", cell_html(measure.value, measure.column)),
+                    title=measure.meaning or None,
+                )
+                for measure in group
+            ),
+        )
+        for group in measures.groups
+    )
+    return tag("div", *groups, class_="measures")
+
+
+def table_html(table: Table, *, cell: CellContent | None = None, sortable: bool = False) -> Markup:
+    """Return a table that scrolls sideways where it is too wide; its title does not scroll."""
+    ranks = [_ranks([row[k] for row in table.rows]) for k in range(len(table.columns))]
+    body = []
+    for place, row in enumerate(table.rows):
+        cells = []
+        for k, (value, column) in enumerate(zip(row, table.columns, strict=True)):
+            content = cell(value, column) if cell is not None else None
+            cells.append(
+                tag(
+                    "td" if k else "th",
+                    cell_html(value, column) if content is None else content,
+                    scope=None if k else "row",
+                    class_="number" if column.is_number else None,
+                    data_sort=ranks[k][place] if sortable else None,
+                )
+            )
+        body.append(tag("tr", *cells))
+    head = tag("tr", *(_head(column, sortable) for column in table.columns))
+    title = table.title or None
+    kinds = f"{table.key.replace(' ', '-') or 'plain'}{' sortable' if sortable else ''}"
+    drawn = tag(
+        "table",
+        title and tag("caption", title),
+        tag("thead", head),
+        tag("tbody", *body),
+        class_=f"table {kinds}",
+    )
+    scrolling = tag(
+        "div", drawn, class_="scroll", tabindex=0, role="region", aria_label=title or "Table"
+    )
+    return joined([title and tag("p", title, class_="caption", aria_hidden="true"), scrolling])
+
+
+def _head(column: Column, sortable: bool) -> Markup:
+    if not column.title:
+        return tag("td")  # accessibility: a head must have a text
+    return tag(
+        "th",
+        tag("button", column.title, type="button") if sortable else column.title,
+        scope="col",
+        class_="number" if column.is_number else None,
+        aria_sort="none" if sortable else None,
+    )
+
+
+def cell_html(cell: Cell, column: Column) -> Markup:
+    """Return a value as text; a rounded count has all its digits as a tip."""
+    text = cell_text(cell, column)
+    if isinstance(cell, Marked):
+        return tag("b", text, class_=cell.kind)
+    digits = exact_digits(cell, column)
+    if digits is None:
+        return joined([text])
+    tip = digits if len(digits) <= LONGEST_TIP else f"{len(digits)} digits"
+    return tag("span", text, title=tip)
+
+
+def _ranks(cells: Sequence[Cell]) -> list[int]:
+    """Rank the values of a column, because a browser cannot compare exact numbers."""
+    keys = [_sort_key(cell) for cell in cells]
+    known = sorted({key for key in keys if key is not None})
+    rank = {key: k for k, key in enumerate(known)}
+    return [len(known) if key is None else rank[key] for key in keys]
+
+
+def _sort_key(cell: Cell) -> tuple[float | int | Fraction, str] | None:
+    if isinstance(cell, Interval):
+        return _sort_key(cell.low)
+    if isinstance(cell, int | float | Fraction):
+        return cell, ""
+    return None if cell is None else (0, str(cell))
+
+
+# -- pictures ------------------------------------------------------------------------------------
+
+
+def legend_html(legend: Legend) -> Markup:
+    """Return the marks of a picture and their meanings."""
+    title = tag("li", f"{legend.title}:") if legend.title else None
+    return tag(
+        "ul",
+        title,
+        *(tag("li", _sample(mark), words) for mark, words in legend.entries),
+        class_="legend",
+    )
+
+
+def _sample(mark: Mark) -> Markup:
+    if mark.shape == "box":
+        size: dict[str, object] = {"width": 14, "height": 14}
+        paint = {"fill": mark.colour, "fill_opacity": mark.opacity}
+        drawn = tag("rect", class_=mark.kind, **size, **paint)
+    elif mark.shape == "point":
+        size = {"width": 14, "height": 14, "viewBox": "-7 -7 14 14"}
+        drawn = tag("path", d=mark.path, fill=mark.colour)
+    else:
+        size = {"width": 36, "height": 8}
+        dashes = None if mark.dashes is None else f"{mark.dashes[0]} {mark.dashes[1]}"
+        ends = {"x1": 0, "y1": 4, "x2": 36, "y2": 4}
+        style = {"stroke": mark.colour, "stroke_width": 4, "stroke_dasharray": dashes}
+        drawn = tag("line", class_=mark.kind, **ends, **style)
+    return tag("svg", drawn, class_="swatch", aria_hidden="true", **size)
+
+
+def picture_html(picture: Picture) -> Markup:
+    """Return a picture with its legends and its caption."""
+    return tag(
+        "figure",
+        _drawn(picture),
+        *map(legend_html, picture.legends),
+        tag("figcaption", picture.caption),
+    )
+
+
+def _drawn(picture: Picture) -> Markup:
+    if picture.packed:
+        return _canvas(picture)
+    if isinstance(picture.content, Graph):
+        text = graph_svg(picture.content.edges, picture.content.positions, size=560)
+    else:
+        assert isinstance(picture.content, Plane)
+        text = plane_svg(picture.content)
+    return tag("div", Markup(text), class_="scroll")
+
+
+def _canvas(picture: Picture) -> Markup:
+    """Return a heat map that ``static/heatmap.js`` draws."""
+    buttons = (
+        tag("button", "+", type="button", data_heat="in", aria_label="Zoom in"),
+        tag("button", "−", type="button", data_heat="out", aria_label="Zoom out"),
+        tag("button", "All", type="button", data_heat="fit"),
+    )
+    canvas = tag(
+        "canvas",
+        tabindex=0,
+        role="application",
+        aria_label=f"Heat map of pairs. {KEYS}",
+    )
+    hint = "Point at a cell to read it; zoom with the wheel, two fingers or the buttons."
+    return tag(
+        "div",
+        tag("div", *buttons, class_="buttons"),
+        tag("div", canvas, class_="heat-map"),
+        tag("p", hint, class_="readout", aria_live="polite"),
+        tag("noscript", tag("p", "This heat map needs JavaScript.", class_="note")),
+        tag("script", Markup(picture.packed), type="application/octet-stream"),
+        class_="map",
+    )

@@ -4,9 +4,7 @@ The page holds, for several guesses, their table, the plane of their errors, and
 say in all; for each guess the confusion matrix and rates, the heat map of pairs, the graph of both
 structures, the explanation of the worst pairs and features, and, where they were asked for, chance
 and checks on data; then the stability of what a learner finds, the statistics of the models, and
-how the page was made. It follows the reader's choice of dark or light, and prints in light. It has
-no script, unless heat maps that zoom are asked for; these have still pictures behind them for
-readers without scripts and for paper.
+how the page was made. It follows the reader's choice of dark or light, and prints in light.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from contextwise.report.chances import chance_parts, chances_table
 from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
 from contextwise.report.elements import Cell, Column, Note, Part, Section, Table
 from contextwise.report.explanations import explanation_parts
-from contextwise.report.html import render
+from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.pictures import graph_picture, pairs_picture, plane_picture
 from contextwise.report.statistics import TOP, check_parts, stability_parts
 from contextwise.report.summaries import summary_parts
@@ -43,7 +41,6 @@ def report_page(
     *,
     command: str = "",
     made: datetime | None = None,
-    interactive: bool = False,
     stability: Stability | None = None,
     learner: str = "the learner",
     top: int = TOP,
@@ -59,7 +56,6 @@ def report_page(
     guesses : at least one, all compared with that model
     command : the command that made the page, to be shown
     made : when; now if not given
-    interactive : whether readers can zoom into the heat maps, by a script in the page
     stability : structures that a learner found in resamples, optional
     learner : what it is called, and where the rows are from
     top : how many pairs or claims the sections on chance, checks and stability show
@@ -80,21 +76,25 @@ def report_page(
     """
     several = len(guesses) > 1
     who = f"{len(guesses)} guesses" if several else name(guesses[0].title)
-    sections = [
-        Section(title, tuple(guess_parts(guess, interactive=interactive, top=top)))
-        for title, guess in _shown(guesses)
-    ]
-    stable = [] if stability is None else stability_parts(stability, top=top)
-    return render(
-        "page.html",
-        title=f"{who} compared with {name(true)}",
-        overview=overview_parts(guesses) if several else [],
-        guesses=sections,
-        stability=Section(f"How stable: {name(learner, 60)}", tuple(stable)) if stable else None,
-        interactive=interactive,
-        models=Section("Models", (models_table(true, guesses),)),
-        made=_made(guesses[0].comparison, command, made),
-    )
+    body: list[str] = []
+    shown = _shown(guesses)
+    if len(shown) > 1:
+        links = (
+            tag("li", tag("a", title, href=f"#guess-{k}")) for k, (title, _) in enumerate(shown)
+        )
+        body.append(tag("nav", tag("ul", *links), aria_label="Guesses"))
+    if several:
+        body.append(as_html(overview_parts(guesses)))
+    for k, (title, guess) in enumerate(shown):
+        if len(shown) > 1:
+            body.append(tag("h2", title, id=f"guess-{k}"))
+        body.append(as_html(guess_parts(guess, top=top), level=3))
+    if stability is not None:
+        parts = tuple(stability_parts(stability, top=top))
+        body.append(as_html([Section(f"How stable: {name(learner, 60)}", parts)]))
+    body.append(as_html([Section("Models", (models_table(true, guesses),))]))
+    made_by = _made(guesses[0].comparison, command, made)
+    return page_html(f"{who} compared with {name(true)}", "".join(body), made_by)
 
 
 def _shown(guesses: Sequence[Guess]) -> list[tuple[str, Guess]]:
@@ -141,13 +141,12 @@ def _summary(guesses: Sequence[Guess]) -> Summary | None:
     return summarize(groups)
 
 
-def guess_parts(guess: Guess, *, interactive: bool = False, top: int = TOP) -> list[Part]:
+def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
     """What the page says of one guess.
 
     Parameters
     ----------
     guess : with all that is known of it
-    interactive : whether readers can zoom into its heat map
     top : how many pairs and claims are shown beside chance and checks
 
     Returns
@@ -156,7 +155,7 @@ def guess_parts(guess: Guess, *, interactive: bool = False, top: int = TOP) -> l
     """
     c = guess.comparison
     explained = [] if guess.explanation is None else explanation_parts(guess.explanation)
-    pictures = pairs_picture(c, interactive=interactive), graph_picture(c)
+    pictures = pairs_picture(c), graph_picture(c)
     return [
         Note("summary", c.summary()),
         *comparison_parts(c, top=0, medium="page"),

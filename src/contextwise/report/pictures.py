@@ -27,11 +27,7 @@ from contextwise.report.edges import graph_of, select_edges
 from contextwise.report.elements import Legend, Mark, Picture
 from contextwise.report.heatmap import AGREED, BLANK, FIRST_FN, FIRST_FP, OPEN, HeatMap, heat_map
 from contextwise.report.planes import errors_plane
-from contextwise.report.shares import Edge, View, edges_of, packed, shares_of
-from contextwise.report.supports import COLOUR as SUPPORT
-from contextwise.report.supports import OPACITIES as SUPPORT_OPACITIES
-from contextwise.report.supports import STEP_WORDS as SUPPORT_WORDS
-from contextwise.report.supports import support_map
+from contextwise.report.shares import Edge, Shares, View, edges_of, packed, shares_of
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:
@@ -39,32 +35,21 @@ if TYPE_CHECKING:
     from contextwise.evaluation.stability import Stability
     from contextwise.report.comparisons import Guess
 
+SUPPORT, SUPPORT_DARK = "#0072B2", "#56B4E9"
+SUPPORT_STEPS = (0.25, 0.5, 0.75, 0.95, 1.0)
+SUPPORT_OPACITIES = (0.15, 0.32, 0.52, 0.76, 1.0)
 ERRORS: tuple[Agreement, Agreement] = ("fp", "fn")
 
 
-def pairs_picture(
-    comparison: Comparison, *, reorder: bool = False, interactive: bool = False
-) -> Picture:
-    """The heat map of pairs.
-
-    Parameters
-    ----------
-    comparison : what is drawn
-    reorder : whether variables that err alike stand together
-    interactive : whether readers can zoom into it in a browser
-
-    Returns
-    -------
-    Picture
-    """
+def pairs_picture(comparison: Comparison, *, reorder: bool = False) -> Picture:
+    """Return the heat map of pairs; ``reorder`` groups variables with similar errors."""
     shares = shares_of(comparison)
     heat = heat_map(shares, reorder=reorder)
     caption = (
         "Each cell is a pair of variables: the share of its contexts in which the models differ. "
         "Above the diagonal only the guess has the dependence, below it only the true model."
     )
-    sent = _deflated(packed(shares, heat.order)) if interactive else ""
-    return Picture("pairs", heat, caption, tuple(heat_legends(heat)), sent)
+    return Picture(caption, tuple(heat_legends(heat)), packed=_deflated(packed(shares, heat.order)))
 
 
 def _deflated(data: object) -> str:
@@ -111,7 +96,7 @@ def graph_picture(comparison: Comparison, **options: Any) -> Picture:
         f"{words[:1].upper()}{words[1:]}. A line is as wide as the share of contexts in which "
         "the two variables depend."
     )
-    return Picture("graph", graph_of(selection), caption, (graph_legend(selection.edges),))
+    return Picture(caption, (graph_legend(selection.edges),), graph_of(selection))
 
 
 def graph_legend(edges: Iterable[Edge], view: View = "both") -> Legend:
@@ -160,31 +145,31 @@ def plane_picture(guesses: Sequence[Guess], summary: Summary | None = None) -> P
     entries = tuple(
         (Mark("point", "series", one.colour, path=one.path), name(one.name)) for one in plane.series
     )
-    return Picture("plane", plane, caption, (Legend("", entries),) if len(entries) > 1 else ())
+    return Picture(caption, (Legend("", entries),) if len(entries) > 1 else (), plane)
 
 
 def supports_picture(found: Stability) -> Picture:
-    """The heat map of supports: how many resamples have each pair depend.
-
-    Parameters
-    ----------
-    found : structures from resamples
-
-    Returns
-    -------
-    Picture
-    """
-    drawn = support_map(found)
-    codes = set(drawn.codes.ravel().tolist())
+    """Return the heat map of supports: how many resamples have each pair depend."""
+    n, values = len(found.domain), found.support_matrix()
+    first, second = np.nonzero(np.triu(values + values.T, 1))
+    pairs = np.stack([first, second], axis=1)
+    above, below = values[first, second], values[second, first]
+    shares = Shares(found.domain.names, pairs, np.zeros(len(pairs)), above, below)
+    steps = set(np.searchsorted(SUPPORT_STEPS, np.concatenate([above, below])).tolist())
     entries = tuple(
-        (Mark("box", "support", SUPPORT, opacity), words)
-        for code, (opacity, words) in enumerate(
-            zip(SUPPORT_OPACITIES, SUPPORT_WORDS, strict=True), 1
-        )
-        if code in codes
+        (Mark("box", "fn", SUPPORT, SUPPORT_OPACITIES[step]), f"≤ {100 * SUPPORT_STEPS[step]:g} %")
+        for step in sorted(steps)
     )
     caption = (
         f"Each cell is a pair of variables. Above the diagonal: the share of the {found.resamples} "
         "resamples that have it depend; below: the share of contexts, on average over them."
     )
-    return Picture("supports", drawn, caption, (Legend("share", entries),) if entries else ())
+    sent = packed(shares, np.arange(n)) | {
+        "kind": "supports",
+        "steps": SUPPORT_STEPS,
+        "opacities": SUPPORT_OPACITIES,
+        "light": {"fp": SUPPORT, "fn": SUPPORT},
+        "dark": {"fp": SUPPORT_DARK, "fn": SUPPORT_DARK},
+    }
+    legends = (Legend("share", entries),) if entries else ()
+    return Picture(caption, legends, packed=_deflated(sent))

@@ -1,15 +1,12 @@
 """Show any result as text or HTML.
 
 `PARTS` names, for each type of result, the function that makes its parts. `str(result)` and the
-HTML view in notebooks come from here; see `contextwise.support.showing`. With Jinja2, which Jupyter
-brings, notebooks show the same HTML as the report page; without it, the text of a terminal.
+HTML view in notebooks come from here; see `contextwise.support.showing`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import escape
-from importlib.util import find_spec
 from typing import Any
 
 from contextwise.report.chances import chance_parts
@@ -21,7 +18,7 @@ from contextwise.report.explanations import (
     pair_lines,
     region_parts,
 )
-from contextwise.report.html import render
+from contextwise.report.html import notebook_html
 from contextwise.report.many import matrix_parts, scores_parts
 from contextwise.report.notes import ganak_notes
 from contextwise.report.statistics import TOP, check_parts, stability_parts
@@ -59,10 +56,3 @@ def text_of(result: object) -> str:
 def html_of(result: object) -> str:
     """Return what a notebook shows of a result."""
     return notebook_html(PARTS[type(result).__name__](result))
-
-
-def notebook_html(parts: Sequence[Part]) -> str:
-    """Return parts as a piece of HTML for a notebook."""
-    if find_spec("jinja2") is None:
-        return f"<pre>{escape(as_text(parts))}</pre>"
-    return render("notebook.html", parts=parts)

@@ -7,24 +7,18 @@ A style sheet of the page overrides their colours by the classes ``fp``, ``fn``,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import isinf
 from xml.etree.ElementTree import Element, tostring
 
-from contextwise.report.colours import COLOURS, DASHES, UNDECIDED, Agreement
+from contextwise.report.colours import COLOURS, DASHES
 from contextwise.report.drawing import DISC, Drawing, Point, arrange, edge_lines, widest_of
-from contextwise.report.edges import edge_words, share_words
-from contextwise.report.heatmap import AGREED, OPEN, HeatMap, heat_map_png, palette
+from contextwise.report.edges import edge_words
 from contextwise.report.layout import Positions
 from contextwise.report.shares import Edge, View
 from contextwise.report.svg_elements import (
-    MOST_CELLS,
-    SquarePicture,
     add,
-    add_images,
     add_tip,
     coordinate,
     new_picture,
-    square_picture,
 )
 from contextwise.support.formatting import name as shown
 
@@ -32,36 +26,6 @@ FONTS = (12.0, 11.0, 10.0, 9.0, 8.0, 7.0)
 """Sizes of the labels of a graph, the first for which all find a place."""
 WIDE, NARROW, CAPITAL, USUAL = 0.92, 0.36, 0.72, 0.6
 """The widths of letters, as shares of the size of the font: a little more than in most fonts."""
-
-
-def heat_map_svg(heat: HeatMap, *, size: int = 600) -> str:
-    """The heat map, about ``size`` wide; false positives above the diagonal.
-
-    The cells are in ``<g class="cells">``, which has the attributes ``data-variables`` and
-    ``data-cell`` (the side of a cell); each cell that is not blank has ``data-row`` and
-    ``data-column`` and a tip. Many variables make one image instead; a click's place divided by
-    ``data-cell`` is its cell in both cases.
-
-    Parameters
-    ----------
-    heat : what is drawn
-    size : the width of the picture
-
-    Returns
-    -------
-    str
-    """
-    words = (
-        f"Errors of the pairs of {len(heat.names)} variables: "
-        "only in guess above the diagonal, only in true below it"
-    )
-    square = square_picture(heat.names, words, size=size)
-    if len(heat.names) <= MOST_CELLS:
-        _add_cells(square, heat)
-    else:
-        light, dark = (heat_map_png(heat, most=square.most, dark=own) for own in (False, True))
-        add_images(square, light, dark)
-    return square.finished()
 
 
 def graph_svg(
@@ -105,23 +69,6 @@ def graph_svg(
     for name in positions:
         _add_node(picture, name, drawing, hollow=name in (fixed or {}))
     return tostring(picture, encoding="unicode")
-
-
-# -- the heat map --------------------------------------------------------------------------------
-
-
-def _add_cells(square: SquarePicture, heat: HeatMap) -> None:
-    paint = palette()
-    for row, column in zip(*heat.codes.nonzero(), strict=True):
-        code, share = int(heat.codes[row, column]), float(heat.shares[row, column])
-        kind: Agreement = "fn" if row > column else "fp"
-        words = UNDECIDED if isinf(share) else share_words(kind, share)
-        square.add_cell(
-            (int(row), int(column)),
-            paint[code],
-            kind={AGREED: "covered", OPEN: "open"}.get(code, kind),
-            words=f"{shown(heat.names[row])} – {shown(heat.names[column])}: {words}",
-        )
 
 
 # -- the graph -----------------------------------------------------------------------------------

@@ -6,23 +6,17 @@ from math import floor
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, tostring
 
-from contextwise.report.heatmap import codes_png
 from contextwise.report.planes import Plane, PlaneMean, PlanePoint, PlaneSeries
-from contextwise.report.supports import SupportMap, palette
 from contextwise.report.svg_elements import (
-    MOST_CELLS,
     add,
-    add_images,
     add_line,
     add_text,
     add_tip,
     coordinate,
     new_picture,
     round_step,
-    square_picture,
 )
 from contextwise.support.formatting import name as shown
-from contextwise.support.formatting import percent
 
 if TYPE_CHECKING:
     from contextwise.evaluation.intervals import Mean
@@ -31,43 +25,6 @@ SIZE, LEFT, BOTTOM, TOP, RIGHT = 420.0, 62.0, 46.0, 10.0, 16.0
 """The plane is small enough to be read on a phone without shrinking its letters much."""
 HEADROOM = 1.08
 """An axis is so much longer than the largest value, so that no mark is cut."""
-
-
-def supports_svg(supports: SupportMap, *, size: int = 600) -> str:
-    """The map of supports, about ``size`` wide: resamples above the diagonal, contexts below.
-
-    Parameters
-    ----------
-    supports : what is drawn
-    size : the width of the picture
-
-    Returns
-    -------
-    str
-    """
-    names = supports.names
-    words = (
-        f"Support of the pairs of {len(names)} variables in {supports.resamples} resamples: "
-        "share of resamples above the diagonal, share of contexts below it"
-    )
-    square = square_picture(names, words, size=size)
-    if len(names) <= MOST_CELLS:
-        paint = palette()
-        for row, column in zip(*supports.codes.nonzero(), strict=True):
-            of = "contexts on average" if row > column else "resamples"
-            share = percent(float(supports.shares[row, column]), 1)  # type: ignore[arg-type]
-            square.add_cell(
-                (int(row), int(column)),
-                paint[int(supports.codes[row, column])],
-                kind="support",
-                words=f"{shown(names[row])} – {shown(names[column])}: depend in {share} of {of}",
-            )
-    else:
-        light, dark = (
-            codes_png(supports.codes, palette(dark=own), most=square.most) for own in (False, True)
-        )
-        add_images(square, light, dark)
-    return square.finished()
 
 
 def plane_svg(plane: Plane) -> str:

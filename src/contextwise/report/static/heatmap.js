@@ -12,11 +12,15 @@ const REACH = 6; // pixels around a click in which the worst small cell is meant
 const LABEL = 11; // pixels that a label needs along its side
 
 class HeatMap {
+  static count = 0;
+
   constructor(host) {
     this.host = host;
     this.canvas = host.querySelector("canvas");
     this.context = this.canvas.getContext("2d");
-    this.readout = document.getElementById(this.canvas.getAttribute("aria-describedby"));
+    this.readout = host.closest(".map").querySelector(".readout");
+    this.readout.id ||= `readout-${HeatMap.count++}`;
+    this.canvas.setAttribute("aria-describedby", this.readout.id);
     this.data = null;
     this.chosen = null;
     this.cursor = null;
@@ -73,6 +77,10 @@ class HeatMap {
     if (row === column) return names[a];
     const both = `${names[a]} – ${names[b]}: `;
     const k = this.pairIndex(a, b);
+    if (this.data.kind === "supports") {
+      if (k < 0) return `${both}dependent in no resample`;
+      return `${both}dependent in ${percent(fp[k])} of resamples, in ${percent(fn[k])} of contexts on average`;
+    }
     if (k < 0) return `${both}never dependent`;
     if (Number.isNaN(tp[k])) return `${both}not decided in time`;
     return `${both}only in guess in ${percent(fp[k])}, only in true in ${percent(fn[k])}, `
@@ -235,8 +243,9 @@ class HeatMap {
     new ResizeObserver(() => this.resize()).observe(this.host);
     new MutationObserver(() => this.data && this.draw())
       .observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
-    window.matchMedia("(prefers-color-scheme: dark)")
-      .addEventListener("change", () => this.data && this.draw());
+    for (const media of ["(prefers-color-scheme: dark)", "print"]) {
+      window.matchMedia(media).addEventListener("change", () => this.data && this.draw());
+    }
     canvas.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     canvas.addEventListener("pointerdown", (event) => this.onDown(event));
     canvas.addEventListener("pointermove", (event) => this.onMove(event));
@@ -492,8 +501,9 @@ class HeatMap {
 
 // -- what needs no map ------------------------------------------------------------------------------
 
-// The theme that the page was given, or the reader's own.
+// The theme of the page, or the reader's; paper is light.
 function onDarkPage() {
+  if (window.matchMedia("print").matches) return false;
   const theme = document.documentElement.dataset.bsTheme;
   return theme ? theme === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
 }
@@ -559,3 +569,23 @@ function pyramid(codes, n) {
   }
   return levels;
 }
+
+// -- maps whose data is in the page -----------------------------------------------------------------
+
+async function showMap(map) {
+  const script = map.querySelector("script[type='application/octet-stream']");
+  const packed = bytesOf(script.textContent.trim());
+  script.remove();
+  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const data = JSON.parse(await new Response(plain).text());
+  const host = map.querySelector(".heat-map");
+  host.heatMap = new HeatMap(host);
+  host.heatMap.setData(data);
+}
+
+function showMaps() {
+  document.querySelectorAll(".map:has(> script[type='application/octet-stream'])").forEach(showMap);
+}
+
+showMaps();
+new MutationObserver(showMaps).observe(document.body ?? document, { childList: true, subtree: true });

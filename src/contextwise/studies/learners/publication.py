@@ -12,7 +12,7 @@ from typing import Any
 import contextwise
 from contextwise.errors import require
 from contextwise.report.elements import Note, Part, Section, Table
-from contextwise.report.html import render
+from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.latex import as_latex
 from contextwise.report.plots.figures import encoded, save_png_and_svg
 from contextwise.report.text import as_text
@@ -111,9 +111,12 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _page(parts: Sequence[Part], figures: Sequence[StudyFigure]) -> str:
-    pictures = [
-        (f"data:image/png;base64,{b64encode(encoded(one.figure, 'png')).decode()}", one.caption)
-        for one in figures
-    ]
-    made = list({"contextwise": contextwise.__version__, **versions()}.items())
-    return render("study.html", title=TITLE, parts=parts, figures=pictures, made=made)
+    body: str = as_html(parts)
+    if figures:
+        body += tag("h2", "Figures")
+    for one in figures:
+        source = f"data:image/png;base64,{b64encode(encoded(one.figure, 'png')).decode()}"
+        image = tag("img", src=source, alt=one.caption)
+        body += tag("figure", image, tag("figcaption", one.caption))
+    made = {"contextwise": contextwise.__version__, **versions()}
+    return page_html(TITLE, body, made.items())
