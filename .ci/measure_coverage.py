@@ -57,11 +57,12 @@ def unpack(folder: Path) -> str:
 
 def build(folder: Path) -> None:
     """Build the compiled parts and their own tests with counters."""
-    setup = folder / "setup.py"
-    setup.write_text(setup.read_text(encoding="utf-8").replace("-O3", "-O1"), encoding="utf-8")
-    flags = {"CFLAGS": COUNTED, "CXXFLAGS": COUNTED, "LDFLAGS": "--coverage"}
-    run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], folder, **flags)
-    if not list(folder.glob("build/temp*/**/*.gcno")):
+    flags = {"CXXFLAGS": COUNTED, "LDFLAGS": "--coverage"}
+    kind = ["-DCMAKE_BUILD_TYPE=Coverage", f"-DPython_EXECUTABLE={sys.executable}"]
+    run(["cmake", "-S", ".", "-B", "build", *kind], folder, **flags)
+    run(["cmake", "--build", "build", "--parallel"], folder)
+    run(["cmake", "--install", "build", "--prefix", "src"], folder)
+    if not list(folder.glob("build/**/*.gcno")):
         raise SystemExit("the compiled parts were built without counters")
     for number, (test, headers) in enumerate(OWN_TESTS.items()):
         compiler = ["g++", "-std=c++20", "-pthread", *COUNTED.split(), "-I", headers]

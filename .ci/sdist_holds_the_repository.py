@@ -12,7 +12,7 @@ import sys
 import tarfile
 
 OF_THE_FORGE = (".ci/", ".github/", ".gitignore", ".pre-commit-config.yaml")
-MADE_BY_THE_BUILD = ("PKG-INFO", "setup.cfg", "src/contextwise.egg-info/")
+MADE_BY_THE_BUILD = ("PKG-INFO",)
 
 
 def files_of_sdist(path: str) -> set[str]:

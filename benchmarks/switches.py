@@ -11,8 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,18 +117,23 @@ def kernel_sources() -> dict[str, str]:
 
 def build(folder: Path) -> None:
     """Put a copy of the package with a switched kernel into a folder."""
-    copy = folder / "contextwise"
+    copy = folder / "src" / "contextwise"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "_kernel.*.so"))
+    shutil.copy(PACKAGE.parent.parent / "CMakeLists.txt", folder)
     for name, text in switched(kernel_sources()).items():
         (copy / KERNEL / name).write_text(text, encoding="utf-8")
-    made = copy / "counting" / f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
-    subprocess.run([*_compiler(), str(copy / KERNEL / "module.cpp"), "-o", str(made)], check=True)
-
-
-def _compiler() -> Iterator[str]:
-    import pybind11
-
-    yield from ("g++", "-std=c++20", "-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread")
-    if sys.platform == "darwin":
-        yield from ("-undefined", "dynamic_lookup")
-    yield from (f"-I{path}" for path in (pybind11.get_include(), sysconfig.get_path("include")))
+    built = folder / "build"
+    configure = [
+        "cmake",
+        "-S",
+        str(folder),
+        "-B",
+        str(built),
+        f"-DPython_EXECUTABLE={sys.executable}",
+    ]
+    subprocess.run(configure, check=True, capture_output=True)
+    subprocess.run(
+        ["cmake", "--build", str(built), "--parallel", "--target", "_kernel"], check=True
+    )
+    shutil.copy(next(built.rglob("_kernel.*")), copy / "counting")
+    copy.rename(folder / "contextwise")

@@ -1,95 +1,36 @@
-"""The skin of the C++ in ``kernel/``: arrays in, exact ints out."""
+# Written by tests/compiled/test_stubs.py.
+"""
+The method of contextwise.counting.branch, compiled, for all pairs at once.
+"""
 
-from collections.abc import Callable
-from typing import TypedDict
+from collections.abc import Callable, Sequence
 
-import numpy as np
-import numpy.typing as npt
+import numpy
+import numpy.typing
+from numpy.typing import NDArray
 
-Words = npt.NDArray[np.uint64]
-Model = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Words]
 
-class Found(TypedDict):
-    lower: npt.NDArray[np.object_]  # exact ints, three unions per pair
-    open: npt.NDArray[np.int64]  # the pairs that are not finished
-    upper: npt.NDArray[np.object_]  # of these
-    interrupted: bool
-    nodes: int
-    extracting: float
+def count_uncovered(start: Sequence[int], weights: NDArray[numpy.uint64], forbidden: NDArray[numpy.uint64], node_budget: int | None, seconds: float | None, memory: int) -> tuple[int, int, int]: ...
 
-def count_uncovered(
-    start: list[int],
-    weights: Words,
-    forbidden: Words,
-    node_budget: int | None,
-    seconds: float | None,
-    memory: int,
-) -> tuple[int, int, int]: ...
-def count_pairs(
-    cardinalities: list[int],
-    value_weights: Words,
-    a: Model,
-    b: Model,
-    pairs: npt.NDArray[np.int64],
-    canonical: bool,
-    threads: int,
-    node_budget: int | None,
-    seconds: float | None,
-    memory: int,
-    progress: Callable[[int], None] | None,
-) -> Found: ...
-def covered_pairs(
-    variables: int, models: list[Model], among: npt.NDArray[np.int64] | None
-) -> npt.NDArray[np.int64]: ...
-def count_distances(
-    cardinalities: list[int],
-    value_weights: Words,
-    models: list[Model],
-    rows: int,
-    pairs: npt.NDArray[np.int64],
-    factors: Words,
-    width: int,
-    canonical: bool,
-    threads: int,
-    node_budget: int | None,
-    memory: int,
-    progress: Callable[[int], None] | None,
-) -> tuple[Words, npt.NDArray[np.int64], bool]: ...
-def count_redrawn(
-    cardinalities: list[int],
-    value_weights: Words,
-    a: Model,
-    b: Model,
-    draws: int,
-    pairs: npt.NDArray[np.int64],
-    canonical: bool,
-    threads: int,
-    node_budget: int | None,
-    memory: int,
-) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.int64], bool]: ...
-def ask(
-    cardinalities: list[int],
-    pairs: npt.NDArray[np.int64],
-    starts: npt.NDArray[np.int64],
-    holds: Words,
-    canonical: bool,
-    model: Model,
-) -> tuple[Words, npt.NDArray[np.int64]]: ...
-def differing(first: Words, second: Words) -> npt.NDArray[np.int64]: ...
+def count_pairs(cardinalities: Sequence[int], value_weights: NDArray[numpy.uint64], a: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint64]], b: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint64]], pairs: NDArray[numpy.int64], canonical: bool, threads: int, node_budget: int | None, seconds: float | None, memory: int, progress: Callable[[int], None] | None) -> tuple[numpy.typing.NDArray[numpy.object_], NDArray[numpy.int64], numpy.typing.NDArray[numpy.object_], bool, int, float]: ...
+
+def covered_pairs(variables: int, models: Sequence[tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint64]]], among: NDArray[numpy.int64] | None) -> NDArray[numpy.int64]: ...
+
+def count_distances(cardinalities: Sequence[int], value_weights: NDArray[numpy.uint64], models: Sequence[tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint64]]], rows: int, pairs: NDArray[numpy.int64], factors: NDArray[numpy.uint64], width: int, canonical: bool, threads: int, node_budget: int | None, memory: int, progress: Callable[[int], None] | None) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64], bool]: ...
+
+def count_redrawn(cardinalities: Sequence[int], value_weights: NDArray[numpy.uint64], a: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint64]], b: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint64]], draws: int, pairs: NDArray[numpy.int64], canonical: bool, threads: int, node_budget: int | None, memory: int) -> tuple[numpy.typing.NDArray[numpy.object_], NDArray[numpy.int64], bool]: ...
+
+def ask(cardinalities: Sequence[int], pairs: NDArray[numpy.int64], starts: NDArray[numpy.int64], holds: NDArray[numpy.uint64], canonical: bool, model: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint64]]) -> tuple[NDArray[numpy.uint64], NDArray[numpy.int64]]: ...
+
+def differing(first: NDArray[numpy.uint64], second: NDArray[numpy.uint64]) -> NDArray[numpy.int64]: ...
 
 class Tracker:
-    def __init__(
-        self,
-        cardinalities: list[int],
-        value_weights: Words,
-        a: Model,
-        b: Model,
-        canonical: bool,
-        memory: int,
-    ) -> None: ...
-    def know(self, feature: Model) -> int: ...
+    def __init__(self, cardinalities: Sequence[int], value_weights: NDArray[numpy.uint64], a: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint64]], b: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint64]], canonical: bool, memory: int) -> None: ...
+
+    def know(self, feature: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.uint64]]) -> int: ...
+
     def insert(self, claim: int) -> None: ...
+
     def erase(self, claim: int) -> None: ...
-    def count(
-        self, pairs: list[tuple[int, int]], more: list[int], less: list[int]
-    ) -> list[int]: ...
+
+    def count(self, pairs: Sequence[tuple[int, int]], more: Sequence[int], less: Sequence[int]) -> list[int]: ...

@@ -160,7 +160,7 @@ def count_pairs(
     distinct, places = _distinct(pairs, len(a.cardinalities))
     flat = [] if value_weights is None else [w for own in value_weights for w in own]
     report = None if progress is None else (lambda done: progress(done, total))
-    found = _kernel.count_pairs(
+    lower, is_open, open_upper, interrupted, nodes, extracting = _kernel.count_pairs(
         a.cardinalities.tolist(),
         _rows(flat),
         (a.starts, a.variables, a.values),
@@ -173,19 +173,18 @@ def count_pairs(
         MEMORY if memory is None else memory,
         report,
     )
-    if progress and not found["interrupted"]:
+    if progress and not interrupted:
         progress(total, total)
-    lower = upper = found["lower"]
-    if len(is_open := found["open"]):
+    upper = lower
+    if len(is_open):
         upper = lower.copy()
-        lower[is_open], upper[is_open] = tighten(lower[is_open], found["upper"])
+        lower[is_open], upper[is_open] = tighten(lower[is_open], open_upper)
     if places is not None:
         lower, upper = lower[places], upper[places]
     unfinished = 0 if upper is lower else int((lower != upper).sum())
-    extracting = found["extracting"]
     seconds = {"extracting": extracting, "native": time.perf_counter() - began - extracting}
     counted = {"native": lower.size - unfinished}
-    return PairCounts(lower, upper, counted, seconds, found["interrupted"], found["nodes"])
+    return PairCounts(lower, upper, counted, seconds, interrupted, nodes)
 
 
 def sum_distances(

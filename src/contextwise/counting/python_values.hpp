@@ -1,57 +1,65 @@
-// What goes between Python and the kernel: features, pairs and weights in, exact ints out.
+// Conversions between Python and the kernel: features, pairs and weights in, exact ints out.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
+#include "../python_arrays.hpp"
 #include "kernel/bigint.hpp"
 #include "kernel/features.hpp"
 
 namespace contextwise {
 
-namespace py = pybind11;
-
-template <class T>
-using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
 using Model = std::tuple<Array<std::int64_t>, Array<std::int32_t>, Array<u64>>;
 
 inline FeatureArrays arrays_of(const Model& model) {
   const auto& [starts, variables, values] = model;
-  return {starts.data(), variables.data(), values.data(),
-          static_cast<std::size_t>(starts.size() - 1), static_cast<std::size_t>(values.shape(1))};
+  return {starts.data(), variables.data(), values.data(), starts.size() - 1, values.shape(1)};
 }
 
-// Integers as rows of words, the lowest first.
+// Reads integers from rows of words, lowest word first.
 inline std::vector<Natural> naturals_of(const Array<u64>& rows) {
   std::vector<Natural> result;
   if (rows.ndim() != 2) return result;
-  const auto width = static_cast<std::size_t>(rows.shape(1));
-  for (py::ssize_t k = 0; k < rows.shape(0); ++k)
-    result.emplace_back(std::span<const u64>(rows.data(k, 0), width));
+  const std::size_t width = rows.shape(1);
+  for (std::size_t k = 0; k < rows.shape(0); ++k)
+    result.emplace_back(std::span<const u64>(rows.data() + k * width, width));
   return result;
 }
 
-// Exact numbers as ints. Numbers recur from pair to pair (all contexts, none): the last few are
-// kept.
+inline std::vector<Pair> pairs_of(const Array<std::int64_t>& pairs) {
+  std::vector<Pair> result;
+  result.reserve(pairs.shape(0));
+  const std::int64_t* const flat = pairs.data();
+  for (std::size_t k = 0; k < pairs.shape(0); ++k)
+    result.push_back({static_cast<u32>(flat[2 * k]), static_cast<u32>(flat[2 * k + 1])});
+  return result;
+}
+
+// Makes Python ints. The same numbers (all contexts, none) recur from pair to pair, so the last few
+// are cached.
 class Integers {
  public:
-  PyObject* of(const Natural& value) {
-    for (const auto& [known, made] : last_)
-      if (made && *known == value) return made.inc_ref().ptr();
-    auto& [known, made] = last_[next_++ % last_.size()];
-    known = &value;
-    made = py::reinterpret_steal<py::object>(fresh(value));
-    return made.inc_ref().ptr();
+  nb::int_ of(const Natural& value) {
+    for (const auto& [number, made] : last_)
+      if (made.is_valid() && *number == value) return made;
+    auto& [number, made] = last_[next_++ % last_.size()];
+    number = &value;
+    made = nb::steal<nb::int_>(fresh(value));
+    return made;
   }
 
  private:
@@ -66,6 +74,7 @@ class Integers {
       for (int k = 0; k < 8; ++k) bytes.push_back(static_cast<unsigned char>(word >> 8 * k));
     return from_bytes(bytes.data(), bytes.size());
   }
+  // Neither function is part of the stable ABI of Python 3.12.
   static PyObject* from_bytes(const unsigned char* bytes, std::size_t count) {
 #if PY_VERSION_HEX >= 0x030d0000
     return checked(PyLong_FromUnsignedNativeBytes(bytes, count, Py_ASNATIVEBYTES_LITTLE_ENDIAN));
@@ -74,44 +83,63 @@ class Integers {
 #endif
   }
   static PyObject* checked(PyObject* made) {
-    if (!made) throw py::error_already_set();
+    if (!made) throw nb::python_error();
     return made;
   }
 
-  std::array<std::pair<const Natural*, py::object>, 4> last_;
+  std::array<std::pair<const Natural*, nb::int_>, 4> last_;
   std::size_t next_ = 0;
 };
 
-inline py::object integer(const Natural& value) {
-  return py::reinterpret_steal<py::object>(Integers().of(value));
-}
+inline nb::int_ integer(const Natural& value) { return Integers().of(value); }
 
-// A table of ints; `make` gives the new reference of the one in a row and a column.
+// A NumPy array of Python ints.
+class IntegerTable : public nb::object {
+  NB_OBJECT(IntegerTable, nb::object, "numpy.typing.NDArray[numpy.object_]", PyObject_CheckBuffer)
+};
+
+// Makes a table of `make(row, column)`.
 template <class Make>
-py::array table_of(std::size_t rows, std::size_t columns, Make make) {
-  py::array table(py::dtype("O"), std::vector<py::ssize_t>{static_cast<py::ssize_t>(rows),
-                                                           static_cast<py::ssize_t>(columns)});
-  auto** cell = static_cast<PyObject**>(table.mutable_data());
+IntegerTable table_of(std::size_t rows, std::size_t columns, Make make) {
+  nb::object table =
+      nb::module_::import_("numpy").attr("empty")(nb::make_tuple(rows, columns), "O");
+  Py_buffer view;
+  if (PyObject_GetBuffer(table.ptr(), &view, PyBUF_WRITABLE) != 0) throw nb::python_error();
+  auto** cell = static_cast<PyObject**>(view.buf);
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t column = 0; column < columns; ++column) {
-      Py_XDECREF(*cell);
-      *cell++ = make(row, column);
+      PyObject* const before = std::exchange(*cell, make(row, column).release().ptr());
+      Py_XDECREF(before);
+      ++cell;
     }
-  return table;
+  PyBuffer_Release(&view);
+  return nb::steal<IntegerTable>(table.release());
 }
 
-template <class T>
-py::array_t<T> array_of(const std::vector<T>& values) {
-  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+using Progress = std::function<void(std::size_t)>;
+
+// Reports progress. Returns false after Ctrl-C, even if it arrives during the report.
+inline bool report(const Progress& progress, std::size_t done) {
+  const nb::gil_scoped_acquire acquire;
+  try {
+    check_signals();
+    if (progress) progress(done);
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_KeyboardInterrupt)) throw;
+    return false;
+  }
+  return true;
 }
 
-inline std::vector<Pair> pairs_of(const Array<std::int64_t>& pairs) {
-  std::vector<Pair> result;
-  result.reserve(static_cast<std::size_t>(pairs.shape(0)));
-  const std::int64_t* const flat = pairs.data();
-  for (py::ssize_t k = 0; k < pairs.shape(0); ++k)
-    result.push_back({static_cast<u32>(flat[2 * k]), static_cast<u32>(flat[2 * k + 1])});
-  return result;
+// Runs a counter and reports its progress. Returns whether Ctrl-C ended the work.
+template <class Counter>
+bool run_counter(Counter& counter, const Progress& progress) {
+  bool interrupted = false;
+  counter.run([&](std::size_t done) {
+    interrupted = !report(progress, done);
+    return !interrupted;
+  });
+  return interrupted;
 }
 
 }  // namespace contextwise

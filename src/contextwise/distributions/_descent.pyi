@@ -1,25 +1,11 @@
-import numpy as np
-import numpy.typing as npt
+# Written by tests/compiled/test_stubs.py.
+"""The compiled twin of contextwise.distributions.descent."""
 
-def descend(
-    indptr: npt.NDArray[np.int64],
-    indices: npt.NDArray[np.int64],
-    data: npt.NDArray[np.float64],
-    starts: npt.NDArray[np.int64],
-    curvatures: npt.NDArray[np.float64],
-    prices: npt.NDArray[np.float64],
-    point: npt.NDArray[np.float64],
-    pull: npt.NDArray[np.float64],
-    passes: int,
-    tolerance: float,
-) -> npt.NDArray[np.float64]: ...
-def gram(
-    indptr: npt.NDArray[np.int64],
-    indices: npt.NDArray[np.int32],
-    data: npt.NDArray[np.float64],
-    turned_indptr: npt.NDArray[np.int64],
-    turned_indices: npt.NDArray[np.int32],
-    turned_data: npt.NDArray[np.float64],
-    scale: npt.NDArray[np.float64],
-    chosen: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]: ...
+
+import numpy
+from numpy.typing import NDArray
+
+
+def descend(indptr: NDArray[numpy.int64], indices: NDArray[numpy.int32], data: NDArray[numpy.float64], starts: NDArray[numpy.int64], curvatures: NDArray[numpy.float64], prices: NDArray[numpy.float64], point: NDArray[numpy.float64], pull: NDArray[numpy.float64], passes: int, tolerance: float) -> NDArray[numpy.float64]: ...
+
+def gram(indptr: NDArray[numpy.int64], indices: NDArray[numpy.int32], data: NDArray[numpy.float64], turned_indptr: NDArray[numpy.int64], turned_indices: NDArray[numpy.int32], turned_data: NDArray[numpy.float64], scale: NDArray[numpy.float64], chosen: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...

@@ -1,69 +1,69 @@
-// The door from Python to descent.hpp: it only converts.
-
+// The Python module `_descent`: converts arrays and calls descent.hpp.
 #include "descent.hpp"
 
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
 
-namespace py = pybind11;
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+
+#include "../python_arrays.hpp"
+
+using namespace nanobind::literals;
+using contextwise::array_of, contextwise::Array, contextwise::check_signals, contextwise::Vector;
 using namespace contextwise::descent;
+namespace nb = nanobind;
 
 namespace {
 
-using Ints = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
-using Shorts = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
-using Floats = py::array_t<double, py::array::c_style | py::array::forcecast>;
+using Ints = Array<std::int64_t>;
+using Shorts = Array<std::int32_t>;
+using Floats = Array<double>;
 
-// Lets Ctrl-C end the work; called without the interpreter's lock.
-void check_signals() {
-  const py::gil_scoped_acquire acquired;
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-}
-
-Floats minimum(const Ints& indptr, const Shorts& indices, const Floats& data, const Ints& starts,
-               const Floats& curvatures, const Floats& prices, const Floats& point,
-               const Floats& gradient, int passes, double tolerance) {
+Vector<double> minimum(const Ints& indptr, const Shorts& indices, const Floats& data,
+                       const Ints& starts, const Floats& curvatures, const Floats& prices,
+                       const Floats& point, const Floats& gradient, int passes, double tolerance) {
   const Quadratic model{{indptr.data(), indices.data(), data.data()},
-                        starts.size() - 1,
+                        static_cast<std::int64_t>(starts.size()) - 1,
                         starts.data(),
                         curvatures.data(),
                         prices.data()};
-  Floats found(point.size());
-  std::copy_n(point.data(), point.size(), found.mutable_data());
-  double* x = found.mutable_data();
+  std::vector<double> x(point.data(), point.data() + point.size());
   std::vector<double> pull(gradient.data(), gradient.data() + gradient.size());
   {
-    const py::gil_scoped_release released;
-    descend(model, passes, tolerance, x, pull.data(), check_signals);
+    const nb::gil_scoped_release release;
+    descend(model, passes, tolerance, x.data(), pull.data(), check_signals);
   }
-  return found;
+  return array_of(std::move(x));
 }
 
-template <class T>
-py::array_t<T> as_array(const std::vector<T>& values) {
-  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
-}
-
-py::tuple gram(const Ints& indptr, const Shorts& indices, const Floats& data,
-               const Ints& turned_indptr, const Shorts& turned_indices, const Floats& turned_data,
-               const Floats& scale, const Ints& chosen) {
+std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<double>> gram(
+    const Ints& indptr, const Shorts& indices, const Floats& data, const Ints& turned_indptr,
+    const Shorts& turned_indices, const Floats& turned_data, const Floats& scale,
+    const Ints& chosen) {
   const Matrix matrix{indptr.data(), indices.data(), data.data()};
   const Matrix turned{turned_indptr.data(), turned_indices.data(), turned_data.data()};
-  const double* weight = scale.data();
-  const std::int64_t* column = chosen.data();
-  const std::int64_t size = chosen.size(), columns = turned_indptr.size() - 1;
-  Triangle found;
+  const auto size = static_cast<std::int64_t>(chosen.size());
+  const std::int64_t columns = static_cast<std::int64_t>(turned_indptr.size()) - 1;
+  Triangle product;
   {
-    const py::gil_scoped_release released;
-    found = mirrored(upper_triangle(matrix, turned, columns, weight, column, size, check_signals));
+    const nb::gil_scoped_release release;
+    product = mirrored(
+        upper_triangle(matrix, turned, columns, scale.data(), chosen.data(), size, check_signals));
   }
-  return py::make_tuple(as_array(found.starts), as_array(found.indices), as_array(found.data));
+  return {array_of(std::move(product.starts)), array_of(std::move(product.indices)),
+          array_of(std::move(product.data))};
 }
 
 }  // namespace
 
-PYBIND11_MODULE(_descent, module) {
+NB_MODULE(_descent, module) {
   module.doc() = "The compiled twin of contextwise.distributions.descent.";
-  module.def("descend", &minimum);
-  module.def("gram", &gram);
+  nb::set_leak_warnings(false);
+  module.def("descend", &minimum, "indptr"_a, "indices"_a, "data"_a, "starts"_a, "curvatures"_a,
+             "prices"_a, "point"_a, "pull"_a, "passes"_a, "tolerance"_a);
+  module.def("gram", &gram, "indptr"_a, "indices"_a, "data"_a, "turned_indptr"_a,
+             "turned_indices"_a, "turned_data"_a, "scale"_a, "chosen"_a);
 }

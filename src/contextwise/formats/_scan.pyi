@@ -1,6 +1,9 @@
-import numpy as np
-import numpy.typing as npt
+# Written by tests/compiled/test_stubs.py.
+"""The compiled twin of contextwise.formats.libra_grammar."""
 
-def scan(
-    data: bytes, at: int, keyword: str, cardinalities: npt.NDArray[np.int64], most_literals: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64], int] | None: ...
+
+import numpy
+from numpy.typing import NDArray
+
+
+def scan(data: bytes, at: int, keyword: str, cardinalities: NDArray[numpy.int64], most_literals: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], int] | None: ...

@@ -3,9 +3,6 @@
 // Whatever is not well formed, or beyond a limit, ends in `throw Cannot()`: Python then reads the
 // file again with the readable parser, which says what is wrong.
 
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
-
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
@@ -13,10 +10,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-namespace py = pybind11;
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include "../python_arrays.hpp"
+
+using namespace nanobind::literals;
+using namespace contextwise;
 
 namespace {
 
@@ -183,7 +189,7 @@ class Scanner {
     }
     const std::string text(start, p_);
     const double value = PyOS_string_to_double(text.c_str(), nullptr, nullptr);
-    if (PyErr_Occurred()) throw py::error_already_set();
+    if (PyErr_Occurred()) throw nb::python_error();
     if (std::isinf(value)) throw Cannot();
     return value;
   }
@@ -306,30 +312,26 @@ class Scanner {
   }
 };
 
-template <class T>
-py::array_t<T> as_array(const std::vector<T>& values) {
-  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
-}
-
-py::object scan(const py::bytes& data, std::size_t at, const std::string& keyword,
-                const py::array_t<std::int64_t, py::array::c_style>& cardinalities,
-                std::size_t most_literals) {
-  Scanner scanner(data, at, cardinalities.data(), static_cast<std::size_t>(cardinalities.size()),
+// Returns the lengths, tests and weights of the features and where the last brace ends; None if the
+// text is not well formed.
+std::optional<std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<double>, std::size_t>>
+scan(const nb::bytes& data, std::size_t at, const std::string& keyword,
+     const Array<std::int64_t>& cardinalities, std::size_t most_literals) {
+  Scanner scanner({data.c_str(), data.size()}, at, cardinalities.data(), cardinalities.size(),
                   most_literals);
   try {
     const std::size_t end = scanner.file(keyword);
-    return py::make_tuple(as_array(scanner.lengths), as_array(scanner.tests),
-                          as_array(scanner.weights), end);
+    return std::tuple(array_of(std::move(scanner.lengths)), array_of(std::move(scanner.tests)),
+                      array_of(std::move(scanner.weights)), end);
   } catch (const Cannot&) {
-    return py::none();
+    return std::nullopt;
   }
 }
 
 }  // namespace
 
-PYBIND11_MODULE(_scan, module) {
-  module.doc() =
-      "The compiled twin of contextwise.formats.libra; see contextwise.formats.libra.";
-  module.def("scan", &scan, py::arg("data"), py::arg("at"), py::arg("keyword"),
-             py::arg("cardinalities"), py::arg("most_literals"));
+NB_MODULE(_scan, module) {
+  module.doc() = "The compiled twin of the parser in contextwise.formats.libra.";
+  nb::set_leak_warnings(false);
+  module.def("scan", &scan, "data"_a, "at"_a, "keyword"_a, "cardinalities"_a, "most_literals"_a);
 }

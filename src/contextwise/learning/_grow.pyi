@@ -1,19 +1,10 @@
-"""The skin of the C++ in ``grow/``: arrays in, trees as arrays out."""
+# Written by tests/compiled/test_stubs.py.
+"""The compiled twin of contextwise.learning.growth."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-import numpy as np
-import numpy.typing as npt
+import numpy
+from numpy.typing import NDArray
 
-Ints = npt.NDArray[np.int64]
 
-def grow(
-    codes: npt.NDArray[np.int32],
-    cardinalities: list[int],
-    penalty: float,
-    min_count: int,
-    prior: float,
-    acyclic: bool,
-    threads: int,
-    progress: Callable[[int], None] | None,
-) -> list[tuple[Ints, Ints, Ints]]: ...
+def grow(codes: NDArray[numpy.int32], cardinalities: Sequence[int], penalty: float, min_count: int, prior: float, acyclic: bool, threads: int, progress: Callable[[int], None] | None) -> list[tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]]: ...

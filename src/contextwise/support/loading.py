@@ -45,11 +45,15 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> None:
 
 
 def why_not_compiled(error: ImportError) -> str:
-    """Why a compiled part cannot be used, from what its import raised.
+    """Explain why a compiled module cannot be imported, and what to do.
 
-    >>> why_not_compiled(ModuleNotFoundError("No module named '_kernel'"))
-    'it was not compiled; install a C++20 compiler, then contextwise again'
+    >>> why_not_compiled(ModuleNotFoundError("No module named '_kernel'")).partition(";")[0]
+    'not compiled when contextwise was installed'
     """
     if isinstance(error, ModuleNotFoundError):
-        return "it was not compiled; install a C++20 compiler, then contextwise again"
-    return f"its compiled part cannot be loaded: {error}"
+        return (
+            "not compiled when contextwise was installed; install a C++20 compiler, then repeat "
+            "the installation with pip install -v --force-reinstall --no-cache-dir, which shows "
+            "what the compiler reports"
+        )
+    return f"its compiled module cannot be loaded: {error}"

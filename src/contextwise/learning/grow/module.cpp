@@ -1,62 +1,65 @@
-// The skin: NumPy arrays in, trees as arrays out. Nothing is decided here.
-#include <pybind11/functional.h>
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
+// The Python module `_grow`: NumPy arrays in, trees as arrays out.
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <tuple>
+#include <vector>
 
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "../../python_arrays.hpp"
 #include "trees.hpp"
 
-namespace py = pybind11;
+using namespace nanobind::literals;
+using contextwise::Array, contextwise::array_of, contextwise::check_signals, contextwise::Vector;
 using namespace contextwise::grow;
+namespace nb = nanobind;
 
 namespace {
 
-using Codes = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
+using Ints = Vector<std::int64_t>;
 
-py::array_t<std::int64_t> array_of(const std::vector<std::int64_t>& values) {
-  return py::array_t<std::int64_t>(static_cast<py::ssize_t>(values.size()), values.data());
-}
-
-// `codes` has one row per variable. Returns (variables, values, counts) for each tree.
-py::list grow(const Codes& codes, const std::vector<u32>& cardinalities, double penalty,
-              u64 min_count, double prior, bool acyclic, unsigned threads,
-              const std::function<void(std::size_t)>& progress) {
-  const auto rows = static_cast<std::size_t>(codes.shape(1));
-  const std::int32_t* const data = codes.data();
+// Grows one tree per variable. `codes` has one row per variable. Returns (variables, values,
+// counts) for each tree.
+std::vector<std::tuple<Ints, Ints, Ints>> grow(const Array<std::int32_t>& codes,
+                                               const std::vector<u32>& cardinalities,
+                                               double penalty, u64 min_count, double prior,
+                                               bool acyclic, unsigned threads,
+                                               const std::function<void(std::size_t)>& progress) {
   std::vector<Tree> trees;
   std::exception_ptr failure;
   {
-    py::gil_scoped_release release;
+    const nb::gil_scoped_release release;
     const Watch watch = [&](std::size_t done) {
-      py::gil_scoped_acquire acquire;
-      if (PyErr_CheckSignals() != 0) {
-        failure = std::make_exception_ptr(py::error_already_set());
-        return false;
-      }
       try {
+        check_signals();
         if (progress) progress(done);
       } catch (...) {
         failure = std::current_exception();
-        return false;
       }
-      return true;
+      return !failure;
     };
-    const Columns columns(data, rows, cardinalities, threads);
+    const Columns columns(codes.data(), codes.shape(1), cardinalities, threads);
     const Problem problem(columns, {penalty, min_count, prior});
     trees = acyclic ? AcyclicGrowth(problem, threads, watch).run()
                     : grow_trees(problem, threads, watch);
   }
   if (failure) std::rethrow_exception(failure);
-  py::list result;
+  std::vector<std::tuple<Ints, Ints, Ints>> result;
   for (const Tree& tree : trees)
-    result.append(
-        py::make_tuple(array_of(tree.variables), array_of(tree.values), array_of(tree.counts)));
+    result.emplace_back(array_of(tree.variables), array_of(tree.values), array_of(tree.counts));
   return result;
 }
 
 }  // namespace
 
-PYBIND11_MODULE(_grow, module) {
+NB_MODULE(_grow, module) {
   module.doc() = "The compiled twin of contextwise.learning.growth.";
-  module.def("grow", &grow);
+  nb::set_leak_warnings(false);
+  module.def("grow", &grow, "codes"_a, "cardinalities"_a, "penalty"_a, "min_count"_a, "prior"_a,
+             "acyclic"_a, "threads"_a, "progress"_a.none());
 }
