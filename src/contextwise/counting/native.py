@@ -160,7 +160,7 @@ def count_pairs(
     distinct, places = _distinct(pairs, len(a.cardinalities))
     flat = [] if value_weights is None else [w for own in value_weights for w in own]
     report = None if progress is None else (lambda done: progress(done, total))
-    lower, is_open, open_upper, interrupted, nodes, extracting = _kernel.count_pairs(
+    result = _kernel.count_pairs(
         a.cardinalities.tolist(),
         _rows(flat),
         (a.starts, a.variables, a.values),
@@ -173,6 +173,9 @@ def count_pairs(
         MEMORY if memory is None else memory,
         report,
     )
+    if isinstance(result, dict):  # a kernel built before nanobind
+        result = tuple(result.values())  # type: ignore[unreachable]
+    lower, is_open, open_upper, interrupted, nodes, extracting = result
     if progress and not interrupted:
         progress(total, total)
     upper = lower

@@ -47,13 +47,12 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> None:
 def why_not_compiled(error: ImportError) -> str:
     """Explain why a compiled module cannot be imported, and what to do.
 
-    >>> why_not_compiled(ModuleNotFoundError("No module named '_kernel'")).partition(";")[0]
-    'not compiled when contextwise was installed'
+    >>> why_not_compiled(ModuleNotFoundError("No module named '_kernel'")).partition(":")[0]
+    'not compiled'
     """
     if isinstance(error, ModuleNotFoundError):
         return (
-            "not compiled when contextwise was installed; install a C++20 compiler, then repeat "
-            "the installation with pip install -v --force-reinstall --no-cache-dir, which shows "
-            "what the compiler reports"
+            "not compiled: install a C++20 compiler, then "
+            "pip install -v --force-reinstall --no-cache-dir contextwise"
         )
     return f"its compiled module cannot be loaded: {error}"
