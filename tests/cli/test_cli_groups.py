@@ -53,8 +53,8 @@ def test_chance(folder: Path) -> None:
     assert record["chance_p_value"] == found.p_value
     assert record["chance_skill"] == found.skill
     several = run(folder, "@true.json", "@guess0.json", "@guess1.json", "--chance", "--draws", "5")
-    assert several.output.count("Chance: the states of every variable relabelled, 5 draws.") == 2
-    assert "guess1.json:\nChance" in several.output
+    assert several.output.count("Random guesses (5 draws):") == 2
+    assert "guess1.json:\nRandom guesses" in several.output
     assert record["chance_verdict"] == found.verdict
     rows = run(folder, "@true.json", "@guess1.json", "--csv", *question).output
     assert next(csv.DictReader(io.StringIO(rows)))["chance_verdict"] == found.verdict

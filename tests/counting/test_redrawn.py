@@ -12,7 +12,7 @@ from contextwise import Domain, Structure, compare
 from contextwise.comparison.pairs import all_pairs
 from contextwise.counting import auto, native
 from contextwise.counting.redrawn import count_redrawn, redrawn_in_python
-from contextwise.evaluation.chance import draw_value_sets
+from contextwise.evaluation.chance import NULLS
 from contextwise.models.features import Features, WordArray
 from contextwise.testing import families
 from contextwise.truths.generate import random_structure
@@ -23,7 +23,9 @@ needs_kernel = pytest.mark.skipif(native.missing() is not None, reason="the kern
 
 def drawn_sets(guess: Structure, draws: int = 5) -> WordArray:
     generators = np.random.default_rng(3).spawn(draws)
-    return np.stack([draw_value_sets(guess.features, "values", one) for one in generators])
+    return np.stack(
+        [NULLS["values"].draw_values(guess.features, generator) for generator in generators]
+    )
 
 
 def drawn_models(guess: Structure, values: WordArray) -> list[Structure]:

@@ -161,7 +161,7 @@ def test_several_guesses_stand_beside_chance_in_one_table() -> None:
     found = {name: chance(six, name, draws=9) for name in ("six-guess", "six-graph")}
     page = page_of(*(Guess(name, own.comparison, chance=own) for name, own in found.items()))
     text = Reader(page).text
-    assert "Every guess beside chance" in text
+    assert "Every guess compared with chance" in text
     assert all(text.count(own.verdict) >= 2 for own in found.values())
 
 

@@ -10,15 +10,15 @@ from contextwise.cli.options import options_as, seed_option
 
 if TYPE_CHECKING:
     from contextwise.comparison.question import Restriction
-    from contextwise.evaluation.chance import Chance, Null
+    from contextwise.evaluation.chance import Chance
     from contextwise.models.structure import Model
 
 OPTIONS = (
     click.option("--chance", is_flag=True, help="Also beside guesses by chance: skill, p-value."),
     click.option(
         "--null",
-        type=click.Choice(["states", "variables", "values"]),
-        default="states",
+        type=click.Choice(["variables", "states", "values"]),
+        default="variables",
         show_default=True,
         help="With --chance: what is drawn at random.",
     ),
@@ -37,7 +37,7 @@ class Drawn(NamedTuple):
     """Which guesses by chance are drawn, and how many; as they were asked for."""
 
     chance: bool
-    null: Null
+    null: str
     draws: int
     seed: int
 

@@ -113,10 +113,10 @@ def print_rows(true: Given, results: Sequence[Result], *, per_pair: bool) -> Non
 
 def _chance_keys(results: Sequence[Result]) -> list[str]:
     """The columns that a pair has beside chance, if that was asked for."""
-    from contextwise.evaluation.chance import OF_PAIR
+    from contextwise.evaluation.chance import PAIR_KEYS
 
     asked = any(result.chance is not None for result in results)
-    return [f"chance_{key}" for key in OF_PAIR] if asked else []
+    return [f"chance_{key}" for key in PAIR_KEYS] if asked else []
 
 
 def _pair_records(result: Result) -> Iterator[dict[str, object]]:

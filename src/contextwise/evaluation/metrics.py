@@ -7,7 +7,7 @@ from math import inf, isnan
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
-from contextwise.evaluation.chance import expectations
+from contextwise.evaluation.chance import skills
 
 
 def _rate(name: str) -> Callable[[Comparison], float | None]:
@@ -26,8 +26,7 @@ def _share(name: str) -> Callable[[Comparison], float | None]:
 
 
 def _skill(comparison: Comparison) -> float | None:
-    """Against relabelled states; only where all contexts count alike is it in closed form."""
-    return expectations(comparison).skill if comparison.question.pair_size is None else None
+    return skills(comparison)[0]
 
 
 METRICS: Mapping[str, Callable[[Comparison], float | None]] = {

@@ -14,7 +14,7 @@ from contextwise.comparison.pairs import Contexts
 from contextwise.comparison.sketch import EstimatedMatrix
 from contextwise.data.rows import read_rows
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.chance import Chance, ChanceInterrupted, Null, chance
+from contextwise.evaluation.chance import Chance, ChanceInterrupted, chance
 from contextwise.evaluation.check import Check, check
 from contextwise.evaluation.consensus import ClaimSupport, Consensus, consensus
 from contextwise.explorer.job import Tell
@@ -107,7 +107,7 @@ def consensus_of(
 
 
 def chance_of(
-    true: Model, guess: Model, contexts: Contexts, null: Null, draws: int, tell: Tell
+    true: Model, guess: Model, contexts: Contexts, null: str, draws: int, tell: Tell
 ) -> Chance:
     """A guess beside guesses by chance; after an interrupt, with the draws that were finished.
 

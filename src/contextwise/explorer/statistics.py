@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.chance import OF_PAIR, Chance, Null
+from contextwise.evaluation.chance import NULLS, PAIR_KEYS, Chance
 from contextwise.evaluation.check import Check
 from contextwise.explorer import elements, request
 from contextwise.explorer.background import Background
@@ -27,17 +27,12 @@ from contextwise.support.records import as_csv, as_json
 DRAWING, CHECKING = 900.0, 900.0  # seconds for the draws, and for the tests
 TOP = 10
 """How many pairs or claims of a kind are shown."""
-NULLS = {
-    "states": "states relabelled (contexts right?)",
-    "variables": "variables, too (anything right?)",
-    "values": "value sets drawn anew",
-}
 DRAWS = {"99": "99 draws", "999": "999 draws", "9999": "9,999 draws"}
 ROLES = {"guess": "the shown guess", "true": "the true model"}
 
 
-def _null(sent: object) -> Null:
-    return next(one for one in get_args(Null) if one == sent)
+def _null(sent: object) -> str:
+    return next(name for name in NULLS if name == sent)
 
 
 NULL = Input("null", _null)
@@ -60,7 +55,11 @@ def panel() -> TagList:
                 "a skill of 1 is perfect, 0 is as good as chance."
             ),
             tags.div(
-                ui.input_select(NULL.key, "A guess by chance", NULLS),
+                ui.input_select(
+                    NULL.key,
+                    "Random guesses keep",
+                    {name: null.keeps for name, null in NULLS.items()},
+                ),
                 ui.input_select(DRAW_COUNT.key, "Drawn", DRAWS, selected="999"),
                 class_="choices",
             ),
@@ -117,7 +116,7 @@ def pair_chance_records(found: Chance) -> list[dict[str, object]]:
             "first": one.pair[0],
             "second": one.pair[1],
             "distance": one.distance,
-            **{key: getattr(one, key) for key in OF_PAIR},
+            **{key: getattr(one, key) for key in PAIR_KEYS},
         }
         for one in found.pair_chances()
     ]
@@ -144,7 +143,7 @@ def _serve_chance(state: State) -> Background[Chance]:
         shown = state.current()
         return None if shown is None else (shown.true, shown.guess, state.contexts(), *asked())
 
-    def asked() -> tuple[Null, int]:
+    def asked() -> tuple[str, int]:
         return NULL(), DRAW_COUNT()
 
     def begin() -> None:

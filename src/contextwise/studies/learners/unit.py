@@ -40,7 +40,7 @@ from contextwise.distributions import (
     mean_pseudo_log_likelihood,
 )
 from contextwise.distributions.batch_fitting import STATES
-from contextwise.evaluation.chance import expectations
+from contextwise.evaluation.chance import skills
 from contextwise.learning.base import Learner, fresh
 from contextwise.learning.registry import learner_named
 from contextwise.learning.selection import select
@@ -255,7 +255,7 @@ def structure_record(truth: Truth, structure: Structure) -> dict[str, Any]:
     dict of the columns `STRUCTURE_COLUMNS`, but the oracle's
     """
     found = compare(truth.model.structure, structure)
-    beside_chance = expectations(found)
+    skill, context_skill = skills(found)
     edges = set(found.true.pairs()) ^ set(found.guess.pairs())
     n = len(found.domain)
     lengths = structure.features.lengths
@@ -269,8 +269,8 @@ def structure_record(truth: Truth, structure: Structure) -> dict[str, Any]:
         "fn_share": float(found.fn / found.total) if found.total else 0.0,
         "mcc": _number(found.rate("mcc", float("nan"))),
         "kappa": _number(found.rate("kappa", float("nan"))),
-        "skill": beside_chance.skill,
-        "context_skill": beside_chance.context_skill,
+        "skill": skill,
+        "context_skill": context_skill,
         "hamming": len(edges),
         "hamming_share": len(edges) / max(1, n * (n - 1) // 2),
         "features": len(structure),
