@@ -339,7 +339,8 @@ def test_a_bayesian_network_is_judged_by_exchanged_variables() -> None:
 def test_skills_are_those_of_the_default_null(pair: Models) -> None:
     found = chance(*pair, draws=0)
     assert skills(found.comparison) == (found.skill, found.context_skill)
-    pairs = [pair[0].domain.names[:2]]
+    first, second, *_ = pair[0].domain.names
+    pairs = [(first, second)]
     part = chance(*pair, draws=0, pairs=pairs)
     assert skills(part.comparison) == (part.skill, part.context_skill)
     if found.is_stuck:

@@ -44,6 +44,7 @@ PARTS: dict[str, Callable[[Any], Sequence[Part]]] = {
 LINES: dict[str, Callable[[Any], Any]] = {
     "Explanation": explanation_lines,
     "PairExplanation": pair_lines,
+    "Chance": lambda result: [as_text(chance_parts(result))],
 }
 
 
