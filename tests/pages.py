@@ -57,7 +57,7 @@ def explorer(temporary: Path, *arguments: str) -> Iterator[str]:
         ) as server,
     ):
         assert server.stdout is not None
-        found = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
+        found = re.search(r"http://127\.0\.0\.1:\d+/[\w-]+/", server.stdout.readline())
         try:
             assert found is not None
             yield found[0]

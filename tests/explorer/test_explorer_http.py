@@ -37,7 +37,7 @@ def _answer(scope: dict[str, Any], host: str = "127.0.0.1") -> Any:
         raise AssertionError
 
     async def ask() -> None:
-        await guarded(_welcome, host)(scope, receive, send)
+        await guarded(_welcome, host=host, token="T")(scope, receive, send)
 
     asyncio.run(ask())
     return sent[0].get("status", sent[0]["type"])
@@ -45,7 +45,7 @@ def _answer(scope: dict[str, Any], host: str = "127.0.0.1") -> Any:
 
 def _request(method: str = "GET", kind: str = "http", **headers: str) -> dict[str, Any]:
     pairs = [(key.replace("_", "-").encode(), value.encode()) for key, value in headers.items()]
-    return {"type": kind, "method": method, "headers": pairs}
+    return {"type": kind, "method": method, "headers": pairs, "path": "/T/x"}
 
 
 def test_the_page_is_asked_for_once_at_the_start_and_begins_its_work(
@@ -72,17 +72,22 @@ def test_no_source_is_read_where_a_reactive_function_is_made(
 
 def test_other_sites_other_names_and_large_uploads_are_refused() -> None:
     here = "127.0.0.1:8000"
+    same = f"http://{here}"
     assert _answer(_request(host=here)) == "welcome"
     assert _answer(_request(host="localhost:8000")) == "welcome"
     assert _answer(_request(host="evil.example:8000")) == 403
     assert _answer(_request(host=here, origin="http://evil.example")) == 403
-    assert _answer(_request(kind="websocket", host=here, origin=f"http://{here}")) == "welcome"
+    assert _answer(_request(kind="websocket", host=here, origin=same)) == "welcome"
+    assert _answer(_request(kind="websocket", host=here)) == "websocket.close"
     refused = _request(kind="websocket", host=here, origin="http://evil.example")
     assert _answer(refused) == "websocket.close"
     assert _answer(_request(host="name.example:80"), host="0.0.0.0") == "welcome"
-    assert _answer(_request("POST", host=here, content_length="10")) == "welcome"
-    assert _answer(_request("POST", host=here, content_length=str(LARGEST_UPLOAD + 1))) == 413
-    assert _answer(_request("POST", host=here)) == 413
+    assert _answer(_request(host="name.example:80") | {"path": "/"}, host="0.0.0.0") == 403
+    length = str(LARGEST_UPLOAD + 1)
+    assert _answer(_request("POST", host=here, origin=same, content_length="10")) == "welcome"
+    assert _answer(_request("POST", host=here, content_length="10")) == 403
+    assert _answer(_request("POST", host=here, origin=same, content_length=length)) == 413
+    assert _answer(_request("POST", host=here, origin=same)) == 413
 
 
 @pytest.mark.parametrize("headers", [{"host": "["}, {"host": "127.0.0.1", "origin": "http://["}])
@@ -110,10 +115,11 @@ def test_bytes_are_counted_as_they_arrive_whatever_the_header_says() -> None:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    request = _request("POST", host="127.0.0.1", content_length="5", transfer_encoding="chunked")
+    headers = {"host": "127.0.0.1", "origin": "http://127.0.0.1", "content_length": "5"}
+    request = _request("POST", **headers, transfer_encoding="chunked")
 
     async def ask() -> None:
-        await guarded(upload, "127.0.0.1")(request, receive, send)
+        await guarded(upload, host="127.0.0.1", token="T")(request, receive, send)
 
     asyncio.run(ask())
     assert sent[0]["status"] == 413

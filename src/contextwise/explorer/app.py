@@ -26,7 +26,7 @@ from contextwise.explorer.computations import Findings
 from contextwise.explorer.job import prepare
 from contextwise.explorer.state import Ahead, Key, State, begin_ahead
 from contextwise.explorer.view import Entries, View, library
-from contextwise.explorer.wiring import Input, follow, forgo_traces, on, text
+from contextwise.explorer.wiring import Input, choice, follow, forgo_traces, on, text
 from contextwise.models.structure import Model
 
 STATIC = Path(__file__).parent / "static"
@@ -39,7 +39,8 @@ TITLES = {
     "statistics": "Statistics",
     "experiment": "Experiment",
 }
-TAB = Input("tab", text)
+TAB = Input("tab", choice(TITLES, str))
+THEME = Input("theme", choice({"light": "", "dark": ""}, str))
 WALK = Input("walk", text)
 """Where Back or Forward of the browser leads, as a query."""
 
@@ -109,7 +110,7 @@ def _page(entries: Entries, view: View) -> Tag:
         ),
         title=tags.div(
             tags.h1("contextwise explorer", class_="h5 m-0"),
-            ui.input_dark_mode(id="theme"),
+            ui.input_dark_mode(id=THEME.key),
             class_="d-flex justify-content-between align-items-center w-100",
             role="banner",
         ),

@@ -15,7 +15,7 @@ from contextwise.explorer.computations import shares_in
 from contextwise.explorer.job import Done, Outcome, Working, value_of
 from contextwise.explorer.state import Shown, State
 from contextwise.explorer.view import View
-from contextwise.explorer.wiring import Input, follow, offer, on, show, text, texts_named
+from contextwise.explorer.wiring import Input, flag, follow, offer, on, show, text, texts_named
 from contextwise.models.domain import Domain
 from contextwise.models.notation import parse_literals
 from contextwise.report.edges import MOST_NODES, Selection, edge_words, graph_of, select_edges
@@ -36,7 +36,7 @@ Side = Literal["both", "true", "guess"]
 
 STATE = Input("chosen_state", texts_named("variable", "state"))
 LITERAL = Input("chosen_literal", text)
-ALL_EDGES = Input("all_edges", bool)
+ALL_EDGES = Input("all_edges", flag)
 
 
 # -- what is shown -------------------------------------------------------------------------------

@@ -16,7 +16,17 @@ from contextwise.explorer.job import Done, Outcome
 from contextwise.explorer.results import Row, sizes
 from contextwise.explorer.runs import Resamples, Results, Study, effects_of, results_in
 from contextwise.explorer.scatter import Bar, Point, Series, scatter_svg
-from contextwise.explorer.wiring import Input, Upload, offer, on, show, text, texts, uploads
+from contextwise.explorer.wiring import (
+    Input,
+    Upload,
+    choice,
+    offer,
+    on,
+    show,
+    texts,
+    uploads,
+    whole,
+)
 from contextwise.report.colours import Agreement
 from contextwise.report.elements import Column, Table
 from contextwise.studies.summary import NAMES, Effect, means
@@ -40,9 +50,9 @@ COLUMNS = (
 )
 
 RESULTS = Input("results", uploads)
-SIDES = Input("sides", texts)
-SIZE = Input("size", int)
-BAR = Input("bars", text)
+SIDES = Input("sides", lambda sent: tuple(map(choice(NAMES, str), texts(sent))))
+SIZE = Input("size", whole)
+BAR = Input("bars", choice(BARS, str))
 
 
 # -- what is shown -------------------------------------------------------------------------------
@@ -193,7 +203,7 @@ def serve(run: Path | None) -> list[Background[Any]]:
         summing.start(reading.asked(), rows(), seconds=READING)
 
     def picture() -> str:
-        return scatter(rows(), SIDES(), SIZE(), BAR())
+        return scatter(rows(), SIDES.or_else(()), SIZE(), BAR.or_else("none"))
 
     def plot() -> TagChild:
         return elements.svg(picture()) if is_kl() and SIZE() in sizes(rows()) else None

@@ -13,7 +13,7 @@ from contextwise.comparison.compare import PAIR_KEYS, Comparison, comparison_rec
 from contextwise.explorer import elements
 from contextwise.explorer.computations import Findings
 from contextwise.explorer.state import State
-from contextwise.explorer.wiring import Input, offer, send, show
+from contextwise.explorer.wiring import Input, flag, offer, send, show
 from contextwise.report.elements import Interval, Measure, Note, Part, Table
 from contextwise.report.heatmap import HeatMap, heat_map
 from contextwise.report.notes import ganak_notes, open_note, rounding_notes
@@ -24,7 +24,7 @@ from contextwise.report.shares import packed
 from contextwise.support.formatting import number, percent
 from contextwise.support.records import as_csv, as_json
 
-CLUSTER = Input("cluster", bool)
+CLUSTER = Input("cluster", flag)
 KEYS = (
     "Arrow keys move from cell to cell, Enter shows the pair, plus and minus zoom, 0 shows "
     "everything, N and P go to the next and the previous error, the largest first."
@@ -163,13 +163,15 @@ def serve(state: State) -> None:
 
     @reactive.calc
     async def drawn() -> HeatMap:
-        return await asyncio.to_thread(heat_map, state.shown().shares, reorder=CLUSTER())
+        return await asyncio.to_thread(
+            heat_map, state.shown().shares, reorder=CLUSTER.or_else(False)
+        )
 
     async def data() -> dict[str, Any] | None:
         shares = state.shown().shares
         # The browser makes the cells itself: all it lacks is the order, which is known at once
         # unless like variables stand together.
-        order = (await drawn()).order if CLUSTER() else np.arange(len(shares.names))
+        order = (await drawn()).order if CLUSTER.or_else(False) else np.arange(len(shares.names))
         return packed(shares, order)
 
     async def legend() -> TagChild:

@@ -19,7 +19,7 @@ from contextwise.explorer.computations import explain_one
 from contextwise.explorer.job import Done, Outcome, value_of
 from contextwise.explorer.state import Shown, State
 from contextwise.explorer.view import View
-from contextwise.explorer.wiring import Input, follow, offer, on, show, text, texts_named
+from contextwise.explorer.wiring import Input, choice, follow, offer, on, show, text, texts_named
 from contextwise.models.domain import Domain
 from contextwise.report.colours import UNDECIDED, WORDS, Agreement
 from contextwise.report.elements import Cell, Column, Marked, Table
@@ -39,7 +39,7 @@ KINDS: tuple[Agreement, ...] = ("tp", "fn", "fp")
 FIRST = Input("first", text)
 SECOND = Input("second", text)
 AROUND = Input("around", text)
-BESIDE = Input("beside", text)
+BESIDE = Input("beside", choice({"pair": "", "around": ""}, str))
 PAIR = Input(elements.CHOSEN_PAIR, texts_named("first", "second"))
 REGION = Input("chosen_region", text)
 

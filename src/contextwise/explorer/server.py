@@ -1,65 +1,88 @@
-"""The explorer as a server on this machine: one port, no strangers, no large uploads."""
+"""Serve the explorer: on one port, to whoever has its secret address.
+
+Every request is checked before the application sees it. The address contains a random token, so
+that other users of the machine cannot connect. A page of another site that is open in the same
+browser cannot choose the ``Origin`` and ``Host`` headers, so these have to match as well. Uploads
+are limited, and each message of a WebSocket is checked by `Messages`.
+"""
 
 from __future__ import annotations
 
+import hmac
+import re
+import secrets
 import socket
+import tempfile
 import threading
 import webbrowser
+from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import uvicorn
 
 from contextwise.errors import ContextwiseError
+from contextwise.explorer.messages import Messages, quoted, warn
+from contextwise.explorer.wiring import checked_messages
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_UPLOAD = 64 << 20
+LARGEST_SESSION = 1 << 30  # bytes that one session can upload in all
 TOO_LARGE = f"files up to {LARGEST_UPLOAD >> 20} MiB can be uploaded"
 HERE = ("127.0.0.1", "localhost", "::1")
+SESSION = re.compile(r"/session/(\w+)/upload/")
+HEADERS = [(b"referrer-policy", b"same-origin"), (b"x-frame-options", b"DENY")]
 
 
 def serve(
-    app: ASGIApp, *, host: str, port: int, open_browser: bool, tell: Callable[[str], None]
+    app: ASGIApp,
+    *,
+    host: str,
+    port: int,
+    open_browser: bool,
+    tell: Callable[[str], None],
 ) -> None:
     """Run the page until Ctrl-C.
 
-    Parameters
-    ----------
-    app : the application
-    host : the name or number under which it listens
-    port : where it listens; 0 is any free one
-    open_browser : whether to show it at once
-    tell : is told its address once it answers
+    ``tell`` gets the address as soon as the server answers. Port 0 is any free port.
     """
     listening = _listen(host, port)
+    token = secrets.token_hex(16)
     shown = "127.0.0.1" if host in ("", "0.0.0.0") else host
-    address = f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
-    config = uvicorn.Config(
-        guarded(app, host),
-        log_level="error",
-        timeout_graceful_shutdown=1,
-        ws_max_size=2**20,
-        ws_per_message_deflate=False,  # on one machine, packing costs more than it saves
-    )
+    number = listening.getsockname()[1]
+    address = f"http://{f'[{shown}]' if ':' in shown else shown}:{number}/{token}/"
+    with ExitStack() as stack:
 
-    async def ready() -> None:
-        _announce(address, open_browser, tell)
-        await ask_once(app)
+        async def ready() -> None:
+            tell(address)
+            if open_browser:
+                page = _redirect(address, Path(stack.enter_context(tempfile.TemporaryDirectory())))
+                threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
+            await ask_once(app)
 
-    server = _Server(config, ready)
-    with suppress(KeyboardInterrupt):
+        server = Server(guarded(app, host=host, token=token), ready)
+        stack.enter_context(suppress(KeyboardInterrupt))
         server.run(sockets=[listening])
 
 
-class _Server(uvicorn.Server):
-    """A server that says when it answers."""
+class Server(uvicorn.Server):
+    """A server that calls a function once it answers."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], Awaitable[None]]) -> None:
-        super().__init__(config)
+    def __init__(self, app: ASGIApp, ready: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_level="error",
+                timeout_graceful_shutdown=1,
+                ws_max_size=2**20,
+                ws_per_message_deflate=False,  # on one machine, packing costs more than it saves
+            )
+        )
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -67,17 +90,21 @@ class _Server(uvicorn.Server):
         await self._ready()
 
 
-def _announce(address: str, open_browser: bool, tell: Callable[[str], None]) -> None:
-    tell(address)
-    if open_browser:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+def _redirect(address: str, folder: Path) -> str:
+    """Write a page that leads to the address, and return its own address.
+
+    Other users can see the arguments of the browser's process, but cannot read this file.
+    """
+    page = folder / "explorer.html"
+    page.write_text(
+        f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">'
+        f'<a href="{address}">Open the explorer</a>\n'
+    )
+    return page.as_uri()
 
 
 async def ask_once(app: ASGIApp) -> None:
-    """Ask for the page before anybody does, while the browser starts.
-
-    What makes the page is loaded then, and what it shows has been begun.
-    """
+    """Request the page while the browser starts, so that its modules are loaded."""
     scope: Scope = {
         "type": "http",
         "http_version": "1.1",
@@ -110,40 +137,48 @@ def _listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def guarded(app: ASGIApp, host: str) -> ASGIApp:
-    """The application, for requests that are meant for it.
-
-    A page of another site that is open in the same browser can send requests to this machine. It
-    cannot choose the ``Origin`` header that the browser adds, nor, under a name that it has
-    pointed at this machine, the ``Host`` header. An upload without a length, or with one above the
-    limit, is refused before it is read; one that is longer than it says is cut off.
-    """
+def guarded(app: ASGIApp, *, host: str, token: str) -> ASGIApp:
+    """Return the application behind its checks: token, headers, size of uploads, messages."""
     hosts = {*HERE, host} if host in HERE else None
+    uploaded: Counter[str] = Counter()
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
-        refused = None if scope["type"] == "lifespan" else _refusal(scope, hosts)
-        if refused is not None:
-            await _refuse(scope, send, *refused)
-        elif scope["type"] == "http":
-            await _within_limit(app, scope, receive, send)
-        else:
+        if scope["type"] == "lifespan":
             await app(scope, receive, send)
+            return
+        refusal = _refusal(scope, hosts, token)
+        if refusal is not None:
+            await _refuse(scope, send, *refusal)
+            return
+        path = scope["path"].removeprefix(f"/{token}")
+        if not path:
+            await _refuse(scope, send, 307, "add a slash", (b"location", f"/{token}/".encode()))
+            return
+        inner = {**scope, "path": path, "raw_path": path.encode(), "root_path": ""}
+        if scope["type"] == "websocket":
+            await app(inner, _checked(receive, checked_messages()), send)
+        else:
+            await _within_limit(app, inner, receive, send, uploaded)
 
     return guard
 
 
-def _refusal(scope: Scope, hosts: set[str] | None) -> tuple[int, str] | None:
-    """Why a request is refused, as a status and a sentence; None if it is not."""
+def _refusal(scope: Scope, hosts: set[str] | None, token: str) -> tuple[int, str] | None:
+    """Return a status and a sentence if a request is refused."""
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     try:
         named = urlsplit(f"//{headers.get('host', '')}")
-        origin = urlsplit(headers["origin"]).netloc if "origin" in headers else named.netloc
+        origin = urlsplit(headers["origin"]).netloc if "origin" in headers else None
     except ValueError:
-        return 400, "the headers of this request make no sense"
+        return 400, "cannot read the headers of this request"
     if hosts is not None and named.hostname not in hosts:
         return 403, "this page is for the machine it runs on"
-    if origin != named.netloc:
+    changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
+    if origin != named.netloc and (changes or origin is not None):
         return 403, "this request comes from another site"
+    first = scope["path"].split("/", 2)[1:2]
+    if not hmac.compare_digest("".join(first).encode(), token.encode()):
+        return 403, "wrong or missing token; open the address that contextwise explore printed"
     if scope["type"] == "http" and scope["method"] == "POST":
         length = headers.get("content-length", "")
         if not length.isdecimal() or int(length) > LARGEST_UPLOAD:
@@ -151,37 +186,77 @@ def _refusal(scope: Scope, hosts: set[str] | None) -> tuple[int, str] | None:
     return None
 
 
-async def _within_limit(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Run the application; if more bytes arrive than the limit allows, it sees the client leave.
+def _checked(receive: Receive, messages: Messages) -> Receive:
+    """Pass on the valid messages of a WebSocket; too many invalid ones end the connection."""
 
-    A header can lie about the length, or be overruled by chunked encoding: what counts is what
-    arrives.
+    async def valid() -> Message:
+        while True:
+            message = await receive()
+            if message["type"] != "websocket.receive":
+                return message
+            text = messages.check(message.get("text"))
+            if text is not None:
+                return {"type": "websocket.receive", "text": text}
+            if messages.hostile:
+                warn("a connection with too many invalid messages")
+                return {"type": "websocket.disconnect", "code": 1008}
+
+    return valid
+
+
+async def _within_limit(
+    app: ASGIApp, scope: Scope, receive: Receive, send: Send, uploaded: Counter[str]
+) -> None:
+    """Run the application; if more bytes arrive than allowed, it sees the client leave.
+
+    A header can lie about the length, or be overruled by chunked encoding, so the bytes that
+    arrive are counted.
     """
-    arrived = 0
+    session = SESSION.match(scope["path"])
+    key = session[1] if session else ""
+    arrived, started = 0, False
+
+    def exceeded() -> bool:
+        return arrived > LARGEST_UPLOAD or uploaded[key] > LARGEST_SESSION
 
     async def counted() -> Message:
         nonlocal arrived
         message = await receive()
-        arrived += len(message.get("body", b""))
-        return {"type": "http.disconnect"} if arrived > LARGEST_UPLOAD else message
+        size = len(message.get("body", b""))
+        arrived += size
+        if size:
+            uploaded[key] += size
+        return {"type": "http.disconnect"} if exceeded() else message
 
     async def answer(message: Message) -> None:
-        if arrived <= LARGEST_UPLOAD:
+        nonlocal started
+        if not exceeded():
+            started = True
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", []), *HEADERS]}
             await send(message)
 
     try:
         await app(scope, counted, answer)
-    except Exception:
-        if arrived <= LARGEST_UPLOAD:
-            raise
-    if arrived > LARGEST_UPLOAD:
+    except Exception as error:
+        if not exceeded():
+            if not session:
+                raise
+            warn(f"an upload that failed: {quoted(error)}")
+            if not started:
+                await _refuse(scope, send, 400, "the upload failed")
+            return
+    if exceeded():
         await _refuse(scope, send, 413, TOO_LARGE)
 
 
-async def _refuse(scope: Scope, send: Send, status: int, sentence: str) -> None:
+async def _refuse(
+    scope: Scope, send: Send, status: int, sentence: str, *headers: tuple[bytes, bytes]
+) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
     kind, closing = (b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")
-    await send({"type": "http.response.start", "status": status, "headers": [kind, closing]})
-    await send({"type": "http.response.body", "body": sentence.encode()})
+    start = {"type": "http.response.start", "status": status, "headers": [kind, closing, *headers]}
+    await send(start)
+    await send({"type": "http.response.body", "body": f"{sentence}\n".encode()})

@@ -20,6 +20,7 @@ from contextwise.explorer.view import Entries, Entry, View
 from contextwise.explorer.wiring import (
     Input,
     Upload,
+    choice,
     clicks,
     follow,
     on,
@@ -39,10 +40,6 @@ CONTEXTS: dict[Contexts, str] = {
 }
 
 
-def _contexts(sent: object) -> Contexts:
-    return next(one for one in CONTEXTS if one == sent)
-
-
 ReadFiles = list[tuple[str, Model | str]]
 """The models of files, by their names; of a broken one, what is wrong with it."""
 
@@ -50,8 +47,8 @@ TRUE = Input("true", text)
 GUESSES = Input("guesses", texts)
 SHOWN = Input("shown", text)
 UPLOAD = Input("upload", uploads)
-CONTEXT_KIND = Input("contexts", _contexts)
-TIME_LIMIT = Input("limit", float)
+CONTEXT_KIND: Input[Contexts] = Input("contexts", choice(CONTEXTS, str))  # type: ignore[arg-type]
+TIME_LIMIT = Input("limit", choice(LIMITS, float))
 STOP = Input("stop", clicks)
 AGAIN = Input("again", clicks)
 NEW_TRUE = Input("new_true", text)

@@ -10,7 +10,7 @@ from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.chance import NULLS, PAIR_KEYS, Chance
+from contextwise.evaluation.chance import DEFAULT_NULL, NULLS, PAIR_KEYS, Chance
 from contextwise.evaluation.check import Check
 from contextwise.explorer import elements, request
 from contextwise.explorer.background import Background
@@ -18,7 +18,7 @@ from contextwise.explorer.evaluations import chance_of, check_of
 from contextwise.explorer.job import Done, Outcome
 from contextwise.explorer.state import State
 from contextwise.explorer.view import Entry
-from contextwise.explorer.wiring import Input, Upload, offer, show, text, uploads
+from contextwise.explorer.wiring import Input, Upload, choice, offer, show, uploads
 from contextwise.report.chances import chance_parts
 from contextwise.report.elements import Note
 from contextwise.report.statistics import check_parts
@@ -31,13 +31,9 @@ DRAWS = {"99": "99 draws", "999": "999 draws", "9999": "9,999 draws"}
 ROLES = {"guess": "the shown guess", "true": "the true model"}
 
 
-def _null(sent: object) -> str:
-    return next(name for name in NULLS if name == sent)
-
-
-NULL = Input("null", _null)
-DRAW_COUNT = Input("draws", int)
-CHECKED = Input("checked", text)
+NULL = Input("null", choice(NULLS, str))
+DRAW_COUNT = Input("draws", choice(DRAWS, int))
+CHECKED = Input("checked", choice(ROLES, str))
 ROWS = Input("rows", uploads)
 CHANCE, CHECK = "chance", "check"
 
@@ -144,7 +140,7 @@ def _serve_chance(state: State) -> Background[Chance]:
         return None if shown is None else (shown.true, shown.guess, state.contexts(), *asked())
 
     def asked() -> tuple[str, int]:
-        return NULL(), DRAW_COUNT()
+        return NULL.or_else(DEFAULT_NULL), DRAW_COUNT.or_else(999)
 
     def begin() -> None:
         with reactive.isolate():
@@ -174,7 +170,7 @@ def _serve_check(state: State, data: Path | None) -> Background[Check]:
         return sent[-1] if sent else given
 
     def entry_to_check() -> Entry | None:
-        return state.true() if CHECKED() == "true" else state.guess()
+        return state.true() if CHECKED.or_else("guess") == "true" else state.guess()
 
     def about() -> Hashable:
         file, entry = rows(), entry_to_check()

@@ -68,7 +68,10 @@ class View:
     @classmethod
     def parse(cls, query: str) -> View:
         """The view of a query string; what makes no sense in it is left out."""
-        found = parse_qs(query.removeprefix("?"), keep_blank_values=True, max_num_fields=1000)
+        try:
+            found = parse_qs(query.removeprefix("?"), keep_blank_values=True, max_num_fields=1000)
+        except ValueError:  # too many fields
+            return cls()
 
         def one(key: str, default: str = "") -> str:
             return found.get(key, [default])[0]

@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from inspect import isawaitable
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from htmltools import TagChild
 from shiny import reactive, render, req
 from shiny.render.renderer import Jsonifiable, Renderer
 from shiny.session import require_active_session
-from shiny.types import SilentException
+from shiny.types import ActionButtonValue, SilentException
 
 from contextwise.errors import ContextwiseError
+from contextwise.explorer.messages import Messages, quoted, warn
 
 T = TypeVar("T")
+INPUTS: dict[str, Input[Any]] = {}
+"""All inputs of the page, by their keys."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,9 @@ class Input(Generic[T]):
     key: str
     read: Callable[[Any], T]
 
+    def __post_init__(self) -> None:
+        INPUTS[self.key] = self
+
     def __call__(self) -> T:
         """The value in the present session, as a reactive read: a change runs the reader again.
 
@@ -46,7 +53,9 @@ class Input(Generic[T]):
         sent = require_active_session(None).input[self.key]()
         try:
             return self.read(sent)
-        except (TypeError, ValueError, KeyError, IndexError, AttributeError):
+        except (OSError, TypeError, ValueError, KeyError, AttributeError):
+            if sent is not None:
+                warn(f"the value {quoted(sent)} of the input {self.key!r}")
             req(False)
             raise AssertionError from None
 
@@ -61,24 +70,55 @@ class Input(Generic[T]):
 
 
 def text(sent: Any) -> str:
-    """A value that is a text."""
+    """Read a text."""
     if not isinstance(sent, str):
         raise TypeError
     return sent
 
 
 def texts(sent: Any) -> tuple[str, ...]:
-    """A value that is a list of texts; an empty list comes as nothing at all."""
+    """Read a list of texts; the browser sends an empty list as null."""
+    if not isinstance(sent, list | tuple | None):
+        raise TypeError
     return tuple(map(text, sent or ()))
 
 
 def texts_named(*keys: str) -> Callable[[Any], tuple[str, ...]]:
-    """A reader of an object that has a text under each of these keys.
+    """Return a reader of an object that has a text under each key.
 
     >>> texts_named("variable", "state")({"variable": "A", "state": "0"})
     ('A', '0')
     """
     return lambda sent: tuple(text(sent[key]) for key in keys)
+
+
+def flag(sent: Any) -> bool:
+    """Read True or False."""
+    if not isinstance(sent, bool):
+        raise TypeError
+    return sent
+
+
+def choice(options: Mapping[str, object], of: Callable[[str], T]) -> Callable[[Any], T]:
+    """Return a reader of one of the options; ``of`` converts its key.
+
+    >>> choice({"99": "99 draws"}, int)("99")
+    99
+    """
+
+    def read(sent: Any) -> T:
+        if text(sent) not in options:
+            raise ValueError
+        return of(sent)
+
+    return read
+
+
+def whole(sent: Any) -> int:
+    """Read a number that was chosen from a list; it is sent as digits."""
+    if not (isinstance(sent, str) and sent.isascii() and sent.isdecimal() and len(sent) < 20):
+        raise ValueError
+    return int(sent)
 
 
 @dataclass(frozen=True)
@@ -90,15 +130,38 @@ class Upload:
 
 
 def uploads(sent: Any) -> tuple[Upload, ...]:
-    """A value that is a list of uploaded files."""
-    return tuple(Upload(file["datapath"], file["name"]) for file in sent or ())
+    """Read a list of files that this session uploaded; raise if one is any other file."""
+    if not sent:
+        return ()
+    session: Any = require_active_session(None)
+    folder = Path(session._file_upload_manager._basedir)
+    return tuple(Upload(uploaded_path(file["datapath"], folder), file["name"]) for file in sent)
 
 
-def clicks(sent: Any) -> int:
-    """A value that counts clicks; a button that has just appeared has none, and does nothing."""
-    if not (isinstance(sent, int) and sent > 0):
-        raise ValueError("not clicked")
-    return int(sent)
+def uploaded_path(path: str, folder: Path) -> str:
+    """Return the resolved path of a regular file inside a folder; raise if it is anything else."""
+    resolved = Path(path).resolve(strict=True)
+    if folder.resolve(strict=True) not in resolved.parents or not resolved.is_file():
+        raise ValueError(f"{path!r} is no uploaded file")
+    return str(resolved)
+
+
+def clicks(sent: Any) -> ActionButtonValue:
+    """Read the clicks on a button; a button that has just appeared sends 0, which is no event."""
+    if isinstance(sent, bool) or not isinstance(sent, int) or sent < 0:
+        raise TypeError
+    return ActionButtonValue(sent)
+
+
+def checked_messages() -> Messages:
+    """Return what checks the messages of a new connection."""
+
+    def reader(key: str) -> Callable[[Any], object] | None:
+        source = INPUTS.get(key)
+        return None if source is None else source.read
+
+    files = frozenset(key for key, source in INPUTS.items() if source.read is uploads)
+    return Messages(reader, files)
 
 
 def on(source: Input[T], action: Callable[[T], object]) -> None:
