@@ -27,9 +27,9 @@ from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, tim
 from contextwise import LogLinear, distance, read
 from contextwise.distributions import cmll, mean_log_likelihood, sample
 from contextwise.errors import require
-from contextwise.learning import AcyclicTrees, ChowLiu, Data, Trees, as_data, growth
+from contextwise.learning import AcyclicTrees, ChowLiu, Data, Trees, as_data
 from contextwise.learning.chow_liu import mutual_information
-from contextwise.learning.growth import Rules
+from contextwise.learning.growth import Rules, grow_readably
 from contextwise.models.structure import structure_of
 
 TREES = {
@@ -157,7 +157,7 @@ def _twins() -> tuple[list[Measurement], list[Figure]]:
     learner = Trees(penalty=1.0, min_count=5)
     seconds, _ = timed(lambda: learner.fit(data))
     rules = Rules(1.0, 5, 1.0)
-    slow, trees = timed(lambda: growth.grow_trees(data.rows, data.domain.cardinalities, rules))
+    slow, trees = timed(lambda: grow_readably(data.rows, data.domain.cardinalities, rules))
     unlike = sum(a != b for a, b in zip(trees, learner.trees_, strict=True))
     measurements = [
         Measurement("trees 1: made rows", "contextwise", seconds),
@@ -241,7 +241,7 @@ def _threads(measurements: list[Measurement], data: Data) -> Figure:
 
 MEASURE = """
 import json, re, sys
-from contextwise.learning import ChowLiu, Trees, as_data, growth_native, marginals, trees
+from contextwise.learning import ChowLiu, Trees, as_data
 data = as_data(sys.argv[1])
 def size(of):
     return int(re.search(of + r":\\s+(\\d+) kB", open("/proc/self/status").read())[1]) / 1024

@@ -1,7 +1,6 @@
-"""From data to structures: learners; random structures and structures with wanted errors.
+"""Learn structures from data.
 
-`base` says what a learner is, `data` what it learns from, `registry` which there are. A name is
-imported when it is first used.
+`base` defines what a learner is and `registry` lists all learners. Names are imported on first use.
 """
 
 from typing import TYPE_CHECKING
@@ -12,11 +11,12 @@ from contextwise.learning.registry import LEARNERS, learner_named
 if TYPE_CHECKING:
     from contextwise.learning.adapters import CausalLearn, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, as_learner
-    from contextwise.learning.blankets import CSGS, GSMN
     from contextwise.learning.chow_liu import ChowLiu, Independent
     from contextwise.learning.contextual_mpl import ContextualMPL
+    from contextwise.learning.csgs import CSGS
     from contextwise.learning.cspc import CSPC
     from contextwise.learning.edge_trees import EdgeTrees
+    from contextwise.learning.gsmn import GSMN
     from contextwise.learning.gssl import GSSL
     from contextwise.learning.mpl import MPL
     from contextwise.learning.selection import Selection, select
@@ -54,11 +54,7 @@ __all__ = [
 if not TYPE_CHECKING:
     from contextwise.support.loading import lazy_names
 
-    _HOMES = {entry.class_name: entry.module for entry in LEARNERS.values()} | {
-        "Learner": "base",
-        "Selection": "selection",
-        "as_learner": "base",
-        "select": "selection",
-    }
-
-    lazy_names(__name__, _HOMES)
+    homes = {entry.class_name: entry.module for entry in LEARNERS.values()}
+    homes |= dict.fromkeys(("Learner", "as_learner"), "base")
+    homes |= dict.fromkeys(("Selection", "select"), "selection")
+    lazy_names(__name__, homes)

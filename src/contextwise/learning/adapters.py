@@ -1,37 +1,36 @@
 """Learners of other packages: pgmpy, pyAgrum and causal-learn, through `contextwise.convert`.
 
-They learn graphs, which are the same in every context. A class here calls its package with data as
-the package wants them and turns the graph into a structure; everything else (data of every kind,
-scores, records, the command) is what all learners have. A method that is not offered here is one
-line: whatever a function makes of the data, ::
+They learn graphs, which are the same in every context. Each class passes the data in the form its
+package expects and turns the graph into a structure. Other methods take one line::
 
     as_learner(lambda frame: from_pgmpy(ExpertInLoop().fit(frame).causal_graph_, domain=frame))
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from contextwise.convert import from_causal_learn, from_pgmpy, from_pyagrum
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, require
-from contextwise.learning.base import Learner
-from contextwise.learning.chow_liu import check_prior
+from contextwise.learning.base import Learner, check_prior
 from contextwise.learning.independence_test import check_level
 from contextwise.models.structure import LogLinear, Structure
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Pgmpy(Learner):
     """A learner of the package pgmpy: hill climbing, GES or PC.
 
     Parameters
     ----------
     method : "hill-climb", "ges" or "pc"
-        A greedy search over DAGs, one over classes of equivalent DAGs, or tests.
+        Greedy search over DAGs or over classes of equivalent DAGs, or tests.
     scoring : "bic-d", "aic-d", "bdeu", "k2" or "bds"
-        What the searches raise.
+        Score of the searches.
     alpha : float
-        The level of the tests of PC, which are chi-square tests.
+        Level of the chi-square tests of PC.
 
     Examples
     --------
@@ -39,21 +38,12 @@ class Pgmpy(Learner):
     Pgmpy(method='pc', alpha=0.05)
     """
 
-    name = "pgmpy"
-
-    def __init__(
-        self,
-        *,
-        method: Literal["hill-climb", "ges", "pc"] = "hill-climb",
-        scoring: Literal["bic-d", "aic-d", "bdeu", "k2", "bds"] = "bic-d",
-        alpha: float = 0.01,
-    ) -> None:
-        self.method = method
-        self.scoring = scoring
-        self.alpha = alpha
+    method: Literal["hill-climb", "ges", "pc"] = "hill-climb"
+    scoring: Literal["bic-d", "aic-d", "bdeu", "k2", "bds"] = "bic-d"
+    alpha: float = 0.01
 
     def learn(self, data: Data) -> Structure:
-        """The structure of the graph that pgmpy finds."""
+        """Return the structure of the graph that pgmpy finds."""
         discovery = require("pgmpy.causal_discovery", "pgmpy")
         if self.method == "hill-climb":
             search = discovery.HillClimbSearch(scoring_method=self.scoring, show_progress=False)
@@ -73,6 +63,7 @@ class Pgmpy(Learner):
         return from_pgmpy(search.causal_graph_, domain=data.domain)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PyAgrum(Learner):
     """A learner of the package pyAgrum: greedy search, tabu search or MIIC.
 
@@ -81,11 +72,11 @@ class PyAgrum(Learner):
     Parameters
     ----------
     method : "greedy", "tabu" or "miic"
-        Two searches over DAGs, or a method of conditional information.
+        Two searches over DAGs, or an information-theoretic method.
     scoring : "BIC" or "AIC"
-        What the searches raise.
+        Score of the searches.
     prior : float
-        How many rows the prior adds to each cell of a table.
+        Rows that the prior adds to each cell of a table.
 
     Examples
     --------
@@ -93,21 +84,12 @@ class PyAgrum(Learner):
     PyAgrum(method='miic')
     """
 
-    name = "pyagrum"
-
-    def __init__(
-        self,
-        *,
-        method: Literal["greedy", "tabu", "miic"] = "greedy",
-        scoring: Literal["BIC", "AIC"] = "BIC",
-        prior: float = 1.0,
-    ) -> None:
-        self.method = method
-        self.scoring = scoring
-        self.prior = prior
+    method: Literal["greedy", "tabu", "miic"] = "greedy"
+    scoring: Literal["BIC", "AIC"] = "BIC"
+    prior: float = 1.0
 
     def learn(self, data: Data) -> LogLinear:
-        """The Bayesian network that pyAgrum learns."""
+        """Return the Bayesian network that pyAgrum learns."""
         pyagrum = require("pyagrum", "pyagrum")
         template = pyagrum.BayesNet()
         for name, states in zip(data.domain.names, data.domain.states, strict=True):
@@ -127,15 +109,16 @@ class PyAgrum(Learner):
         return from_pyagrum(learner.learnBN()).aligned_to(data.domain)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CausalLearn(Learner):
     """A learner of the package causal-learn: PC or GES.
 
     Parameters
     ----------
     method : "pc" or "ges"
-        Tests, or a greedy search over classes of equivalent DAGs with the BDeu score.
+        Tests, or greedy search over classes of equivalent DAGs with the BDeu score.
     alpha : float
-        The level of the tests of PC, which are G² tests.
+        Level of the G² tests of PC.
 
     Examples
     --------
@@ -143,26 +126,23 @@ class CausalLearn(Learner):
     CausalLearn(method='ges')
     """
 
-    name = "causal-learn"
-
-    def __init__(self, *, method: Literal["pc", "ges"] = "pc", alpha: float = 0.01) -> None:
-        self.method = method
-        self.alpha = alpha
+    method: Literal["pcges"] = "pc"
+    alpha: float = 0.01
 
     def learn(self, data: Data) -> Structure:
-        """The structure of the graph that causal-learn finds."""
+        """Return the structure of the graph that causal-learn finds."""
         names = list(data.domain.names)
         if self.method == "pc":
             module = require("causallearn.search.ConstraintBased.PC", "causal-learn")
             level = check_level(self.alpha, "alpha")
-            found = module.pc(data.rows, level, "gsq", show_progress=False, node_names=names)
+            graph = module.pc(data.rows, level, "gsq", show_progress=False, node_names=names)
         elif self.method == "ges":
             module = require("causallearn.search.ScoreBased.GES", "causal-learn")
-            found = module.ges(data.rows, "local_score_BDeu", node_names=names)
+            graph = module.ges(data.rows, "local_score_BDeu", node_names=names)
         else:
             raise _unknown_method(self.method, "pc, ges")
-        return from_causal_learn(found, domain=data.domain)
+        return from_causal_learn(graph, domain=data.domain)
 
 
 def _unknown_method(method: object, known: str) -> ContextwiseError:
-    return ContextwiseError(f"unknown method {method!r}; the methods are {known}")
+    return ContextwiseError(f"unknown method {method!r}; choose from {known}")

@@ -1,64 +1,65 @@
-"""What a learner is: an estimator in scikit-learn's manner that gives a structure.
+"""Define learners: scikit-learn estimators whose result is a structure.
 
-A learner stores its parameters as they were given, learns in ``fit``, and keeps what it learned in
-attributes that end in ``_``::
+For example::
 
     learner = Trees(penalty=10).fit("train.csv")
-    learner.structure_                 # which variables interact, and where
+    learner.structure_                 # which variables interact, and in which contexts
     learner.model_                     # the same with weights
-    learner.score("test.csv")          # the mean pseudo-log-likelihood of a row
+    learner.score("test.csv")          # mean pseudo-log-likelihood per row
 
-scikit-learn is not needed, and its ``clone``, grid search and pipelines work where it is installed.
-(Give a grid search the ``domain``: a fold may lack states that others have.)
+scikit-learn is optional; its ``clone``, grid search and pipelines work with learners. (Pass
+``domain`` to a grid search: a fold may lack some states.)
 
-To add a learner: a subclass with its parameters in ``__init__`` (by keyword, typed, with defaults)
-and its work in `Learner.learn`, and a line in `contextwise.learning.registry`. The command makes
-its options from that, and its help from the docstring: what stands before the parameters, and what
-is said of each. Whatever is called with data and returns a model is a learner, too: `as_learner`.
+To add a learner, subclass `Learner` as a dataclass of its parameters, implement `Learner.learn`,
+and add a line to `contextwise.learning.registry`. The command takes its options from the parameters
+and its help from the docstring. Any function from data to a model also works: see `as_learner`.
 """
 
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import version as version_of
-from typing import Any, ClassVar, Self
+from importlib.metadata import version
+from typing import Any, Self
 
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_position
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, as_structure
+from contextwise.learning.registry import learner_named, name_of
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.progress import Progress
 
+version_of = cache(version)
+
 MANNERS = frozenset({"n_jobs", "show_progress"})
-"""Parameters that say how to work and do not change what comes out."""
+"""Parameters that do not change the result."""
 
 
 class NotFittedError(ContextwiseError, AttributeError):
-    """Something learned was asked of a learner that has not learned yet."""
+    """A result was requested from a learner before `fit`."""
 
 
 class Learner:
-    """The base of all learners; a subclass has its parameters and `learn`.
+    """Base class of all learners; a subclass defines its parameters and `learn`.
 
     Attributes
     ----------
     structure_ : Structure
-        What was learned. Its ``info`` says by which learner, with which parameters, from which data
-        (a fingerprint), and by which version.
+        The learned structure. Its ``info`` records the learner, its parameters, a fingerprint of
+        the data and the version.
     model_ : LogLinear
-        The structure with weights. A learner of structures alone fits them when they are first
-        asked for.
+        The structure with weights. A learner without weights fits them on first access.
     domain_ : Domain
 
     Examples
     --------
-    A learner that finds nothing:
+    A learner that finds no interactions:
 
     >>> class Nothing(Learner):
     ...     def learn(self, data):
@@ -67,14 +68,11 @@ class Learner:
     Structure(2 variables, 0 features)
     """
 
-    name: ClassVar[str] = ""
-    """What the command calls it."""
-
     structure_: Structure
     domain_: Domain
 
     def learn(self, data: Data) -> Model:
-        """Learn from rows of codes: what a subclass writes.
+        """Learn from rows of codes; subclasses implement this.
 
         Returns
         -------
@@ -90,72 +88,66 @@ class Learner:
         data : frame, array, list of rows, path, or Data
             See `contextwise.data.rows`.
         y : ignored
-            It is there because scikit-learn passes it.
-        domain : Domain, or a mapping that makes one, optional
-            The variables and their states; without it they are read off the data.
+            Present because scikit-learn passes it.
+        domain : Domain or mapping, optional
+            The variables and their states; inferred from the data by default.
 
         Returns
         -------
-        the learner itself
+        self
         """
-        own = as_data(data, domain)
-        return self._keep(self.learn(own), own)
+        rows = as_data(data, domain)
+        return self._keep(self.learn(rows), rows)
 
     def _keep(self, learned: Model, data: Data) -> Self:
         structure = structure_of(learned)
-        features = structure.features
         self.domain_ = structure.domain
-        self.structure_ = Structure(self.domain_, features, info=self._info(data))
-        if isinstance(learned, LogLinear):
-            self._model: LogLinear | None = LogLinear(self.structure_, learned.weights)
-            self._data: Data | None = None
-        else:
-            self._model, self._data = None, data
+        self.structure_ = Structure(self.domain_, structure.features, info=self._info(data))
+        has_weights = isinstance(learned, LogLinear)
+        self._model = LogLinear(self.structure_, learned.weights) if has_weights else None
+        self._data = None if has_weights else data
         return self
 
     def _info(self, data: Data) -> dict[str, Any]:
-        """Where the result comes from: ``description`` is the sentence that files keep."""
-        parameters = {k: _plain(v) for k, v in self.get_params().items() if k not in MANNERS}
-        version = _version()
-        given = ", ".join(f"{key}={value}" for key, value in parameters.items())
-        name = self.name or type(self).__name__
+        plain = (type(None), bool, int, float, str)
+        parameters = {
+            key: value if isinstance(value, plain) else repr(value)
+            for key, value in self.get_params().items()
+            if key not in MANNERS
+        }
+        name, release = name_of(type(self)), version_of("contextwise")
+        arguments = ", ".join(f"{key}={value}" for key, value in parameters.items())
         return {
             "learner": name,
             "parameters": parameters,
             "rows": len(data),
             "fingerprint": data.fingerprint,
-            "version": version,
-            "description": f"learned by {name}({given}) of contextwise {version} from "
+            "version": release,
+            "description": f"learned by {name}({arguments}) of contextwise {release} from "
             f"{len(data)} rows (fingerprint {data.fingerprint})",
         }
 
     @property
     def model_(self) -> LogLinear:
-        """The structure with weights."""
+        """The structure with weights; by default fitted by pseudo-likelihood."""
         if self._learned("_model") is None:
-            data = self._learned("_data")
-            self._model = self.fit_weights(self.structure_, data)
-            self._data = None
+            fitted = fit_weights(by_position(self.structure_), self._learned("_data").rows)
+            self._model, self._data = LogLinear(self.structure_, fitted.model.weights), None
         assert self._model is not None
         return self._model
 
-    def fit_weights(self, structure: Structure, data: Data) -> LogLinear:
-        """Weights for a learned structure, by pseudo-likelihood with the default penalty."""
-        return LogLinear(structure, fit_weights(by_position(structure), data.rows).model.weights)
-
     def score(self, rows: DataLike, y: Any = None) -> float:
-        """The mean pseudo-log-likelihood of a row under the learned network, in nats.
+        """Return the mean pseudo-log-likelihood per row under `model_`, in nats.
 
         Parameters
         ----------
         rows : frame, array, list of rows, path, or Data
         y : ignored
         """
-        found = as_data(rows, self._learned("domain_"))
-        return mean_pseudo_log_likelihood(by_position(self.model_), found.rows)
+        data = as_data(rows, self._learned("domain_"))
+        return mean_pseudo_log_likelihood(by_position(self.model_), data.rows)
 
     def _rows_to_score(self, rows: DataLike) -> Data:
-        """Rows over the domain that was learned from, of which there must be some."""
         data = as_data(rows, self._learned("domain_"))
         if not len(data):
             raise DomainError("there are no rows to score")
@@ -165,41 +157,41 @@ class Learner:
         try:
             return vars(self)[attribute]
         except KeyError:
-            raise NotFittedError(f"this {type(self).__name__} has not learned; call fit") from None
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit") from None
 
-    # -- what scikit-learn asks for ----------------------------------------------------------------
+    # -- the interface of scikit-learn -------------------------------------------------------------
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:
-        """The parameters and what they are if nobody says."""
+        """Return the parameters and their default values."""
         if cls.__init__ is object.__init__:
             return {}
-        own = list(inspect.signature(cls.__init__).parameters.values())[1:]
-        return {parameter.name: parameter.default for parameter in own}
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        return {parameter.name: parameter.default for parameter in parameters}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters as they were given."""
+        """Return the parameters."""
         return {name: getattr(self, name) for name in self.defaults()}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Change parameters; a name that is no parameter is an error."""
+        """Change parameters; raise if there is no parameter of that name."""
         known = self.defaults()
         for name, value in parameters.items():
             if name not in known:
                 names = ", ".join(known) or "none"
                 raise ContextwiseError(
-                    f"{type(self).__name__} has no parameter {name!r}; it has {names}"
+                    f"{type(self).__name__} has no parameter {name!r}; its parameters are {names}"
                 )
             setattr(self, name, value)
         return self
 
     def __repr__(self) -> str:
         defaults = self.defaults()
-        given = [f"{k}={v!r}" for k, v in self.get_params().items() if v != defaults[k]]
-        return f"{type(self).__name__}({', '.join(given)})"
+        changed = [f"{k}={v!r}" for k, v in self.get_params().items() if v != defaults[k]]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
-        utils = import_module("sklearn.utils")  # only scikit-learn asks
+        utils = import_module("sklearn.utils")  # only scikit-learn calls this
         return utils.Tags(
             estimator_type=None,
             target_tags=utils.TargetTags(required=False),
@@ -210,27 +202,9 @@ class Learner:
         return hasattr(self, "structure_")
 
 
-@cache
-def _version() -> str:
-    return version_of("contextwise")
-
-
-def _plain(value: Any) -> Any:
-    """A parameter for a record: itself if JSON can say it, its text otherwise."""
-    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
-
-
 class FromFunction(Learner):
-    """A function from data to a model, as a learner.
+    """Turn a function from data to a model into a learner.
 
-    Parameters
-    ----------
-    function : callable
-        It gets the data just as ``fit`` was given them, and returns a Structure or a LogLinear.
-
-    Examples
-    --------
-    >>> from contextwise import Structure
     >>> always = FromFunction(lambda rows: Structure({"A": 2, "B": 2}, ["A=1 & B=1"]))
     >>> always.fit([[0, 1], [1, 1]], domain={"A": 2, "B": 2}).structure_
     Structure(2 variables, 1 feature: A=1 & B=1)
@@ -240,32 +214,20 @@ class FromFunction(Learner):
         self.function = function
 
     def fit(self, data: DataLike, y: Any = None, domain: DomainLike | None = None) -> Self:
-        """Call the function; what it returns is laid over the domain, where one is given.
-
-        Parameters
-        ----------
-        data : whatever the function takes
-            And what `as_data` takes, because the result says which rows it comes from.
-        y : ignored
-        domain : Domain, or a mapping that makes one, optional
-
-        Returns
-        -------
-        the learner itself
-        """
+        """Call the function with the data as passed; align its result to the domain."""
         learned = self.function(data)
-        structure_of(learned)  # what is no model is an error that says so
-        own = as_data(data, learned.domain if domain is None else domain)
-        return self._keep(learned.aligned_to(own.domain), own)
+        structure_of(learned)  # raises if this is not a model
+        rows = as_data(data, learned.domain if domain is None else domain)
+        return self._keep(learned.aligned_to(rows.domain), rows)
 
 
 def as_learner(thing: Any) -> Any:
-    """A learner, from one, from its class, from its name, or from any function of data.
+    """Return a learner from a learner, a class, a name, or a function of data.
 
     Parameters
     ----------
     thing : Learner, class, name, or callable
-        An object with ``fit`` is taken as it is.
+        An object with a ``fit`` method is returned unchanged.
 
     Returns
     -------
@@ -276,8 +238,6 @@ def as_learner(thing: Any) -> Any:
     >>> as_learner("chow-liu")
     ChowLiu()
     """
-    from contextwise.learning.registry import learner_named
-
     if isinstance(thing, str):
         return learner_named(thing)()
     if isinstance(thing, type) and hasattr(thing, "fit"):
@@ -287,14 +247,13 @@ def as_learner(thing: Any) -> Any:
     if callable(thing):
         return FromFunction(thing)
     raise ContextwiseError(
-        f"{thing!r} is no learner; give one, its name, or a function from data to a model"
+        f"{thing!r} is not a learner; pass a learner, its name, or a function from data to a model"
     )
 
 
 def fresh(learner: Any, parameters: Mapping[str, Any] | None = None) -> Any:
-    """A learner with the same parameters, some of them changed, that has not learned."""
-    own = learner.get_params(deep=False) | dict(parameters or {})
-    return type(learner)(**own)
+    """Return an unfitted copy of a learner, with some parameters changed."""
+    return type(learner)(**{**learner.get_params(deep=False), **(parameters or {})})
 
 
 def refit_l1(
@@ -305,29 +264,31 @@ def refit_l1(
     l2: float = 0.0,
     show_progress: bool | Progress = False,
 ) -> LogLinear:
-    """The model with new weights, by L1-penalised pseudo-likelihood, without those of weight 0.
+    """Fit weights by penalised pseudo-likelihood and drop features of weight 0.
 
-    Parameters
-    ----------
-    model : Structure, or LogLinear whose weights are ignored
-    data : Data
-        Over the domain of the model.
-    l1, l2 : float
-        The penalties l1 · Σ|w| and l2/2 · Σw² on the total over the rows.
-    show_progress : bool or function
-        A line on standard error, or a function of (iterations, at most).
+    The penalties l1 · Σ|w| and l2/2 · Σw² are on the total over the rows.
 
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> from contextwise.data.rows import as_data
     >>> rows = as_data([[0, 0], [1, 1]] * 30)
     >>> model = Structure(rows.domain, ["v0=1 & v1=1", "v0=1"])
     >>> len(refit_l1(model, rows, 1.0))
     2
     """
     structure = as_structure(model)
-    found = fit_weights(
+    fitted = fit_weights(
         by_position(structure), data.rows, l1=l1, l2=l2, show_progress=show_progress
     )
-    return LogLinear(structure, found.weights).without_zero_weights()
+    return LogLinear(structure, fitted.weights).without_zero_weights()
+
+
+def check_prior(prior: float) -> float:
+    """Return the prior, or raise unless 0 < prior < inf; 0 would make unseen rows impossible."""
+    if not 0 < prior < float("inf"):
+        raise DomainError(f"prior must be > 0 (a number of rows), got {prior}")
+    return prior
+
+
+def threads_of(n_jobs: int) -> int:
+    """Return the number of threads; -1 means all cores."""
+    if n_jobs < 1 and n_jobs != -1:
+        raise ContextwiseError(f"n_jobs must be >= 1, or -1 for all cores, got {n_jobs}")
+    return n_jobs if n_jobs > 0 else os.cpu_count() or 1

@@ -1,28 +1,27 @@
-"""Learners that need nothing but counts of one and two variables: independence, and trees of pairs.
+"""ChowLiu: the tree of pairs with the largest likelihood; Independent: no interactions.
 
-**Chow and Liu.** Among all trees over the variables, the one with the largest total mutual
-information is the one of the largest likelihood. With counts n and a prior of α rows in all, spread
-evenly, ::
+Among all trees over the variables, the one with the largest total mutual information has the
+largest likelihood. With counts n and a prior of α rows spread evenly, ::
 
     P_ij = (n_ij + α/(K_i K_j)) / (N + α)        P_i = (n_i + α/K_i) / (N + α)
 
-the weights of the pairs are the mutual informations of P, and the tree is a maximum spanning tree,
-found by Prim's method from variable 0 (ties: the variable that comes first, on the edge that was
-found first). The model is a product of P of the root and P of each variable given its parent: the
-table of the root, and one table per edge. Every tree spans all variables, however weak its edges
-are; without rows there is nothing to choose an edge by, and the tree has none.
+the weights of the pairs are the mutual informations of P. Prim's method finds a maximum spanning
+tree from variable 0 (ties: the variable that comes first, on the edge that was found first). The
+model is the product of P of the root and P of each variable given its parent: the table of the
+root, and one table per edge. A tree spans all variables, even by weak edges; without rows it has no
+edges.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from contextwise.data.rows import Data
-from contextwise.errors import DomainError
-from contextwise.learning.base import Learner
+from contextwise.learning.base import Learner, check_prior
 from contextwise.models.factors import Factor, log_linear
 from contextwise.models.structure import LogLinear
 
@@ -30,18 +29,19 @@ FloatArray = npt.NDArray[np.float64]
 Edge = tuple[int, int]
 
 CELLS = 2**24
-"""How many cells of pairwise tables are held at once."""
+"""The most cells of pairwise tables held at once."""
 EXACT = 2**24
-"""Up to so many rows, 32-bit floats count exactly."""
+"""Below this number of rows, 32-bit floats count exactly."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Independent(Learner):
-    """No interactions: every variable by itself, the baseline of every comparison.
+    """No interactions; the baseline of every comparison.
 
     Parameters
     ----------
     prior : float
-        How many rows the prior counts, spread evenly over the states of a variable.
+        Weight of the prior, in rows, spread evenly over the states of a variable.
 
     Examples
     --------
@@ -49,24 +49,22 @@ class Independent(Learner):
     LogLinear(2 variables, 4 features: -0.470004 v0=0; -0.980829 v0=1; -0.980829 v1=0; ...)
     """
 
-    name = "independent"
-
-    def __init__(self, *, prior: float = 1.0) -> None:
-        self.prior = prior
+    prior: float = 1.0
 
     def learn(self, data: Data) -> LogLinear:
-        """One table per variable."""
+        """Return one table per variable."""
         logs = log_marginals(data, check_prior(self.prior))
-        return log_linear(data.domain, [Factor((v,), own) for v, own in enumerate(logs)])
+        return log_linear(data.domain, [Factor((v,), log) for v, log in enumerate(logs)])
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ChowLiu(Learner):
     """The tree of pairs with the largest likelihood, by mutual information (Chow and Liu).
 
     Parameters
     ----------
     prior : float
-        How many rows the prior counts, spread evenly over the cells of a table.
+        Weight of the prior, in rows, spread evenly over the cells of a table.
 
     Attributes
     ----------
@@ -80,36 +78,26 @@ class ChowLiu(Learner):
     [(0, 1), (0, 2)]
     """
 
-    name = "chow-liu"
-
-    def __init__(self, *, prior: float = 1.0) -> None:
-        self.prior = prior
+    prior: float = 1.0
 
     def learn(self, data: Data) -> LogLinear:
-        """The tables of the root and of the edges."""
+        """Return the tables of the root and of the edges."""
         prior = check_prior(self.prior)
         self.edges_ = spanning_tree(mutual_information(data, prior)) if len(data) else []
         logs = log_marginals(data, prior)
-        child = {child for _, child in self.edges_}
-        roots = [Factor((v,), own) for v, own in enumerate(logs) if v not in child]
+        children = {child for _, child in self.edges_}
+        roots = [Factor((v,), log) for v, log in enumerate(logs) if v not in children]
         factors = [_conditional(data, edge, prior, logs[edge[0]]) for edge in self.edges_]
         return log_linear(data.domain, [*roots, *factors])
 
 
-def check_prior(prior: float) -> float:
-    """The prior, if it is a number of rows above 0 (0 makes the unseen impossible)."""
-    if not 0 < prior < np.inf:
-        raise DomainError(f"prior is a number of rows above 0, not {prior}")
-    return prior
-
-
 def log_marginals(data: Data, prior: float) -> list[FloatArray]:
-    """The log of the smoothed share of each state, for each variable."""
+    """Return the log of the smoothed share of each state, for each variable."""
     return [np.log((n + prior / len(n)) / (len(data) + prior)) for n in data.counts()]
 
 
 def _conditional(data: Data, edge: Edge, prior: float, parent_logs: FloatArray) -> Factor:
-    """The log of P(child | parent) as a table over both."""
+    """Return log P(child | parent) as a table over both."""
     parent, child = edge
     shape = data.domain.cardinalities[parent], data.domain.cardinalities[child]
     cells = data.rows[:, parent] * shape[1] + data.rows[:, child]
@@ -119,19 +107,11 @@ def _conditional(data: Data, edge: Edge, prior: float, parent_logs: FloatArray) 
 
 
 def mutual_information(data: Data, prior: float = 1.0) -> FloatArray:
-    """The smoothed mutual information of each two variables, in nats; its diagonal means nothing.
+    """Return the smoothed mutual information of each pair, in nats; ignore the diagonal.
 
     All pairwise counts are one product of a 0/1 matrix (a column per state) with its transpose,
-    in blocks of variables. Cost: rows times the square of the number of states, over all variables.
+    in blocks of variables. Cost: rows times the square of the number of states.
 
-    Parameters
-    ----------
-    data : Data
-    prior : float
-        How many rows the prior counts, spread evenly over the cells of a table.
-
-    Examples
-    --------
     >>> from contextwise.data.rows import as_data
     >>> round(float(mutual_information(as_data([[0, 0], [1, 1]]))[0, 1]), 4)
     0.2426
@@ -142,7 +122,7 @@ def mutual_information(data: Data, prior: float = 1.0) -> FloatArray:
     states = _indicators(data, starts)
     marginal = np.concatenate([np.zeros(0), *log_marginals(data, prior)])
     per_state = prior / np.repeat(cards, cards)
-    found = np.zeros((len(cards), len(cards)))
+    information = np.zeros((len(cards), len(cards)))
     for first, last in _blocks(starts):
         a, b = starts[first], starts[last]
         joint = (states[:, a:b].T @ states).astype(np.float64)
@@ -150,12 +130,12 @@ def mutual_information(data: Data, prior: float = 1.0) -> FloatArray:
         joint = (joint + spread) / total
         joint *= np.log(joint) - marginal[a:b, None] - marginal
         by_column = np.add.reduceat(joint, starts[:-1], axis=1)
-        found[first:last] = np.add.reduceat(by_column, starts[first:last] - a, axis=0)
-    return found
+        information[first:last] = np.add.reduceat(by_column, starts[first:last] - a, axis=0)
+    return information
 
 
 def _indicators(data: Data, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.floating]:
-    """Whether each row has each state: shape (rows, states of all variables)."""
+    """Return which states each row has: shape (rows, states of all variables)."""
     kind = np.float32 if len(data) < EXACT else np.float64
     states = np.zeros((len(data), int(starts[-1])), dtype=kind)
     np.put_along_axis(states, data.rows + starts[:-1], 1, axis=1)
@@ -163,7 +143,7 @@ def _indicators(data: Data, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.flo
 
 
 def _blocks(starts: npt.NDArray[np.int64]) -> Iterator[Edge]:
-    """Ranges of variables whose tables with all others are few enough to be held at once."""
+    """Yield ranges of variables whose tables with all others fit into `CELLS`."""
     first, most = 0, max(1, CELLS // max(1, int(starts[-1])))
     for last in range(1, len(starts)):
         if last + 1 == len(starts) or starts[last + 1] - starts[first] > most:
@@ -172,7 +152,7 @@ def _blocks(starts: npt.NDArray[np.int64]) -> Iterator[Edge]:
 
 
 def spanning_tree(weights: FloatArray) -> list[Edge]:
-    """A spanning tree of the largest weight, by Prim's method from node 0: (parent, child) edges.
+    """Return the (parent, child) edges of a maximum spanning tree, by Prim's method from node 0.
 
     >>> spanning_tree(np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]]))
     [(0, 2), (2, 1)]

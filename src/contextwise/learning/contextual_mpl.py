@@ -1,24 +1,22 @@
-"""Graphs whose edges vanish in contexts, by marginal pseudo-likelihood: `ContextualMPL`.
+"""ContextualMPL: a graph whose edges vanish in contexts, by marginal pseudo-likelihood.
 
-An edge i–j of a graph may vanish in a context of the common neighbours of i and j. There the value
-of i does not matter for j: configurations of the blanket of j that agree with the context and
-differ in i alone are one **class**, and so are those of i that differ in j alone. The score of a
-variable is that of `contextwise.learning.mpl` over classes: fewer classes, fewer
-parameters. A context is worth having if the sum of the scores of i and j rises.
+Pensar, Nyman and Corander (2017), "Structure learning of contextual Markov networks using marginal
+pseudo-likelihood". An edge i–j may vanish in a context of the common neighbours of i and j. There
+the value of i does not matter for j: configurations of the blanket of j that agree with the context
+and differ in i alone form one **class**, and likewise for i. The score of a variable is the score
+of `contextwise.learning.mpl` over classes. Fewer classes have fewer parameters. A context is added
+if the sum of the scores of i and j rises.
 
-`ContextualMPL` (Pensar, Nyman and Corander 2017, "Structure learning of contextual Markov networks
-using marginal pseudo-likelihood"): the graph is that of `MPL`; then contexts are added one by one,
-each a configuration of all common neighbours, always the one that raises the score most. Prior: all
-sets of contexts are equally likely.
+The search starts from the graph of `MPL` and adds contexts one by one, always the best. Each
+context is a configuration of all common neighbours, and all sets of contexts have the same prior
+probability. `contextwise.learning.edge_trees` decides about many configurations together.
 
-`contextwise.learning.edge_trees` decides about many configurations together.
-
-**Features.** An edge that never vanishes is a table of its two variables. One that vanishes is
-cells of that table with the literals of each cube where it is there. Such a feature also makes the
-context's variables depend on both ends and on each other, there; cells that make a pair depend
-where its edge is absent are left out. Where no cell is left, all are taken, unless this adds more
-dependencies, over the distinct rows, than the contexts of the edge save; then the edge is written
-without them. `added_` of the learners counts what features add, over the distinct rows.
+**Features.** An edge that never vanishes is a table of its two variables. For any other edge, the
+features are the cells of that table, combined with the literals of each cube where the edge is
+present. Such a feature also makes the context's variables depend on both ends and on each other, so
+cells that make a pair depend where its edge is absent are left out. If no cell remains, all are
+taken, unless this adds more dependencies over the distinct rows than the contexts of the edge save;
+then the edge is written without contexts. `added_` counts the added dependencies.
 """
 
 from __future__ import annotations
@@ -32,10 +30,9 @@ import numpy as np
 
 from contextwise.comparison.compare import compare
 from contextwise.data.rows import Data, by_position
-from contextwise.learning.base import Learner
-from contextwise.learning.chow_liu import check_prior
-from contextwise.learning.independence_test import BoolArray, Table, pairs_of, table_of
-from contextwise.learning.mpl import LEAST, Classes, best_graph
+from contextwise.learning.base import Learner, check_prior
+from contextwise.learning.mpl import LEAST, best_graph, class_scores
+from contextwise.learning.table import BoolArray, FloatArray, Table, pairs_of
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray, PairIndex
 from contextwise.models.literals import features_of
@@ -43,15 +40,15 @@ from contextwise.models.structure import Structure
 from contextwise.support.progress import Progress, progress_of
 
 Context = dict[int, list[int]]
-"""For each variable it tests, the values it allows."""
+"""The allowed values of each variable it restricts."""
 
 CONFIGURATIONS = 2**12
-"""An edge gets contexts only while the blankets of its ends have no more configurations."""
+"""An edge gets contexts only if the blankets of its ends have at most this many configurations."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """Where an edge is, and where it is not: contexts that are disjoint and cover everything."""
+    """Disjoint contexts that cover everything: where an edge is present, and where it is absent."""
 
     present: list[Context]
     absent: list[Context]
@@ -61,7 +58,7 @@ EVERYWHERE, NOWHERE = Edge([{}], []), Edge([], [{}])
 
 
 class EdgeContexts(Learner):
-    """What learners of edges with contexts share: from edges to features, and what that adds."""
+    """Base class of learners of edges with contexts."""
 
     prior: float
     show_progress: bool | Progress
@@ -70,36 +67,37 @@ class EdgeContexts(Learner):
 
     def learn(self, data: Data) -> Structure:
         """Find the edges and their contexts, and make features of them."""
-        self.table_ = table_of(data)
+        self.table_ = Table.of(data)
         graph, _ = best_graph(self.table_, check_prior(self.prior), self.show_progress)
         self.edges_ = self.find_edges(self.table_, graph)
         return from_edge_contexts(data.domain, self.edges_, self.table_.rows)
 
     def find_edges(self, table: Table, graph: BoolArray) -> dict[PairIndex, Edge]:
-        """The edges with their contexts, from those of a graph: what a subclass writes."""
+        """Return the edges with their contexts, starting from a graph; subclasses implement it."""
         raise NotImplementedError
 
     @property
     def added_(self) -> int:
-        """How many dependencies the features add to those of the edges, over the distinct rows."""
+        """Number of dependencies the features add to the edges, over the distinct rows."""
         plain, rows = by_position(self._learned("structure_")), self.table_.rows
         claimed = compare(plain, Structure(plain.domain), data=rows).fn
-        own = sum(int(_holds(rows, c).sum()) for e in self.edges_.values() for c in e.present)
-        return int(claimed) - own
+        present = (context for edge in self.edges_.values() for context in edge.present)
+        return int(claimed) - sum(int(_holds(rows, context).sum()) for context in present)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ContextualMPL(EdgeContexts):
     """A graph by marginal pseudo-likelihood, then contexts in which edges vanish (Pensar et al.).
 
-    Every set of contexts is equally likely beforehand; a context is a configuration of all common
-    neighbours of an edge.
+    A context is a configuration of all common neighbours of an edge. All sets of contexts have the
+    same prior probability.
 
     Parameters
     ----------
     prior : float
-        How many rows the prior counts per variable, spread evenly over all cells of its table.
+        Weight of the prior per variable, in rows, spread evenly over all cells of its table.
     show_progress : bool or function
-        A line on standard error, or a function of (done, in all) of each part in turn.
+        Show a progress bar on standard error, or call a function of (done, total) for each phase.
 
     Attributes
     ----------
@@ -108,7 +106,7 @@ class ContextualMPL(EdgeContexts):
     table_ : Table
         The distinct rows.
     added_ : int
-        In how many (row, pair) the features make a pair depend whose edge is absent there.
+        Number of (row, pair) where the features claim a dependency whose edge is absent.
 
     Examples
     --------
@@ -116,73 +114,62 @@ class ContextualMPL(EdgeContexts):
 
     >>> ones = [[1, b, c] for b in (0, 1, 1, 1) for c in (0, 1, 1, 1)]
     >>> rows = [[0, 0, 0], [0, 1, 1]] * 80 + ones * 10
-    >>> found = ContextualMPL().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
-    >>> found.restrict("A=0").pairs(), found.restrict("A=1").pairs()
+    >>> learned = ContextualMPL().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
+    >>> learned.restrict("A=0").pairs(), learned.restrict("A=1").pairs()
     ([('B', 'C')], [])
     """
 
-    name = "contextual-mpl"
-
-    def __init__(self, *, prior: float = 1.0, show_progress: bool | Progress = False) -> None:
-        self.prior = prior
-        self.show_progress = show_progress
+    prior: float = 1.0
+    show_progress: bool | Progress = False
 
     def find_edges(self, table: Table, graph: BoolArray) -> dict[PairIndex, Edge]:
-        """Add contexts to the edges of the graph, the best one first."""
-        nodes = _node_classes(table, graph, self.prior)
+        """Add contexts to the edges of the graph, the best first."""
+        blankets = [np.flatnonzero(row).tolist() for row in graph]
+        small = [configurations_of(table, blanket) <= CONFIGURATIONS for blanket in blankets]
+        nodes = [
+            Classes(table, v, blankets[v] if small[v] else [], self.prior)
+            for v in range(len(graph))
+        ]
         pairs = [(a, b) for a, b in np.argwhere(np.triu(graph)).tolist()]
-        left = {pair: _configurations(table, graph, pair) for pair in pairs}
+        common = {(a, b): np.flatnonzero(graph[a] & graph[b]).tolist() for a, b in pairs}
+        left = {
+            (a, b): _configurations(table, common[a, b]) if small[a] and small[b] else []
+            for a, b in pairs
+        }
         absent: dict[PairIndex, list[Context]] = {pair: [] for pair in pairs}
         total = sum(map(len, left.values()))
         gains = {pair: _gains(nodes, pair, left[pair]) for pair in pairs}
         with progress_of(self.show_progress, "finding contexts") as progress:
-            while True:
-                pair = max(pairs, key=lambda p: max(gains[p], default=0.0), default=None)
-                if pair is None or max(gains[pair], default=0.0) <= LEAST:
+            while pairs:
+                pair = max(pairs, key=lambda p: max(gains[p], default=0.0))
+                if max(gains[pair], default=0.0) <= LEAST:
                     break
                 context = left[pair].pop(int(np.argmax(gains[pair])))
                 absent[pair].append(context)
                 for v, other in (pair, pair[::-1]):
                     nodes[v].merge(nodes[v].lines(other, context))
-                near = [p for p in pairs if set(p) & set(pair)]
-                gains |= {p: _gains(nodes, p, left[p]) for p in near}
+                gains |= {p: _gains(nodes, p, left[p]) for p in pairs if set(p) & set(pair)}
                 if progress:
                     progress(sum(map(len, absent.values())), total)
         for pair in pairs:
-            absent[pair] += (own for own in left[pair] if _vanishes(nodes, pair, own))
-        return {pair: _edge(table, graph, pair, absent[pair]) for pair in pairs}
-
-
-def _node_classes(table: Table, graph: BoolArray, prior: float) -> list[Classes]:
-    """The classes of each variable, one per configuration of its neighbours."""
-    blankets = [np.flatnonzero(own).tolist() for own in graph]
-    small = [b if configurations_of(table, b) <= CONFIGURATIONS else [] for b in blankets]
-    return [Classes(table, v, blanket, prior) for v, blanket in enumerate(small)]
+            absent[pair] += (context for context in left[pair] if _vanishes(nodes, pair, context))
+        return {pair: _edge(table, common[pair], absent[pair]) for pair in pairs}
 
 
 def configurations_of(table: Table, variables: Sequence[int]) -> int:
-    """How many configurations some variables have."""
+    """Return the number of configurations of some variables."""
     return prod(table.cardinalities[v] for v in variables)
 
 
-def _common(graph: BoolArray, pair: PairIndex) -> list[int]:
-    return np.flatnonzero(graph[pair[0]] & graph[pair[1]]).tolist()
-
-
-def _configurations(table: Table, graph: BoolArray, pair: PairIndex) -> list[Context]:
-    """The configurations of the common neighbours, if there are any and not too many."""
-    common = _common(graph, pair)
-    blankets = [np.flatnonzero(graph[v]).tolist() for v in pair]
-    if not common or any(
-        configurations_of(table, blanket) > CONFIGURATIONS for blanket in blankets
-    ):
+def _configurations(table: Table, common: Sequence[int]) -> list[Context]:
+    if not common:
         return []
     values = product(*(range(table.cardinalities[v]) for v in common))
-    return [{v: [k] for v, k in zip(common, own, strict=True)} for own in values]
+    return [{v: [k] for v, k in zip(common, codes, strict=True)} for codes in values]
 
 
 def _gains(nodes: Sequence[Classes], pair: PairIndex, contexts: Sequence[Context]) -> list[float]:
-    """By how much the two scores rise together if the edge vanishes in each context."""
+    """Return how much both scores rise together if the edge vanishes in each context."""
     return [
         sum(nodes[v].gain(nodes[v].lines(other, context)) for v, other in (pair, pair[::-1]))
         for context in contexts
@@ -190,36 +177,35 @@ def _gains(nodes: Sequence[Classes], pair: PairIndex, contexts: Sequence[Context
 
 
 def _vanishes(nodes: Sequence[Classes], pair: PairIndex, context: Context) -> bool:
-    """Whether the classes say already that an edge is absent: contexts of others can imply it."""
+    """Return whether the classes already make an edge absent; contexts of others can imply it."""
     return all(
         (lines == lines[:, :1]).all()
         for lines in (nodes[v].lines(other, context) for v, other in (pair, pair[::-1]))
     )
 
 
-def _edge(table: Table, graph: BoolArray, pair: PairIndex, absent: Sequence[Context]) -> Edge:
-    """The edge that is absent in these configurations of the common neighbours, as few cubes."""
-    common = _common(graph, pair)
+def _edge(table: Table, common: Sequence[int], absent: Sequence[Context]) -> Edge:
+    """Return the edge that is absent in these configurations of the common neighbours."""
     if not absent:
         return EVERYWHERE
     present = np.ones([table.cardinalities[v] for v in common], dtype=bool)
     for context in absent:
         present[tuple(context[v][0] for v in common)] = False
     everything = {v: list(range(table.cardinalities[v])) for v in common}
-    found = Edge([], [])
-    for context, there in _cubes(present, common, everything):
-        (found.present if there else found.absent).append(context)
-    return found
+    edge = Edge([], [])
+    for context, is_present in _cubes(present, common, everything):
+        (edge.present if is_present else edge.absent).append(context)
+    return edge
 
 
 def _cubes(
     where: BoolArray, axes: Sequence[int], inside: Context
 ) -> Iterator[tuple[Context, bool]]:
-    """Disjoint contexts in which all cells are equal, by splits that leave few exceptions."""
+    """Yield disjoint contexts of equal cells, by splits that leave few exceptions."""
     part = where[np.ix_(*(np.array(inside[v]) for v in axes))]
     if part.all() or not part.any():
         full = dict(zip(axes, where.shape, strict=True))
-        yield {v: own for v, own in inside.items() if len(own) < full[v]}, bool(part.all())
+        yield {v: k for v, k in inside.items() if len(k) < full[v]}, bool(part.all())
         return
     splits = [(v, _slices(part, axis, inside[v])) for axis, v in enumerate(axes)]
     v, slices = min((s for s in splits if len(s[1]) > 1), key=lambda s: _exceptions(s[1]))
@@ -228,17 +214,104 @@ def _cubes(
 
 
 def _slices(part: BoolArray, axis: int, values: Sequence[int]) -> list[tuple[list[int], BoolArray]]:
-    """The values of one axis, those with equal slices together, and the slice."""
-    found: dict[bytes, tuple[list[int], BoolArray]] = {}
+    """Group the values of one axis by their slices."""
+    groups: dict[bytes, tuple[list[int], BoolArray]] = {}
     for place, value in enumerate(values):
-        own = np.asarray(part.take(place, axis=axis))
-        found.setdefault(own.tobytes(), ([], own))[0].append(value)
-    return list(found.values())
+        cells = np.asarray(part.take(place, axis=axis))
+        groups.setdefault(cells.tobytes(), ([], cells))[0].append(value)
+    return list(groups.values())
 
 
 def _exceptions(slices: Sequence[tuple[list[int], BoolArray]]) -> int:
-    """How many cells differ from most of their slice."""
-    return sum(len(v) * min(int(own.sum()), int((~own).sum())) for v, own in slices)
+    """Count the cells that differ from the majority of their slice."""
+    return sum(len(v) * min(int(cells.sum()), int((~cells).sum())) for v, cells in slices)
+
+
+# -- classes of configurations ---------------------------------------------------------------------
+
+
+class Classes:
+    """The configurations of a blanket in classes, with the counts of the target in each."""
+
+    def __init__(self, table: Table, target: int, blanket: Sequence[int], prior: float) -> None:
+        self.blanket = tuple(blanket)
+        shape = [table.cardinalities[v] for v in blanket]
+        size, values = prod(shape), table.cardinalities[target]
+        codes = np.zeros(len(table.rows), dtype=np.int64)
+        for v in blanket:
+            codes = codes * table.cardinalities[v] + table.rows[:, v]
+        cells = np.bincount(codes * values + table.rows[:, target], table.counts, size * values)
+        self.labels: IntArray = np.arange(size).reshape(shape)
+        self.counts: FloatArray = cells.reshape(size, values).astype(np.float64)
+        self.weights = np.full(size, prior / size)
+        self.scores = class_scores(self.counts, self.weights)
+
+    def lines(self, other: int, context: dict[int, list[int]]) -> IntArray:
+        """Return the classes that differ only in one variable, inside a context.
+
+        The shape is (lines, values of that variable). Variables of the context that are not in the
+        blanket are ignored.
+        """
+        labels = self.labels
+        for axis, v in enumerate(self.blanket):
+            if v in context:
+                labels = labels.take(context[v], axis=axis)
+        moved = np.moveaxis(labels, self.blanket.index(other), -1)
+        return np.asarray(moved.reshape(-1, moved.shape[-1]))
+
+    def gain(self, lines: IntArray) -> float:
+        """Return how much the score rises if the classes of each line are merged."""
+        members, groups = _joined(lines)
+        if not len(members):
+            return 0.0
+        counts, weights = self._sums(members, groups)
+        return float(class_scores(counts, weights).sum() - self.scores[members].sum())
+
+    def merge(self, lines: IntArray) -> None:
+        """Merge the classes of each line."""
+        members, groups = _joined(lines)
+        if not len(members):
+            return
+        counts, weights = self._sums(members, groups)
+        firsts = members[np.unique(groups, return_index=True)[1]]
+        to = np.arange(len(self.weights))
+        to[members] = firsts[groups]
+        self.labels = to[self.labels]
+        self.counts[members], self.weights[members], self.scores[members] = 0.0, 0.0, 0.0
+        self.counts[firsts], self.weights[firsts] = counts, weights
+        self.scores[firsts] = class_scores(counts, weights)
+
+    def total(self) -> float:
+        """Return the score of the target given the classes."""
+        return float(self.scores.sum())
+
+    def _sums(self, members: IntArray, groups: IntArray) -> tuple[FloatArray, FloatArray]:
+        count = int(groups.max()) + 1
+        counts = np.zeros((count, self.counts.shape[1]))
+        np.add.at(counts, groups, self.counts[members])
+        weights = np.bincount(groups, self.weights[members], count)
+        return counts, weights.astype(np.float64)
+
+
+def _joined(lines: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the labels that lines connect with others, and the group of each."""
+    parent: dict[int, int] = {}
+
+    def root(label: int) -> int:
+        while parent.setdefault(label, label) != label:
+            parent[label] = label = parent[parent[label]]
+        return label
+
+    for line in lines.tolist():
+        first = root(line[0])
+        for label in line[1:]:
+            parent[root(label)] = first
+    roots = {label: root(label) for label in parent}
+    members = np.array(sorted(roots), dtype=np.int64)
+    top = np.array([roots[label] for label in members.tolist()], dtype=np.int64)
+    _, groups, sizes = np.unique(top, return_inverse=True, return_counts=True)
+    joined = sizes[groups] > 1
+    return members[joined], np.unique(groups[joined], return_inverse=True)[1]
 
 
 # -- from edges to features ------------------------------------------------------------------------
@@ -247,21 +320,14 @@ def _exceptions(slices: Sequence[tuple[list[int], BoolArray]]) -> int:
 def from_edge_contexts(
     domain: Domain, edges: Mapping[PairIndex, Edge], rows: IntArray
 ) -> Structure:
-    """The cells of each edge, where it is present; variables without an edge have their own.
+    """Return the features of edges, and of the variables without edges.
 
-    Parameters
-    ----------
-    domain : Domain
-    edges : mapping from pairs of positions to Edge
-    rows : int array
-        Over these rows it is counted whether the contexts of an edge add less than they save.
+    Rows decide whether the contexts of an edge add fewer dependencies than they save.
 
-    Examples
-    --------
     >>> edges = {(0, 1): Edge([{2: [0]}], [{2: [1]}]), (0, 2): EVERYWHERE, (1, 2): EVERYWHERE}
     >>> rows = np.array([[0, 0, 0], [0, 0, 1]])
-    >>> found = from_edge_contexts(Domain({"A": 2, "B": 2, "C": 2}), edges, rows)
-    >>> found.restrict("C=0").pairs(), found.restrict("C=1").pairs()
+    >>> structure = from_edge_contexts(Domain({"A": 2, "B": 2, "C": 2}), edges, rows)
+    >>> structure.restrict("C=0").pairs(), structure.restrict("C=1").pairs()
     ([('A', 'B')], [])
     """
     joined = {v for pair in edges for v in pair}
@@ -273,13 +339,16 @@ def from_edge_contexts(
     ]
     for pair in edges:
         features += _edge_features(domain.cardinalities, pair, edges, rows)
-    return Structure(domain, features_of(domain, map(_literals, features)))
+    literals = (
+        [(v, sum(1 << k for k in values)) for v, values in feature.items()] for feature in features
+    )
+    return Structure(domain, features_of(domain, literals))
 
 
 def _edge_features(
     cards: Sequence[int], pair: PairIndex, edges: Mapping[PairIndex, Edge], rows: IntArray
 ) -> list[Context]:
-    """The features of an edge: with its contexts, or without if that adds fewer dependencies."""
+    """Return the features of an edge, without its contexts if those add too many dependencies."""
     saved = sum(int(_holds(rows, context).sum()) for context in edges[pair].absent)
     features: list[Context] = []
     added = 0
@@ -295,16 +364,7 @@ def _edge_features(
 def possible_cells(
     cards: Sequence[int], pair: PairIndex, context: Context, edges: Mapping[PairIndex, Edge]
 ) -> Iterator[Context]:
-    """The features of an edge in a context that make no pair depend where it is absent.
-
-    Parameters
-    ----------
-    cards : sequence of int
-        How many values each variable has.
-    pair : the ends of the edge
-    context : where it is present
-    edges : mapping from pairs of positions to Edge
-    """
+    """Yield the features of an edge in a context that claim no dependency where it is absent."""
     others = [two for two in pairs_of({*pair, *context}) if two != pair]
     absent = [(two, where) for two in others for where in edges.get(two, NOWHERE).absent]
     for cell in _cells(cards, pair):
@@ -318,35 +378,31 @@ def _cells(cards: Sequence[int], pair: PairIndex) -> Iterator[Context]:
     return ({a: [k], b: [m]} for k in range(cards[a]) for m in range(cards[b]))
 
 
-def _meet(one: Context, other: Context, but: PairIndex) -> bool:
-    """Whether two contexts can hold together, whatever the values of a pair."""
+def _meet(first: Context, second: Context, ignored: PairIndex) -> bool:
+    """Return whether two contexts can hold together, ignoring the variables of a pair."""
     return all(
-        not set(values).isdisjoint(other[v])
-        for v, values in one.items()
-        if v in other and v not in but
+        not set(values).isdisjoint(second[v])
+        for v, values in first.items()
+        if v in second and v not in ignored
     )
 
 
 def _added(
     pair: PairIndex, context: Context, edges: Mapping[PairIndex, Edge], rows: IntArray
 ) -> int:
-    """How many dependencies all features of an edge in a context add, over rows."""
+    """Count the dependencies that all features of an edge in a context add, over rows."""
     added = 0
     for two in pairs_of({*pair, *context}):
         if two != pair:
-            reached = _holds(rows, {v: own for v, own in context.items() if v not in two})
+            reached = _holds(rows, {v: k for v, k in context.items() if v not in two})
             absent = edges.get(two, NOWHERE).absent
             added += sum(int((reached & _holds(rows, other)).sum()) for other in absent)
     return added
 
 
-def _literals(context: Context) -> list[tuple[int, int]]:
-    return [(v, sum(1 << k for k in values)) for v, values in context.items()]
-
-
 def _holds(rows: IntArray, context: Context) -> BoolArray:
-    """In which rows a context holds."""
-    found = np.ones(len(rows), dtype=bool)
+    """Return in which rows a context holds."""
+    holds = np.ones(len(rows), dtype=bool)
     for v, values in context.items():
-        found &= np.isin(rows[:, v], values)
-    return found
+        holds &= np.isin(rows[:, v], values)
+    return holds

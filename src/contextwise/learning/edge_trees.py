@@ -1,27 +1,26 @@
-"""`EdgeTrees`: for each edge a decision tree that says in which contexts it is there.
+"""EdgeTrees: for each edge a decision tree of the contexts in which it is present.
 
-`contextwise.learning.contextual_mpl` says what a context of an edge is and how it is scored. There
-each configuration of the common neighbours is judged by itself. Here each edge has a small tree of
-tests over its common neighbours, and a leaf says whether the edge is present: all rows under a leaf
-speak with one voice, which needs far fewer of them. A test compares a variable with one value
-(v = k against the rest).
+`contextwise.learning.contextual_mpl` defines contexts of edges and their scores, and judges each
+configuration of the common neighbours by itself. Here each edge has a small tree of tests over its
+common neighbours, and a leaf is present or absent. All rows under a leaf decide together, which
+needs far fewer rows. A test compares a variable with one value (v = k against the rest).
 
-**Prior.** A node of a tree is a leaf or a test, with probability 1/2 each. A leaf says present or
+**Prior.** A node of a tree is a leaf or a test, with probability 1/2 each. A leaf is present or
 absent, with probability 1/2 each; a test is any of the T that are left, with probability 1/T. So no
-edge and an edge in all contexts are equally likely, and a first test costs ln 8T. Trees of
+edge and an edge in all contexts have the same probability, and a first test costs ln 8T. Trees of
 different pairs are independent.
 
-**Search.** It starts with the graph of `MPL`. For each pair, joined or not, the best tree of up to
-``depth`` tests on a path is sought while all others stay as they are; the change of the largest
-gain is made, and pairs that share a variable with it are looked at again, until no change raises
-the score. So edges come and go as well, and an edge that is there in some contexts only is found
-even if it is too weak to be an edge everywhere.
+**Search.** It starts with the graph of `MPL`. For each pair, joined or not, it finds the best tree
+of up to ``depth`` tests on a path, with all other trees fixed. It makes the change with the largest
+gain and looks again at the pairs that share a variable with it, until no change raises the score.
+So edges come and go, and an edge that is present in some contexts only is found even if it is too
+weak to be an edge everywhere.
 
-**Only what features can say.** An edge i–j that is present where C=0 has features of i, j and C, so
-C depends on both there. A tree is possible only if every context where some edge is present keeps a
-feature that makes no pair depend where that pair is absent. So the features say exactly what the
-trees say. (And rightly so: an interaction of i and j that depends on C is an interaction of all
-three.) Greater gains come first and rule out what contradicts them.
+**Restriction.** An edge i–j that is present where C=0 has features of i, j and C, so C depends on
+both there. A tree is possible only if every context where some edge is present keeps a feature that
+makes no pair depend where that pair is absent. So the features claim exactly what the trees do.
+(An interaction of i and j that depends on C is an interaction of all three.) Larger gains come
+first and exclude what contradicts them.
 """
 
 from __future__ import annotations
@@ -37,36 +36,38 @@ from contextwise.learning.contextual_mpl import (
     CONFIGURATIONS,
     EVERYWHERE,
     NOWHERE,
+    Classes,
     Context,
     Edge,
     EdgeContexts,
     configurations_of,
     possible_cells,
 )
-from contextwise.learning.independence_test import BoolArray, Table, pairs_of
-from contextwise.learning.mpl import LEAST, Classes
+from contextwise.learning.mpl import LEAST
+from contextwise.learning.table import BoolArray, Table, pairs_of
 from contextwise.models.features import PairIndex
 from contextwise.support.progress import Progress, progress_of
 
 LEAF = -log(4)
-"""The log of the prior of a leaf, with what it says."""
+"""Log prior of a leaf, present or absent."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class EdgeTrees(EdgeContexts):
     """A graph whose edges have trees of contexts, by marginal pseudo-likelihood.
 
-    A tree per edge says where it is present. All rows under a leaf decide together, so contexts
-    are found from fewer rows than one by one. No edge, and an edge in every context, are equally
-    likely beforehand; every test costs as much as there are tests to choose from.
+    A tree per edge decides where it is present. All rows under a leaf decide together, so it finds
+    contexts from fewer rows than `ContextualMPL`. No edge and an edge in every context have the
+    same prior probability; a test costs more the more tests there are to choose from.
 
     Parameters
     ----------
     prior : float
-        How many rows the prior counts per variable, spread evenly over all cells of its table.
+        Weight of the prior per variable, in rows, spread evenly over all cells of its table.
     depth : int
-        How many tests a context of an edge has at most.
+        Largest number of tests in a context of an edge.
     show_progress : bool or function
-        A line on standard error, or a function of (done, in all) of each part in turn.
+        Show a progress bar on standard error, or call a function of (done, total) for each phase.
 
     Attributes
     ----------
@@ -75,7 +76,7 @@ class EdgeTrees(EdgeContexts):
     table_ : Table
         The distinct rows.
     added_ : int
-        In how many (row, pair) the features make a pair depend whose edge is absent there.
+        Number of (row, pair) where the features claim a dependency whose edge is absent.
 
     Examples
     --------
@@ -83,28 +84,19 @@ class EdgeTrees(EdgeContexts):
 
     >>> ones = [[1, b, c] for b in (0, 1, 1, 1) for c in (0, 1, 1, 1)]
     >>> rows = [[0, 0, 0], [0, 1, 1]] * 80 + ones * 10
-    >>> found = EdgeTrees().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
-    >>> found.restrict("A=0").pairs(), found.restrict("A=1").pairs()
+    >>> learned = EdgeTrees().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
+    >>> learned.restrict("A=0").pairs(), learned.restrict("A=1").pairs()
     ([('B', 'C')], [])
     """
 
-    name = "edge-trees"
-
-    def __init__(
-        self,
-        *,
-        prior: float = 1.0,
-        depth: int = 3,
-        show_progress: bool | Progress = False,
-    ) -> None:
-        self.prior = prior
-        self.depth = depth
-        self.show_progress = show_progress
+    prior: float = 1.0
+    depth: int = 3
+    show_progress: bool | Progress = False
 
     def find_edges(self, table: Table, graph: BoolArray) -> dict[PairIndex, Edge]:
         """Change the tree of one pair at a time, the best change first."""
         if self.depth < 0:
-            raise DomainError(f"depth is a number of tests from 0 up, not {self.depth}")
+            raise DomainError(f"depth must be >= 0, got {self.depth}")
         search = _Search(table, graph, self.prior, self.depth)
         pairs = pairs_of(table.varying)
         changes: dict[PairIndex, _Change] = {}
@@ -122,9 +114,9 @@ class EdgeTrees(EdgeContexts):
 def _make_best(
     search: _Search, changes: Mapping[PairIndex, _Change], made: bool
 ) -> tuple[set[PairIndex], bool]:
-    """Make the best change; which pairs are to be looked at again, and whether one was made.
+    """Make the best change; return the pairs to look at again, and whether a change was made.
 
-    A change can stand in the way of others, so at the end all pairs are looked at once more.
+    A change can block others, so at the end all pairs are looked at once more.
     """
     best = max(changes, key=lambda pair: changes[pair].gain)
     if changes[best].gain <= LEAST:
@@ -137,7 +129,7 @@ def _make_best(
 
 @dataclass(frozen=True)
 class _Tree:
-    """A tree: where its leaves say present or absent, what that gains, and the tree's prior."""
+    """The leaves of a tree, its gain in score, and its log prior."""
 
     edge: Edge
     gain: float
@@ -153,14 +145,14 @@ IMPOSSIBLE = _Tree(Edge([], []), -inf, 0.0)
 
 @dataclass(frozen=True)
 class _Change:
-    """Another tree for a pair, and by how much it is better."""
+    """Another tree for a pair, and how much it gains."""
 
     gain: float
     tree: _Tree
 
 
 class _Search:
-    """The edges as they are now, and what a change of one of them would bring."""
+    """The current edges, and the best change of each."""
 
     def __init__(self, table: Table, graph: BoolArray, prior: float, depth: int) -> None:
         self.table, self.prior, self.depth = table, prior, depth
@@ -169,25 +161,25 @@ class _Search:
         self.priors = dict.fromkeys(pairs_of(range(len(graph))), LEAF)
 
     def make(self, pair: PairIndex, tree: _Tree) -> None:
-        """Give a pair its new tree."""
+        """Replace the tree of a pair."""
         self.edges.pop(pair, None)
         if tree.edge.present:
             self.edges[pair] = tree.edge
         self.priors[pair] = tree.prior
 
     def edge(self, a: int, b: int) -> Edge:
-        """The edge of two variables; what is not joined is absent everywhere."""
+        """Return the edge of two variables, in any order."""
         return self.edges.get((min(a, b), max(a, b)), NOWHERE)
 
     def neighbours(self, variable: int) -> set[int]:
-        """The variables that have an edge to this one."""
+        """Return the variables that have an edge to this one."""
         return {v for pair in self.edges if variable in pair for v in pair} - {variable}
 
     def best_change(self, pair: PairIndex) -> _Change:
-        """The tree of the largest value, and by how much it is better than what is there."""
+        """Return the best tree of a pair, and how much better it is than the current one."""
         blankets = [sorted(self.neighbours(v) | {w}) for v, w in (pair, pair[::-1])]
         now = self.edge(*pair)
-        if any(configurations_of(self.table, own) > CONFIGURATIONS for own in blankets):
+        if any(configurations_of(self.table, b) > CONFIGURATIONS for b in blankets):
             return _Change(0.0, IMPOSSIBLE)
         ends = [
             (self.classes(v, blanket, w), w)
@@ -198,17 +190,17 @@ class _Search:
             return _Change(0.0, IMPOSSIBLE)
         return _Change(tree.value - _worth(ends, now.absent) - self.priors[pair], tree)
 
-    def classes(self, variable: int, blanket: Sequence[int], but: int) -> Classes:
-        """The classes of a variable, as if its edge to one of the blanket were everywhere."""
-        found = Classes(self.table, variable, blanket, self.prior)
+    def classes(self, variable: int, blanket: Sequence[int], other_end: int) -> Classes:
+        """Return the classes of a variable as if its edge to ``other_end`` were everywhere."""
+        classes = Classes(self.table, variable, blanket, self.prior)
         for other in blanket:
-            if other != but:
+            if other != other_end:
                 for context in self.edge(variable, other).absent:
-                    found.merge(found.lines(other, context))
-        return found
+                    classes.merge(classes.lines(other, context))
+        return classes
 
     def best_tree(self, pair: PairIndex, ends: Ends) -> _Tree:
-        """The tree of the largest value whose leaves can be said in features."""
+        """Return the best tree whose leaves features can express."""
         tests, known = self.tests(pair), dict[tuple[tuple[int, tuple[int, ...]], ...], _Tree]()
 
         def best(context: Context, depth: int) -> _Tree:
@@ -217,31 +209,32 @@ class _Search:
                 splits = list(_splits(tests, context)) if depth else []
                 prior = -log(2) - log(max(1, len(splits)))
                 trees = [
-                    _join(ends, best(one, depth - 1), best(other, depth - 1), prior)
-                    for one, other in splits
+                    _join(ends, best(holds, depth - 1), best(fails, depth - 1), prior)
+                    for holds, fails in splits
                 ]
-                known[key] = max([*self.leaves(pair, ends, context), *trees], key=_value)
+                leaves = self.leaves(pair, ends, context)
+                known[key] = max([*leaves, *trees], key=lambda tree: tree.value)
             return known[key]
 
         return best({}, self.depth)
 
     def leaves(self, pair: PairIndex, ends: Ends, context: Context) -> list[_Tree]:
-        """What a leaf can say: that the edge is absent, or that it is present."""
+        """Return the possible leaves of a context: absent and present."""
         absent, present = Edge([], [context]), Edge([context], [])
-        found = [IMPOSSIBLE]
+        leaves = [IMPOSSIBLE]
         if self.is_possible(pair, absent):
-            found.append(_Tree(absent, _worth(ends, [context]), LEAF))
+            leaves.append(_Tree(absent, _worth(ends, [context]), LEAF))
         if self.is_possible(pair, present):
-            found.append(_Tree(present, 0.0, LEAF))
-        return found
+            leaves.append(_Tree(present, 0.0, LEAF))
+        return leaves
 
     def is_possible(self, pair: PairIndex, edge: Edge) -> bool:
-        """Whether features can say where a pair is present and absent, and all others as well."""
+        """Return whether features can express this edge along with all others."""
         cards, edges = self.table.cardinalities, {**self.edges, pair: edge}
         concerned = [
             (other, context)
-            for other, own in edges.items()
-            for context in own.present
+            for other, contexts in edges.items()
+            for context in contexts.present
             if context and (other == pair or (edge.absent and set(pair) <= {*other, *context}))
         ]
         return all(
@@ -250,7 +243,7 @@ class _Search:
         )
 
     def tests(self, pair: PairIndex) -> list[tuple[int, int, int]]:
-        """The tests there are: a variable, its value, and its number of values."""
+        """Return the tests of a pair: a variable, its value, and its number of values."""
         common = sorted(self.neighbours(pair[0]) & self.neighbours(pair[1]))
         cards = self.table.cardinalities
         return [(v, k, cards[v]) for v in common for k in range(cards[v] if cards[v] > 2 else 1)]
@@ -260,12 +253,8 @@ Ends = Sequence[tuple[Classes, int]]
 """The classes of both variables of a pair, each with the other variable."""
 
 
-def _value(tree: _Tree) -> float:
-    return tree.value
-
-
 def _worth(ends: Ends, contexts: Sequence[Context]) -> float:
-    """By how much both scores rise if the edge is absent in these contexts."""
+    """Return how much both scores rise if the edge is absent in these contexts."""
     if not contexts:
         return 0.0
     return sum(
@@ -274,19 +263,19 @@ def _worth(ends: Ends, contexts: Sequence[Context]) -> float:
     )
 
 
-def _join(ends: Ends, one: _Tree, other: _Tree, prior: float) -> _Tree:
-    """The tree of a test and what is under it; of no use if all its leaves say the same."""
-    edge = Edge(one.edge.present + other.edge.present, one.edge.absent + other.edge.absent)
+def _join(ends: Ends, holds: _Tree, fails: _Tree, prior: float) -> _Tree:
+    """Return the tree of a test; IMPOSSIBLE if all its leaves are alike."""
+    edge = Edge(holds.edge.present + fails.edge.present, holds.edge.absent + fails.edge.absent)
     if not edge.present or not edge.absent:
         return IMPOSSIBLE
-    gain = _worth(ends, edge.absent) if min(one.gain, other.gain) > -inf else -inf
-    return _Tree(edge, gain, prior + one.prior + other.prior)
+    gain = _worth(ends, edge.absent) if min(holds.gain, fails.gain) > -inf else -inf
+    return _Tree(edge, gain, prior + holds.prior + fails.prior)
 
 
 def _splits(
     tests: Sequence[tuple[int, int, int]], context: Context
 ) -> Iterator[tuple[Context, Context]]:
-    """The two sides of each test that a context leaves open."""
+    """Yield the two sides of each test that a context leaves open."""
     for v, k, card in tests:
         values = context.get(v, list(range(card)))
         rest = [value for value in values if value != k]

@@ -1,23 +1,24 @@
-"""How a tree grows: the rules, readable. `contextwise.learning.growth_native` does the same in C++.
+"""Grow decision trees: the rules, a readable version, and the call of the compiled one.
 
-A tree of variable t asks for the values of other variables until it knows enough about t. A test
-is "v = k": a variable with two values gives one test (v = 0), one with K > 2 values gives K tests,
-at every node again; one with a single value gives none. With c_k rows of value k at a node, ::
+A tree of variable t tests the values of other variables until it knows enough about t. A test is
+"v = k": a variable with two values gives one test (v = 0), one with K > 2 values gives K tests, at
+every node again; one with a single value gives none. With c_k rows of value k at a node, ::
 
-    L(c) = Σ_k c_k ln((c_k + α/K) / (Σc + α))          terms with c_k = 0 left out
-    score = L(p) + L(q) - L(c)                         the rows where the test holds, and fails
+    L(c) = Σ_k c_k ln((c_k + α/K) / (Σc + α))          without terms where c_k = 0
+    score = L(p) + L(q) - L(c)                         p, q: the rows where the test holds, fails
 
-The test with the largest score is taken (ties: the first in the order of the variables and values),
-if its score exceeds the penalty and both sides have enough rows. Growth is plain recursion: nothing
-is pruned, nothing is random, no depth is too deep. These are the rules of Libra's learner, found by
-learning the same trees.
+The test with the largest score is chosen (ties: the first in the order of variables and values) if
+its score exceeds the penalty and both sides have enough rows. Growth is plain recursion, without
+pruning, randomness or a limit of depth. These are the rules of Libra's learner, inferred from its
+trees.
 
-**Acyclic growth** makes such trees for all variables at once and takes, again and again, the best
-split of all leaves of all trees that leaves the relation "t asks for v" without a cycle; so the
-trees are the conditionals of a Bayesian network. (Ties: the smaller target, then the older leaf.)
+**Acyclic growth** grows the trees of all variables at once. It repeatedly makes the best split of
+all leaves of all trees that keeps the relation "t tests v" free of cycles, so that the trees are
+the conditionals of a Bayesian network. (Ties: the smaller target, then the older leaf.)
 
-Logs are taken by `math.log`, one by one, so that both twins have the same last digit and choose the
-same test where two are nearly equal.
+Both versions take logs one by one with the C library, so that they round alike and choose the same
+test where two are nearly equal. The C++ in ``grow/`` keeps one set of bits per value; it counts a
+candidate with an AND and a population count, or row by row where that is less work.
 """
 
 from __future__ import annotations
@@ -32,21 +33,20 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.models.features import IntArray
+from contextwise.support.loading import why_not_compiled
 from contextwise.support.progress import Progress
 
-BoolArray = npt.NDArray[np.bool_]
+not_compiled: str | None = None
+"""Why the compiled growth is not available, if it is not."""
+try:
+    import contextwise.learning._grow as _grow
+except ImportError as error:
+    not_compiled = why_not_compiled(error)
 
 
 @dataclass(frozen=True)
 class Rules:
-    """When a node is split.
-
-    Attributes
-    ----------
-    penalty : what a split must gain, in nats
-    min_count : how many rows each side needs
-    prior : α, how many rows the prior counts at a leaf
-    """
+    """When to split: the penalty in nats, the rows each side needs, and α, the prior of a leaf."""
 
     penalty: float
     min_count: int
@@ -57,12 +57,8 @@ class Rules:
 class Tree:
     """A tree in preorder: a node, then where its test holds, then where it fails.
 
-    Attributes
-    ----------
-    target : the variable it is about
-    variables : the tested variable of each node, -1 at a leaf
-    values : the tested value of each node
-    counts : how often each value of the target occurs, one row per leaf in turn
+    Each node has a tested variable (-1 at a leaf) and value; each leaf has the counts of the
+    target's values.
     """
 
     target: int
@@ -79,135 +75,53 @@ class Tree:
         )
 
 
-class Split(NamedTuple):
-    """A test and what it gains."""
-
-    score: float
-    variable: int
-    value: int
-
-
-def tests_of(cardinality: int) -> range:
-    """The values that are asked for: one of two, each of more, none of one.
-
-    >>> list(tests_of(2)), list(tests_of(3)), list(tests_of(1))
-    ([0], [0, 1, 2], [])
-    """
-    return range({1: 0, 2: 1}.get(cardinality, cardinality))
-
-
-def log_likelihood(counts: Sequence[int], prior: float) -> float:
-    """L(c): the log-likelihood of the rows of a node under its own smoothed shares.
-
-    >>> round(log_likelihood([1, 3], 1.0), 4)
-    -2.274
-    """
-    total, part, found = sum(counts), prior / len(counts), 0.0
-    for count in counts:
-        if count:
-            found += count * math.log((count + part) / (total + prior))
-    return found
-
-
-def best_split(
-    rows: IntArray, cardinalities: Sequence[int], target: int, rules: Rules, allowed: BoolArray
-) -> Split | None:
-    """The best test for these rows, or None if none gains more than the penalty.
-
-    Parameters
-    ----------
-    rows : int array
-        The rows of the node, one column per variable.
-    cardinalities : ints
-    target : int
-        The variable that the tree is about.
-    rules : Rules
-    allowed : bool array
-        The variables that may be asked for; the target never is.
-    """
-    states = cardinalities[target]
-    counts = np.bincount(rows[:, target], minlength=states)
-    whole = log_likelihood(counts.tolist(), rules.prior)
-    best = None
-    for variable in np.flatnonzero(allowed).tolist():
-        if variable == target:
-            continue
-        for value in tests_of(cardinalities[variable]):
-            holds = np.bincount(rows[rows[:, variable] == value, target], minlength=states)
-            fails = counts - holds
-            if min(holds.sum(), fails.sum()) < rules.min_count:
-                continue
-            parts = [log_likelihood(side.tolist(), rules.prior) for side in (holds, fails)]
-            score = (parts[0] + parts[1]) - whole
-            if score > (best.score if best else rules.penalty):
-                best = Split(score, variable, value)
-    return best
-
-
-def grow_trees(
+def grow(
     rows: IntArray,
     cardinalities: Sequence[int],
     rules: Rules,
     *,
+    acyclic: bool = False,
     threads: int = 1,
     progress: Progress | None = None,
 ) -> list[Tree]:
-    """One tree per variable, each by itself.
-
-    Parameters
-    ----------
-    rows : int array
-        Positions of states, one row per case.
-    cardinalities : ints
-    rules : Rules
-    threads : int
-        Of the compiled twin; this one has one.
-    progress : function of (trees grown, trees in all), optional
-    """
-    trees = []
-    everything = np.ones(len(cardinalities), dtype=bool)
-    for target in range(len(cardinalities)):
-        leaf = _Leaf(target, rows)
-        waiting = [leaf]
-        while waiting:
-            node = waiting.pop()
-            split = best_split(node.rows, cardinalities, target, rules, everything)
-            if split:
-                waiting += reversed(node.divide(split))
-        trees.append(_tree(leaf, cardinalities))
-        if progress:
-            progress(target + 1, len(cardinalities))
-    return trees
+    """Grow one tree per variable with compiled code where it is available."""
+    if not_compiled:
+        return grow_readably(rows, cardinalities, rules, acyclic=acyclic, progress=progress)
+    total = len(cardinalities)
+    grown = _grow.grow(
+        np.ascontiguousarray(rows.T, dtype=np.int32).reshape(total, len(rows)),
+        list(cardinalities),
+        rules.penalty,
+        rules.min_count,
+        rules.prior,
+        acyclic,
+        threads,
+        None if progress is None else (lambda done: progress(done, total)),
+    )
+    return [
+        Tree(target, variables, values, counts.reshape(-1, cardinalities[target]))
+        for target, (variables, values, counts) in enumerate(grown)
+    ]
 
 
-def grow_acyclic(
+def grow_readably(
     rows: IntArray,
     cardinalities: Sequence[int],
     rules: Rules,
     *,
-    threads: int = 1,
+    acyclic: bool = False,
     progress: Progress | None = None,
 ) -> list[Tree]:
-    """One tree per variable, best split first, such that no two variables ask for each other.
-
-    Parameters
-    ----------
-    rows : int array
-        Positions of states, one row per case.
-    cardinalities : ints
-    rules : Rules
-    threads : int
-        Of the compiled twin; this one has one.
-    progress : function of (first splits found, trees in all), optional
-    """
+    """Grow one tree per variable in plain Python; `grow` returns the same trees."""
     count = len(cardinalities)
-    above = np.eye(count, dtype=bool)  # above[t, v]: t cannot be known before v (t itself included)
     roots = [_Leaf(target, rows) for target in range(count)]
+    above = np.eye(count, dtype=bool)  # above[t, v]: t depends on v, so v must not test t
     heap: list[tuple[float, int, int, Split, _Leaf]] = []
     age = 0
 
     def consider(leaf: _Leaf, born: int) -> None:
-        split = best_split(leaf.rows, cardinalities, leaf.target, rules, ~above[:, leaf.target])
+        allowed = ~above[:, leaf.target] if acyclic else np.arange(count) != leaf.target
+        split = best_split(leaf.rows, cardinalities, leaf.target, rules, allowed)
         if split:
             heapq.heappush(heap, (-split.score, leaf.target, born, split, leaf))
 
@@ -217,7 +131,7 @@ def grow_acyclic(
             progress(root.target + 1, count)
     while heap:
         _, target, born, split, leaf = heapq.heappop(heap)
-        if above[split.variable, target]:  # it was allowed when it was found
+        if acyclic and above[split.variable, target]:  # it was allowed when it was found
             consider(leaf, born)
             continue
         above[above[:, target]] |= above[split.variable]
@@ -227,9 +141,51 @@ def grow_acyclic(
     return [_tree(root, cardinalities) for root in roots]
 
 
+class Split(NamedTuple):
+    """A test and its score."""
+
+    score: float
+    variable: int
+    value: int
+
+
+def best_split(
+    rows: IntArray,
+    cardinalities: Sequence[int],
+    target: int,
+    rules: Rules,
+    allowed: npt.NDArray[np.bool_],
+) -> Split | None:
+    """Return the best test of the allowed variables, or None if none exceeds the penalty."""
+    states = cardinalities[target]
+    counts = np.bincount(rows[:, target], minlength=states)
+    whole = _log_likelihood(counts.tolist(), rules.prior)
+    best = None
+    for variable in np.flatnonzero(allowed).tolist():
+        card = cardinalities[variable]
+        for value in range(card if card > 2 else card - 1):
+            holds = np.bincount(rows[rows[:, variable] == value, target], minlength=states)
+            fails = counts - holds
+            if min(holds.sum(), fails.sum()) < rules.min_count:
+                continue
+            parts = [_log_likelihood(side.tolist(), rules.prior) for side in (holds, fails)]
+            score = (parts[0] + parts[1]) - whole
+            if score > (best.score if best else rules.penalty):
+                best = Split(score, variable, value)
+    return best
+
+
+def _log_likelihood(counts: Sequence[int], prior: float) -> float:
+    total, part, result = sum(counts), prior / len(counts), 0.0
+    for count in counts:
+        if count:
+            result += count * math.log((count + part) / (total + prior))
+    return result
+
+
 @dataclass(eq=False)
 class _Leaf:
-    """A node while the tree grows: its rows, and what it was divided into."""
+    """A node of a growing tree."""
 
     target: int
     rows: IntArray
@@ -253,8 +209,8 @@ def _tree(root: _Leaf, cardinalities: Sequence[int]) -> Tree:
         if node.split:
             waiting += reversed(node.sides)
         else:
-            own = node.rows[:, root.target]
-            counts.append(np.bincount(own, minlength=cardinalities[root.target]))
+            codes = node.rows[:, root.target]
+            counts.append(np.bincount(codes, minlength=cardinalities[root.target]))
     return Tree(
         root.target,
         np.array(variables, dtype=np.int64),

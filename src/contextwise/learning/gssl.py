@@ -1,18 +1,19 @@
-"""GSSL: features by generalising rows at random, then one sparse fit (Van Haaren and Davis 2012).
+"""GSSL: generalise rows at random, then fit once (Van Haaren and Davis 2012).
 
-"Markov network structure learning: a randomized feature generation approach". The rows are the
-first features of a pool, each a conjunction of all its variables. Again and again a feature of the
-pool is drawn, some of its variables are dropped, and what is left joins the pool. Short
-conjunctions that hold often are generated often; those that were generated at least ``min_count``
-times are kept, their weights are fitted together by L1-penalised pseudo-likelihood, and what ends
-at 0 is dropped.
+"Markov network structure learning: a randomized feature generation approach". A pool of features
+starts with the rows, each a conjunction of all its variables. Each step draws a feature of the
+pool, drops some of its variables, and adds the rest to the pool. Short conjunctions that hold often
+are generated often. Those generated at least ``min_count`` times are kept. Their weights are fitted
+together by L1-penalised pseudo-likelihood, and features of weight 0 are dropped.
 
-Where the paper leaves a choice open: every member of the pool is as likely to be drawn as any
-other, equal ones included; of L literals, 1 to L - 1 are dropped, each number as likely, so at
-least one stays; a feature of one literal is drawn no further.
+The paper leaves some choices open. Here all members of the pool, duplicates included, are drawn
+with the same probability. Of L literals, 1 to L - 1 are dropped, each number with the same
+probability. A feature of one literal does not change.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -26,39 +27,37 @@ from contextwise.models.features import IntArray, single_values, words_of
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.progress import Progress, progress_of
 
-BoolArray = npt.NDArray[np.bool_]
-
 CELLS = 2**22
-"""How many (feature, variable) cells are worked on at once."""
+"""The most (feature, variable) cells processed at once."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GSSL(Learner):
     """Features by generalising rows at random, then one sparse fit (Van Haaren and Davis).
 
-    Conjunctions that are generated often are kept, and those whose weight ends at 0 are dropped.
+    Conjunctions that are generated often are kept; features of weight 0 are dropped.
 
     Parameters
     ----------
     count : int
-        How many features are generated. The more variables, the more it takes until short ones come
-        often enough: for 69 variables, a million.
+        Number of features to generate. More variables need more: a million for 69 variables.
     min_count : int
-        How often a feature must have been generated to be kept.
+        How often a feature must be generated to be kept.
     l1 : float
-        The L1 penalty of the fit, on the total over the rows.
+        L1 penalty of the fit, on the total over the rows.
     l2 : float
-        The L2 penalty of the fit.
+        L2 penalty of the fit.
     rng : int or Generator
-        Where chance comes from; equal seeds give equal structures.
+        Seed or generator; equal seeds give equal structures.
     show_progress : bool or function
-        A line on standard error, or a function of (done, in all) of each part in turn.
+        Show a progress bar on standard error, or call a function of (done, total) for each phase.
 
     Attributes
     ----------
     generated_ : int
-        How many different features were generated.
+        Number of distinct features generated.
     kept_ : int
-        How many of them were generated often enough.
+        Number of them generated often enough.
 
     Examples
     --------
@@ -67,29 +66,19 @@ class GSSL(Learner):
     [('v0', 'v1')]
     """
 
-    name = "gssl"
-
-    def __init__(
-        self,
-        *,
-        count: int = 100_000,
-        min_count: int = 10,
-        l1: float = 5.0,
-        l2: float = 0.0,
-        rng: int | np.random.Generator = 0,
-        show_progress: bool | Progress = False,
-    ) -> None:
-        self.count = count
-        self.min_count = min_count
-        self.l1 = l1
-        self.l2 = l2
-        self.rng = rng
-        self.show_progress = show_progress
+    count: int = 100_000
+    min_count: int = 10
+    l1: float = 5.0
+    l2: float = 0.0
+    rng: int | np.random.Generator = 0
+    show_progress: bool | Progress = False
 
     def learn(self, data: Data) -> LogLinear:
-        """Generate, keep what came often, and fit."""
-        if self.count < 0 or self.min_count < 1:
-            raise DomainError("count is a number from 0 up, and min_count one from 1 up")
+        """Generate features, keep the frequent ones, and fit."""
+        if self.count < 0:
+            raise DomainError(f"count must be >= 0, got {self.count}")
+        if self.min_count < 1:
+            raise DomainError(f"min_count must be >= 1, got {self.min_count}")
         pool = generate(data.rows, self.count, np.random.default_rng(self.rng), self.show_progress)
         numbers, first = distinct(pool)
         self.generated_ = len(first)
@@ -107,21 +96,10 @@ def generate(
     rng: np.random.Generator,
     show_progress: bool | Progress = False,
 ) -> npt.NDArray[np.signedinteger]:
-    """Generalisations of rows: one per line, -1 where a variable was dropped.
+    """Generalise rows; return one feature per line, -1 where a variable was dropped.
 
-    Who is drawn is known before what it looks like: member k of the pool comes from a member before
-    it. So all draws are made first, and the features follow generation by generation.
-
-    Parameters
-    ----------
-    rows : positions of states, shape (rows, variables)
-    count : how many to generate
-    rng : Generator
-    show_progress : bool or function
-
-    Returns
-    -------
-    array of int, of shape (count, variables)
+    Which member is drawn does not depend on its literals. So all draws are made first, and the
+    features follow generation by generation.
     """
     first, width = len(rows), rows.shape[1]
     count = count if first and width else 0
@@ -133,16 +111,16 @@ def generate(
     with progress_of(show_progress, "generalising rows") as progress:
         for members in _generations(parents, first):
             for begin in range(0, len(members), step):
-                own = members[begin : begin + step]
-                pool[own] = _shorter(pool[parents[own - first]], rng)
-                done += len(own)
+                batch = members[begin : begin + step]
+                pool[batch] = _shorter(pool[parents[batch - first]], rng)
+                done += len(batch)
                 if progress:
                     progress(done, count)
     return pool[first:]
 
 
 def _generations(parents: IntArray, first: int) -> list[IntArray]:
-    """The members of the pool that are generated, grouped by how many draws led to them."""
+    """Group the generated members of the pool by the number of draws that led to them."""
     depth = np.zeros(first + len(parents), dtype=np.int64)
     for k, parent in enumerate(parents.tolist()):
         depth[first + k] = depth[parent] + 1
@@ -154,7 +132,7 @@ def _generations(parents: IntArray, first: int) -> list[IntArray]:
 def _shorter(
     features: npt.NDArray[np.signedinteger], rng: np.random.Generator
 ) -> npt.NDArray[np.signedinteger]:
-    """The features with some of their literals dropped, at least one and never all."""
+    """Drop some literals of each feature, at least one and never all."""
     lengths = (features >= 0).sum(axis=1)
     kept = np.where(lengths > 1, 1 + (rng.random(len(features)) * (lengths - 1)), 1).astype(int)
     keys = np.where(features >= 0, rng.random(features.shape), 2.0)
@@ -163,15 +141,8 @@ def _shorter(
 
 
 def conjunctions(domain: Domain, table: IntArray) -> Structure:
-    """The structure of distinct conjunctions, one per line: a position of a state, or -1.
+    """Return the structure of conjunctions, one per line: the position of a state, or -1.
 
-    Parameters
-    ----------
-    domain : Domain
-    table : int array of shape (features, variables)
-
-    Examples
-    --------
     >>> conjunctions(Domain({"A": 2, "B": 3}), np.array([[1, 2], [-1, 0]]))
     Structure(2 variables, 2 features: A=1 & B=2; B=0)
     """

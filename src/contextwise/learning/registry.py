@@ -1,6 +1,6 @@
-"""The learners by the names that the command knows. To add one, write its line here.
+"""Register the learners by name. To add a learner, add its line to `LEARNERS`.
 
-A learner's module is imported when its learner is asked for, so that listing them costs nothing.
+The command, the study of learners, the benchmarks and the tests of all learners follow this table.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """Where a learner is, and what it does in one line.
+    """The class of a learner and its summary.
 
     Attributes
     ----------
-    module : of `contextwise.learning`
-    class_name : in that module
-    summary : what the learner does
-    package : what has to be installed besides, if anything
+    module : module in `contextwise.learning`
+    class_name : name of the class in that module
+    summary : one line for ``contextwise learn --help``
+    package : package that must be installed, if any
     """
 
     module: str
@@ -38,41 +38,36 @@ LEARNERS: dict[str, Entry] = {
     "trees": Entry("trees", "Trees", "A decision tree per variable; with --refit l1, DTSL."),
     "acyclic-trees": Entry("trees", "AcyclicTrees", "Decision trees of a Bayesian network."),
     "sparse-pairs": Entry("sparse_pairs", "SparsePairs", "Pairs by sparse regressions."),
-    "trees-and-pairs": Entry("trees_and_pairs", "TreesAndPairs", "Both, their weights refitted."),
-    "gssl": Entry("gssl", "GSSL", "Rows, generalised at random (Van Haaren and Davis)."),
-    "gsmn": Entry("blankets", "GSMN", "A graph by Markov blankets, grown and shrunk."),
+    "trees-and-pairs": Entry("trees_and_pairs", "TreesAndPairs", "Both, weights fitted together."),
+    "gssl": Entry("gssl", "GSSL", "Rows generalised at random (Van Haaren and Davis)."),
+    "gsmn": Entry("gsmn", "GSMN", "A graph by growing and shrinking Markov blankets."),
     "mpl": Entry("mpl", "MPL", "A graph by marginal pseudo-likelihood."),
-    "contextual-mpl": Entry(
-        "contextual_mpl", "ContextualMPL", "A graph whose edges vanish in contexts (Pensar et al.)."
-    ),
+    "contextual-mpl": Entry("contextual_mpl", "ContextualMPL", "MPL, then contexts without edges."),
     "edge-trees": Entry("edge_trees", "EdgeTrees", "A graph with a tree of contexts per edge."),
     "cspc": Entry("cspc", "CSPC", "A graph per row, by tests in contexts."),
-    "csgs": Entry("blankets", "CSGS", "A graph per row, by blankets in contexts."),
+    "csgs": Entry("csgs", "CSGS", "A graph per row, by Markov blankets in contexts."),
     "pgmpy": Entry("adapters", "Pgmpy", "Graphs by pgmpy: hill climbing, GES, PC.", "pgmpy"),
     "pyagrum": Entry("adapters", "PyAgrum", "Graphs by pyAgrum: greedy, tabu, MIIC.", "pyagrum"),
-    "causal-learn": Entry(
-        "adapters", "CausalLearn", "Graphs by causal-learn: PC, GES.", "causallearn"
-    ),
+    "causal-learn": Entry("adapters", "CausalLearn", "Graphs by causal-learn.", "causallearn"),
 }
-"""The modules are those of `contextwise.learning`."""
 
 
 def learner_named(name: str) -> type[Learner]:
-    """The class of a learner.
+    """Return the class of a learner.
 
     Parameters
     ----------
     name : str
-        As the command writes it, such as ``chow-liu``.
+        Name on the command line, such as ``chow-liu``.
 
     Returns
     -------
-    class of a Learner
+    subclass of Learner
 
     Raises
     ------
     ContextwiseError
-        If there is none of that name.
+        If there is no learner of that name.
 
     Examples
     --------
@@ -81,10 +76,16 @@ def learner_named(name: str) -> type[Learner]:
     """
     if name not in LEARNERS:
         near = get_close_matches(name, LEARNERS, n=1)
-        hint = f"; the nearest is {near[0]!r}" if near else f"; there are {', '.join(LEARNERS)}"
-        raise ContextwiseError(f"there is no learner {name!r}{hint}")
+        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(LEARNERS)}"
+        raise ContextwiseError(f"there is no learner {name!r}; {hint}")
     entry = LEARNERS[name]
-    found: type[Learner] = getattr(
+    learner: type[Learner] = getattr(
         import_module(f"contextwise.learning.{entry.module}"), entry.class_name
     )
-    return found
+    return learner
+
+
+def name_of(learner: type) -> str:
+    """Return the registered name of a learner's class, or the name of the class."""
+    names = (name for name, entry in LEARNERS.items() if entry.class_name == learner.__name__)
+    return next(names, learner.__name__)

@@ -1,16 +1,13 @@
-"""Which parameters: a grid of them tried, and the best chosen, by one of three rules.
+"""Select parameters of a learner from a grid, by one of three rules.
 
-- ``pseudo-likelihood``: the mean pseudo-log-likelihood of rows that were not learned from, the
-  larger the better.
-- ``bic``: -2 · PLL + ln N · (weights that are not 0), over the rows that were learned from, the
-  smaller the better. No other rows are needed.
-- ``stability``: how much structures that are learned from subsamples differ, as the mean of their
-  normalized distances, each two of them compared: contexts count, not edges. For every assertion
-  that a share θ of the structures makes, it is an unbiased estimate of 2θ(1 - θ), which is the
-  scale of StARS (Liu, Roeder and Wasserman 2010) and of its threshold 0.05. The most stable
-  structure is the empty one, so the smallest value is not what is wanted: going from the strongest
-  penalty to the weakest, the largest value so far is taken, and the weakest penalty that stays at
-  or below the threshold is chosen.
+- ``pseudo-likelihood``: the mean pseudo-log-likelihood of held-out rows; larger is better.
+- ``bic``: -2 · PLL + ln N · (nonzero weights), over the training rows; smaller is better.
+- ``stability``: the instability of structures learned from subsamples, as the mean of their
+  pairwise normalized distances. It compares contexts, not edges. For an assertion that a share θ of
+  the structures makes, its expectation is 2θ(1 - θ), the scale of StARS (Liu, Roeder and Wasserman
+  2010) and its threshold 0.05. The empty structure is the most stable, so the smallest value is not
+  the goal: going from the strongest penalty to the weakest, the rule takes the largest instability
+  so far and chooses the weakest penalty that stays at or below the threshold.
 """
 
 from __future__ import annotations
@@ -38,13 +35,13 @@ RULES: tuple[By, ...] = ("pseudo-likelihood", "bic", "stability")
 
 @dataclass(frozen=True)
 class Candidate:
-    """One choice of parameters.
+    """One combination of parameters.
 
     Attributes
     ----------
     parameters : the parameters of the grid
-    value : what the rule says of them; None if it was clear before that they lose
-    features : how many features were learned; on average, by stability
+    value : score by the rule; None if the candidate was not needed
+    features : number of features learned; a mean for stability
     """
 
     parameters: Mapping[str, Any]
@@ -54,22 +51,22 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
-    """What was tried, and what was chosen.
+    """The candidates and the best of them.
 
     Attributes
     ----------
     by : the rule
     candidates : list of Candidate
-        In the order of the grid; by stability from the strongest penalty on, their values the
+        In the order of the grid. For stability from the strongest penalty on; values are the
         largest instability so far.
     best : Candidate
     learner : the learner with the best parameters, fitted to all rows
-    note : what has to be said about the choice; mostly nothing
+    note : a caveat about the choice, if any
 
     Examples
     --------
-    >>> found = select("trees", {"penalty": [100, 1]}, [[0, 0], [1, 1]] * 20, by="bic")
-    >>> found.best.parameters, found.learner
+    >>> selection = select("trees", {"penalty": [100, 1]}, [[0, 0], [1, 1]] * 20, by="bic")
+    >>> selection.best.parameters, selection.learner
     ({'penalty': 1}, Trees(penalty=1))
     """
 
@@ -98,28 +95,31 @@ def select(
     rng: Rng = 0,
     show_progress: bool | Progress = False,
 ) -> Selection:
-    """Try all parameters of a grid and choose the best; see the head of this module.
+    """Fit a learner with each combination of parameters and choose the best.
+
+    By held-out ``pseudo-likelihood``, by ``bic`` (no held-out rows), or by ``stability``: the
+    weakest penalty at which structures learned from subsamples differ little.
 
     Parameters
     ----------
     learner : Learner, class, or name
     grid : mapping from parameters to values
-        All combinations are tried; by stability it is one parameter, the penalty.
+        All combinations are tried. For stability, one parameter: the penalty.
     train : data
         The rows to learn from.
     valid : data, optional
-        Other rows, which the rule "pseudo-likelihood" needs.
+        Held-out rows, required for "pseudo-likelihood".
     by : "pseudo-likelihood", "bic" or "stability"
-    domain : Domain, or a mapping that makes one, optional
+    domain : Domain or mapping, optional
     subsamples : int
-        How many, each of half of the rows without replacement; the same for every penalty.
+        Number of subsamples, each half of the rows without replacement; shared by all penalties.
     threshold : float
-        The largest instability that is accepted.
+        Largest accepted instability.
     strongest : "largest" or "smallest"
         Which value of the penalty gives the smallest structure.
     rng : generator or seed of the subsamples
     show_progress : bool or function
-        A line on standard error, or a function of (fits done, fits in all).
+        Show a progress bar on standard error, or call a function of (fits done, fits).
 
     Returns
     -------
@@ -131,13 +131,13 @@ def select(
     >>> select("trees", {"penalty": [100, 1]}, rows, by="bic")
     Selection(by bic, penalty=1 of 2 candidates)
     """
-    own = as_learner(learner)
-    given, data = read_once(train, domain)
+    learner = as_learner(learner)
+    raw, data = read_once(train, domain)
     tried = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if not grid or not tried:
-        raise ContextwiseError("the grid is empty; give at least one value of a parameter")
+        raise ContextwiseError("the grid is empty; pass at least one value of a parameter")
     with progress_of(show_progress, "fits") as progress:
-        work = _Work(own, given, data, progress)
+        work = _Work(learner, raw, data, progress)
         if by == "stability":
             return work.by_stability(
                 _from_strongest(grid, strongest), subsamples, threshold, np.random.default_rng(rng)
@@ -145,23 +145,16 @@ def select(
         if by == "bic":
             return work.by_score(by, tried, None)
         if by != "pseudo-likelihood":
-            raise ContextwiseError(f"by is one of {', '.join(RULES)}, not {by!r}")
+            raise ContextwiseError(f"by must be one of {', '.join(RULES)}, got {by!r}")
         if valid is None:
             raise ContextwiseError(
-                "to select by pseudo-likelihood takes rows that were not learned from: give valid="
+                "selection by pseudo-likelihood needs held-out rows; pass valid="
             )
         return work.by_score(by, tried, as_data(valid, data.domain))
 
 
 def bic(learner: Any, data: Data) -> float:
-    """-2 · PLL + ln N · (weights that are not 0) of a fitted learner; the smaller the better.
-
-    Parameters
-    ----------
-    learner : fitted Learner
-    data : Data
-        The rows that it learned from.
-    """
+    """Return -2 · PLL + ln N · (nonzero weights) of a fitted learner; smaller is better."""
     weights = np.count_nonzero(learner.model_.weights)
     total = len(data) * learner.score(data)
     return float(-2 * total + log(max(1, len(data))) * weights)
@@ -169,9 +162,9 @@ def bic(learner: Any, data: Data) -> float:
 
 def _from_strongest(grid: Grid, strongest: str) -> list[dict[str, Any]]:
     if len(grid) != 1:
-        raise ContextwiseError("to select by stability takes a grid of one parameter, the penalty")
+        raise ContextwiseError("selection by stability needs a grid of one parameter, the penalty")
     if strongest not in ("largest", "smallest"):
-        raise ContextwiseError(f"strongest is 'largest' or 'smallest', not {strongest!r}")
+        raise ContextwiseError(f"strongest must be 'largest' or 'smallest', got {strongest!r}")
     ((name, values),) = grid.items()
     ordered = sorted(values, reverse=strongest == "largest")
     return [{name: value} for value in ordered]
@@ -179,10 +172,10 @@ def _from_strongest(grid: Grid, strongest: str) -> list[dict[str, Any]]:
 
 @dataclass(eq=False)
 class _Work:
-    """Fits of one learner with many parameters."""
+    """Fit one learner with many parameters."""
 
     learner: Any
-    given: DataLike
+    raw: DataLike
     data: Data
     progress: Progress | None
     done: int = 0
@@ -195,11 +188,11 @@ class _Work:
         return fitted
 
     def by_score(self, by: By, tried: list[dict[str, Any]], valid: Data | None) -> Selection:
-        """The first of the best, by a score."""
+        """Choose the best score; ties: the first."""
         candidates: list[Candidate] = []
         best, best_score, best_learner = 0, -np.inf, None
         for place, parameters in enumerate(tried):
-            fitted = self.fit(parameters, self.given, len(tried))
+            fitted = self.fit(parameters, self.raw, len(tried))
             value = bic(fitted, self.data) if valid is None else fitted.score(valid)
             candidates.append(Candidate(parameters, value, len(fitted.structure_)))
             score = -value if valid is None else value
@@ -214,10 +207,13 @@ class _Work:
         threshold: float,
         rng: np.random.Generator,
     ) -> Selection:
-        """The weakest penalty whose structures differ little enough."""
+        """Choose the weakest penalty whose structures are stable enough."""
         half = len(self.data) // 2
         if subsamples < 2 or half < 1:
-            raise ContextwiseError("stability takes at least two subsamples, and two rows")
+            raise ContextwiseError(
+                f"stability needs at least 2 subsamples and 2 rows, "
+                f"got {subsamples} and {len(self.data)}"
+            )
         drawn = [rng.choice(len(self.data), half, replace=False) for _ in range(subsamples)]
         candidates: list[Candidate] = []
         best, largest = 0, 0.0
@@ -225,20 +221,20 @@ class _Work:
             if largest > threshold:  # weaker penalties cannot qualify any more
                 candidates.append(Candidate(parameters, None, np.nan))
                 continue
-            parts = (take_rows(self.given, rows) for rows in drawn)
+            parts = (take_rows(self.raw, rows) for rows in drawn)
             total = len(tried) * subsamples
             structures = [self.fit(parameters, part, total).structure_ for part in parts]
             largest = max(largest, instability(structures))
             features = float(np.mean([len(structure) for structure in structures]))
             candidates.append(Candidate(parameters, largest, features))
             best = place if largest <= threshold else best
-        learner = fresh(self.learner, tried[best]).fit(self.given, domain=self.data.domain)
+        learner = fresh(self.learner, tried[best]).fit(self.raw, domain=self.data.domain)
         note = _note(candidates[best], threshold, learner)
         return Selection("stability", candidates, candidates[best], learner, note)
 
 
 def instability(structures: Sequence[Any]) -> float:
-    """The mean of the normalized distances of each two structures.
+    """Return the mean normalized distance of all pairs of structures.
 
     >>> from contextwise import Structure
     >>> a = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
@@ -251,7 +247,7 @@ def instability(structures: Sequence[Any]) -> float:
 
 def _note(best: Candidate, threshold: float, learner: Any) -> str:
     if best.value is not None and best.value > threshold:
-        return f"no penalty is as stable as {threshold:g}; this is the strongest"
+        return f"no penalty is stable at {threshold:g}; this is the strongest"
     if not learner.structure_.pairs():
-        return f"only a structure without dependencies is as stable as {threshold:g}"
+        return f"only a structure without dependencies is stable at {threshold:g}"
     return ""

@@ -1,11 +1,12 @@
-"""Two kinds of features in one network: those of decision trees and those of sparse regressions.
+"""TreesAndPairs: the features of decision trees and of sparse regressions in one network.
 
-Trees see interactions of many variables and spend a whole path on each; regressions see pairs and
-nothing else. Their features together, with one sparse fit that drops what is not worth its price,
-predict better than either.
+Trees find interactions of many variables and need a whole path for each; regressions find pairs
+only. Their features together, with one sparse fit, predict better than either.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from contextwise.data.rows import Data
 from contextwise.learning.base import Learner, refit_l1
@@ -15,25 +16,26 @@ from contextwise.models.structure import LogLinear
 from contextwise.support.progress import Progress
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TreesAndPairs(Learner):
     """The features of decision trees and of sparse regressions, their weights fitted together.
 
     Parameters
     ----------
     penalty : float
-        What a split of a tree must gain; see `Trees`.
+        Smallest gain of a split of a tree; see `Trees`.
     min_count : int
-        How many rows each side of a split needs.
+        Rows that each side of a split needs.
     pairs_l1 : float
-        The price of a pair in the regressions; see `SparsePairs`.
+        Penalty of a pair in the regressions; see `SparsePairs`.
     l1 : float
-        The L1 penalty of the refit, on the total over the rows; features of weight 0 are dropped.
+        L1 penalty of the refit, on the total over the rows; features of weight 0 are dropped.
     l2 : float
-        The L2 penalty of the refit.
+        L2 penalty of the refit.
     n_jobs : int
-        How many threads; -1 means one per core. The result does not depend on it.
+        Number of threads; -1 means all cores. The result does not depend on it.
     show_progress : bool or function
-        A line on standard error, or a function of (done, in all) of each part in turn.
+        Show a progress bar on standard error, or call a function of (done, total) for each phase.
 
     Examples
     --------
@@ -42,29 +44,16 @@ class TreesAndPairs(Learner):
     [('v0', 'v1')]
     """
 
-    name = "trees-and-pairs"
-
-    def __init__(
-        self,
-        *,
-        penalty: float = 10.0,
-        min_count: int = 10,
-        pairs_l1: float = 10.0,
-        l1: float = 5.0,
-        l2: float = 0.0,
-        n_jobs: int = 1,
-        show_progress: bool | Progress = False,
-    ) -> None:
-        self.penalty = penalty
-        self.min_count = min_count
-        self.pairs_l1 = pairs_l1
-        self.l1 = l1
-        self.l2 = l2
-        self.n_jobs = n_jobs
-        self.show_progress = show_progress
+    penalty: float = 10.0
+    min_count: int = 10
+    pairs_l1: float = 10.0
+    l1: float = 5.0
+    l2: float = 0.0
+    n_jobs: int = 1
+    show_progress: bool | Progress = False
 
     def learn(self, data: Data) -> LogLinear:
-        """Both sets of features, and one refit."""
+        """Learn both sets of features and fit them once."""
         trees = Trees(
             penalty=self.penalty,
             min_count=self.min_count,

@@ -17,14 +17,11 @@ import contextwise as cw
 from contextwise.distributions import log_partition, mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import AcyclicTrees, Data, Trees, as_data
-from contextwise.learning import growth as readable
-from contextwise.learning import growth_native as compiled
-from contextwise.learning.growth import Rules, Tree
+from contextwise.learning.growth import Rules, Tree, grow, grow_readably, not_compiled
 from contextwise.learning.trees import network_of, tree_logs
 from contextwise.models.features import IntArray
 
-TWINS = [readable] if compiled.missing() else [readable, compiled]
-GROWTHS = [(twin, name) for twin in TWINS for name in ("grow_trees", "grow_acyclic")]
+TWINS = [grow_readably] if not_compiled else [grow_readably, grow]
 
 
 @st.composite
@@ -103,44 +100,46 @@ def nested(tree: Tree) -> Node:
 @given(data=tables(), given_rules=rules)
 def test_trees_follow_the_rules(twin: Any, data: Data, given_rules: Rules) -> None:
     cards = data.domain.cardinalities
-    for tree in twin.grow_trees(data.rows, cards, given_rules):
+    for tree in twin(data.rows, cards, given_rules):
         assert nested(tree) == oracle(data.rows.tolist(), cards, tree.target, given_rules)
 
 
-@pytest.mark.skipif(bool(compiled.missing()), reason=str(compiled.missing()))
-@pytest.mark.parametrize("name", ["grow_trees", "grow_acyclic"])
+@pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
+@pytest.mark.parametrize("acyclic", [False, True])
 @given(data=tables(120), given_rules=rules, threads=st.sampled_from([1, 3]))
-def test_twins_grow_the_same_trees(name: str, data: Data, given_rules: Rules, threads: int) -> None:
+def test_twins_grow_the_same_trees(
+    acyclic: bool, data: Data, given_rules: Rules, threads: int
+) -> None:
     arguments = (data.rows, data.domain.cardinalities, given_rules)
-    slow = getattr(readable, name)(*arguments)
-    assert getattr(compiled, name)(*arguments, threads=threads) == slow
+    slow = grow_readably(*arguments, acyclic=acyclic)
+    assert grow(*arguments, acyclic=acyclic, threads=threads) == slow
 
 
-@pytest.mark.skipif(bool(compiled.missing()), reason=str(compiled.missing()))
+@pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
 @pytest.mark.parametrize("rows", [1, 63, 64, 65, 150])
 def test_twins_agree_on_more_variables_and_words(rows: int) -> None:
     rng = np.random.default_rng(rows)
     hidden = rng.integers(0, 3, (rows, 1))
     table = (rng.integers(0, 3, (rows, 15)) + hidden > 2) + (hidden == 2) * rng.integers(0, 2, 15)
     data = as_data(table, cw.Domain.of_cardinalities([3] * 15))
-    for name in ("grow_trees", "grow_acyclic"):
+    for acyclic in (False, True):
         arguments = (data.rows, data.domain.cardinalities, Rules(0.5, 2, 1.0))
-        found = getattr(compiled, name)(*arguments)
-        assert found == getattr(readable, name)(*arguments)
+        found = grow(*arguments, acyclic=acyclic)
+        assert found == grow_readably(*arguments, acyclic=acyclic)
         assert (sum(len(tree.counts) for tree in found) > 15) == (rows > 60)
 
 
-@pytest.mark.skipif(bool(compiled.missing()), reason=str(compiled.missing()))
+@pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
 def test_twins_agree_on_many_values_in_many_rows() -> None:
     # Here the compiled twin counts row by row and not by sets.
     rng = np.random.default_rng(2)
     hidden = rng.integers(0, 65, 1300)
     noisy = [np.where(rng.random(1300) < 0.5, hidden, rng.integers(0, 65, 1300)) for _ in range(2)]
     rows = np.stack([*noisy, hidden % 2], axis=1)
-    for name in ("grow_trees", "grow_acyclic"):
+    for acyclic in (False, True):
         arguments = (rows, [65, 65, 2], Rules(15.0, 5, 1.0))
-        found = getattr(compiled, name)(*arguments)
-        assert found == getattr(readable, name)(*arguments)
+        found = grow(*arguments, acyclic=acyclic)
+        assert found == grow_readably(*arguments, acyclic=acyclic)
         assert sum(len(tree.counts) for tree in found) > 10
 
 
@@ -155,7 +154,7 @@ def asked(trees: list[Tree]) -> set[tuple[int, int]]:
 @given(data=tables(), given_rules=rules)
 def test_acyclic_trees_have_an_order(twin: Any, data: Data, given_rules: Rules) -> None:
     cards = data.domain.cardinalities
-    trees = twin.grow_acyclic(data.rows, cards, given_rules)
+    trees = twin(data.rows, cards, given_rules, acyclic=True)
     left, edges = set(range(len(cards))), asked(trees)
     while left:
         free = {v for v in left if not any(a == v and b in left for a, b in edges)}
@@ -185,7 +184,7 @@ def test_acyclic_growth_takes_the_best_split_of_all_first() -> None:
 @given(data=tables(), given_rules=rules)
 def test_features_are_the_paths(data: Data, given_rules: Rules) -> None:
     cards = data.domain.cardinalities
-    trees = readable.grow_trees(data.rows, cards, given_rules)
+    trees = grow_readably(data.rows, cards, given_rules)
     network = network_of(data.domain, trees, given_rules.prior)
     network.structure.features.check()
     potential = np.zeros(len(data))
@@ -269,7 +268,7 @@ def test_parameters_that_make_no_sense_are_errors(learner: Any) -> None:
             learner(**parameters).fit(rows)
     with pytest.raises(ContextwiseError, match="n_jobs"):
         learner(n_jobs=0).fit(rows)
-    with pytest.raises(ContextwiseError, match="refit is 'l1' or None"):
+    with pytest.raises(ContextwiseError, match="refit must be 'l1' or None"):
         Trees(refit="l2").fit(rows)  # type: ignore[arg-type]
 
 
@@ -288,9 +287,9 @@ def _endless() -> tuple[IntArray, list[int], Rules]:
     return rows, [2] * 300, Rules(0.0, 1, 1.0)
 
 
-@pytest.mark.skipif(bool(compiled.missing()), reason=str(compiled.missing()))
-@pytest.mark.parametrize("name", ["grow_trees", "grow_acyclic"])
-def test_growth_can_be_interrupted(name: str) -> None:
+@pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
+@pytest.mark.parametrize("acyclic", [False, True])
+def test_growth_can_be_interrupted(acyclic: bool) -> None:
     arguments = _endless()
 
     def stop(*_: Any) -> None:
@@ -300,13 +299,13 @@ def test_growth_can_be_interrupted(name: str) -> None:
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     try:
         with pytest.raises(KeyboardInterrupt):
-            getattr(compiled, name)(*arguments, threads=2)
+            grow(*arguments, acyclic=acyclic, threads=2)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.skipif(bool(compiled.missing()), reason=str(compiled.missing()))
+@pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))
 def test_growth_tells_how_far_it_is_and_passes_errors_on() -> None:
     seen: list[tuple[int, int]] = []
 
@@ -315,10 +314,10 @@ def test_growth_tells_how_far_it_is_and_passes_errors_on() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        compiled.grow_trees(*_endless(), progress=report)
+        grow(*_endless(), progress=report)
     assert seen[0][1] == 300
     steps: list[tuple[int, int]] = []
     rows = np.random.default_rng(0).integers(0, 2, (30, 3))
-    readable.grow_trees(rows, [2] * 3, Rules(1.0, 1, 1.0), progress=lambda *s: steps.append(s))
+    grow_readably(rows, [2] * 3, Rules(1.0, 1, 1.0), progress=lambda *s: steps.append(s))
     assert steps == [(1, 3), (2, 3), (3, 3)]
     assert list(itertools.chain.from_iterable(steps))[-1] == 3

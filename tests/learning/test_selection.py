@@ -75,11 +75,11 @@ def test_stability_takes_the_weakest_penalty_below_the_threshold() -> None:
 
 def test_what_is_chosen_for_want_of_better_is_said() -> None:
     empty = select(Trees(), {"penalty": [1e6]}, ROWS, by="stability", subsamples=3)
-    assert empty.note == "only a structure without dependencies is as stable as 0.05"
+    assert empty.note == "only a structure without dependencies is stable at 0.05"
     grid = {"penalty": [2.0, 1.0]}
     wild = select(Trees(), grid, ROWS, by="stability", subsamples=3, threshold=0.01)
     assert wild.best.parameters == {"penalty": 2.0}
-    assert wild.note == "no penalty is as stable as 0.01; this is the strongest"
+    assert wild.note == "no penalty is stable at 0.01; this is the strongest"
 
 
 def test_instability_is_the_mean_over_each_two() -> None:
@@ -116,13 +116,13 @@ def test_progress_counts_the_fits() -> None:
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"by": "magic"}, "by is one of pseudo-likelihood, bic, stability"),
-        ({}, "give valid="),
+        ({"by": "magic"}, "by must be one of pseudo-likelihood, bic, stability"),
+        ({}, "pass valid="),
         ({"grid": {}}, "the grid is empty"),
         ({"grid": {"penalty": []}}, "the grid is empty"),
         ({"by": "stability", "grid": {"penalty": [1], "prior": [1]}}, "one parameter"),
-        ({"by": "stability", "strongest": "middle"}, "strongest is"),
-        ({"by": "stability", "subsamples": 1}, "at least two subsamples"),
+        ({"by": "stability", "strongest": "middle"}, "strongest must be"),
+        ({"by": "stability", "subsamples": 1}, "at least 2 subsamples"),
         ({"by": "bic", "grid": {"colour": [1]}}, "colour"),
     ],
 )

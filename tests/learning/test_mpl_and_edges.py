@@ -18,9 +18,9 @@ from contextwise.distributions import probabilities
 from contextwise.errors import DomainError
 from contextwise.learning import MPL, ContextualMPL, EdgeTrees, Learner
 from contextwise.learning.base import fresh
-from contextwise.learning.contextual_mpl import EVERYWHERE, Edge, from_edge_contexts
-from contextwise.learning.independence_test import table_of
-from contextwise.learning.mpl import Classes, blanket_score
+from contextwise.learning.contextual_mpl import EVERYWHERE, Classes, Edge, from_edge_contexts
+from contextwise.learning.mpl import blanket_score
+from contextwise.learning.table import Table
 
 CONTEXTUAL = [ContextualMPL(), EdgeTrees()]
 ALL = [MPL(), *CONTEXTUAL]
@@ -82,7 +82,7 @@ def slow_score(rows: list[list[int]], cards: list[int], target: int, blanket: li
 @settings(max_examples=40, deadline=None)
 def test_a_score_is_the_product_of_predictions(rows: list[tuple[int, int, int]]) -> None:
     cards = [2, 3, 2]
-    table = table_of(as_data(np.array(rows, dtype=int).reshape(-1, 3), {"A": 2, "B": 3, "C": 2}))
+    table = Table.of(as_data(np.array(rows, dtype=int).reshape(-1, 3), {"A": 2, "B": 3, "C": 2}))
     for target, blanket in ((0, []), (0, [1]), (1, [0, 2]), (2, [1])):
         expected = slow_score([list(row) for row in rows], cards, target, blanket)
         assert blanket_score(table, target, blanket) == pytest.approx(expected, abs=1e-9)
@@ -99,7 +99,7 @@ def test_a_score_is_the_product_of_predictions(rows: list[tuple[int, int, int]])
 def test_classes_gain_what_they_say(
     rows: list[tuple[int, int, int]], first: int, second: int
 ) -> None:
-    table = table_of(as_data(np.array(rows, dtype=int).reshape(-1, 3), {"A": 2, "B": 3, "C": 2}))
+    table = Table.of(as_data(np.array(rows, dtype=int).reshape(-1, 3), {"A": 2, "B": 3, "C": 2}))
     classes = Classes(table, 0, [1, 2], 1.0)
     for other, context in ((2, {1: [first]}), (1, {2: [second]}), (2, {})):
         lines = classes.lines(other, context)
@@ -138,7 +138,7 @@ def test_a_graph_cannot_see_contexts() -> None:
     found = MPL().fit(drawn_rows(SWITCH, 20_000, 0), domain=SWITCH.domain)
     assert found.graph_.sum() == 6
     assert cw.compare(SWITCH, found.structure_).fp == 1
-    table = table_of(as_data(drawn_rows(SWITCH, 20_000, 0), SWITCH.domain))
+    table = Table.of(as_data(drawn_rows(SWITCH, 20_000, 0), SWITCH.domain))
     blankets = ([1, 2], [0, 2], [0, 1])
     expected = sum(blanket_score(table, v, own) for v, own in enumerate(blankets))
     assert found.score_ == pytest.approx(expected)
@@ -237,8 +237,8 @@ def test_progress_is_told_and_bad_parameters_are_errors() -> None:
         kind(show_progress=lambda done, total, told=told: told.append((done, total))).fit(rows)  # type: ignore[misc]
         assert told
         assert all(0 < done <= total for done, total in told)
-        with pytest.raises(DomainError, match="prior is a number of rows above 0"):
+        with pytest.raises(DomainError, match="prior must be > 0"):
             kind(prior=0).fit(rows)
-    with pytest.raises(DomainError, match="depth is a number of tests from 0 up"):
+    with pytest.raises(DomainError, match="depth must be >= 0"):
         EdgeTrees(depth=-1).fit(rows)
     assert all(edge == EVERYWHERE for edge in EdgeTrees(depth=0).fit(rows).edges_.values())

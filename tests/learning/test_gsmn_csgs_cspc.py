@@ -1,4 +1,4 @@
-"""Learners that test on rows: the test itself, blankets over all rows, and graphs by context."""
+"""Learners by tests: blankets over all rows, and graphs by context."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import contextwise as cw
 from contextwise.distributions import probabilities
@@ -17,7 +15,6 @@ from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import CSGS, CSPC, GSMN, Learner
 from contextwise.learning.base import fresh
 from contextwise.learning.cspc import added_dependencies, from_row_graphs
-from contextwise.learning.independence_test import Table, rule_for, test_tables
 
 CONTEXTUAL = [CSPC(), CSPC(max_size=1), CSGS(), CSGS(rule="or")]
 ALL = [GSMN(), GSMN(rule="or"), *CONTEXTUAL]
@@ -49,82 +46,6 @@ def drawn_rows(model: cw.LogLinear, count: int, seed: int) -> npt.NDArray[np.int
     table = probabilities(model)
     chosen = np.random.default_rng(seed).choice(table.size, count, p=table.ravel() / table.sum())
     return np.stack(np.unravel_index(chosen, table.shape), axis=1)
-
-
-# -- the test --------------------------------------------------------------------------------------
-
-
-@given(
-    st.lists(st.integers(0, 2), min_size=4, max_size=7),
-    st.lists(st.integers(0, 2), min_size=4, max_size=7),
-)
-@settings(max_examples=25, deadline=None)
-def test_moments_are_those_of_all_permutations(first: list[int], second: list[int]) -> None:
-    size = min(len(first), len(second))
-    a, b = np.array(first[:size]), np.array(second[:size])
-    permuted = np.array(list(itertools.permutations(b.tolist())))
-    tables = np.zeros((len(permuted), 3, 3))
-    for row in range(size):
-        np.add.at(tables, (np.arange(len(permuted)), a[row], permuted[:, row]), 1)
-    found = test_tables(tables)
-    np.testing.assert_allclose(found.mean, found.statistic.mean(), atol=1e-9)
-    np.testing.assert_allclose(found.variance, found.statistic.var(), atol=1e-9)
-    assert (found.statistic <= found.largest + 1e-9).all()
-
-
-def test_many_rows_are_the_chi_square_test() -> None:
-    special = pytest.importorskip("scipy.special")
-    table = np.array([[1000.0, 1100, 900], [1010, 1060, 1000]])
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-    statistic = float(((table - expected) ** 2 / expected).sum())
-    found = test_tables(table)
-    assert float(found.statistic) == pytest.approx(statistic)
-    assert float(found.p_values()) == pytest.approx(special.chdtrc(2, statistic), rel=5e-3)
-
-
-@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.9, 0.1), (0.7, 0.2, 0.1)])
-def test_the_level_is_kept_with_few_rows(shares: tuple[float, ...]) -> None:
-    rng = np.random.default_rng(3)
-    size, rows, times = len(shares), 40, 4000
-    a = rng.choice(size, (times, rows), p=shares)
-    b = rng.choice(size, (times, rows), p=shares)
-    tables = np.zeros((times, size, size))
-    for row in range(rows):
-        np.add.at(tables, (np.arange(times), a[:, row], b[:, row]), 1)
-    found = test_tables(tables)
-    assert (found.p_values() <= 0.05).mean() < 0.065
-    rule = rule_for(rows, 0.05, 5)
-    assert not (found.dependent(rule) & found.independent(rule)).any()
-
-
-def test_a_test_can_be_silent() -> None:
-    rule = rule_for(100, 0.05, 5)
-    tables = np.array(
-        [
-            [[19.0, 0.0], [0.0, 0.0]],  # nothing varies
-            [[10.0, 9.0], [0.0, 1.0]],  # no table with these margins is significant
-            [[4.0, 0.0], [0.0, 4.0]],  # few rows
-            [[10.0, 0.0], [0.0, 10.0]],
-            [[5.0, 5.0], [5.0, 5.0]],
-        ]
-    )
-    found = test_tables(tables)
-    assert found.dependent(rule).tolist() == [False, False, False, True, False]
-    assert found.independent(rule).tolist() == [False, False, False, False, True]
-
-
-def test_groups_are_tested_together() -> None:
-    rows = np.array([[g, a, b] for g in (0, 1) for a in (0, 1) for b in (0, 1)])
-    counts = np.array([9.0, 1, 1, 9, 1, 9, 9, 1])  # opposite dependencies cancel without groups
-    table = Table(rows, counts, (2, 2, 2))
-    rule = rule_for(40, 0.05, 5)
-    apart = table.test([(1, 2)], *table.groups([0])).together()
-    assert apart.dependent(rule).all()
-    assert table.test([(1, 2)], *table.groups([])).together().independent(rule).all()
-    assert table.groups([])[1] == 1
-
-
-# -- structures ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("learner", CONTEXTUAL, ids=repr)
@@ -212,12 +133,12 @@ def test_progress_is_told_and_bad_parameters_are_errors() -> None:
         kind(show_progress=lambda done, total, told=told: told.append((done, total))).fit(rows)  # type: ignore[misc]
         assert told
         assert all(0 < done <= total for done, total in told)
-        with pytest.raises(DomainError, match="level is a probability"):
+        with pytest.raises(DomainError, match="level must be > 0"):
             kind(level=0).fit(rows)
-        with pytest.raises(DomainError, match="min_count is a number of rows"):
+        with pytest.raises(DomainError, match="min_count must be >= 0"):
             kind(min_count=-1).fit(rows)
     for other in (GSMN, CSGS):
-        with pytest.raises(ContextwiseError, match="rule is 'and' or 'or'"):
+        with pytest.raises(ContextwiseError, match="rule must be 'and' or 'or'"):
             other(rule="xor").fit(rows)  # type: ignore[arg-type]
-    with pytest.raises(DomainError, match="max_size is a number from 0 up"):
+    with pytest.raises(DomainError, match="max_size must be >= 0"):
         CSPC(max_size=-1).fit(rows)

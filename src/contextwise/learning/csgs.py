@@ -1,0 +1,125 @@
+"""CSGS: one graph per context by growing and shrinking Markov blankets (Edera et al. 2014).
+
+Every distinct row x gets a graph, by the phases of `contextwise.learning.gsmn` with tests on the
+rows that equal x in the blanket. Rows that agree on the blanket so far take the same next step, so
+growing for all rows grows one tree per variable: a node is a blanket with its values, and a step
+splits its rows by the values of the added variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from contextwise.learning.cspc import ContextGraphs
+from contextwise.learning.gsmn import (
+    EdgeRule,
+    check_edge_rule,
+    edges_of,
+    most_dependent,
+    most_independent,
+)
+from contextwise.learning.independence_test import Rule, Tests, test_pairs
+from contextwise.learning.table import BoolArray, Table
+from contextwise.models.features import IntArray
+from contextwise.support.progress import Progress, progress_of
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CSGS(ContextGraphs):
+    """One graph per distinct row, by growing and shrinking blankets; cliques are features.
+
+    It finds dependencies that hold in some contexts only. The features can claim a few more.
+
+    Parameters
+    ----------
+    level : float
+        Level of the tests; with more than 1/level² rows it is 1/√rows.
+    min_count : float
+        Rows per cell that a test needs; a test with fewer is undecided.
+    rule : "and" or "or"
+        Whether an edge must be in both blankets of its ends, or in one.
+    show_progress : bool or function
+        Show a progress bar on standard error, or call a function of (variables done, variables).
+
+    Attributes
+    ----------
+    table_ : Table
+        The distinct rows.
+    graphs_ : bool array of shape (distinct rows, variables, variables)
+        The adjacency matrix of each distinct row.
+    added_ : int
+        Number of (row, pair) where the features claim a dependency without an edge in the graph.
+
+    Examples
+    --------
+    B and C are equal where A=0, and independent where A=1, where both are 1 more often:
+
+    >>> ones = [[1, b, c] for b in (0, 1, 1, 1) for c in (0, 1, 1, 1)]
+    >>> rows = [[0, 0, 0], [0, 1, 1]] * 80 + ones * 10
+    >>> learned = CSGS().fit(rows, domain={"A": 2, "B": 2, "C": 2}).structure_
+    >>> learned.restrict("A=0").pairs(), learned.restrict("A=1").pairs()
+    ([('B', 'C')], [])
+    """
+
+    level: float = 0.05
+    min_count: float = 5.0
+    rule: EdgeRule = "and"
+    show_progress: bool | Progress = False
+
+    def find_graphs(self, table: Table, rule: Rule) -> BoolArray:
+        """Find the blankets of each variable in each context and join them."""
+        check_edge_rule(self.rule)
+        size = len(table.cardinalities)
+        inside = np.zeros((len(table.rows), size, size), dtype=bool)
+        with progress_of(self.show_progress, "finding blankets") as progress:
+            for done, target in enumerate(table.varying):
+                for blanket, rows in _blankets(table, target, rule):
+                    inside[rows[:, None], target, blanket] = True
+                if progress:
+                    progress(done + 1, size)
+        return edges_of(inside, self.rule)
+
+
+def _blankets(table: Table, target: int, rule: Rule) -> Iterator[tuple[list[int], IntArray]]:
+    """Yield the blankets of a variable, each with the rows that have it."""
+    waiting: list[tuple[list[int], IntArray]] = [([], np.arange(len(table.rows)))]
+    tested: dict[tuple[tuple[int, int], ...], Tests] = {}
+    while waiting:
+        blanket, rows = waiting.pop()
+        part = table.take(rows)
+        added = most_dependent(part, target, blanket, rule)
+        if added is None:
+            values = {v: int(part.rows[0, v]) for v in blanket}
+            yield _shrink(table, target, values, rule, tested), rows
+            continue
+        codes = part.rows[:, added]
+        waiting += (([*blanket, added], rows[codes == value]) for value in np.unique(codes))
+
+
+def _shrink(
+    table: Table,
+    target: int,
+    blanket: dict[int, int],
+    rule: Rule,
+    tested: dict[tuple[tuple[int, int], ...], Tests],
+) -> list[int]:
+    """Shrink a blanket with its values; ``tested`` remembers tests."""
+    left = dict(blanket)
+    while left:
+        tests = []
+        for v in left:
+            context = {u: value for u, value in left.items() if u != v}
+            key = ((v, -1), *sorted(context.items()))
+            if key not in tested:
+                agree = (table.rows[:, list(context)] == list(context.values())).all(axis=1)
+                part = table.take(agree)
+                tested[key] = test_pairs(part, [(target, v)], *part.groups([])).together()
+            tests.append(tested[key])
+        removed = most_independent(tests, rule)
+        if removed is None:
+            break
+        del left[list(left)[removed]]
+    return list(left)

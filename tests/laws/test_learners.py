@@ -1,0 +1,90 @@
+"""Laws of every learner: scikit-learn's interface, reproducible results, records of origin."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import contextwise as cw
+from contextwise.errors import ContextwiseError
+from contextwise.learning import LEARNERS, Learner, as_data
+from contextwise.learning.base import NotFittedError, fresh
+from contextwise.learning.registry import learner_named
+
+ROWS = np.random.default_rng(5).integers(0, 2, (60, 4)) | np.array([[0, 0, 1, 0]])
+ROWS[:, 1] = ROWS[:, 0] ^ (np.arange(60) % 7 == 0)
+
+
+@pytest.fixture(params=[name for name, entry in LEARNERS.items() if not entry.package])
+def learner(request: pytest.FixtureRequest) -> Learner:
+    """Each learner of the package with its default parameters."""
+    return learner_named(request.param)()
+
+
+def test_fit_returns_the_learner_and_says_where_the_result_comes_from(learner: Learner) -> None:
+    assert learner.fit(ROWS) is learner
+    info = learner.structure_.info
+    assert LEARNERS[info["learner"]].class_name == type(learner).__name__
+    assert info["fingerprint"] == as_data(ROWS).fingerprint
+    assert info["version"] == cw.__version__
+    assert info["rows"] == 60
+    assert learner.model_.structure == learner.structure_
+    assert learner.domain_ == as_data(ROWS).domain
+    assert math.isfinite(learner.score(ROWS))
+
+
+def test_parameters_are_stored_as_given(learner: Learner) -> None:
+    parameters = learner.get_params()
+    assert fresh(learner).get_params() == parameters
+    for name in parameters:
+        marker: Any = object()
+        assert type(learner)(**{**parameters, name: marker}).get_params()[name] is marker
+    with pytest.raises(ContextwiseError, match="no parameter 'colour'"):
+        learner.set_params(colour=1)
+
+
+def test_the_same_data_give_the_same_result(learner: Learner) -> None:
+    again = fresh(learner).fit(ROWS)
+    assert learner.fit(ROWS).model_ == again.model_
+    copied = pickle.loads(pickle.dumps(learner))
+    assert copied.structure_ == again.structure_
+
+
+def test_nothing_is_learned_before_fit(learner: Learner) -> None:
+    for attribute in ("model_", "structure_", "domain_"):
+        assert not hasattr(learner, attribute)
+    with pytest.raises(NotFittedError, match="call fit"):
+        learner.score(ROWS)
+
+
+def test_one_row_and_one_variable_are_enough(learner: Learner) -> None:
+    assert learner.fit(ROWS[:1]).domain_ == as_data(ROWS[:1]).domain
+    assert not fresh(learner).fit(ROWS[:, :1]).structure_.pairs()
+    one_valued = np.zeros((30, 2), dtype=int)
+    assert not fresh(learner).fit(one_valued).structure_.pairs()
+
+
+def test_names_and_labels_do_not_matter(learner: Learner) -> None:
+    domain = {name: ["no", "yes"] for name in "ABCD"}
+    named = fresh(learner).fit(as_data(ROWS, {f"v{k}": 2 for k in range(4)}))
+    labels = np.array(["no", "yes"], dtype=object)[ROWS]
+    labelled = fresh(learner).fit(labels, domain=domain)
+    assert labelled.structure_.features.rows == named.structure_.features.rows
+    assert labelled.score(labels) == pytest.approx(named.score(ROWS))
+
+
+def test_clone_and_grid_search_of_scikit_learn(learner: Learner) -> None:
+    base = pytest.importorskip("sklearn.base")
+    selection = pytest.importorskip("sklearn.model_selection")
+    assert base.clone(learner).get_params() == learner.get_params()
+    grid = {name: [value] for name, value in list(learner.get_params().items())[:1]}
+    search = selection.GridSearchCV(learner, grid, cv=2)
+    search.fit(ROWS, domain=as_data(ROWS).domain)
+    assert isinstance(search.best_estimator_, Learner)
+    assert math.isfinite(search.best_score_)
+    pipeline = pytest.importorskip("sklearn.pipeline")
+    assert math.isfinite(pipeline.make_pipeline(base.clone(learner)).fit(ROWS).score(ROWS))
