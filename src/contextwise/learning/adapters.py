@@ -126,7 +126,7 @@ class CausalLearn(Learner):
     CausalLearn(method='ges')
     """
 
-    method: Literal["pcges"] = "pc"
+    method: Literal["pc", "ges"] = "pc"
     alpha: float = 0.01
 
     def learn(self, data: Data) -> Structure:

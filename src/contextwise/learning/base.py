@@ -103,9 +103,10 @@ class Learner:
         structure = structure_of(learned)
         self.domain_ = structure.domain
         self.structure_ = Structure(self.domain_, structure.features, info=self._info(data))
-        has_weights = isinstance(learned, LogLinear)
-        self._model = LogLinear(self.structure_, learned.weights) if has_weights else None
-        self._data = None if has_weights else data
+        self._model: LogLinear | None = None
+        self._data: Data | None = data  # for fitting weights later
+        if isinstance(learned, LogLinear):
+            self._model, self._data = LogLinear(self.structure_, learned.weights), None
         return self
 
     def _info(self, data: Data) -> dict[str, Any]:
