@@ -71,6 +71,11 @@ class Learner:
     structure_: Structure
     domain_: Domain
 
+    @property
+    def name(self) -> str:
+        """The name in the registry, or that of the class."""
+        return name_of(type(self))
+
     def learn(self, data: Data) -> Model:
         """Learn from rows of codes; subclasses implement this.
 
@@ -116,7 +121,7 @@ class Learner:
             for key, value in self.get_params().items()
             if key not in MANNERS
         }
-        name, release = name_of(type(self)), version_of("contextwise")
+        name, release = self.name, version_of("contextwise")
         arguments = ", ".join(f"{key}={value}" for key, value in parameters.items())
         return {
             "learner": name,

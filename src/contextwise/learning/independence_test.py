@@ -182,5 +182,5 @@ def _tables(
             for a, b in (pairs[place] for place in batch):
                 codes = (groups * shape[0] + table.rows[:, a]) * shape[1] + table.rows[:, b]
                 cells.append(np.bincount(codes, weights=table.counts, minlength=size))
-            stacked: FloatArray = np.stack(cells).reshape(len(batch), count, *shape)
-            yield batch, stacked
+            stacked = np.stack(cells).reshape(len(batch), count, *shape)
+            yield batch, stacked.astype(np.float64)
