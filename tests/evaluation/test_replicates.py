@@ -25,10 +25,9 @@ from contextwise.evaluation.intervals import (
 from contextwise.evaluation.metrics import RANGES
 from contextwise.evaluation.rankings import rank_groups
 from contextwise.evaluation.replicates import summarize_values
-from contextwise.report.latex import as_latex, escaped
-from contextwise.report.plots.ranks import plot_critical_difference
+from contextwise.report.plots.plot_guesses import plot_critical_difference
 from contextwise.report.summaries import summary_parts
-from contextwise.report.text import as_text
+from contextwise.report.text import as_latex, as_text, escaped
 
 DOMAIN = {"A": 2, "B": 2, "C": 3, "D": 2}
 TRUE = Structure(DOMAIN, ["A=1 & B=1 & C!=0", "B=1 & D=1"])

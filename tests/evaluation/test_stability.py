@@ -21,7 +21,7 @@ from contextwise.evaluation import read_stability, stability
 from contextwise.evaluation.stability import Resampling, Stability
 from contextwise.learning import Trees
 from contextwise.models.structure import structure_of
-from contextwise.report.plots.supports import plot_supports
+from contextwise.report.plots.plot_pairs import plot_supports
 from contextwise.support.store import Store
 from contextwise.testing import contexts_of, depends, families
 

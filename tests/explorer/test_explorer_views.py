@@ -60,9 +60,9 @@ from contextwise.explorer.view import (
 from contextwise.explorer.wiring import Upload, clicks
 from contextwise.models.structure import structure_of
 from contextwise.report.comparisons import Guess
-from contextwise.report.elements import Note
-from contextwise.report.heatmap import heat_map
-from contextwise.report.planes import errors_plane
+from contextwise.report.parts import Note
+from contextwise.report.pictures import heat_map
+from contextwise.report.plane import errors_plane
 from contextwise.report.shares import Shares, neighbours, packed, shares_of
 from contextwise.studies.learners.unit import COLUMNS
 from hard import hard_models

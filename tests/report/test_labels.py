@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise.report.labels import apart, cut_names, distinct_names, place_labels, shared_parts
-from contextwise.report.layout import FloatArray, fitted_to
+from contextwise.report.layout import (
+    FloatArray,
+    apart,
+    cut_names,
+    distinct_names,
+    fitted_to,
+    place_labels,
+    shared_parts,
+)
 
 WORDS = st.lists(st.sampled_from(["a", "bc", "def", ".", "-", "x" * 30]), min_size=1, max_size=6)
 NAMES = st.lists(WORDS.map("".join), min_size=1, max_size=8)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise import Comparison, Domain, Structure, compare, examples
-from contextwise.report.edges import edges_between, worst_variables
-from contextwise.report.heatmap import (
+from contextwise.report.layout import graph_layout, hop_distances, planar
+from contextwise.report.pictures import (
     AGREED,
     BLANK,
     FIRST_FN,
@@ -20,8 +20,7 @@ from contextwise.report.heatmap import (
     heat_map,
     pooled,
 )
-from contextwise.report.layout import graph_layout, hop_distances, planar
-from contextwise.report.shares import Edge, edges_of
+from contextwise.report.shares import Edge, edges_between, edges_of, worst_variables
 from contextwise.report.svg import graph_svg
 from contextwise.testing import families
 from contextwise.truths.generate import perturb, random_structure

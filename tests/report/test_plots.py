@@ -25,9 +25,8 @@ from commands import run
 from contextwise import Comparison, Structure, compare, compare_many, examples, write
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain
-from contextwise.report.edges import graph_of, select_edges
-from contextwise.report.heatmap import AGREED
 from contextwise.report.layout import FloatArray
+from contextwise.report.pictures import AGREED
 from contextwise.report.plots import (
     plot_confusion,
     plot_dendrogram,
@@ -47,8 +46,8 @@ from contextwise.report.plots import (
     plot_scatter,
     save,
 )
-from contextwise.report.plots.figures import encoded, new_figure
-from contextwise.report.shares import Edge, edges_of
+from contextwise.report.plots.style import encoded, new_figure
+from contextwise.report.shares import Edge, edges_of, graph_of, select_edges
 from contextwise.studies.summary import means
 from contextwise.support.formatting import rate
 from contextwise.truths.generate import perturb, random_structure

@@ -20,8 +20,9 @@ from contextwise.report.comparisons import (
     measures,
     worst_pairs,
 )
-from contextwise.report.edges import select_edges
-from contextwise.report.elements import (
+from contextwise.report.explanations import explanation_parts, pairs_table
+from contextwise.report.notes import open_note
+from contextwise.report.parts import (
     Column,
     Interval,
     Note,
@@ -32,10 +33,8 @@ from contextwise.report.elements import (
     exact_digits,
     is_rounded,
 )
-from contextwise.report.explanations import explanation_parts, pairs_table
-from contextwise.report.notes import open_note
 from contextwise.report.pictures import graph_picture, pairs_picture
-from contextwise.report.shares import Edge
+from contextwise.report.shares import Edge, select_edges
 from contextwise.report.text import as_text
 from contextwise.testing import families
 from hard import hard_models

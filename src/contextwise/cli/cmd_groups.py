@@ -101,9 +101,8 @@ def show_groups(
 
 
 def _show_summary(summary: Summary, output: str) -> None:
-    from contextwise.report.latex import as_latex
     from contextwise.report.summaries import summary_parts
-    from contextwise.report.text import as_text
+    from contextwise.report.text import as_latex, as_text
 
     if output == "json":
         ranks = [vars(ranking) for ranking in summary.rankings]

@@ -79,8 +79,8 @@ def kl(
         record: dict[str, object] = {name: estimate_record(e) for name, e in estimates.items()}
         print_json(record | {"by_position": by_position})
         return
-    from contextwise.report.elements import Column, cell_text
     from contextwise.report.notes import BY_POSITION
+    from contextwise.report.parts import Column, cell_text
     from contextwise.support.formatting import columns
 
     value = Column("", "score")

@@ -197,8 +197,8 @@ def _estimates_json(matrix: EstimatedMatrix, seed: int) -> str:
 
 def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[Any]]:
     """The distances or their shares; one that is open is the two numbers it lies between."""
-    from contextwise.report.elements import Interval
     from contextwise.report.many import matrix_cells
+    from contextwise.report.parts import Interval
 
     return [
         [[cell.low, cell.high] if isinstance(cell, Interval) else cell for cell in row]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def _check_picture(ctx: click.Context, param: click.Parameter, path: str) -> str:
     """The path of a picture; one that cannot be written is refused before the work."""
-    from contextwise.report.plots.figures import format_of
+    from contextwise.report.plots.style import format_of
     from contextwise.support.files import check_target
 
     if not ctx.resilient_parsing:
@@ -148,9 +148,8 @@ def graph(
       contextwise plot graph true.mn learned.mn --edges all --min-share 0.5 --out graph.pdf
       contextwise plot graph true.mn learned.mn --context "age=old" --out graph.pdf
     """
-    from contextwise.report.edges import select_edges
     from contextwise.report.plots import plot_graphs, save
-    from contextwise.report.shares import edges_of
+    from contextwise.report.shares import edges_of, select_edges
 
     found, title = _compare_two(true, guess, asked, time_limit)
     whole = found

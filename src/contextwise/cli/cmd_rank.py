@@ -207,8 +207,8 @@ def rank(ranked: Ranked, asked: Asked, as_json: bool, as_csv: bool, as_latex: bo
 
 
 def _show(found: Summary, as_json: bool, as_csv: bool, as_latex: bool) -> None:
-    from contextwise.report.latex import as_latex as latex_of
     from contextwise.report.summaries import summary_parts
+    from contextwise.report.text import as_latex as latex_of
     from contextwise.report.text import as_text
 
     ranks = [record for ranking in found.rankings for record in ranking.records()]

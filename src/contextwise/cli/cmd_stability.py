@@ -172,8 +172,8 @@ def stability(
         agreed = found.consensus(time_limit=time_limit, show_progress=True)
         formats.write(agreed.structure, consensus)
     if picture is not None:
-        from contextwise.report.plots.figures import save
-        from contextwise.report.plots.supports import plot_supports
+        from contextwise.report.plots.plot_pairs import plot_supports
+        from contextwise.report.plots.style import save
 
         save(plot_supports(found), picture)
     _show(found, agreed, as_json, as_csv, top)

@@ -25,8 +25,8 @@ from contextwise.report.comparisons import (
     open_pairs_table,
     worst_pairs,
 )
-from contextwise.report.elements import Measures, Note, PairName, Table
 from contextwise.report.page import report_page
+from contextwise.report.parts import Measures, Note, PairName, Table
 from contextwise.report.shares import Shares, shares_of
 from contextwise.support.deadline import Deadline
 

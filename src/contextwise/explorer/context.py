@@ -18,10 +18,17 @@ from contextwise.explorer.view import View
 from contextwise.explorer.wiring import Input, flag, follow, offer, on, show, text, texts_named
 from contextwise.models.domain import Domain
 from contextwise.models.notation import parse_literals
-from contextwise.report.edges import MOST_NODES, Selection, edge_words, graph_of, select_edges
 from contextwise.report.layout import Positions, filling, graph_layout, placed_beside
 from contextwise.report.pictures import graph_legend
-from contextwise.report.shares import Edge, Shares
+from contextwise.report.shares import (
+    MOST_NODES,
+    Edge,
+    Selection,
+    Shares,
+    edge_words,
+    graph_of,
+    select_edges,
+)
 from contextwise.report.svg import graph_svg
 from contextwise.support.records import as_csv, as_json
 

@@ -16,7 +16,8 @@ from shiny import ui
 
 from contextwise.explorer.job import Failed, Working
 from contextwise.explorer.wiring import Input
-from contextwise.report.elements import (
+from contextwise.report.html import picture_html
+from contextwise.report.parts import (
     Cell,
     Column,
     Interval,
@@ -34,7 +35,6 @@ from contextwise.report.elements import (
     cell_text,
     exact_digits,
 )
-from contextwise.report.html import picture_html
 from contextwise.support.formatting import printable
 
 CHOSEN_PAIR = "chosen_pair"

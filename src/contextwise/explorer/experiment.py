@@ -28,7 +28,7 @@ from contextwise.explorer.wiring import (
     whole,
 )
 from contextwise.report.colours import Agreement
-from contextwise.report.elements import Column, Table
+from contextwise.report.parts import Column, Table
 from contextwise.studies.summary import NAMES, Effect, means
 from contextwise.support.formatting import number
 from contextwise.support.records import as_csv, as_json

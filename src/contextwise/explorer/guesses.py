@@ -20,7 +20,7 @@ from contextwise.explorer.job import value_of
 from contextwise.explorer.state import Shown, State
 from contextwise.explorer.wiring import Input, offer, on, show, text
 from contextwise.report.comparisons import Guess, guesses_parts
-from contextwise.report.elements import Cell, Column, Table
+from contextwise.report.parts import Cell, Column, Table
 from contextwise.report.pictures import plane_picture
 from contextwise.report.summaries import summary_parts
 from contextwise.support.records import as_csv, as_json

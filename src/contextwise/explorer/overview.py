@@ -14,12 +14,11 @@ from contextwise.explorer import elements
 from contextwise.explorer.computations import Findings
 from contextwise.explorer.state import State
 from contextwise.explorer.wiring import Input, flag, offer, send, show
-from contextwise.report.elements import Interval, Measure, Note, Part, Table
-from contextwise.report.heatmap import HeatMap, heat_map
 from contextwise.report.notes import ganak_notes, open_note, rounding_notes
-from contextwise.report.pictures import heat_legends
+from contextwise.report.parts import Interval, Measure, Note, Part, Table
+from contextwise.report.pictures import HeatMap, heat_legends, heat_map
 from contextwise.report.plots import plot_pairs
-from contextwise.report.plots.figures import encoded
+from contextwise.report.plots.style import encoded
 from contextwise.report.shares import packed
 from contextwise.support.formatting import number, percent
 from contextwise.support.records import as_csv, as_json

@@ -22,8 +22,8 @@ from contextwise.explorer.view import View
 from contextwise.explorer.wiring import Input, choice, follow, offer, on, show, text, texts_named
 from contextwise.models.domain import Domain
 from contextwise.report.colours import UNDECIDED, WORDS, Agreement
-from contextwise.report.elements import Cell, Column, Marked, Table
 from contextwise.report.explanations import region_parts
+from contextwise.report.parts import Cell, Column, Marked, Table
 from contextwise.report.shares import Edge, Shares, neighbours
 from contextwise.support.formatting import Number, number, percent
 from contextwise.support.formatting import name as short

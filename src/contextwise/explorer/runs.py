@@ -15,7 +15,7 @@ from contextwise.errors import ContextwiseError
 from contextwise.explorer.job import Tell
 from contextwise.explorer.results import Row, kind_of_run, read_results, read_units
 from contextwise.models.structure import Structure
-from contextwise.report.elements import Part
+from contextwise.report.parts import Part
 
 if TYPE_CHECKING:
     from contextwise.studies.learners.figures import StudyFigure
@@ -151,7 +151,7 @@ def study_of(units: Sequence[Row], name: str, tell: Tell) -> Study:
 
 
 def _picture(figure: StudyFigure) -> StudyPicture:
-    from contextwise.report.plots.figures import encoded
+    from contextwise.report.plots.style import encoded
 
     width, height = figure.figure.get_size_inches()
     text = b64encode(encoded(figure.figure, "svg")).decode()

@@ -12,7 +12,7 @@ from math import floor
 from xml.etree.ElementTree import Element, tostring
 
 from contextwise.report.colours import COLOURS, Agreement
-from contextwise.report.svg_elements import (
+from contextwise.report.svg import (
     add,
     add_line,
     add_text,

@@ -20,7 +20,7 @@ from contextwise.explorer.state import State
 from contextwise.explorer.view import Entry
 from contextwise.explorer.wiring import Input, Upload, choice, offer, show, uploads
 from contextwise.report.chances import chance_parts
-from contextwise.report.elements import Note
+from contextwise.report.parts import Note
 from contextwise.report.statistics import check_parts
 from contextwise.support.records import as_csv, as_json
 

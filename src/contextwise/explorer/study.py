@@ -10,7 +10,7 @@ from contextwise.explorer import elements
 from contextwise.explorer.runs import Resamples, Study, StudyPicture
 from contextwise.explorer.wiring import offer
 from contextwise.formats import encode
-from contextwise.report.latex import as_latex
+from contextwise.report.text import as_latex
 from contextwise.support.records import as_csv, as_json
 
 TITLES = {

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from contextwise.evaluation.chance import NULLS
-from contextwise.report.elements import (
+from contextwise.report.parts import (
     Cell,
     Column,
     Measure,

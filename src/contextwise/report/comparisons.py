@@ -15,17 +15,6 @@ from typing import TYPE_CHECKING, Literal
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.pairs import Pair
-from contextwise.report.elements import (
-    Cell,
-    Column,
-    Interval,
-    Measure,
-    Measures,
-    Note,
-    PairName,
-    Part,
-    Table,
-)
 from contextwise.report.notes import (
     Medium,
     alignment_notes,
@@ -35,6 +24,17 @@ from contextwise.report.notes import (
     open_note,
     rounding_notes,
     scope_words,
+)
+from contextwise.report.parts import (
+    Cell,
+    Column,
+    Interval,
+    Measure,
+    Measures,
+    Note,
+    PairName,
+    Part,
+    Table,
 )
 from contextwise.report.shares import Shares, shares_of
 

@@ -13,8 +13,7 @@ from math import hypot, sqrt
 import numpy as np
 
 from contextwise.report.colours import Agreement
-from contextwise.report.labels import cut_names, place_labels
-from contextwise.report.layout import FloatArray, Positions, fitted_to
+from contextwise.report.layout import FloatArray, Positions, cut_names, fitted_to, place_labels
 from contextwise.report.shares import Edge, View
 from contextwise.support.formatting import name as shown
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from contextwise.comparison.explain import Explanation, FeatureErrors, Kind, PairExplanation
 from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.colours import UNDECIDED, WORDS, Agreement
-from contextwise.report.elements import (
+from contextwise.report.notes import ganak_notes
+from contextwise.report.parts import (
     Cell,
     Column,
     Interval,
@@ -24,7 +25,6 @@ from contextwise.report.elements import (
     Table,
     cell_text,
 )
-from contextwise.report.notes import ganak_notes
 from contextwise.support.formatting import Number, number, percent, plural
 
 KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}

@@ -12,8 +12,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from contextwise.report.edges import Graph
-from contextwise.report.elements import (
+from contextwise.report.parts import (
     Cell,
     Column,
     Interval,
@@ -29,9 +28,9 @@ from contextwise.report.elements import (
     cell_text,
     exact_digits,
 )
-from contextwise.report.planes import Plane
+from contextwise.report.plane import Plane, plane_svg
+from contextwise.report.shares import Graph
 from contextwise.report.svg import graph_svg
-from contextwise.report.svg_statistics import plane_svg
 from contextwise.support.formatting import printable
 
 KEYS = (

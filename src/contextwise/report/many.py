@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.models.notation import in_words, where
 from contextwise.report.comparisons import LABELS
-from contextwise.report.elements import (
+from contextwise.report.notes import BY_POSITION, Medium, matrix_ganak_notes, rounding_notes
+from contextwise.report.parts import (
     Cell,
     Column,
     Interval,
@@ -19,7 +20,6 @@ from contextwise.report.elements import (
     Style,
     Table,
 )
-from contextwise.report.notes import BY_POSITION, Medium, matrix_ganak_notes, rounding_notes
 from contextwise.support.formatting import plural
 
 if TYPE_CHECKING:  # a table of one kind of result does not wait for the modules of the others

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from contextwise.comparison.compare import Comparison
 from contextwise.models.notation import quoted
 from contextwise.report.colours import UNDECIDED
-from contextwise.report.elements import Note, Part, is_rounded
+from contextwise.report.parts import Note, Part, is_rounded
 from contextwise.support.formatting import name, plural
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from contextwise.evaluation.replicates import Summary, summarize
 from contextwise.models.structure import Structure
 from contextwise.report.chances import chance_parts, chances_table
 from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
-from contextwise.report.elements import Cell, Column, Note, Part, Section, Table
 from contextwise.report.explanations import explanation_parts
 from contextwise.report.html import as_html, page_html, tag
+from contextwise.report.parts import Cell, Column, Note, Part, Section, Table
 from contextwise.report.pictures import graph_picture, pairs_picture, plane_picture
 from contextwise.report.statistics import TOP, check_parts, stability_parts
 from contextwise.report.summaries import summary_parts

@@ -11,7 +11,6 @@ from typing import Any
 
 from contextwise.report.chances import chance_parts
 from contextwise.report.comparisons import comparison_parts
-from contextwise.report.elements import Note, Part
 from contextwise.report.explanations import (
     explanation_lines,
     explanation_parts,
@@ -21,6 +20,7 @@ from contextwise.report.explanations import (
 from contextwise.report.html import notebook_html
 from contextwise.report.many import matrix_parts, scores_parts
 from contextwise.report.notes import ganak_notes
+from contextwise.report.parts import Note, Part
 from contextwise.report.statistics import TOP, check_parts, stability_parts
 from contextwise.report.text import as_text
 

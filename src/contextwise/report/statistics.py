@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from contextwise.models.notation import between, in_words, quoted
-from contextwise.report.elements import (
+from contextwise.report.parts import (
     Column,
     Measure,
     Measures,

@@ -8,7 +8,7 @@ from contextwise.evaluation.intervals import Mean
 from contextwise.evaluation.metrics import metric_label, shares_words
 from contextwise.evaluation.rankings import Ranking
 from contextwise.evaluation.replicates import Summary
-from contextwise.report.elements import Cell, Column, Note, Part, Table
+from contextwise.report.parts import Cell, Column, Note, Part, Table
 from contextwise.support.formatting import name, plural, rate
 
 PAIRED = (

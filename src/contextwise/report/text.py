@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from textwrap import fill
 
-from contextwise.report.elements import Measures, Note, Part, Section, Table
+from contextwise.report.parts import Measures, Note, Part, Section, Table
 from contextwise.support.formatting import columns
 
 WIDTH = 100
@@ -55,7 +55,7 @@ def note_text(note: Note) -> str:
 def table_text(table: Table) -> str:
     """A table in straight columns; numbers stand to the right.
 
-    >>> from contextwise.report.elements import Column, PairName
+    >>> from contextwise.report.parts import Column, PairName
     >>> head = Column("pair", "name"), Column("errors", "count")
     >>> print(table_text(Table("The worst", head, ((PairName("A", "B"), 7),))))
     The worst:
@@ -79,3 +79,81 @@ def _measures_text(measures: Measures) -> str:
         for line in zip_longest(*groups, fillvalue=("", ""))
     ]
     return columns(lines, "<" * 2 * len(groups))
+
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "≠": r"$\neq$",
+    "<": r"$<$",
+    ">": r"$>$",
+}
+
+
+def as_latex(parts: Iterable[Part]) -> str:
+    """The tables of these parts, one after the other; notes become comments.
+
+    Parameters
+    ----------
+    parts : tables, notes and sections; others are left out
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from contextwise.report.parts import Column
+    >>> head = Column("group", "name"), Column("errors", "count")
+    >>> print(as_latex([Table("Errors", head, (("a_1", 7),))]))
+    % Errors
+    \\begin{tabular}{lr}
+    \\toprule
+    group & errors \\\\
+    \\midrule
+    a\\_1 & 7 \\\\
+    \\bottomrule
+    \\end{tabular}
+    <BLANKLINE>
+    """
+    return "\n".join(block for part in parts for block in _latex_blocks(part))
+
+
+def _latex_blocks(part: Part) -> Iterable[str]:
+    if isinstance(part, Table):
+        yield _tabular(part)
+    elif isinstance(part, Note):
+        yield "".join(f"% {line}\n" for line in part.text.splitlines())
+    elif isinstance(part, Section):
+        yield from (block for inner in part.parts for block in _latex_blocks(inner))
+
+
+def _tabular(table: Table) -> str:
+    sides = "".join("r" if column.is_number else "l" for column in table.columns)
+    lines = [f"% {table.title}"] if table.title else []
+    lines += [f"\\begin{{tabular}}{{{sides}}}", "\\toprule"]
+    lines += [_row(column.title for column in table.columns), "\\midrule"]
+    lines += [_row(cells) for cells in table.texts()]
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+
+
+def _row(cells: Iterable[str]) -> str:
+    return " & ".join(escaped(cell) for cell in cells) + r" \\"
+
+
+def escaped(text: str) -> str:
+    """A text whose signs mean themselves in LaTeX.
+
+    >>> print(escaped("100 % of a_1"))
+    100 \\% of a\\_1
+    """
+    return "".join(SPECIAL.get(sign, sign) for sign in text)

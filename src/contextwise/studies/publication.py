@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contextwise.errors import require
-from contextwise.report.plots.figures import COLUMN, new_figure, save_png_and_svg, styled
-from contextwise.report.plots.studies import plot_scatter
+from contextwise.report.plots.plot_models import plot_scatter
+from contextwise.report.plots.style import COLUMN, new_figure, save_png_and_svg, styled
 from contextwise.studies.summary import summary_text
 from contextwise.support.files import write_bytes
 from contextwise.support.records import as_csv

@@ -10,10 +10,10 @@ work in servers and notebooks alike, and the same input gives the same file.
 ['X0', 'X1', 'X2', 'X3', 'X4', 'X5']
 """
 
-from contextwise.report.plots.figures import new_axes, save
-from contextwise.report.plots.graph import plot_graph, plot_graphs
-from contextwise.report.plots.guesses import (
+from contextwise.report.plots.plot_graph import plot_graph, plot_graphs
+from contextwise.report.plots.plot_guesses import (
     plot_confusion,
+    plot_critical_difference,
     plot_errors,
     plot_errors_plane,
     plot_group_means,
@@ -21,11 +21,16 @@ from contextwise.report.plots.guesses import (
     plot_guesses,
     plot_rates,
 )
-from contextwise.report.plots.matrix import plot_dendrogram, plot_distances, plot_map, plot_models
-from contextwise.report.plots.pairs import plot_neighbours, plot_pairs
-from contextwise.report.plots.ranks import plot_critical_difference
-from contextwise.report.plots.studies import plot_scatter, plot_spread
-from contextwise.report.plots.supports import plot_supports
+from contextwise.report.plots.plot_models import (
+    plot_dendrogram,
+    plot_distances,
+    plot_map,
+    plot_models,
+    plot_scatter,
+    plot_spread,
+)
+from contextwise.report.plots.plot_pairs import plot_neighbours, plot_pairs, plot_supports
+from contextwise.report.plots.style import new_axes, save
 
 __all__ = [
     "new_axes",

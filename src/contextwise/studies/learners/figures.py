@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contextwise.errors import require
-from contextwise.report.plots.figures import COLUMN, new_figure, styled
-from contextwise.report.plots.ranks import plot_critical_difference
+from contextwise.report.plots.plot_guesses import plot_critical_difference
+from contextwise.report.plots.style import COLUMN, new_figure, styled
 from contextwise.studies.learners.cells import (
     CMLL,
     DISTANCE,

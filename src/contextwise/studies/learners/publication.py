@@ -11,11 +11,10 @@ from typing import Any
 
 import contextwise
 from contextwise.errors import require
-from contextwise.report.elements import Note, Part, Section, Table
 from contextwise.report.html import as_html, page_html, tag
-from contextwise.report.latex import as_latex
-from contextwise.report.plots.figures import encoded, save_png_and_svg
-from contextwise.report.text import as_text
+from contextwise.report.parts import Note, Part, Section, Table
+from contextwise.report.plots.style import encoded, save_png_and_svg
+from contextwise.report.text import as_latex, as_text
 from contextwise.studies.learners.cells import of_truths
 from contextwise.studies.learners.figures import StudyFigure, study_figures
 from contextwise.studies.learners.real_data import DATA_COLUMNS

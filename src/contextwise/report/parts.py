@@ -18,8 +18,8 @@ from contextwise.report.colours import Agreement
 from contextwise.support.formatting import READABLE, is_readable, name, number, percent, rate
 
 if TYPE_CHECKING:
-    from contextwise.report.edges import Graph
-    from contextwise.report.planes import Plane
+    from contextwise.report.plane import Plane
+    from contextwise.report.shares import Graph
 
 Number = int | Fraction
 Style = Literal["name", "words", "count", "rate", "share", "mean", "score", "probability", "bits"]
@@ -224,7 +224,7 @@ class Picture:
     caption : what it shows, in sentences
     legends : the meanings of its marks
     content : a graph or a plane, drawn as SVG
-    packed : the data of a heat map, which the browser draws; see `contextwise.report.heatmap`
+    packed : the data of a heat map, which the browser draws; see `contextwise.report.pictures`
     """
 
     caption: str

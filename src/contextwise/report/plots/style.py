@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import ContextwiseError, DomainError, require
-from contextwise.report.elements import Legend, Mark
+from contextwise.report.parts import Legend, Mark
 from contextwise.support.files import write_bytes
 
 if TYPE_CHECKING:

@@ -10,18 +10,18 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
+from contextwise.evaluation.stability import Stability
 from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
-from contextwise.report.edges import Selection, select_edges
-from contextwise.report.heatmap import HeatMap, heat_map, palette, pooled
-from contextwise.report.labels import apart, cut_names
-from contextwise.report.pictures import heat_legends
-from contextwise.report.plots.figures import COLUMN, fitted_title, handles, new_axes, styled
-from contextwise.report.shares import Edge, edges_of
-from contextwise.support.formatting import percent
+from contextwise.report.layout import apart, cut_names
+from contextwise.report.pictures import HeatMap, heat_legends, heat_map, palette, pooled
+from contextwise.report.plots.style import COLUMN, fitted_title, handles, new_axes, styled
+from contextwise.report.shares import Edge, Selection, edges_of, select_edges
+from contextwise.support.formatting import name, percent
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+
 
 LABELS = 40
 """The most labels along a side."""
@@ -195,7 +195,7 @@ def plot_neighbours(
     axes : where to draw
     most : how many neighbours, the strongest first
     title : for instance the names of the models
-    **options : ``which`` and ``min_share`` of `contextwise.report.edges.select_edges`
+    **options : ``which`` and ``min_share`` of `contextwise.report.shares.select_edges`
 
     Returns
     -------
@@ -262,3 +262,43 @@ def _frame_neighbours(
     words = selection.words
     lines = [fitted_title(line, COLUMN) for line in (title, words) if line]
     axes.set_title("\n".join(lines), pad=16 if edges else 4)
+
+
+@styled
+def plot_supports(found: Stability, *, axes: Axes | None = None) -> Axes:
+    """The share of resamples with each pair above the diagonal, of contexts below.
+
+    Parameters
+    ----------
+    found : structures from resamples
+    axes : where to draw; by default on new ones
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from contextwise.evaluation import stability
+    >>> from contextwise.learning import ChowLiu
+    >>> rows = [[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]] * 20
+    >>> axes = plot_supports(stability(rows, ChowLiu(), resamples=4, rng=1))
+    >>> [label.get_text() for label in axes.get_xticklabels()]
+    ['v0', 'v1', 'v2']
+    """
+    axes = axes or new_axes(COLUMN, COLUMN)
+    shares = found.support_matrix()
+    np.fill_diagonal(shares, np.nan)
+    picture = axes.imshow(
+        np.ma.masked_invalid(shares), cmap="Blues", vmin=0, vmax=1, interpolation="nearest"
+    )
+    names = found.domain.names
+    places = range(0, len(names), max(1, -(-len(names) // LABELS)))
+    labels = [name(names[k], 16) for k in places]
+    size = 8 if len(labels) <= 12 else 5
+    axes.set_xticks(places, labels, rotation=90, fontsize=size)
+    axes.set_yticks(places, labels, fontsize=size)
+    words = f"above: share of {found.resamples} resamples\nbelow: mean share of contexts"
+    axes.set_xlabel(words, fontsize=7)
+    axes.figure.colorbar(picture, ax=axes, shrink=0.7)
+    return axes

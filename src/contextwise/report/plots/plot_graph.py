@@ -15,9 +15,8 @@ from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
 from contextwise.report.colours import COLOURS, DASHES
 from contextwise.report.drawing import DISC, Drawing, Point, arrange, edge_lines, widest_of
-from contextwise.report.edges import Graph, Selection, Which, edges_between, graph_of, select_edges
 from contextwise.report.pictures import graph_legend
-from contextwise.report.plots.figures import (
+from contextwise.report.plots.style import (
     COLUMN,
     POINTS,
     fitted_title,
@@ -26,7 +25,17 @@ from contextwise.report.plots.figures import (
     new_figure,
     styled,
 )
-from contextwise.report.shares import Edge, View, edges_of
+from contextwise.report.shares import (
+    Edge,
+    Graph,
+    Selection,
+    View,
+    Which,
+    edges_between,
+    edges_of,
+    graph_of,
+    select_edges,
+)
 from contextwise.support.formatting import name as shown
 
 if TYPE_CHECKING:
@@ -53,7 +62,7 @@ def plot_graph(
 
     Parameters
     ----------
-    graph : edges and places; see `contextwise.report.edges.graph_of`
+    graph : edges and places; see `contextwise.report.shares.graph_of`
     axes : where to draw
     view : both graphs in one, or the edges of the true model or of the guess
     fixed : the variables that a context assigns, with their states; drawn hollow
@@ -65,7 +74,7 @@ def plot_graph(
     Examples
     --------
     >>> from contextwise import compare
-    >>> from contextwise.report.edges import graph_of, select_edges
+    >>> from contextwise.report.shares import graph_of, select_edges
     >>> from contextwise.report.shares import edges_of
     >>> axes = plot_graph(graph_of(select_edges(edges_of(compare("survey", "survey-learned")))))
     >>> sorted(text.get_text() for text in axes.texts)
@@ -113,7 +122,7 @@ def plot_graphs(
     fixed : what the context assigns
     title : for instance the names of the models
     selection : the edges to show, if they are chosen already
-    **options : or which edges to choose; see `contextwise.report.edges.select_edges`
+    **options : or which edges to choose; see `contextwise.report.shares.select_edges`
 
     Returns
     -------
