@@ -14,7 +14,7 @@ from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.evaluation.intervals import mean_with_interval
 from contextwise.evaluation.metrics import metric_label
 from contextwise.evaluation.rankings import Ranking
-from contextwise.report import planes
+from contextwise.report import plane as planes
 from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
 from contextwise.report.comparisons import LABELS
 from contextwise.report.layout import cut_names, distinct_names
