@@ -206,3 +206,32 @@ def test_data_given_as_an_array_of_ints() -> None:
     comparison = compare(TRUE, GUESS, data=table)
     assert comparison.confusion.total == 9
     assert comparison.pair("X1", "X2") == Confusion(tp=0, fn=2, fp=0, tn=1)
+
+
+@given(families(2))
+def test_variables_sum_the_errors_of_their_pairs(models: tuple[Structure, Structure]) -> None:
+    found = compare(*models)
+    names = found.domain.names
+    variables = {variable.variable: variable for variable in found.variables()}
+    assert sorted(variables) == sorted(names)
+    for name in names:
+        pairs = [found.pair(name, other) for other in names if other != name]
+        assert variables[name].fp == sum(pair.fp for pair in pairs)
+        assert variables[name].fn == sum(pair.fn for pair in pairs)
+        assert variables[name].assertions == sum(pair.total for pair in pairs)
+    frame = found.to_frame(by="variable")
+    assert frame["errors"].sum() == 2 * found.distance
+    assert list(frame["errors_share"]) == sorted(frame["errors_share"], reverse=True)
+
+
+def test_variables_of_some_pairs_count_the_assertions_of_these() -> None:
+    found = compare("six", "six-guess", pairs=[("X0", "X1"), ("X1", "X2")])
+    assertions = {variable.variable: variable.assertions for variable in found.variables()}
+    assert assertions == {"X0": 16, "X1": 32, "X2": 16, "X3": 0, "X4": 0, "X5": 0}
+
+
+def test_ties_between_pairs_are_cut_by_the_errors_of_their_variables() -> None:
+    domain = dict.fromkeys("ABCDE", 2)
+    wrong = ["A=1 & B=1", "C=1 & D=1", "D=1 & E=1"]
+    found = compare(Structure(domain, []), Structure(domain, wrong))
+    assert [pair for pair, _ in found.worst_pairs(2)] == [("C", "D"), ("D", "E")]

@@ -104,7 +104,7 @@ def test_a_page_has_its_parts() -> None:
     reader = Reader(page)
     for words in (
         "six-guess compared with six",
-        "The models differ in 16 of 240 assertions",
+        "6.67 % of all assertions differ (16 of 240)",
         "X1 – X2",
         "The features behind the errors",
         "false negative rate",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest
 from math import isnan
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -47,7 +47,10 @@ if TYPE_CHECKING:
 
     from contextwise.comparison.estimate import OpenEstimates
 
-__all__ = ["Comparison", "Interrupted", "answer", "compare", "distance"]
+__all__ = ["Comparison", "Interrupted", "VariableErrors", "answer", "compare", "distance"]
+
+SHORT = 10**6
+"""Counts out of fewer assertions than this are shown next to their shares."""
 
 
 def distance_bounds(unions: PairCounts) -> tuple[Number, Number]:
@@ -69,6 +72,25 @@ def distance_bounds(unions: PairCounts) -> tuple[Number, Number]:
     low = np.maximum(u - a_most, 0) + np.maximum(u - b_most, 0)
     high = np.minimum(u_most, 2 * u_most - a - b)
     return low.sum(), high.sum()
+
+
+class VariableErrors(NamedTuple):
+    """The errors in all pairs of one variable, out of so many assertions."""
+
+    variable: str
+    fp: Number
+    fn: Number
+    assertions: Number
+
+    @property
+    def errors(self) -> Number:
+        """FP + FN."""
+        return self.fp + self.fn
+
+    @property
+    def share(self) -> float:
+        """The share of the assertions that involve the variable on which the models differ."""
+        return ratio(self.errors, self.assertions) if self.assertions else 0.0
 
 
 class Interrupted(KeyboardInterrupt):
@@ -308,11 +330,13 @@ class Comparison(Shown, Rates):
     def worst_pairs(self, most: int = 10) -> list[tuple[Pair, Confusion]]:
         """The pairs with the most errors, worst first; pairs without errors are left out.
 
+        Of pairs with equally many errors, those come first whose variables have more errors in all.
         Open pairs are left out, too.
         """
         places, errors = self._differing
-        worst = nlargest(most, range(len(errors)), key=errors.__getitem__)
         names = self.domain.names
+        both = self._errors_of_variables.sum(axis=1)[self.pairs[places]].sum(axis=1)
+        worst = nlargest(most, range(len(errors)), key=lambda k: (errors[k], both[k]))
         found = [(self.pairs[k], self.known_counts[k]) for k in places[worst].tolist()]
         return [((names[i], names[j]), Confusion(*counts)) for (i, j), counts in found]
 
@@ -328,44 +352,111 @@ class Comparison(Shown, Rates):
         """How many of the finished pairs differ."""
         return len(self._differing[0])
 
+    @property
+    def opposite_pairs(self) -> int:
+        """How many of the finished pairs differ in every context."""
+        places, errors = self._differing
+        return sum(e == self.sizes[k] for k, e in zip(places.tolist(), errors, strict=True))
+
+    @cached_property
+    def _errors_of_variables(self) -> ObjectArray:
+        """The FP and FN of the finished pairs of each variable: shape (n, 2)."""
+        errors = np.zeros((len(self.domain), 2), dtype=object)
+        places, _ = self._differing
+        for end in (0, 1):
+            np.add.at(errors, self.pairs[places, end], self.known_counts[places][:, [2, 1]])
+        return errors
+
+    def variables(self) -> list[VariableErrors]:
+        """The errors of each variable, the largest share first.
+
+        Returns
+        -------
+        list of VariableErrors
+            One entry for each variable. Each error counts for both variables of its pair. Open
+            pairs count as pairs without errors.
+
+        Examples
+        --------
+        >>> from contextwise import compare
+        >>> compare("lung", "lung-learned").variables()[0]
+        VariableErrors(variable='asbestos', fp=1, fn=1, assertions=4)
+        """
+        rows = zip(
+            self.domain.names,
+            *self._errors_of_variables.T.tolist(),
+            self.question.variable_sizes(),
+            strict=True,
+        )
+        return sorted(map(VariableErrors._make, rows), key=lambda v: (-v.share, -v.errors))
+
     def summary(self) -> str:
-        """The comparison in plain sentences.
+        """The answer in sentences: how near, better than chance or not, and where the errors are.
 
         >>> from contextwise import Structure, compare
         >>> true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
         >>> print(compare(true, Structure(true.domain, ["A=1 & B=1 & C=1"])).summary())
-        The models differ in 3 of 6 assertions (50 %).
-        In 1 only the guess has the dependence, in 2 only the true model has it.
+        50 % of all assertions differ (3 of 6): 33.3 % false negatives, 16.7 % false positives.
+        No better than chance (kappa 0).
         3 of 3 pairs differ: A–B, A–C and B–C.
         """
         if len(self.unions.open):
-            low, high = self.distance_bounds
+            low, high = (percent(bound, self.total) for bound in self.distance_bounds)
             return (
-                f"The models differ in {number(low)} to {number(high)} of {number(self.total)} "
-                f"assertions.\n{len(self.unions.open):,} of {self.pair_count:,} pairs are open."
+                f"{low} to {high} of all assertions differ.\n"
+                f"{len(self.unions.open):,} of {self.pair_count:,} pairs are unfinished; "
+                "these are proven bounds."
             )
         c, differing = self.confusion, self.differing_pairs
         if not c.distance:
             return f"The models agree in all {number(c.total)} assertions."
-        worst = [f"{first}–{second}" for (first, second), _ in self.worst_pairs(3)]
-        named = worst[0] if len(worst) == 1 else f"{', '.join(worst[:-1])} and {worst[-1]}"
-        return (
-            f"The models differ in {number(c.distance)} of {number(c.total)} assertions "
-            f"({percent(c.distance, c.total)}).\n"
-            f"In {number(c.fp)} only the guess has the dependence, "
-            f"in {number(c.fn)} only the true model has it.\n"
-            f"{differing:,} of {plural(self.pair_count, 'pair')} differ{'s' * (differing == 1)}"
-            + (f": {named}." if differing == len(worst) else f", {named} most.")
-        )
+        counts = f" ({number(c.distance)} of {number(c.total)})" if c.total < SHORT else ""
+        kinds = sorted([(c.fp, "false positives"), (c.fn, "false negatives")], reverse=True)
+        shares = ", ".join(f"{percent(count, c.total)} {kind}" for count, kind in kinds)
+        split = f": {shares}" if c.fp and c.fn else f", all of them {kinds[0][1]}"
+        pairs = f"{differing:,} of {plural(self.pair_count, 'pair')} differ{'s' * (differing == 1)}"
+        if differing <= 3:
+            pairs += f": {_listed([f'{a}–{b}' for (a, b), _ in self.worst_pairs(3)], 'and')}"
+        elif self.opposite_pairs:
+            pairs += f", {self.opposite_pairs:,} of them in every context"
+        second = [self._chance_words(), self._carriers() if differing > 3 else ""]
+        lines = [f"{percent(c.distance, c.total)} of all assertions differ{counts}{split}."]
+        lines += [" ".join(filter(None, second)), f"{pairs}."]
+        return "\n".join(filter(None, lines))
 
-    def to_frame(self) -> pandas.DataFrame:
+    def _chance_words(self) -> str:
+        kappa = self.rate("kappa", float("nan"))
+        if isnan(kappa):
+            return ""
+        words = "Better than" if kappa > 0 else "Worse than" if kappa < 0 else "No better than"
+        return f"{words} chance (kappa {kappa:.2g})."
+
+    def _carriers(self) -> str:
+        """Name up to three variables with the most errors, if they stand out from the next one."""
+        errors = [variable.errors for variable in self.variables()] + [0]
+        clear = [k for k in (1, 2, 3) if errors[k - 1] > errors[k]]
+        if not clear:
+            return f"The errors are spread over {sum(map(bool, errors)):,} variables."
+        named = [variable.variable for variable in self.variables()[: clear[-1]]]
+        places, counts = self._differing
+        positions = [self.domain.position(name) for name in named]
+        inside = np.isin(self.pairs[places], positions).any(axis=1)
+        carried: Number = np.array([0, *counts], dtype=object)[1:][inside].sum()
+        return f"{percent(carried, self.distance)} of the errors involve {_listed(named, 'or')}."
+
+    def to_frame(self, by: Literal["pair", "variable"] = "pair") -> pandas.DataFrame:
         """The counts of each pair as a pandas DataFrame (``pip install contextwise[frames]``).
+
+        Parameters
+        ----------
+        by : ``"pair"`` for one row per pair, ``"variable"`` for the errors of each variable, the
+            largest share first
 
         Returns
         -------
         pandas.DataFrame
-            One row per pair: its names, the exact counts, which can be too large for arithmetic in
-            pandas, and the share that each is of the pair's contexts, as floats.
+            Names, exact counts, which can be too large for arithmetic in pandas, and the share that
+            each is of the contexts of the pair or of the variable, as floats.
 
         Examples
         --------
@@ -376,9 +467,11 @@ class Comparison(Shown, Rates):
         pd = require("pandas", "frames")
         if len(self.unions.open):
             _ = self.counts  # raises OpenResult
-        rows = [list(record.values()) for record in pair_records(self)]
-        frame: pandas.DataFrame = pd.DataFrame(rows, columns=list(PAIR_KEYS), dtype=object)
-        return frame.astype(dict.fromkeys(SHARES, np.float64))
+        keys = VARIABLE_KEYS if by == "variable" else PAIR_KEYS
+        records = variable_records(self) if by == "variable" else pair_records(self)
+        rows = [list(record.values()) for record in records]
+        frame: pandas.DataFrame = pd.DataFrame(rows, columns=list(keys), dtype=object)
+        return frame.astype({key: np.float64 for key in keys if key.endswith("share")})
 
     def __repr__(self) -> str:
         if len(self.unions.open):
@@ -392,6 +485,10 @@ class Comparison(Shown, Rates):
         )
 
 
+def _listed(words: Sequence[str], link: str) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {link} {words[-1]}"
+
+
 def _short(value: Number) -> str:
     """A number for a line that is read: a long one by its size alone."""
     return str(value) if is_readable(value) else f"≈{number(value)}"
@@ -403,6 +500,9 @@ Record = dict[str, str | bool | Number | float | None]
 DISTANCES = ("distance", "normalized", "mean_pair_distance")
 SHARES = tuple(f"{key}_share" for key in COUNTS)
 PAIR_KEYS = ("first", "second", *COUNTS, *SHARES)
+VARIABLE_KEYS = (
+    "variable", "assertions", "errors", "fp", "fn", "errors_share", "fp_share", "fn_share",
+)  # fmt: skip
 
 
 def comparison_record(comparison: Comparison) -> Record:
@@ -460,6 +560,15 @@ def pair_records(comparison: Comparison) -> Iterator[Record]:
     """Yield the counts of each pair that a feature covers; those of an open pair are None."""
     for pair, counts in zip(comparison.pair_names(), comparison.known_counts, strict=True):
         yield _pair_record(pair, counts)
+
+
+def variable_records(comparison: Comparison) -> Iterator[Record]:
+    """Yield the errors of each variable, the largest share first."""
+    for variable in comparison.variables():
+        counts = variable.errors, variable.fp, variable.fn
+        shares = (ratio(count, variable.assertions or 1) for count in counts)
+        values = (variable.variable, variable.assertions, *counts, *shares)
+        yield dict(zip(VARIABLE_KEYS, values, strict=True))
 
 
 def open_pair_records(comparison: Comparison) -> Iterator[Record]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import mul
 from typing import Any, TypedDict
 
 import numpy as np
@@ -122,6 +123,27 @@ class Question:
         if self.asked is None:
             return all_contexts(self.domain.cardinalities, self.canonical)
         return sum(self.sizes(self.asked))
+
+    def variable_sizes(self) -> list[Number]:
+        """What the contexts of the asked pairs of each variable count together."""
+        n = len(self.domain)
+        if self.asked is not None:
+            sums = np.zeros(n, dtype=object)
+            sizes = np.array([*self.sizes(self.asked), None], dtype=object)[:-1]
+            for end in (0, 1):
+                np.add.at(sums, self.asked[:, end], sizes)
+            return list(sums)
+        # A size depends on the two cardinalities alone: one pair stands for all of their kind.
+        cardinalities = np.array(self.domain.cardinalities, dtype=np.int64)
+        _, first, kind, counts = np.unique(
+            cardinalities, return_index=True, return_inverse=True, return_counts=True
+        )
+        sums_of_kind = []
+        for k, variable in enumerate(first.tolist()):
+            pairs = np.stack([np.full(len(first), variable), first], axis=1)
+            others = (counts - (np.arange(len(first)) == k)).tolist()
+            sums_of_kind.append(sum(map(mul, others, self.sizes(pairs))))
+        return [sums_of_kind[k] for k in kind.tolist()]
 
 
 def pose(
