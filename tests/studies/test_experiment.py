@@ -271,7 +271,7 @@ def test_sizes_that_cannot_be_are_told_in_words(tmp_path: Path) -> None:
 
 
 def test_a_run_that_cannot_begin_leaves_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(ContextwiseError, match="n_jobs is a number of processes"):
+    with pytest.raises(ContextwiseError, match="n_jobs must be >= 1"):
         run_kl(TINY, tmp_path / "run", n_jobs=0)
     assert not (tmp_path / "run").exists()
     wide = configuration_of(Structure({f"X{k}": 2 for k in range(11)}, ["X0=1 & X1=1"]))

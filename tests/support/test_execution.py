@@ -79,7 +79,7 @@ def test_stopping_early_leaves_nothing_behind(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("jobs", [0, -2])
 def test_no_processes_are_refused(jobs: int) -> None:
-    with pytest.raises(ContextwiseError, match=f"n_jobs is a number of processes.*not {jobs}"):
+    with pytest.raises(ContextwiseError, match=f"n_jobs must be >= 1.*got {jobs}"):
         choose_map(n_jobs=jobs)
 
 

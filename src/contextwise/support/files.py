@@ -1,8 +1,7 @@
-"""Bytes from files and to files: packed or not, and never half written.
+"""Read and write the bytes of files: gzip unpacked, writes all or nothing.
 
-A file is written beside its place and then renamed, so that nobody meets half a file. A packed
-file (gzip) is known by its first bytes; unpacking stops at a limit, because a small file can
-unpack to fill any memory.
+`write_bytes` writes to a temporary file in the same folder and renames it, so that a reader never
+sees half a file. Unpacking stops at a limit, because a small gzip file can unpack to fill memory.
 """
 
 from __future__ import annotations
@@ -11,18 +10,27 @@ import contextlib
 import gzip
 import io
 import os
+import stat
 import zlib
-from errno import EISDIR
+from errno import EACCES, EISDIR
 
 from contextwise.errors import FileError, ParseError
 
 MOST_UNPACKED_BYTES = 2**29
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some editors put it before a text
+_OTHER_KINDS = {
+    b"PK\x03\x04": "this is a ZIP archive, such as an Excel workbook (.xlsx); save it as CSV first",
+    b"\xd0\xcf\x11\xe0": "this is an Excel workbook (.xls); save it as CSV first",
+    b"PAR1": "this is a Parquet file; convert it to CSV first",
+    b"SQLite format 3\x00": "this is an SQLite database, not a text file",
+    b"\xff\xfe": "this is UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "this is UTF-16 text; save it as UTF-8",
+}
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The contents of a file, unpacked if it is packed."""
+    """Return the contents of a file, unpacked if it is a gzip file."""
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -32,7 +40,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def unpacked(data: bytes, name: str) -> bytes:
-    """The data itself, or what it unpacks to; more than the limit is an error."""
+    """Unpack gzip data, up to a limit; return other data unchanged but for a byte order mark."""
     if not data.startswith(_GZIP_MAGIC):
         return data.removeprefix(_BYTE_ORDER_MARK)
     try:
@@ -43,19 +51,39 @@ def unpacked(data: bytes, name: str) -> bytes:
     if len(plain) > MOST_UNPACKED_BYTES:
         raise ParseError(
             f"unpacks to more than {MOST_UNPACKED_BYTES >> 20} MiB; if it is meant to be that "
-            "large, unpack it with gunzip and give the plain file",
+            "large, unpack it with gunzip and pass the plain file",
             path=name,
         )
     return plain.removeprefix(_BYTE_ORDER_MARK)
 
 
 def packed(data: bytes) -> bytes:
-    """The data as a gzip file; equal data give equal files."""
+    """Return the data as a gzip file; equal data give equal files."""
     return gzip.compress(data, mtime=0)
 
 
+def decoded(data: bytes, name: str) -> str:
+    """Decode UTF-8 text; the error for other data names the kind of file and the remedy."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        for magic, message in _OTHER_KINDS.items():
+            if data.startswith(magic):
+                raise ParseError(message, path=name) from None
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ParseError(
+            f"this is not UTF-8 text: byte 0x{data[error.start]:02x}; if the file is Latin-1 or "
+            "Windows-1252, convert it with: iconv -f WINDOWS-1252 -t UTF-8",
+            path=name,
+            line=line,
+        ) from None
+
+
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Put data into a file, all or nothing; a pipe or a device is written to as it is."""
+    """Write a file, all or nothing; an existing file keeps its mode, a read-only one is refused.
+
+    A pipe or a device is written to directly.
+    """
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             with open(path, "wb") as file:
@@ -67,31 +95,47 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
-    """Refuse, before long work, a path that `write_bytes` would refuse after it."""
+    """Raise, before long work, if `write_bytes` could not write to this path."""
     try:
         if os.path.isdir(path):
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
         if os.path.isfile(path) or not os.path.exists(path):
-            beside = _beside(os.path.realpath(path))
-            open(beside, "xb").close()
-            os.unlink(beside)
+            target = os.path.realpath(path)
+            _mode_to_keep(target)
+            temporary = _temporary(target)
+            open(temporary, "xb").close()
+            os.unlink(temporary)
     except (OSError, ValueError) as error:
         raise _file_error(path, error) from None
 
 
 def _replace(path: str, data: bytes) -> None:
-    beside = _beside(path)
+    mode = _mode_to_keep(path)
+    temporary = _temporary(path)
     try:
-        with open(beside, "xb") as file:
+        with open(temporary, "xb") as file:
             file.write(data)
-        os.replace(beside, path)
+        if mode is not None:
+            os.chmod(temporary, mode)
+        os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(beside)
+            os.unlink(temporary)
         raise
 
 
-def _beside(path: str) -> str:
+def _mode_to_keep(path: str) -> int | None:
+    """Return the mode of an existing file; raise if it is read-only, also for root."""
+    try:
+        mode = stat.S_IMODE(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return None
+    if not mode & 0o222 or not os.access(path, os.W_OK):
+        raise PermissionError(EACCES, "the file is read-only; choose another name or chmod u+w it")
+    return mode
+
+
+def _temporary(path: str) -> str:
     return f"{path}.{os.urandom(4).hex()}.tmp"
 
 

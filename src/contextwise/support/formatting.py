@@ -1,7 +1,7 @@
-"""Numbers, names and columns as text for a terminal.
+"""Format numbers, names and columns as text for a terminal.
 
-Exact numbers stay exact as long as they can be read; a long one is rounded to four digits. A rate
-reads as 0 or 1 only if it is.
+An exact number is shown in full while it is readable; a long one is rounded to four digits. A rate
+is shown as 0 or 1 only if it is exactly that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ READABLE = 12
 
 
 def printable(text: str) -> str:
-    """A text that is safe to show on one line: control characters are written as escapes.
+    """Escape control characters, so that the text is safe to show on one line.
 
     >>> printable("two\\nlines"), printable("naïve")
     ('two\\\\nlines', 'naïve')
@@ -26,8 +26,17 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def digits_of(value: int) -> str:
+    """Return all digits of an int; unlike ``str``, without a limit on their number.
+
+    >>> digits_of(-7), len(digits_of(10**5000))
+    ('-7', 5001)
+    """
+    return str(Decimal(value))
+
+
 def number(value: Number, digits: int = READABLE) -> str:
-    """An exact number: its digits in groups, or its size if they are too many.
+    """Format an exact number: all its digits in groups, or rounded if there are too many.
 
     >>> number(1048576), number(2**100), number(2**100, digits=31)
     ('1,048,576', '1.268e30', '1,267,650,600,228,229,401,496,703,205,376')
@@ -35,7 +44,9 @@ def number(value: Number, digits: int = READABLE) -> str:
     '0.333333'
     """
     if isinstance(value, Fraction) and value.denominator != 1:
-        return f"{float(value):.6g}"
+        if is_readable(value):
+            return f"{float(value):.6g}"
+        value = round(value)
     exact = int(value)
     if is_readable(exact, digits):
         return f"{exact:,}"
@@ -43,7 +54,7 @@ def number(value: Number, digits: int = READABLE) -> str:
 
 
 def is_readable(value: Number, digits: int = READABLE) -> bool:
-    """Whether `number` shows the value exactly.
+    """Check whether `number` shows the value in full.
 
     >>> is_readable(10**12 - 1), is_readable(10**12)
     (True, False)
@@ -53,7 +64,7 @@ def is_readable(value: Number, digits: int = READABLE) -> bool:
 
 
 def rate(value: float) -> str:
-    """A rate to four places; only an exact 0 or 1 reads as such, and an undefined one is a dash.
+    """Format a rate with four decimals; NaN is a dash, and only an exact 0 or 1 is shown as such.
 
     >>> [rate(x) for x in (1.0, 0.99999, 2 / 3, 0.00001234, 0.0, float("nan"))]
     ['1', '>0.9999', '0.6667', '1.2e-05', '0', '–']
@@ -69,7 +80,7 @@ def rate(value: float) -> str:
 
 
 def percent(part: Number, whole: Number) -> str:
-    """A share as a percentage with three digits; never 0 or 100 unless it is.
+    """Format a share as a percentage with three digits; 0 and 100 only if it is exactly that.
 
     >>> percent(1, 8), percent(1, 3), percent(1, 10**9), percent(5, 5)
     ('12.5 %', '33.3 %', '<0.01 %', '100 %')
@@ -83,7 +94,7 @@ def percent(part: Number, whole: Number) -> str:
 
 
 def name(text: str, most: int = 40) -> str:
-    """A name or path on one line; a long one loses its middle.
+    """Format a name or path on one line; a long one loses its middle.
 
     >>> name("smoker"), name("a\\tb"), name("x" * 50, most=9)
     ('smoker', 'a\\\\tb', 'xxxx…xxxx')
@@ -96,7 +107,7 @@ def name(text: str, most: int = 40) -> str:
 
 
 def plural(count: Number, noun: str) -> str:
-    """A number and its noun.
+    """Format a number and its noun.
 
     >>> plural(1, "feature"), plural(2000, "pair")
     ('1 feature', '2,000 pairs')
@@ -105,20 +116,8 @@ def plural(count: Number, noun: str) -> str:
 
 
 def columns(rows: Iterable[Sequence[str]], alignment: str, gap: str = "  ") -> str:
-    """Rows of cells as straight columns, each to the left (``<``) or to the right (``>``).
+    """Lay out rows of cells in columns; ``alignment`` has ``<`` or ``>`` for each column.
 
-    Parameters
-    ----------
-    rows : cells of each row
-    alignment : one sign for each column
-    gap : what stands between columns
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> print(columns([("pair", "errors"), ("A – B", "7")], "<>"))
     pair   errors
     A – B       7

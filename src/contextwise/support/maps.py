@@ -1,13 +1,10 @@
-"""How units of work are mapped: here, over processes, or over a cluster; the same code everywhere.
+"""Map a function over units of work: in this process, over processes, or over a cluster.
 
 A **map** is a function of (function, items) that yields a `Done` for each item, in the order in
-which they finish. A unit that raises is tried again, three times in all; then it is reported as
-failed and the rest goes on. A worker that dies counts as a failure of the units it held, and
-they go to another one. Stopping the iteration (Ctrl-C included) cancels what has not begun, and
-ends the processes.
-
-The function and the items travel to other processes, so both must be picklable. Nothing here knows
-what the work is.
+which they finish. An item that raises is tried three times; then it is reported as failed and the
+others continue. The items of a worker that dies go to another worker. Stopping the iteration
+(Ctrl-C included) cancels what has not started and ends the processes. The function and the items
+must be picklable.
 """
 
 from __future__ import annotations
@@ -27,14 +24,14 @@ R = TypeVar("R")
 
 TRIES = 3
 WINDOW = 4
-"""How many units per worker are handed out ahead of time."""
+"""How many items per worker are submitted ahead of time."""
 PATIENCE = 5.0
-"""Seconds that a cluster may take to answer, and to have its first worker."""
+"""Seconds to wait for a cluster to answer, and for its first worker."""
 
 
 @dataclass(frozen=True)
 class Done(Generic[T, R]):
-    """A unit that is finished: its value, or why it failed."""
+    """A finished item: its value, or the error."""
 
     item: T
     value: R | None = None
@@ -46,56 +43,25 @@ Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Done[Any, Any]]]
 
 
 def choose_map(*, n_jobs: int = 1, cluster: Any = None) -> Map:
-    """The map over a cluster, over several processes, or in this process alone.
+    """Return the map over a cluster (an address or a Dask client), processes, or this process.
 
-    Parameters
-    ----------
-    n_jobs : int
-        How many processes; 1 means this one, -1 one process per core.
-    cluster : address such as ``tcp://host:8786``, or a Dask client
-        Goes before ``n_jobs``.
+    ``n_jobs=-1`` means one process per core.
 
-    Returns
-    -------
-    function of (function, items)
-        It yields a `Done` for each item, in the order in which they finish.
-
-    Raises
-    ------
-    ContextwiseError
-        At once, if there can be no such number of processes; when the work begins, if no cluster
-        answers.
-
-    Examples
-    --------
     >>> sorted(done.value for done in choose_map(n_jobs=1)(abs, [-1, 2]))
     [1, 2]
     """
     if cluster is not None:
         return lambda function, items: _on_cluster(function, items, cluster)
     if n_jobs < 1 and n_jobs != -1:
-        raise ContextwiseError(
-            f"n_jobs is a number of processes, or -1 for one process per core, not {n_jobs}"
-        )
+        raise ContextwiseError(f"n_jobs must be >= 1, or -1 for one process per core, got {n_jobs}")
     if n_jobs == 1:
         return here
     return lambda function, items: _over_processes(function, items, n_jobs)
 
 
 def here(function: Callable[[T], R], items: Iterable[T]) -> Iterator[Done[T, R]]:
-    """One unit after the other in this process: the map for a single process.
+    """Map in this process, one item after the other.
 
-    Parameters
-    ----------
-    function : function of an item
-    items : what it is called with
-
-    Yields
-    ------
-    Done
-
-    Examples
-    --------
     >>> [done.value for done in here(abs, [-1, 2])]
     [1, 2]
     >>> next(here(int, ["x"]))
@@ -106,13 +72,13 @@ def here(function: Callable[[T], R], items: Iterable[T]) -> Iterator[Done[T, R]]
 
 
 def _attempt(function: Callable[[T], R], item: T) -> Done[T, R]:
-    """One unit, tried until it works or has failed too often. Runs in the worker."""
+    """Try one item until it works or has failed too often. Runs in the worker."""
     error = ""
     for tries in range(1, TRIES + 1):
         try:
             return Done(item, function(item), tries=tries)
-        except Exception as problem:  # whatever a user's work raises is reported, never lost
-            error = _named(problem)
+        except Exception as problem:
+            error = f"{type(problem).__name__}: {problem}"
     return Done(item, error=error, tries=TRIES)
 
 
@@ -121,15 +87,15 @@ def _over_processes(
 ) -> Iterator[Done[T, R]]:
     loky = require("loky", "jobs")
     count = loky.cpu_count() if n_jobs < 0 else n_jobs
-    if isinstance(items, Sized):  # more processes than cores and units would only wait
+    if isinstance(items, Sized):  # more processes than cores or items would only wait
         count = min(count, max(loky.cpu_count(), len(items)))
 
     def executor() -> Executor:
-        made: Executor = loky.get_reusable_executor(max_workers=count, timeout=60)
-        return made
+        reused: Executor = loky.get_reusable_executor(max_workers=count, timeout=60)
+        return reused
 
     def end() -> None:
-        # What is in flight is lost anyway; without this, Python would wait for it at its end.
+        # Without this, Python would wait at exit for work whose result is lost anyway.
         executor().shutdown(wait=True, kill_workers=True)  # type: ignore[call-arg]
 
     yield from _windowed(function, items, executor, count, when_stopped=end)
@@ -149,7 +115,7 @@ def _on_cluster(
 
 @contextmanager
 def _client_of(cluster: Any) -> Iterator[Any]:
-    """A client for an address, closed at the end; or the caller's own, which stays open."""
+    """Connect to an address and close the client at the end; a client passed in stays open."""
     distributed = require("distributed", "cluster")
     if not isinstance(cluster, str):
         yield cluster
@@ -165,7 +131,7 @@ def _client_of(cluster: Any) -> Iterator[Any]:
 
 
 def _workers_of(client: Any) -> int:
-    """How many units a cluster can do at once; none, or workers that cannot do ours, are errors."""
+    """Return the number of worker threads; raise if there are none or their version differs."""
     from importlib.metadata import version
 
     try:
@@ -174,13 +140,13 @@ def _workers_of(client: Any) -> int:
         raise ContextwiseError(
             "the cluster has no workers; start one with: dask worker SCHEDULER_ADDRESS"
         ) from None
-    own = version("contextwise")
+    here_version = version("contextwise")
     for worker, theirs in client.run(version, "contextwise", on_error="return").items():
-        if theirs != own:
+        if theirs != here_version:
             has = f"contextwise {theirs}" if isinstance(theirs, str) else "no contextwise"
             raise ContextwiseError(
-                f"the worker {worker} has {has}; install there what is here: "
-                f"pip install contextwise=={own}"
+                f"the worker {worker} has {has}; install this version there: "
+                f"pip install contextwise=={here_version}"
             )
     return sum(client.nthreads().values())
 
@@ -192,7 +158,7 @@ def _windowed(
     workers: int,
     when_stopped: Callable[[], None] = lambda: None,
 ) -> Iterator[Done[T, R]]:
-    """Hand units out a few at a time; a unit whose worker died is handed out again."""
+    """Submit a few items at a time; resubmit an item whose worker died."""
     waiting = iter(items)
     running: dict[Future[Done[T, R]], tuple[T, int]] = {}
 
@@ -221,21 +187,18 @@ def _windowed(
 
 
 def _result(future: Future[Done[T, R]], item: T, deaths: int) -> Done[T, R] | None:
-    """What a future gave; None if its worker died and the unit deserves another one.
+    """Return the result of a future, or None if its worker died and the item gets another try.
 
-    A cluster has given a unit to several workers before it says that they died.
+    A cluster has given an item to several workers before it reports that they died.
     """
     try:
         return future.result()
     except CancelledError:
-        raise ContextwiseError("the cluster went away in the middle of the work") from None
+        raise ContextwiseError("the cluster stopped before the work was done") from None
     except (BrokenProcessPool, OSError, RuntimeError) as problem:
         if deaths < TRIES:
             return None
         return Done(item, error=f"its worker died: {type(problem).__name__}", tries=deaths)
-    except Exception as problem:  # of the machinery: those of the work are in a Done
-        return Done(item, error=f"no worker could do it: {_named(problem)}", tries=TRIES)
-
-
-def _named(problem: Exception) -> str:
-    return f"{type(problem).__name__}: {problem}"
+    except Exception as problem:  # of the machinery: exceptions of the work are in a Done
+        error = f"no worker could do it: {type(problem).__name__}: {problem}"
+        return Done(item, error=error, tries=TRIES)

@@ -1,24 +1,20 @@
-"""Long work that survives: units of work, their results in one SQLite file, and who runs them.
+"""Run units of work and keep their results in one SQLite file, so that a run can resume.
 
-A **unit** is a key and the parameters that its result depends on. A function takes the parameters
-and gives records: mappings of JSON values, none or many. `run_units` does the units that the store
-does not have yet and stores each as it ends. So a run that was stopped or killed goes on where it
-was, with the same call.
+A **unit** is a key and the parameters that its result depends on. `run_units` computes the units
+that the store does not have yet and writes each one, with its records, in one transaction. A
+process killed at any moment loses only the units in flight. Records are returned in the order of
+the keys, so they do not depend on the number of workers or on interruptions. Matrix products run on
+one thread, because the way BLAS splits a sum changes its last bits.
 
-A unit and its records are written in one transaction: a process that is killed at any moment, while
-it writes included, loses at most the units in flight. Records come back in the order of the keys,
-so they are the same, bit for bit, whatever the number of workers and however often the run was
-stopped. So that they do not depend on the number of cores either, matrices are multiplied on one
-thread: how BLAS shares out a sum decides its last bits.
+A store belongs to one **configuration**, the values that define the run; a different one is
+refused. A unit that fails keeps its error and is tried again by the next run.
 
-A store belongs to one **configuration**, the values that define the run. Another one is refused,
-and the difference is shown. A unit that raises is tried again (`contextwise.support.maps`); if it
-fails for good, its error is stored, the rest goes on, and the next run tries it once more.
+One process writes at a time: a second one is refused with the process id of the first. Each row has
+a checksum. Damaged rows are dropped with a `DamagedResults` warning and computed again; if SQLite
+cannot read the file, the error names the file to delete.
 
 Examples
 --------
-The squares of some numbers, over two processes if ``choose_map(n_jobs=2)`` is given:
-
 >>> import tempfile
 >>> folder = tempfile.mkdtemp()
 >>> def squares(number):
@@ -39,22 +35,32 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import sqlite3
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
+from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 from contextwise.errors import ContextwiseError, require
+from contextwise.support.formatting import digits_of, plural
 from contextwise.support.maps import Map, choose_map, here
 from contextwise.support.progress import Progress, progress_of
-from contextwise.support.records import LONGEST_VALUE, difference_words
+
+try:
+    import fcntl
+except ImportError:  # on Windows; SQLite's own locks still keep the file consistent
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = [
+    "DamagedResults",
     "Ended",
     "Outcome",
     "Store",
@@ -65,33 +71,29 @@ __all__ = [
     "run_units",
 ]
 
-T = TypeVar("T")
-
 FILE = "results.sqlite"
 SUFFIX = ".sqlite"
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS units (
-  key TEXT PRIMARY KEY, seconds REAL NOT NULL, tries INTEGER NOT NULL, error TEXT);
-CREATE TABLE IF NOT EXISTS records (unit TEXT NOT NULL, record TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS of_unit ON records (unit);
-"""
+TABLES = {
+    "about": "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT, checksum TEXT) WITHOUT ROWID",
+    "units": "CREATE TABLE units (key TEXT PRIMARY KEY, seconds REAL, tries INTEGER, error TEXT, "
+    "records TEXT, checksum TEXT) WITHOUT ROWID",
+}
+MOST_DIFFERENCES = 3
+"""How many differences of configurations a message shows."""
+LONGEST_VALUE = 60
+"""How many characters of a value a message shows."""
 
 Record = Mapping[str, Any]
-"""A result: JSON values under their names. Ints of any size come back as they were."""
+"""A result: JSON values under their names, ints of any size."""
+
+
+class DamagedResults(UserWarning):
+    """Some results in a store are damaged and will be computed again."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of work.
-
-    Attributes
-    ----------
-    key : str
-        What the store knows it by. Records are given in the order of the keys.
-    parameters : anything that can be pickled
-        Everything that the result depends on, seeds included.
-    """
+    """A piece of work: its key, and picklable parameters that determine its result."""
 
     key: str
     parameters: Any
@@ -99,16 +101,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Ended:
-    """A unit that has ended: with records, or with the error that ended it.
-
-    Attributes
-    ----------
-    key : the unit's
-    seconds : how long its function took
-    tries : how often it was tried
-    records : what it gave
-    error : why it failed, or None
-    """
+    """A unit that has ended, with its records or with an error."""
 
     key: str
     seconds: float
@@ -119,14 +112,14 @@ class Ended:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: units that were there before, that were done now, and that failed."""
+    """The outcome of a run: how many units were there before, how many were done, which failed."""
 
     before: int
     done: int
     failed: tuple[Ended, ...]
 
     def __str__(self) -> str:
-        text = f"{self.done} {'unit' if self.done == 1 else 'units'} done"
+        text = f"{plural(self.done, 'unit')} done"
         if self.before:
             text += f", {self.before} {'was' if self.before == 1 else 'were'} there before"
         for unit in self.failed:
@@ -135,23 +128,12 @@ class Outcome:
 
 
 class Store:
-    """The results of one run, in one SQLite file.
+    """The results of one run, open for writing.
 
-    Parameters
-    ----------
-    path : path
-        A folder, which gets ``results.sqlite``; or the file itself, named ``….sqlite``. Made if it
-        is not there.
-    configuration : mapping of JSON values
-        What defines the run. A store that holds another one is refused.
+    ``path`` is a folder, which gets ``results.sqlite``, or a file named ``….sqlite``. Raises
+    `ContextwiseError` if another process writes to it, if it holds another configuration, or if it
+    is not a readable store.
 
-    Raises
-    ------
-    ContextwiseError
-        If the file is no store, or holds another configuration.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with Store(tempfile.mkdtemp(), {"seed": 1}) as store:
     ...     store.add(Ended("first", seconds=0.5, tries=1, records=[{"errors": 2**70}]))
@@ -161,66 +143,117 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str], configuration: Record) -> None:
         self.path = _file_of(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._db = _connect(self.path)
         try:
-            self._claim(configuration)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = _lock(self.path)
+        except OSError as error:
+            raise ContextwiseError(f"{self.path}: {error.strerror}") from None
+        self._db: sqlite3.Connection | None = None
+        try:
+            with _explained(self.path):
+                self._db = sqlite3.connect(self.path, timeout=30, isolation_level=None)
+                self._db.execute("PRAGMA synchronous = FULL")
+                self._begin(json.loads(json.dumps(configuration)))
         except BaseException:
             self.close()
             raise
 
-    def _claim(self, configuration: Record) -> None:
-        """Write the configuration into a new store; refuse a store that has another one."""
-        with self._db:
-            self._db.executescript(_SCHEMA)
-        mine = json.loads(json.dumps(configuration))
-        stored = self.about().get("configuration")
-        if stored is None:
-            about = {"configuration": mine, "versions": versions()}
-            with self._db:
-                self._db.executemany(
-                    "INSERT INTO about VALUES (?, ?)",
-                    [(key, json.dumps(value)) for key, value in about.items()],
-                )
-        elif stored != mine:
-            what = f"a run with another configuration: {difference_words(stored, mine)}"
-            if _is_other_kind(stored, mine):
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        if self._db is None:
+            raise ContextwiseError(f"{self.path}: the store is closed")
+        return self._db
+
+    def _begin(self, configuration: Record) -> None:
+        """Create the store, or check the stored configuration and drop damaged rows."""
+        with self._transaction() as db:
+            if not self.path.stat().st_size:
+                for statement in TABLES.values():
+                    db.execute(statement)
+                about = {"configuration": configuration, "versions": versions()}
+                for key, value in about.items():
+                    text = json.dumps(value)
+                    db.execute("INSERT INTO about VALUES (?, ?, ?)", (key, text, _sum(key, text)))
+                self._keys: set[str] = set()
+                return
+            _check_file(db)
+            stored = _about(db)["configuration"]
+            if stored != configuration:
                 what = "a run of another kind"
-            raise ContextwiseError(f"{self.path.parent} holds {what}. Choose another folder")
+                if 2 * len(stored.keys() & configuration) >= len(stored.keys() | configuration):
+                    differences = _differences(stored, configuration)
+                    what = f"a run with another configuration: {differences}"
+                raise ContextwiseError(f"{self.path.parent} holds {what}. Choose another folder")
+            rows = list(_rows(db))
+            damaged = [row.key for row in rows if not row.is_intact]
+            self._keys = {row.key for row in rows if row.is_intact and row.error is None}
+            for key in damaged:
+                db.execute("DELETE FROM units WHERE key = ?", (key,))
+        if damaged:
+            warnings.warn(
+                f"{self.path}: {plural(len(damaged), 'result')} damaged; computing them again",
+                DamagedResults,
+                stacklevel=4,
+            )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        db = self._connection
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            yield db
+            db.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                db.execute("ROLLBACK")
+            raise
 
     def about(self) -> dict[str, Any]:
-        """The configuration and the versions that the run was begun with."""
-        return _about(self._db)
+        """Return the configuration and the versions of the packages that started the run."""
+        with _explained(self.path):
+            return _about(self._connection)
 
     def done(self) -> set[str]:
-        """The keys of the units that are done; a failed unit is tried again by the next run."""
-        return {key for (key,) in self._db.execute("SELECT key FROM units WHERE error IS NULL")}
+        """Return the keys of the units that are done; failed units are not."""
+        return set(self._keys)
 
     def failed(self) -> list[Ended]:
-        """The units that failed, with their errors."""
-        found = self._db.execute(
-            "SELECT key, seconds, tries, error FROM units WHERE error IS NOT NULL ORDER BY key"
-        )
-        return [Ended(key, seconds, tries, (), error) for key, seconds, tries, error in found]
+        """Return the units that failed, with their errors."""
+        with _explained(self.path):
+            return [
+                Ended(row.key, row.seconds, row.tries, (), row.error)
+                for row in _rows(self._connection)
+                if row.error is not None
+            ]
 
     def add(self, unit: Ended) -> None:
-        """Write a unit and its records, in one transaction."""
-        records = [(unit.key, json.dumps(record, default=_plain)) for record in unit.records]
-        with self._db:
-            self._db.execute(
-                "INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?)",
-                (unit.key, unit.seconds, unit.tries, unit.error),
-            )
-            self._db.execute("DELETE FROM records WHERE unit = ?", (unit.key,))
-            self._db.executemany("INSERT INTO records VALUES (?, ?)", records)
+        """Write a unit and its records in one transaction."""
+        text = _dumped([dict(record) for record in unit.records])
+        row = (unit.key, float(unit.seconds), unit.tries, unit.error, text)
+        with _explained(self.path), self._transaction() as db:
+            db.execute("INSERT OR REPLACE INTO units VALUES (?, ?, ?, ?, ?, ?)", (*row, _sum(*row)))
+        if unit.error is None:
+            self._keys.add(unit.key)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """All records, in an order that does not depend on which unit ended first."""
-        return _records(self._db)
+        """Yield all records in the order of the keys; raise if a row was damaged meanwhile."""
+        with _explained(self.path):
+            intact = [row for row in _rows(self._connection) if row.is_intact]
+            if not self._keys <= {row.key for row in intact}:
+                raise sqlite3.DatabaseError("rows that were written are missing")
+            for row in intact:
+                yield from row.loaded()
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
+        """Close the file and release the lock."""
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+        if self._lock is not None:
+            with suppress(OSError):
+                os.unlink(_lock_path(self.path))
+            os.close(self._lock)
+            self._lock = None
 
     def __enter__(self) -> Store:
         return self
@@ -237,28 +270,10 @@ def run_units(
     *,
     show_progress: bool | Progress = False,
 ) -> Outcome:
-    """Do every unit that the store does not have yet, and store each as it ends.
+    """Compute every unit that the store does not have yet, and write each as it ends.
 
-    Stopping (Ctrl-C included) loses what is in flight and nothing else.
-
-    Parameters
-    ----------
-    store : Store
-        Open; it says which units are done.
-    units : Unit objects
-        With a key each, no two the same.
-    function : function of a unit's parameters
-        Gives records. For several processes or a cluster it must be picklable, which a function at
-        the top of a module is.
-    map_units : Map
-        Where the work is done: what `choose_map` gives; by default one unit after the other here.
-    show_progress : bool or function of (done, total)
-        Done and total of the units that were missing.
-
-    Returns
-    -------
-    Outcome
-        How many units were there before, how many were done, and which failed.
+    ``function`` takes the parameters of a unit and returns its records; ``map_units`` comes from
+    `choose_map`. Stopping (Ctrl-C included) loses only the units in flight.
     """
     listed = list(units)
     if len({unit.key for unit in listed}) < len(listed):
@@ -287,57 +302,27 @@ def _timed(
 
 
 def read_records(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """The records of a run, without opening it for writing.
-
-    Parameters
-    ----------
-    path : path
-        The run's folder, or its ``.sqlite`` file.
-
-    Raises
-    ------
-    ContextwiseError
-        If there is no run, or the file is no store.
-    """
-    return _read(path, lambda db: list(_records(db)))
+    """Return the records of a run, from its folder or its ``.sqlite`` file."""
+    with _opened(path) as db:
+        rows = list(_rows(db))
+        damaged = sum(not row.is_intact for row in rows)
+        if damaged:
+            raise ContextwiseError(
+                f"{_file_of(path)}: {damaged} of {len(rows)} results are damaged; run the same "
+                "command again to compute them anew"
+            )
+        return [record for row in rows for record in row.loaded()]
 
 
 def read_configuration(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What defines a run, without opening it for writing.
-
-    Parameters
-    ----------
-    path : path
-        The run's folder, or its ``.sqlite`` file.
-
-    Returns
-    -------
-    dict
-        Empty for a store that was never begun.
-
-    Raises
-    ------
-    ContextwiseError
-        If there is no run, or the file is no store.
-    """
-    found = _read(path, _about).get("configuration", {})
-    return found if isinstance(found, dict) else {}
-
-
-def _read(path: str | os.PathLike[str], look: Callable[[sqlite3.Connection], T]) -> T:
-    """What a function finds in a store, which is only read."""
-    file = _file_of(path)
-    if not file.exists():
-        raise ContextwiseError(f"{path}: there is no run here; {file.name} is missing")
-    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as db:
-        try:
-            return look(db)
-        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
-            raise ContextwiseError(f"{file}: not the results of a run: {error}") from None
+    """Return the configuration of a run, from its folder or its ``.sqlite`` file."""
+    with _opened(path) as db:
+        configuration: dict[str, Any] = _about(db)["configuration"]
+        return configuration
 
 
 def versions() -> dict[str, str]:
-    """What a result was made with."""
+    """Return the versions that a result depends on."""
     return {
         "contextwise": version("contextwise"),
         "python": platform.python_version(),
@@ -346,43 +331,192 @@ def versions() -> dict[str, str]:
     }
 
 
+# -- the file --------------------------------------------------------------------------------------
+
+
+class _Row(NamedTuple):
+    key: str
+    seconds: float
+    tries: int
+    error: str | None
+    records: str
+    checksum: str
+
+    @property
+    def is_intact(self) -> bool:
+        return self.checksum == _sum(*self[:-1])
+
+    def loaded(self) -> list[dict[str, Any]]:
+        try:
+            records = json.loads(self.records, parse_int=_int)
+        except (ValueError, TypeError, RecursionError):
+            records = None
+        if not isinstance(records, list) or not all(isinstance(r, dict) for r in records):
+            raise sqlite3.DatabaseError(
+                f"{self.records[:LONGEST_VALUE]!r} is not a list of records"
+            )
+        return records
+
+
+def _rows(db: sqlite3.Connection) -> Iterator[_Row]:
+    return (_Row(*row) for row in db.execute("SELECT * FROM units ORDER BY key"))
+
+
+def _about(db: sqlite3.Connection) -> dict[str, Any]:
+    rows = list(db.execute("SELECT key, value, checksum FROM about"))
+    if [key for key, *_ in rows] != ["configuration", "versions"] or any(
+        checksum != _sum(key, value) for key, value, checksum in rows
+    ):
+        raise sqlite3.DatabaseError("its description is damaged")
+    return {key: json.loads(value) for key, value, _ in rows}
+
+
+def _check_file(db: sqlite3.Connection) -> None:
+    """Raise `sqlite3.DatabaseError` unless this is a store whose pages are consistent."""
+    tables = dict(db.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+    if tables != TABLES:
+        raise sqlite3.DatabaseError("it has other tables")
+    (problem,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if problem != "ok":
+        raise sqlite3.DatabaseError(problem)
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+    """Open a store for reading, also while another process writes to it."""
+    file = _file_of(path)
+    if not file.exists():
+        raise ContextwiseError(f"{path}: there is no run here; {file.name} is missing")
+    # Writing is allowed where possible: SQLite may have to undo what a killed process left.
+    mode = "rw" if os.access(file, os.W_OK) and os.access(file.parent, os.W_OK) else "ro"
+    with _explained(file):
+        uri = f"{file.absolute().as_uri()}?mode={mode}"
+        with closing(sqlite3.connect(uri, uri=True, timeout=30)) as db:
+            db.execute("PRAGMA query_only = ON")
+            _check_file(db)
+            yield db
+
+
+@contextmanager
+def _explained(file: Path) -> Iterator[None]:
+    """Turn an error of SQLite into one that names the file and the remedy."""
+    try:
+        yield
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            reason = "another process is writing to it; wait for it to end and run again"
+        elif code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            reason = f"cannot write ({error}); free some disk space and run again to resume"
+        elif code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+            reason = f"cannot write here ({error}); check the permissions, or delete the file"
+        else:
+            reason = (
+                f"not the results of a run, or damaged ({error}); delete this file and run again"
+            )
+        raise ContextwiseError(f"{file}: {reason}") from None
+
+
+def _lock_path(file: Path) -> str:
+    return f"{file}.lock"
+
+
+def _lock(file: Path) -> int | None:
+    """Take the lock of a store for this process; raise if another process holds it."""
+    if fcntl is None:
+        return None
+    path = _lock_path(file)
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(descriptor, 200).decode(errors="replace") or "another process"
+            os.close(descriptor)
+            raise ContextwiseError(
+                f"{file}: {holder} is writing to it; wait for it to end, stop it, or choose "
+                "another folder"
+            ) from None
+        except OSError:  # a file system without locks; SQLite's own locks have to do
+            os.close(descriptor)
+            with suppress(OSError):
+                os.unlink(path)
+            return None
+        with suppress(OSError):
+            if os.stat(path).st_ino == os.fstat(descriptor).st_ino:  # else it was just released
+                os.ftruncate(descriptor, 0)
+                text = f"process {os.getpid()} on {platform.node()}, started {time.ctime()},"
+                os.write(descriptor, text.encode())
+                return descriptor
+        os.close(descriptor)
+
+
 def _file_of(path: str | os.PathLike[str]) -> Path:
     place = Path(path)
     return place if place.suffix == SUFFIX or place.is_file() else place / FILE
 
 
-def _about(db: sqlite3.Connection) -> dict[str, Any]:
-    return {key: json.loads(value) for key, value in db.execute("SELECT * FROM about")}
+# -- values ----------------------------------------------------------------------------------------
 
 
-def _records(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
-    for (text,) in db.execute("SELECT record FROM records ORDER BY unit, rowid"):
-        record = json.loads(text)
-        if not isinstance(record, dict):
-            raise ValueError(f"{text[:LONGEST_VALUE]!r} is no record")
-        yield record
+def _sum(*values: object) -> str:
+    return blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _dumped(records: list[dict[str, Any]]) -> str:
+    """Write records as JSON; ints may have more digits than ``str`` writes."""
+    try:
+        return json.dumps(records, default=_plain)
+    except ValueError:
+        text = json.dumps(_with_marked_ints(records), default=_plain)
+        return re.sub(r'"\\u0000(-?[0-9]+)"', r"\1", text)
+
+
+def _with_marked_ints(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_marked_ints(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_marked_ints(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"\0{digits_of(value)}"
+    return value
+
+
+def _int(digits: str) -> int:
+    return int(digits) if len(digits) < 4000 else int(Decimal(digits))
 
 
 def _plain(value: Any) -> Any:
-    """A NumPy number as Python's own."""
+    """Convert a NumPy number."""
     if hasattr(value, "item"):
         return value.item()
-    raise TypeError(f"{value!r} is no JSON value")
+    raise TypeError(f"{value!r} is not a JSON value")
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    db = None
-    try:
-        db = sqlite3.connect(path, timeout=30)
-        db.execute("PRAGMA synchronous = FULL")
-        db.execute("SELECT count(*) FROM sqlite_master")
-    except sqlite3.DatabaseError as error:
-        if db is not None:
-            db.close()
-        raise ContextwiseError(f"{path}: not a store of results: {error}") from None
-    return db
+def _differences(stored: Record, here: Record) -> str:
+    """Describe the differences between two configurations in a few words."""
+    left, right = _flat(stored, here), _flat(here, stored)
+    keys = sorted(key for key in left | right if left.get(key) != right.get(key))
+    words = [
+        f"{key} is {_short(left.get(key))} there and {_short(right.get(key))} here"
+        for key in keys[:MOST_DIFFERENCES]
+    ]
+    more = len(keys) - len(words)
+    return "; ".join(words) + (f"; and {more} more" if more else "")
 
 
-def _is_other_kind(stored: Record, mine: Record) -> bool:
-    """Whether two configurations share so few settings that their runs do different work."""
-    return 2 * len(stored.keys() & mine.keys()) < len(stored.keys() | mine.keys())
+def _flat(record: Record, other: Record) -> dict[str, Any]:
+    """Flatten mappings that both records have with the same keys."""
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        twin = other.get(key)
+        if isinstance(value, Mapping) and isinstance(twin, Mapping) and value.keys() == twin.keys():
+            flat |= {f"{key}.{inner}": item for inner, item in value.items()}
+        else:
+            flat[key] = value
+    return flat
+
+
+def _short(value: object) -> str:
+    text = "not set" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
