@@ -1,1 +1,1 @@
-"""Rows of observed states from files, frames and arrays."""
+"""Rows of observed states, and the bundled data sets."""

@@ -1,12 +1,20 @@
-"""Rows of observed states from text: CSV files with or without a header, Libra's ``.data``.
+"""Read rows of observed states from files, frames, arrays and lists: `as_data` makes `Data`.
 
-One row per line, cells separated by commas, a cell is the label of a state. If the first line holds
-exactly the names of the variables, in any order, it is a header and the columns are matched by
-name (columns beyond them are left out); otherwise the columns are the variables in the order of the
-domain. Cells may be quoted as in any CSV file; blanks around a cell do not count. An empty cell,
-``*``, ``?``, ``NA`` and ``NaN`` mean that the value is missing, unless a state is called so: a
-missing value is an error that says where, because a row without it is in no context. Libra's weight
-of a row (``2.5|0,1,1``) is an error, too: counts are exact, and so rows count once each.
+**Files.** One row per line; cells are separated by commas, semicolons or tabs (or blanks between
+whole numbers) and may be quoted as in any CSV file. With a domain, a first line that contains all
+its names is a header, and other columns are ignored; otherwise the columns are the variables in
+order. Without a domain, a first line of whole numbers is a row of codes, and any other first line
+is a header.
+
+**Variables and states** without a domain. A named column has the labels that occur in it, sorted; a
+pandas categorical has its categories. A column without a name is called ``v0``, ``v1``, …; whole
+numbers in it are codes, so that it has the states 0 to the largest. A whole float stands for its
+int, and a bool for ``True`` or ``False``. A column with too many values to be a category is
+refused.
+
+**Missing values** are refused: None, NaN and pandas' NA; in a file an empty cell, ``*``, ``?``,
+``NA`` and ``NaN`` too, unless a state has that label. Libra's row weights (``2.5|0,1,1``) are
+refused, because counts are exact.
 """
 
 from __future__ import annotations
@@ -15,271 +23,43 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from io import StringIO
+from itertools import islice
+from pkgutil import get_data
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.errors import DomainError, ParseError, require
+from contextwise.errors import ContextwiseError, DomainError, ParseError, require
 from contextwise.models.domain import Domain, State, listed
 from contextwise.models.features import IntArray
-from contextwise.models.observed import LARGEST_CODE, is_whole, sort_states
 from contextwise.models.structure import LogLinear, Structure, structure_of
 from contextwise.support import files
 from contextwise.support.formatting import plural
-
-MISSING = frozenset({"", "*", "?", "NA", "NaN", "nan"})
-
-Row = tuple[int, list[str]]
-"""A line number and its cells."""
-
-
-def read_rows(path: str | os.PathLike[str], domain: Domain) -> npt.NDArray[Any]:
-    """The rows of a data file, as labels in the order of the domain: what `Domain.encode` takes.
-
-    Parameters
-    ----------
-    path : path of the file
-    domain : Domain
-        The variables and the states that cells may have.
-
-    Returns
-    -------
-    array of shape (rows, variables)
-
-    Raises
-    ------
-    ParseError
-        For a cell that is no state, a missing value or a row of another length, with its line.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
-    >>> _ = path.write_text("age,smoker\\nold,yes\\nyoung,no\\n")
-    >>> read_rows(path, Domain({"smoker": ["no", "yes"], "age": ["young", "old"]})).tolist()
-    [['yes', 'old'], ['no', 'young']]
-    """
-    return parse_rows(files.read_bytes(path), os.fspath(path), domain)
-
-
-def parse_rows(data: bytes, name: str, domain: Domain) -> npt.NDArray[Any]:
-    """The rows of a data file that has been read.
-
-    Parameters
-    ----------
-    data : bytes
-        The contents of the file.
-    name : str
-        Of the file, for messages.
-    domain : Domain
-        The variables and the states that cells may have.
-
-    Returns
-    -------
-    array of shape (rows, variables)
-    """
-    lines = _lines(data, name)
-    first = next(lines, None)
-    if first is None:
-        raise ParseError("there are no rows in this file", path=name)
-    columns = _header(first[1], domain)
-    if columns is None:
-        rows = _columns_of([first, *lines], range(len(domain)), len(domain), name, domain)
-    else:
-        rows = _columns_of(list(lines), columns, len(first[1]), name, domain)
-    if not len(rows):
-        raise ParseError("there are no rows below the header", path=name)
-    return rows
-
-
-def infer_domain(data: bytes, name: str) -> Domain:
-    """The variables and states that a data file shows, where nothing else says them.
-
-    A first line that holds only whole numbers is a row of codes: the variables are then ``v0``,
-    ``v1``, … with the states 0 to the largest code. Any other first line is the header, and the
-    states of a variable are the labels that occur, in order.
-
-    Parameters
-    ----------
-    data : bytes
-        The contents of the file.
-    name : str
-        Of the file, for messages.
-
-    Examples
-    --------
-    >>> infer_domain(b"age,smoker\\nold,yes\\nyoung,no\\n", "people.csv")
-    Domain(age: old|young, smoker: no|yes)
-    >>> infer_domain(b"0,1\\n1,2\\n", "codes.data")
-    Domain(v0: 0|1, v1: 0|1|2)
-    """
-    lines = list(_lines(data, name))
-    if not lines:
-        raise ParseError("there are no rows in this file", path=name)
-    line, first = lines[0]
-    coded = all(is_whole(cell) or cell in MISSING for cell in first)
-    names = [f"v{k}" for k in range(len(first))] if coded else first
-    if len(set(names)) < len(names):
-        raise ParseError("two columns have one name", path=name, line=line)
-    variables: dict[str, Sequence[str] | int] = {}
-    for column, own in enumerate(names):
-        cells = {row[column] for _, row in lines[not coded :] if column < len(row)} - MISSING
-        largest = max(map(int, cells), default=0) if all(map(is_whole, cells)) else None
-        if coded and largest is not None and largest <= LARGEST_CODE:
-            variables[own] = largest + 1
-        else:
-            variables[own] = sort_states(cells) or 1
-    return Domain(variables)
-
-
-def count_rows(data: bytes, name: str, domain: Domain) -> int:
-    """The number of rows of a data file, without its header.
-
-    Parameters
-    ----------
-    data : bytes
-        The contents of the file.
-    name : str
-        Of the file, for messages.
-    domain : Domain
-        The variables; a first line that names them all is the header.
-
-    Examples
-    --------
-    >>> count_rows(b"A,B\\n0,1\\n1,1\\n", "rows.csv", Domain({"A": 2, "B": 2}))
-    2
-    """
-    lines = [cells for _, cells in _lines(data, name)]
-    return len(lines) - (bool(lines) and _header(lines[0], domain) is not None)
-
-
-def format_rows(rows: npt.NDArray[Any], domain: Domain) -> str:
-    """Rows of labels as CSV text, with the names of the variables as header.
-
-    >>> print(format_rows(np.array([[1, 0]]), Domain({"A": 2, "B": 2})), end="")
-    A,B
-    1,0
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(domain.names)
-    writer.writerows(rows.tolist())
-    return text.getvalue()
-
-
-def format_codes(positions: npt.NDArray[np.int64]) -> str:
-    """Rows of positions as Libra's ``.data`` text: codes with commas between them, no header.
-
-    >>> print(format_codes(np.array([[1, 0], [0, 2]])), end="")
-    1,0
-    0,2
-    """
-    return "".join(",".join(map(str, row)) + "\n" for row in positions.tolist())
-
-
-def _lines(data: bytes, name: str) -> Iterator[Row]:
-    """The lines that are not blank, with their numbers."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ParseError("this is not UTF-8 text", path=name, line=line) from None
-    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
-    try:
-        for raw in reader:
-            cells = [cell.strip() for cell in raw]
-            if cells not in ([], [""]):
-                yield reader.line_num, cells
-    except csv.Error as error:
-        raise ParseError(_not_csv(error), path=name, line=reader.line_num) from None
-
-
-def _not_csv(error: csv.Error) -> str:
-    """What is wrong, in words; the module csv says it in its own terms."""
-    if "field limit" in str(error):
-        most = csv.field_size_limit()
-        return f"a cell has more than {most:,} characters; is a closing quote missing?"
-    return f"this is not CSV: {error}"
-
-
-def _header(cells: list[str], domain: Domain) -> list[int] | None:
-    """Where each variable's column is, if this line names them all."""
-    if not set(domain.names) <= set(cells):
-        return None
-    return [cells.index(name) for name in domain.names]
-
-
-def _columns_of(
-    rows: list[Row], columns: Sequence[int], width: int, name: str, domain: Domain
-) -> npt.NDArray[Any]:
-    """The wanted columns as an array; the first bad cell is an error that says where it is."""
-    for line, cells in rows:
-        if len(cells) != width:
-            raise ParseError(
-                f"{plural(len(cells), 'cell')} where {width} are expected"
-                + _hint(cells, domain, line == rows[0][0]),
-                path=name,
-                line=line,
-            )
-    table = np.array([cells for _, cells in rows], dtype=object).reshape(-1, width)
-    table = table[:, list(columns)]
-    for variable, column in enumerate(table.T):
-        known = domain.state_positions[variable]
-        for row, cell in enumerate(column.tolist()):
-            if cell not in known:
-                raise _bad_cell(cell, domain, variable, name, rows[row][0])
-    return table
-
-
-def _hint(cells: list[str], domain: Domain, is_first: bool) -> str:
-    if len(cells) == 1:
-        return "; cells are separated by commas"
-    if not is_first:
-        return ""
-    missing = [name for name in domain.names if name not in cells]
-    if len(missing) < len(domain):
-        return f"; if this line is a header, it lacks {listed(missing)}"
-    return f": the variables are {listed(domain.names)}"
-
-
-def _bad_cell(cell: str, domain: Domain, variable: int, name: str, line: int) -> ParseError:
-    column = domain.names[variable]
-    if cell in MISSING:
-        return ParseError(
-            f"the value of {column!r} is missing; rows with missing values have to be left out or "
-            "filled in first",
-            path=name,
-            line=line,
-        )
-    if not variable and "|" in cell:
-        return ParseError(
-            f"{cell!r} looks like a row with a weight (weight|…), which is not read; "
-            "repeat the row as often as it counts",
-            path=name,
-            line=line,
-        )
-    return ParseError(
-        f"variable {column!r} has no state {cell!r}; its states are "
-        f"{listed(domain.states[variable])}",
-        path=name,
-        line=line,
-    )
-
-
-# -- What learners learn from: rows of codes over a domain, from whatever people have at hand.
-
 
 M = TypeVar("M", Structure, LogLinear)
 
 DomainLike = Domain | Mapping[str, Sequence[State] | int]
 DataLike = Any
-"""A frame, an array, a list of rows, a path, or `Data`."""
+"""A frame, an array, a list of rows, a path, the name of a bundled data set, or `Data`."""
+
+BUNDLED = ("titanic", "women-math")
+"""The bundled data sets; see the README in this folder for their sources."""
+
+MISSING = frozenset({"", "*", "?", "NA", "NaN", "nan"})
+LARGEST_CODE = 9_999
+"""The largest code of a column without a name; larger numbers are measurements."""
+FEWEST_ROWS, MOST_VALUES, MOST_FRACTIONS = 30, 20, 12
+"""A column is not a category if it has over `MOST_FRACTIONS` different numbers that are not whole,
+or, from `FEWEST_ROWS` rows on, more different values than `MOST_VALUES` and half the rows."""
+SEPARATORS = "\t;,"
+SNIFFED = 20
+"""How many lines decide about the separator."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,8 +91,8 @@ class Data:
         beyond = (self.rows < 0) | (self.rows >= np.array(self.domain.cardinalities))
         for row, variable in np.argwhere(beyond)[:1].tolist():
             raise DomainError(
-                f"row {row} of the data: {self.rows[row, variable]} is no position of a state of "
-                f"{self.domain.names[variable]!r}"
+                f"row {row} of the data: {self.rows[row, variable]} is not the position of a state "
+                f"of {self.domain.names[variable]!r}"
             )
 
     def __len__(self) -> int:
@@ -323,23 +103,23 @@ class Data:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short text that is the same for the same rows over the same domain."""
+        """A short hash of the rows and the domain."""
         digest = sha256(repr((self.domain.names, self.domain.states)).encode())
         kind = "<u1" if max(self.domain.cardinalities, default=1) <= 256 else "<u4"
         digest.update(self.rows.astype(kind, order="C").tobytes())
         return digest.hexdigest()[:16]
 
     def take(self, rows: Any) -> Data:
-        """Some of the rows, by number or mask, over the same domain."""
+        """Return some of the rows, by number or mask."""
         return Data(self.domain, np.ascontiguousarray(self.rows[np.asarray(rows)]))
 
     def labels(self) -> list[list[str]]:
-        """The rows as labels, for people and other packages."""
+        """Return the rows as labels."""
         states = self.domain.states
         return [[states[v][code] for v, code in enumerate(row)] for row in self.rows.tolist()]
 
     def frame(self) -> Any:
-        """The rows as a pandas DataFrame of categorical columns, every state a category."""
+        """Return a pandas DataFrame of categorical columns; every state is a category."""
         pandas = require("pandas", "frames")
         columns = zip(self.domain.names, self.domain.states, self.rows.T, strict=True)
         return pandas.DataFrame(
@@ -350,21 +130,20 @@ class Data:
         )
 
     def counts(self) -> list[IntArray]:
-        """How often each state of each variable occurs."""
-        cards = self.domain.cardinalities
-        columns = zip(self.rows.T, cards, strict=True)
+        """Count how often each state of each variable occurs."""
+        columns = zip(self.rows.T, self.domain.cardinalities, strict=True)
         return [np.bincount(codes, minlength=c).astype(np.int64) for codes, c in columns]
 
 
 def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
-    """Rows of codes, from a frame, an array, rows, or the path of a file.
+    """Read rows from a frame, an array, a list, a file or a bundled data set.
 
     Parameters
     ----------
-    data : frame, array, list of rows, path, or Data
-        See the head of this module.
+    data : DataFrame, array, list of rows or mappings, path, name of a data set, or Data
+        The names are ``titanic`` and ``women-math``; write ``./titanic`` for a file of that name.
     domain : Domain, or a mapping that makes one, optional
-        The variables and their states; without it they are read off the data.
+        The variables and their states. Without it they are inferred from the data.
 
     Returns
     -------
@@ -373,7 +152,7 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
     Raises
     ------
     DomainError, ParseError
-        For a missing value, or a cell that is no state; the message says where.
+        If a value is missing, is not a state of its variable, or a column is not a category.
 
     Examples
     --------
@@ -381,48 +160,70 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
     Domain(v0: no|yes, v1: old)
     >>> as_data([["yes", "old"]], {"smoker": ["no", "yes"], "age": ["young", "old"]}).rows
     array([[1, 1]])
+    >>> as_data("titanic")
+    Data(2201 rows, 4 variables)
     """
     known = domain if domain is None or isinstance(domain, Domain) else Domain(domain)
     if isinstance(data, Data):
-        return data if known is None or known == data.domain else _laid(data, known)
+        return data if known is None or known == data.domain else _aligned(data, known)
     if isinstance(data, str | os.PathLike):
-        return parse_data(files.read_bytes(data), os.fspath(data), known)
-    if isinstance(data, Iterator):
-        data = list(data)
-    if known is None:
-        known = Domain.from_data(data)
-    return Data(known, known.encode(data))
+        return parse_data(*_content(os.fspath(data)), known)
+    table = _python_table(data, known)
+    return _encoded(table, _inferred(table) if known is None else known)
+
+
+def parse_data(content: bytes, name: str, domain: Domain | None = None) -> Data:
+    """Read the rows of a data file from its bytes; ``name`` is for messages.
+
+    >>> parse_data(b"age,smoker\\nold,yes\\nyoung,no\\n", "people.csv").rows.tolist()
+    [[0, 1], [1, 0]]
+    """
+    codes = _codes(content)
+    if codes is not None and domain is None and codes.max(initial=0) <= LARGEST_CODE:
+        for variable, column in enumerate(codes.T):
+            if column.max() >= MOST_VALUES:
+                labels = list(map(str, np.unique(column).tolist()))
+                _check_category(f"v{variable}", labels, len(codes))
+        return Data(Domain.of_cardinalities((codes.max(axis=0) + 1).tolist()), codes)
+    if codes is not None and domain is not None and _are_codes(codes, domain):
+        return Data(domain, codes)
+    table = _file_table(content, name, domain)
+    return _encoded(table, _inferred(table) if domain is None else domain)
+
+
+def format_rows(rows: npt.NDArray[Any], domain: Domain) -> str:
+    """Write rows of labels as CSV, with the names of the variables as header.
+
+    >>> print(format_rows(np.array([[1, 0]]), Domain({"A": 2, "B": 2})), end="")
+    A,B
+    1,0
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(domain.names)
+    writer.writerows(rows.tolist())
+    return text.getvalue()
+
+
+def format_codes(positions: npt.NDArray[np.int64]) -> str:
+    """Write rows of positions as Libra's ``.data``: codes separated by commas, no header.
+
+    >>> print(format_codes(np.array([[1, 0], [0, 2]])), end="")
+    1,0
+    0,2
+    """
+    return "".join(",".join(map(str, row)) + "\n" for row in positions.tolist())
 
 
 def read_once(data: DataLike, domain: DomainLike | None) -> tuple[DataLike, Data]:
-    """Data as a learner may want them, and as rows of codes; a file is read here and only here.
-
-    Parameters
-    ----------
-    data : frame, array, list of rows, path, or Data
-    domain : Domain, or a mapping that makes one, optional
-
-    Returns
-    -------
-    given : frame, array, list of rows, or Data
-        What was given, or the rows of the file.
-    rows : Data
-    """
-    given = as_data(data, domain) if isinstance(data, str | os.PathLike) else data
-    return given, as_data(given, domain)
+    """Return data in their own form, which a user's learner may need, and as `Data`."""
+    raw = as_data(data, domain) if isinstance(data, str | os.PathLike) else data
+    return raw, as_data(raw, domain)
 
 
 def take_rows(data: DataLike, rows: IntArray) -> DataLike:
-    """Some rows of a frame, an array, a list or `Data`, as the same kind of thing.
+    """Return some rows of a frame, an array, a list or `Data`, in the same form.
 
-    Parameters
-    ----------
-    data : frame, array, list of rows, or Data
-    rows : int array
-        The numbers of the rows.
-
-    Examples
-    --------
     >>> take_rows([[0, 1], [1, 1], [1, 0]], np.array([2, 0]))
     [[1, 0], [0, 1]]
     """
@@ -434,7 +235,7 @@ def take_rows(data: DataLike, rows: IntArray) -> DataLike:
 
 
 def by_position(model: M) -> M:
-    """The same model with codes for labels: what predicts rows of codes."""
+    """Return the model with codes for labels, to use with rows of codes."""
     plain = Domain.of_cardinalities(model.domain.cardinalities)
     structure = Structure(plain, structure_of(model).features)
     if isinstance(model, LogLinear):
@@ -442,62 +243,375 @@ def by_position(model: M) -> M:
     return structure
 
 
-def _laid(data: Data, domain: Domain) -> Data:
-    """The same rows over another domain, matched by names and labels."""
+def _aligned(data: Data, domain: Domain) -> Data:
+    """Return the rows over another domain, matched by names and labels."""
     rows = np.empty((len(data), len(domain)), dtype=np.int64)
     for variable, name in enumerate(domain.names):
-        own = data.domain.position(name)
-        seen = np.unique(data.rows[:, own])
-        places = np.zeros(data.domain.cardinalities[own], dtype=np.int64)
-        for code in seen.tolist():
-            places[code] = domain.state_position(variable, data.domain.states[own][code])
-        rows[:, variable] = places[data.rows[:, own]]
+        source = data.domain.position(name)
+        places = np.zeros(data.domain.cardinalities[source], dtype=np.int64)
+        for code in np.unique(data.rows[:, source]).tolist():
+            places[code] = domain.state_position(variable, data.domain.states[source][code])
+        rows[:, variable] = places[data.rows[:, source]]
     return Data(domain, rows)
+
+
+# -- from any source to columns --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Columns of cells with their names, and how to report an error in a row."""
+
+    names: list[str]
+    columns: list[Sequence[Any]]
+    rows: int
+    error: Callable[[int, str], ContextwiseError]
+    are_coded: bool = False
+    is_file: bool = False
+    categories: Mapping[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> frozenset[str]:
+        return MISSING if self.is_file else frozenset()
+
+
+def _python_table(data: Any, domain: Domain | None) -> _Table:
+    if hasattr(data, "columns"):
+        return _frame_table(data, domain)
+    width = None if domain is None else len(domain)
+    if hasattr(data, "shape"):
+        array = np.asarray(data)
+        if array.ndim != 2 or width not in (None, array.shape[1]):
+            expected = "cells" if width is None else f"{width} cells"
+            raise DomainError(f"the data has shape {array.shape}; expected rows of {expected}")
+        columns: list[Any] = list(array.T)
+        return _Table(_names(columns, domain), columns, len(array), _row_error, domain is None)
+    if isinstance(data, bytes) or not isinstance(data, Iterable):
+        raise DomainError(
+            f"{type(data).__name__!r} cannot be read as data; pass a frame, an array, a list of "
+            "rows or a path"
+        )
+    rows = list(data)
+    if rows and isinstance(rows[0], Mapping):
+        found = dict.fromkeys(name for row in rows for name in row)
+        names = list(found) if domain is None else list(domain.names)
+        for r, row in enumerate(rows):
+            lacking = [name for name in names if name not in row]
+            if lacking:
+                raise DomainError(f"row {r} of the data lacks {listed(map(str, lacking))}")
+        return _Table(
+            list(map(str, names)), [[row[n] for row in rows] for n in names], len(rows), _row_error
+        )
+    for r, row in enumerate(rows):
+        if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+            raise DomainError(f"row {r} of the data is {row!r}; expected a list of cells")
+        rows[r] = list(row)
+        width = len(rows[r]) if width is None else width
+        if len(rows[r]) != width:
+            raise DomainError(f"row {r} of the data has {len(rows[r])} cells for {width} variables")
+    columns = [[row[v] for row in rows] for v in range(width or 0)]
+    return _Table(_names(columns, domain), columns, len(rows), _row_error, domain is None)
+
+
+def _frame_table(frame: Any, domain: Domain | None) -> _Table:
+    names = list(frame.columns) if domain is None else list(domain.names)
+    lacking = [name for name in names if name not in frame.columns]
+    if lacking:
+        raise DomainError(f"the data has no column for {listed(lacking)}")
+    _check_unique([name for name in frame.columns if name in set(names)])
+    categories = {}
+    for name in names:
+        states = getattr(getattr(frame[name], "cat", None), "categories", None)
+        if states is not None:
+            categories[str(name)] = [_label(state) for state in states]
+    columns = [np.asarray(frame[name]) for name in names]
+    return _Table(
+        list(map(str, names)), columns, len(frame), _row_error, categories=categories
+    )
+
+
+def _names(columns: Sequence[object], domain: Domain | None) -> list[str]:
+    return [f"v{v}" for v in range(len(columns))] if domain is None else list(domain.names)
+
+
+def _row_error(row: int, message: str) -> ContextwiseError:
+    return DomainError(f"row {row} of the data: {message}")
+
+
+def _check_unique(names: Sequence[object], path: str | None = None, line: int | None = None) -> None:
+    twice = [str(name) for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ParseError(
+            f"two columns have the name {listed(twice)}; rename or remove one of them",
+            path=path,
+            line=line,
+        )
 
 
 # -- files -----------------------------------------------------------------------------------------
 
 
-def parse_data(content: bytes, name: str, domain: Domain | None = None) -> Data:
-    """The rows of a data file that has been read.
-
-    Parameters
-    ----------
-    content : bytes
-    name : str
-        Of the file, for messages.
-    domain : Domain, optional
-        Without it the variables and states are read off the rows.
-
-    Examples
-    --------
-    >>> parse_data(b"age,smoker\\nold,yes\\nyoung,no\\n", "people.csv").rows.tolist()
-    [[0, 1], [1, 0]]
-    """
-    codes = _codes(content)
-    if codes is not None and domain is None and codes.max(initial=0) <= LARGEST_CODE:
-        domain = Domain.of_cardinalities((codes.max(axis=0) + 1).tolist())
-    if codes is not None and domain is not None and _are_codes(codes, domain):
-        return Data(domain, codes)
-    domain = infer_domain(content, name) if domain is None else domain
-    return Data(domain, domain.encode(parse_rows(content, name, domain)))
+def _content(path: str) -> tuple[bytes, str]:
+    if path in BUNDLED:
+        return get_data("contextwise", f"data/{path}.csv") or b"", path
+    if path and not os.path.splitext(path)[1] and not os.path.exists(path):
+        raise ContextwiseError(
+            f"{path}: no such file or bundled data set; the data sets are {', '.join(BUNDLED)}"
+        )
+    return files.read_bytes(path), path
 
 
 def _codes(content: bytes) -> IntArray | None:
-    """The rows of a file of codes, quickly; None if it is anything else, or not well formed."""
+    """Read a file of codes quickly; return None for any other file."""
     if not content.strip() or content.translate(None, b"0123456789,\r\n"):
         return None
     if re.search(rb"(?:^|[,\r\n])0[0-9]|[0-9]{6}", content):
         return None
     try:
-        rows = np.loadtxt(StringIO(content.decode("ascii")), np.int64, delimiter=",", ndmin=2)
+        text = io.StringIO(content.decode("ascii"))
+        return np.loadtxt(text, np.int64, delimiter=",", ndmin=2)
     except ValueError:
         return None
-    return rows
 
 
 def _are_codes(rows: IntArray, domain: Domain) -> bool:
-    """Whether the labels of the domain are the codes, and the rows keep to them."""
+    """Check that the labels of the domain are codes and include all codes of the rows."""
     if rows.shape[1] != len(domain) or (rows.max(axis=0) >= domain.cardinalities).any():
         return False
-    return all(own == tuple(map(str, range(len(own)))) for own in set(domain.states))
+    return all(states == tuple(map(str, range(len(states)))) for states in set(domain.states))
+
+
+def _file_table(content: bytes, path: str, domain: Domain | None) -> _Table:
+    lines = _lines(files.decoded(content, path), path, domain)
+    if not lines:
+        raise ParseError("there are no rows in this file", path=path)
+    number, first = lines[0]
+    if domain is None:
+        are_coded = all(_is_whole(cell) or cell in MISSING for cell in first)
+        has_header = not are_coded
+        names = [f"v{k}" for k in range(len(first))] if are_coded else first
+        places: Sequence[int] = range(len(first))
+        if "" in names:
+            raise ParseError(
+                f"column {names.index('') + 1} has no name; name it, or remove it if it is an "
+                "index (pandas: to_csv(..., index=False))",
+                path=path,
+                line=number,
+            )
+        _check_unique(names, path, number)
+    else:
+        are_coded, names = False, list(domain.names)
+        has_header = set(names) <= set(first)
+        places = [first.index(name) for name in names] if has_header else range(len(names))
+        if has_header:
+            _check_unique([cell for cell in first if cell in set(names)], path, number)
+    width = len(first) if has_header else len(names)
+    body = lines[has_header:]
+    if not body:
+        raise ParseError("there are no rows below the header", path=path)
+    for line, cells in body:
+        if len(cells) != width:
+            raise ParseError(
+                f"{plural(len(cells), 'cell')} where {width} are expected"
+                + _hint(cells, domain, line == number),
+                path=path,
+                line=line,
+            )
+
+    def error(row: int, message: str) -> ContextwiseError:
+        return ParseError(message, path=path, line=body[row][0])
+
+    columns: list[Sequence[str]] = [[cells[place] for _, cells in body] for place in places]
+    return _Table(names, columns, len(body), error, are_coded, is_file=True)
+
+
+def _lines(text: str, path: str, domain: Domain | None) -> list[tuple[int, list[str]]]:
+    """Split a text into the cells of its lines, without blank lines, with line numbers."""
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=_separator(text, domain),
+        skipinitialspace=True,
+        strict=True,
+    )
+    lines = []
+    try:
+        for raw in reader:
+            cells = [cell.strip() for cell in raw]
+            if cells not in ([], [""]):
+                lines.append((reader.line_num, cells))
+    except csv.Error as error:
+        message = f"this is not CSV: {error}"
+        if "field limit" in str(error):
+            most = csv.field_size_limit()
+            message = f"a cell has more than {most:,} characters; is a closing quote missing?"
+        raise ParseError(message, path=path, line=reader.line_num) from None
+    return lines
+
+
+def _separator(text: str, domain: Domain | None) -> str:
+    """Return the separator that gives the first lines the same number of cells, above one."""
+    head = text[: 2**16]
+    for separator in SEPARATORS:
+        reader = csv.reader(io.StringIO(head, newline=""), delimiter=separator)
+        try:
+            widths = [len(cells) for cells in islice(reader, SNIFFED) if cells]
+        except csv.Error:
+            continue
+        if len(head) < len(text) and len(widths) > 1:
+            widths.pop()  # the last line may be cut
+        if len(set(widths)) == 1 and widths[0] > 1 and (domain is None or len(domain) > 1):
+            return separator
+    first = head.lstrip().partition("\n")[0].split()
+    return " " if len(first) > 1 and all(map(_is_whole, first)) else ","
+
+
+def _hint(cells: list[str], domain: Domain | None, is_first: bool) -> str:
+    if len(cells) == 1:
+        return "; cells are separated by commas, semicolons or tabs"
+    if not is_first or domain is None:
+        return ""
+    missing = [name for name in domain.names if name not in cells]
+    if len(missing) < len(domain):
+        return f"; if this line is a header, it lacks {listed(missing)}"
+    return f": the variables are {listed(domain.names)}"
+
+
+# -- from cells to states --------------------------------------------------------------------------
+
+
+def _inferred(table: _Table) -> Domain:
+    """Infer the states of each column."""
+    variables: dict[str, Sequence[str] | int] = {}
+    for name, column in zip(table.names, table.columns, strict=True):
+        if name in table.categories:
+            variables[name] = table.categories[name]
+            continue
+        cells = [c for c in _distinct(column)[0] if not _is_missing(c) and c not in table.missing]
+        labels = sorted(set(map(_label, cells)))
+        _check_category(name, labels, table.rows)
+        codes = [_code(cell, table.is_file) for cell in cells] if table.are_coded else []
+        numbers = [code for code in codes if code is not None]
+        if numbers and len(numbers) == len(cells):
+            if 0 <= min(numbers) and max(numbers) <= LARGEST_CODE:
+                variables[name] = max(numbers) + 1
+                continue
+            if not table.is_file:
+                bad = min(numbers) if min(numbers) < 0 else max(numbers)
+                raise DomainError(
+                    f"{bad} is not a code of {name!r} (codes are 0 to {LARGEST_CODE:,}); pass the "
+                    "domain, or bin the values first"
+                )
+        are_whole = all(map(_is_whole, labels))
+        variables[name] = (sorted(labels, key=int) if are_whole else labels) or ["0"]
+    return Domain(variables)
+
+
+def _check_category(name: str, labels: Sequence[str], rows: int) -> None:
+    """Raise if a column has too many different values to be a category."""
+    fractions = sum(map(_is_fraction, labels))
+    if fractions > MOST_FRACTIONS:
+        reason = f"it has {fractions:,} different numbers that are not whole"
+    elif rows >= FEWEST_ROWS and len(labels) > max(MOST_VALUES, rows / 2):
+        reason = f"it has {len(labels):,} different values in {rows:,} rows"
+    else:
+        return
+    raise DomainError(
+        f"column {name!r} is not a category: {reason}. Remove it, bin its values, or give its "
+        "states (domain= in Python, --domain-from on the command line)"
+    )
+
+
+def _encoded(table: _Table, domain: Domain) -> Data:
+    """Look up the position of every cell."""
+    rows = np.empty((table.rows if len(domain) else 0, len(domain)), dtype=np.int64)
+    for variable, column in enumerate(table.columns):
+        cells, inverse = _distinct(column)
+        known = domain.state_positions[variable]
+        positions = np.empty(len(cells), dtype=np.int64)
+        for d, cell in enumerate(cells):
+            place = None
+            if not _is_missing(cell):
+                place = next((known[text] for text in _spellings(cell) if text in known), None)
+            if place is None:
+                row = int(np.flatnonzero(inverse == d)[0])
+                raise table.error(row, _problem(cell, variable, domain, table))
+            positions[d] = place
+        rows[:, variable] = positions[inverse]
+    return Data(domain, rows)
+
+
+def _problem(cell: Any, variable: int, domain: Domain, table: _Table) -> str:
+    name = domain.names[variable]
+    if _is_missing(cell) or cell in table.missing:
+        return (
+            f"the value of {name!r} is missing; remove such rows (pandas: dropna()), fill them in, "
+            "or make 'missing' a state of its own"
+        )
+    if table.is_file and not variable and "|" in cell:
+        return (
+            f"{cell!r} looks like a row with a weight (weight|…), which is not supported; repeat "
+            "the row as often as it counts"
+        )
+    states = listed(domain.states[variable])
+    return f"variable {name!r} has no state {_label(cell)!r}; its states are {states}"
+
+
+def _distinct(column: Sequence[Any]) -> tuple[list[Any], IntArray]:
+    """Return the distinct cells of a column, and for each row the number of its cell."""
+    if isinstance(column, np.ndarray) and np.issubdtype(column.dtype, np.integer):
+        distinct, inverse = np.unique(column, return_inverse=True)
+        return distinct.tolist(), inverse
+    known: dict[object, int] = {}
+    try:
+        numbers = (known.setdefault(cell, len(known)) for cell in column)
+        inverse = np.fromiter(numbers, np.int64, len(column))
+    except TypeError:
+        raise DomainError("a cell is a list or a mapping; expected a text or a number") from None
+    return list(known), inverse
+
+
+def _label(cell: Any) -> str:
+    """Return the label of a state; a whole float stands for its int."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool | np.bool_):
+        return str(bool(cell))
+    if isinstance(cell, int | np.integer):
+        return str(int(cell))
+    if isinstance(cell, float | np.floating):
+        return str(int(cell)) if float(cell).is_integer() else repr(float(cell))
+    raise DomainError(f"{cell!r} is not a state; expected a text or a number")
+
+
+def _spellings(cell: Any) -> list[str]:
+    """Return the labels that a cell can mean; a bool may be called ``True``, ``true`` or ``1``."""
+    label = _label(cell)
+    if isinstance(cell, bool | np.bool_):
+        return [label, label.lower(), label.upper(), str(int(cell))]
+    return [label]
+
+
+def _code(cell: Any, is_file: bool) -> int | None:
+    """Return the code that a cell without a name for its column stands for, if any."""
+    label = _label(cell)
+    is_number = is_file or not isinstance(cell, str | bool | np.bool_)
+    return int(label) if is_number and _is_whole(label.removeprefix("-")) else None
+
+
+def _is_missing(cell: object) -> bool:
+    """Check for None, NaN, and pandas' NA and NaT."""
+    is_nan = isinstance(cell, float | np.floating) and bool(np.isnan(cell))
+    return cell is None or is_nan or type(cell).__name__ in ("NAType", "NaTType")
+
+
+def _is_whole(text: str) -> bool:
+    """Check for a whole number; a very long row of digits is a label."""
+    return text.isdecimal() and len(text) < 19
+
+
+def _is_fraction(text: str) -> bool:
+    try:
+        value = float(text)
+    except ValueError:
+        return False
+    return np.isfinite(value) and not value.is_integer()

@@ -13,11 +13,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.errors import DomainError
 from contextwise.models.notation import Literal, parse_literals, quoted
-from contextwise.models.observed import is_missing, observed_label, observed_states
 from contextwise.support.formatting import printable
 
 State = str | int | np.integer[Any]
@@ -102,26 +100,6 @@ class Domain:
     def of_cardinalities(cls, cardinalities: Iterable[int], prefix: str = "v") -> Domain:
         """Variables ``v0``, ``v1``, … with states ``"0"``, ``"1"``, …, as in a ``.mn`` file."""
         return cls({f"{prefix}{i}": int(c) for i, c in enumerate(cardinalities)})
-
-    @classmethod
-    def from_data(cls, data: Any) -> Domain:
-        """The variables and states that data show.
-
-        Parameters
-        ----------
-        data : DataFrame, array, list of mappings or list of rows
-            See `contextwise.models.observed` for what becomes a state.
-
-        Returns
-        -------
-        Domain
-
-        Examples
-        --------
-        >>> Domain.from_data([{"smoker": "yes", "age": 1}, {"smoker": "no", "age": 0}])
-        Domain(smoker: no|yes, age: 0|1)
-        """
-        return cls(observed_states(data))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -288,88 +266,6 @@ class Domain:
                 f"labels, not {given!r}"
             )
         return given
-
-    def encode(self, rows: Any) -> npt.NDArray[np.int64]:
-        """Observed rows as positions of states: shape (rows, variables).
-
-        ``rows`` is an array or list of rows with the variables in order, a list of mappings, or a
-        pandas DataFrame whose columns are matched by name. Cells are labels; an int or a whole
-        float stands for the text of the int, a bool for ``True`` or ``False``.
-
-        >>> Domain({"smoker": ["no", "yes"], "age": 3}).encode([["yes", 0], ["no", 2]])
-        array([[1, 0], [0, 2]])
-        """
-        columns = self._columns(rows)
-        encoded = np.empty((len(columns[0]) if columns else 0, len(self)), dtype=np.int64)
-        for variable, column in enumerate(columns):
-            encoded[:, variable] = self._encode_column(variable, column)
-        return encoded
-
-    def _columns(self, rows: Any) -> list[npt.NDArray[Any]]:
-        if hasattr(rows, "columns"):
-            missing = [name for name in self.names if name not in rows.columns]
-            if missing:
-                raise DomainError(f"the data has no column for {listed(missing)}")
-            return [np.asarray(rows[name]) for name in self.names]
-        if not hasattr(rows, "shape"):
-            table = [self._cells(r, row) for r, row in enumerate(_iterated(rows, "the data"))]
-            return [np.array([row[v] for row in table], dtype=object) for v in range(len(self))]
-        array = np.asarray(rows)
-        if array.ndim != 2 or array.shape[1] != len(self):
-            raise DomainError(
-                f"the data has shape {array.shape}; expected rows of {len(self)} cells"
-            )
-        return list(array.T)
-
-    def _cells(self, r: int, row: Any) -> list[Any]:
-        """The cells of row ``r``, in the order of the variables."""
-        if isinstance(row, Mapping):
-            missing = [name for name in self.names if name not in row]
-            if missing:
-                raise DomainError(f"row {r} of the data lacks {listed(missing)}")
-            return [row[name] for name in self.names]
-        cells = list(_iterated(row, f"row {r} of the data"))
-        if len(cells) != len(self):
-            raise DomainError(
-                f"row {r} of the data has {len(cells)} cells for {len(self)} variables"
-            )
-        return cells
-
-    def _encode_column(self, variable: int, column: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        if np.issubdtype(column.dtype, np.integer):
-            distinct, inverse = np.unique(column, return_inverse=True)
-        else:
-            known: dict[object, int] = {}
-            inverse = np.fromiter(
-                (known.setdefault(cell, len(known)) for cell in column), np.int64, len(column)
-            )
-            distinct = np.array([None, *known], dtype=object)[1:]
-        positions = np.empty(len(distinct), dtype=np.int64)
-        for d, cell in enumerate(distinct):
-            try:
-                positions[d] = self._observed_position(variable, cell)
-            except DomainError as error:
-                row = int(np.flatnonzero(inverse == d)[0])
-                if is_missing(cell):
-                    what = f"the value of {self.names[variable]!r} is missing"
-                    raise DomainError(f"row {row} of the data: {what}") from None
-                raise DomainError(f"row {row} of the data: {error}") from None
-        return positions[inverse]
-
-    def _observed_position(self, variable: int, cell: Any) -> int:
-        """Where the state of a cell stands; a bool may be called ``True``, ``true`` or ``1``."""
-        label = observed_label(cell)
-        if isinstance(cell, bool | np.bool_):
-            own = self.state_positions[variable]
-            known = [label, label.lower(), label.upper(), str(int(cell))]
-            label = next((name for name in known if name in own), label)
-        return self.state_position(variable, label)
-
-
-def _iterated(rows: Any, what: str) -> Iterable[Any]:
-    if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
-        raise DomainError(f"{what} is {rows!r}; expected a list of cells or rows")
-    return rows
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
