@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextwise.data.rows import as_data
 from contextwise.distributions import (
     ConvergenceWarning,
     conditional_log_probabilities,
@@ -210,7 +211,7 @@ def test_an_l1_penalty_leaves_weights_at_exactly_zero() -> None:
     assert found.converged
     weights = found.weights
     assert 0 < np.count_nonzero(weights) == len(found.model) < len(structure)
-    distinct, counts = distinct_rows(domain.encode(rows))
+    distinct, counts = distinct_rows(as_data(rows, domain).rows)
     loss = Conditionals.of(structure.features, distinct).loss(counts.astype(float))
     pull = -loss.at(weights).gradient
     # what is at 0 is not worth its price; what is not, is worth exactly that

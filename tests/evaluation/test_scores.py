@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from contextwise.cli import contextwise
 from contextwise.comparison.compare import compare
+from contextwise.data.rows import as_data
 from contextwise.distributions import (
     cmll,
     divergences,
@@ -220,7 +221,7 @@ def test_rows_for_libra_are_codes_without_a_header(folder: Path) -> None:
     run("sample", folder / "true.json", "-n", 30, "--seed", 1, "--out", folder / "rows.data")
     labels = sample(TRUE, 30, rng=1)
     codes = np.loadtxt(folder / "rows.data", delimiter=",", dtype=int)
-    assert codes.tolist() == TRUE.domain.encode(labels).tolist()
+    assert codes.tolist() == as_data(labels, TRUE.domain).rows.tolist()
     run("sample", folder / "true.json", "-n", 3, "--out", folder / "rows.data.gz")
     assert gzip.decompress((folder / "rows.data.gz").read_bytes()).count(b"\n") == 3
     refused = run("sample", folder / "true.json", "--out", folder / "rows.xlsx", code=2)

@@ -16,7 +16,6 @@ from contextwise.cli.inputs import (
 )
 from contextwise.cli.options import json_option
 from contextwise.cli.printing import print_records
-from contextwise.errors import ParseError
 
 DATA = (".csv", ".data")
 MOST_STATES = 6
@@ -84,19 +83,15 @@ def _describe_data(names: Sequence[str], as_json: bool) -> None:
 
 
 def _data_record(name: str) -> dict[str, Any]:
-    from contextwise.data.rows import count_rows, infer_domain
-    from contextwise.support.files import read_bytes
+    from contextwise.data.rows import as_data
 
-    content = read_bytes(name)
-    domain = infer_domain(content, name)
-    rows = count_rows(content, name, domain)
-    if not rows:
-        raise ParseError("there are no rows below the header", path=name)
+    data = as_data(name)
+    domain = data.domain
     variables = [
         {"name": own, "states": states}
         for own, states in zip(domain.names, domain.states, strict=True)
     ]
-    return {"data": name, "rows": rows, "variables": variables}
+    return {"data": name, "rows": len(data), "variables": variables}
 
 
 def _shown(states: Sequence[str]) -> str:

@@ -143,9 +143,7 @@ def load_weighted(name: str, *, format: str | None = None) -> LogLinear:
 
 def load_rows(path: str, domain: Domain) -> Any:
     """The rows of a data file, or of standard input for ``-``, over the domain of a model."""
-    from contextwise.data.rows import parse_rows, read_rows
-
-    return read_rows(path, domain) if path != "-" else parse_rows(*_unpacked_input(), domain)
+    return load_data(path, domain)
 
 
 def load_data(path: str, domain: Domain | None) -> Data:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from contextwise.data.rows import as_data
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain, State
 
@@ -73,7 +74,7 @@ def marginals(domain: Domain, data: Any) -> dict[str, dict[str, Fraction]]:
     Parameters
     ----------
     domain : Domain
-    data : rows, a DataFrame or the path of a file; see `Domain.encode`
+    data : rows, a DataFrame or the path of a file; see `contextwise.learning.as_data`
 
     Returns
     -------
@@ -89,7 +90,7 @@ def marginals(domain: Domain, data: Any) -> dict[str, dict[str, Fraction]]:
     >>> marginals(Domain({"A": 2, "B": ["no", "yes"]}), [[1, "yes"], [0, "yes"], [1, "yes"]])
     {'A': {'0': Fraction(1, 3), '1': Fraction(2, 3)}, 'B': {'no': Fraction(0, 1), 'yes': ...}}
     """
-    rows = domain.encode(data)
+    rows = as_data(data, domain).rows
     if not len(rows):
         raise DomainError("the data has no rows, so its variables have no frequencies")
     result = {}

@@ -26,6 +26,7 @@ from contextwise.comparison.pairs import (
     is_canonical,
 )
 from contextwise.counting.extraction import all_contexts, contexts_of_pairs, covered_pairs
+from contextwise.data.rows import as_data
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, ZeroWeights, as_structure
 from contextwise.models.alignment import Align, named
@@ -194,7 +195,7 @@ def pose(
         structures,
         contexts,
         asked=asked_pairs(domain, pairs, variables),
-        rows=None if data is None else domain.encode(data),
+        rows=None if data is None else as_data(data, domain).rows,
         value_weights=None if weights is None else value_weights(domain, weights),
         align=align,
     )

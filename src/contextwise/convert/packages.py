@@ -24,6 +24,7 @@ import numpy as np
 from contextwise.convert.bayesian import from_ldag
 from contextwise.convert.from_claims import DomainLike
 from contextwise.convert.undirected import from_graph
+from contextwise.data.rows import infer_domain
 from contextwise.errors import DomainError, require
 from contextwise.models.domain import Domain
 from contextwise.models.factors import Factor, factors_to_write, log_linear, numbers
@@ -78,7 +79,7 @@ def from_pgmpy(network: Any, *, domain: Any = None) -> LogLinear | Structure:
 def _learned(network: Any, domain: Any) -> Structure:
     """The structure of the graph of a network."""
     if not isinstance(domain, Domain | Mapping) or hasattr(domain, "columns"):
-        domain = Domain.from_data(domain)
+        domain = infer_domain(domain)
     if not network.is_directed():
         return from_graph(domain, network)
     if hasattr(network, "to_dag"):  # partly directed

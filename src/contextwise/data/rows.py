@@ -172,6 +172,13 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
     return _encoded(table, _inferred(table) if known is None else known)
 
 
+def infer_domain(data: DataLike) -> Domain:
+    """Return the variables and states of data, which may have missing values unless in a file."""
+    if isinstance(data, Data | str | os.PathLike):
+        return as_data(data).domain
+    return _inferred(_python_table(data, None))
+
+
 def parse_data(content: bytes, name: str, domain: Domain | None = None) -> Data:
     """Read the rows of a data file from its bytes; ``name`` is for messages.
 
@@ -183,7 +190,7 @@ def parse_data(content: bytes, name: str, domain: Domain | None = None) -> Data:
         for variable, column in enumerate(codes.T):
             if column.max() >= MOST_VALUES:
                 labels = list(map(str, np.unique(column).tolist()))
-                _check_category(f"v{variable}", labels, len(codes))
+                _check_category(f"v{variable}", labels, len(codes), name)
         return Data(Domain.of_cardinalities((codes.max(axis=0) + 1).tolist()), codes)
     if codes is not None and domain is not None and _are_codes(codes, domain):
         return Data(domain, codes)
@@ -267,8 +274,12 @@ class _Table:
     rows: int
     error: Callable[[int, str], ContextwiseError]
     are_coded: bool = False
-    is_file: bool = False
+    path: str | None = None
     categories: Mapping[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def is_file(self) -> bool:
+        return self.path is not None
 
     @property
     def missing(self) -> frozenset[str]:
@@ -325,9 +336,7 @@ def _frame_table(frame: Any, domain: Domain | None) -> _Table:
         if states is not None:
             categories[str(name)] = [_label(state) for state in states]
     columns = [np.asarray(frame[name]) for name in names]
-    return _Table(
-        list(map(str, names)), columns, len(frame), _row_error, categories=categories
-    )
+    return _Table(list(map(str, names)), columns, len(frame), _row_error, categories=categories)
 
 
 def _names(columns: Sequence[object], domain: Domain | None) -> list[str]:
@@ -338,7 +347,9 @@ def _row_error(row: int, message: str) -> ContextwiseError:
     return DomainError(f"row {row} of the data: {message}")
 
 
-def _check_unique(names: Sequence[object], path: str | None = None, line: int | None = None) -> None:
+def _check_unique(
+    names: Sequence[object], path: str | None = None, line: int | None = None
+) -> None:
     twice = [str(name) for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ParseError(
@@ -422,7 +433,7 @@ def _file_table(content: bytes, path: str, domain: Domain | None) -> _Table:
         return ParseError(message, path=path, line=body[row][0])
 
     columns: list[Sequence[str]] = [[cells[place] for _, cells in body] for place in places]
-    return _Table(names, columns, len(body), error, are_coded, is_file=True)
+    return _Table(names, columns, len(body), error, are_coded, path)
 
 
 def _lines(text: str, path: str, domain: Domain | None) -> list[tuple[int, list[str]]]:
@@ -488,11 +499,11 @@ def _inferred(table: _Table) -> Domain:
             continue
         cells = [c for c in _distinct(column)[0] if not _is_missing(c) and c not in table.missing]
         labels = sorted(set(map(_label, cells)))
-        _check_category(name, labels, table.rows)
+        _check_category(name, labels, table.rows, table.path)
         codes = [_code(cell, table.is_file) for cell in cells] if table.are_coded else []
         numbers = [code for code in codes if code is not None]
         if numbers and len(numbers) == len(cells):
-            if 0 <= min(numbers) and max(numbers) <= LARGEST_CODE:
+            if min(numbers) >= 0 and max(numbers) <= LARGEST_CODE:
                 variables[name] = max(numbers) + 1
                 continue
             if not table.is_file:
@@ -506,7 +517,7 @@ def _inferred(table: _Table) -> Domain:
     return Domain(variables)
 
 
-def _check_category(name: str, labels: Sequence[str], rows: int) -> None:
+def _check_category(name: str, labels: Sequence[str], rows: int, path: str | None) -> None:
     """Raise if a column has too many different values to be a category."""
     fractions = sum(map(_is_fraction, labels))
     if fractions > MOST_FRACTIONS:
@@ -515,10 +526,11 @@ def _check_category(name: str, labels: Sequence[str], rows: int) -> None:
         reason = f"it has {len(labels):,} different values in {rows:,} rows"
     else:
         return
-    raise DomainError(
+    message = (
         f"column {name!r} is not a category: {reason}. Remove it, bin its values, or give its "
         "states (domain= in Python, --domain-from on the command line)"
     )
+    raise DomainError(message) if path is None else ParseError(message, path=path)
 
 
 def _encoded(table: _Table, domain: Domain) -> Data:

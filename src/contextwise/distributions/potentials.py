@@ -9,7 +9,6 @@ weights of the features that hold in it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.data.rows import read_rows
+from contextwise.data.rows import as_data
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features, IntArray
 from contextwise.models.structure import LogLinear
@@ -33,14 +32,12 @@ CELLS = 2**23
 
 
 def encode_rows(domain: Domain, rows: Any) -> IntArray:
-    """Rows of positions, from whatever `Domain.encode` takes, or the path of a data file.
+    """Return rows of positions, from anything that `as_data` takes.
 
     >>> encode_rows(Domain({"A": ["no", "yes"]}), [["yes"], ["no"]]).tolist()
     [[1], [0]]
     """
-    if isinstance(rows, str | os.PathLike):
-        rows = read_rows(rows, domain)
-    return domain.encode(rows)
+    return as_data(rows, domain).rows
 
 
 def allowed_values(features: Features) -> BoolArray:

@@ -12,7 +12,7 @@ from functools import partial
 from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
 from contextwise.comparison.pairs import Contexts
 from contextwise.comparison.sketch import EstimatedMatrix
-from contextwise.data.rows import read_rows
+from contextwise.data.rows import as_data
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation.chance import Chance, ChanceInterrupted, chance
 from contextwise.evaluation.check import Check, check
@@ -146,7 +146,7 @@ def check_of(model: Model, path: str, name: str, tell: Tell) -> Check:
     """
     tell(f"Reading {name}", 0, 0)
     try:
-        rows = read_rows(path, model.domain)
+        rows = as_data(path, model.domain)
     except ContextwiseError as error:
         raise ContextwiseError(str(error).replace(path, name)) from None
     words = "Testing claims, pair by pair"

@@ -1,0 +1,327 @@
+"""Rows from files and Python objects, and errors that name the place and the remedy."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextwise.cli import contextwise
+from contextwise.comparison.context_weights import marginals
+from contextwise.data.rows import as_data, format_rows, infer_domain, parse_data
+from contextwise.distributions.sampling import labels_of
+from contextwise.errors import ContextwiseError, DomainError, ParseError
+from contextwise.models.domain import Domain
+from contextwise.testing import domains, rows
+
+SURVEY = Domain({"smoker": ["no", "yes"], "age": ["young", "old", "very old"]})
+PEOPLE = Domain({"smoker": ["no", "yes"], "age": ["young", "very old"]})
+
+
+def parsed(text: str, domain: Domain = PEOPLE) -> list[list[str]]:
+    return parse_data(text.encode(), "people.csv", domain).labels()
+
+
+def test_with_and_without_header() -> None:
+    expected = [["yes", "young"], ["no", "very old"]]
+    assert parsed("smoker,age\nyes,young\nno,very old\n") == expected
+    assert parsed("age,id,smoker\nyoung,7,yes\nvery old,8,no\n") == expected
+    assert parsed("yes,young\nno,very old\n") == expected
+    assert parsed('\n yes , "young"\r\n\r\nno,very old') == expected
+    assert parsed("0,1\n1,1\n", Domain.of_cardinalities([2, 2])) == [["0", "1"], ["1", "1"]]
+
+
+def test_packed_files(tmp_path: Path) -> None:
+    path = tmp_path / "people.data.gz"
+    path.write_bytes(gzip.compress(b"yes,young\n"))
+    assert as_data(path, PEOPLE).labels() == [["yes", "young"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "people.csv: there are no rows in this file"),
+        ("smoker,age\n", "people.csv: there are no rows below the header"),
+        ("yes,young\nno,\n", "people.csv:2: the value of 'age' is missing"),
+        ("smoker,age\n*,young\n", "people.csv:2: the value of 'smoker' is missing"),
+        ("yes,young\n,\n", "people.csv:2: the value of 'smoker' is missing"),
+        ("yes,old\n", "people.csv:1: variable 'age' has no state 'old'; its states are young"),
+        ("yes\n", "people.csv:1: 1 cell where 2 are expected; cells are separated by"),
+        ("2|yes,young\n", "people.csv:1: '2|yes' looks like a row with a weight"),
+        ("yes,young\n\nno,young,7\n", "people.csv:3: 3 cells where 2 are expected"),
+        ("smoker,years,id\n", "people.csv:1: 3 cells.*if this line is a header, it lacks age"),
+        ('yes,"young\n', "people.csv:1: this is not CSV: unexpected end of data"),
+    ],
+)
+def test_errors_say_where(text: str, message: str) -> None:
+    with pytest.raises(ParseError, match=f"^{message}"):
+        parsed(text)
+
+
+def test_text_that_is_no_text() -> None:
+    with pytest.raises(ParseError, match=r"^x:2: this is not UTF-8 text"):
+        parse_data(b"yes,young\n\xff,young\n", "x", PEOPLE)
+
+
+def test_a_state_may_be_called_like_a_missing_value() -> None:
+    assert parsed("?,NA\n", Domain({"A": ["?", "x"], "B": ["NA", "y"]})) == [["?", "NA"]]
+
+
+@given(domains(min_variables=1), st.integers(0, 99))
+def test_rows_survive_a_round_trip(domain: Domain, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    positions = np.stack([rng.integers(c, size=3) for c in domain.cardinalities], axis=1)
+    stripped = {label.strip() for own in domain.states for label in own}
+    if any(label != label.strip() for own in domain.states for label in own) or "" in stripped:
+        return  # blanks around a cell do not count, so such labels cannot be told apart
+    if any(name != name.strip() or not name for name in domain.names):
+        return
+    text = format_rows(labels_of(domain, positions), domain)
+    assert np.array_equal(parse_data(text.encode(), "x", domain).rows, positions)
+
+
+def test_what_csv_files_of_other_programs_hold_is_told_in_words(tmp_path: Path) -> None:
+    for cell, message in {
+        "NaN": "the value of 'A' is missing",
+        "inf": "variable 'A' has no state 'inf'",
+        "x" * 200_000: "a cell has more than 131,072 characters; is a closing quote missing",
+        "9" * 5_000: "variable 'A' has no state '9999",
+    }.items():
+        path = tmp_path / "rows.csv"
+        path.write_text(f"A,B\n0,1\n{cell},1\n")
+        with pytest.raises(ParseError, match=f":3: {message}"):
+            as_data(path, Domain({"A": 2, "B": 2}))
+
+
+def test_a_long_row_of_digits_is_a_label() -> None:
+    digits = "9" * 5_000
+    assert parse_data(f"A\n{digits}\n1\n".encode(), "rows.csv").domain.states == (("1", digits),)
+
+
+def test_info_gives_the_domain_of_a_data_file(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("smoker,age\nyes,10\nno,9\nyes,9\n")
+    shown = CliRunner().invoke(contextwise, ["info", str(path)])
+    assert shown.stdout.splitlines() == [
+        "rows.csv: 3 rows, 2 variables",
+        "smoker  2  no, yes",
+        "age     2  9, 10",
+    ]
+    record = json.loads(CliRunner().invoke(contextwise, ["info", str(path), "--json"]).stdout)
+    assert record["rows"] == 3
+    assert record["variables"] == [
+        {"name": "smoker", "states": ["no", "yes"]},
+        {"name": "age", "states": ["9", "10"]},
+    ]
+    (tmp_path / "codes.data").write_text("0,2\n1,0\n")
+    codes = CliRunner().invoke(contextwise, ["info", str(tmp_path / "codes.data")])
+    assert codes.stdout.startswith("codes.data: 2 rows, 2 variables\nv0  2  0, 1\nv1  3  0, 1, 2")
+    assert CliRunner().invoke(contextwise, ["info", str(path), "lung"]).exit_code == 2
+
+
+# -- data in Python --------------------------------------------------------------------------------
+
+
+@given(domains().flatmap(lambda domain: st.tuples(st.just(domain), rows(domain))))
+def test_rows_in_every_form(drawn: tuple[Domain, list[tuple[str, ...]]]) -> None:
+    domain, given_rows = drawn
+    expected = [[domain.states[v].index(s) for v, s in enumerate(row)] for row in given_rows]
+    forms: list[object] = [
+        given_rows,
+        [dict(zip(domain.names, r, strict=True)) for r in given_rows],
+    ]
+    if given_rows and len(domain):
+        frame = pd.DataFrame(given_rows, columns=list(domain.names), dtype=object)
+        forms += [np.array(given_rows, dtype=object), frame, frame[frame.columns[::-1]]]
+    for form in forms:
+        encoded = as_data(form, domain).rows
+        assert encoded.shape == (len(given_rows) if len(domain) else 0, len(domain))
+        assert encoded.tolist() == (expected if len(domain) else [])
+
+
+def test_numbers_stand_for_their_text() -> None:
+    domain = Domain({"A": 2, "B": ["10", "20"]})
+    table = np.array([[1, 20], [0, 10]])
+    assert as_data(table, domain).rows.tolist() == [[1, 1], [0, 0]]
+    assert as_data(pd.DataFrame({"B": [20], "A": [1], "more": [5]}), domain).rows.tolist() == [
+        [1, 1]
+    ]
+    assert as_data(np.zeros((0, 2), dtype=int), domain).rows.shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ([["yes"]], "row 0 of the data has 1 cells for 2 variables"),
+        ([["yes", "old"], ["yes", "old", "x"]], "row 1 of the data has 3 cells"),
+        ([["yes", "ancient"]], "row 0 of the data: variable 'age' has no state 'ancient'"),
+        ([{"smoker": "yes"}], "row 0 of the data lacks age"),
+        (np.zeros((2, 3)), "the data has shape (2, 3); expected rows of 2 cells"),
+        (np.zeros(3), "the data has shape (3,)"),
+        (pd.DataFrame({"smoker": ["yes"]}), "the data has no column for age"),
+        ([["yes", None]], "row 0 of the data: the value of 'age' is missing"),
+        ([["yes", math.nan]], "row 0 of the data: the value of 'age' is missing"),
+        (7, "'int' cannot be read as data"),
+        (b"yes", "'bytes' cannot be read as data"),
+        ([["yes", "old"], "no"], "row 1 of the data is 'no'; expected a list"),
+    ],
+)
+def test_bad_rows_are_named(data: object, words: str) -> None:
+    with pytest.raises(DomainError) as caught:
+        as_data(data, SURVEY)
+    assert words in str(caught.value)
+
+
+# -- data as pandas reads them ---------------------------------------------------------------------
+
+
+def test_columns_of_bools_and_of_whole_floats_are_encoded() -> None:
+    pandas = pytest.importorskip("pandas")
+    text = "ill,age,smoker\nTrue,1,yes\nFalse,0,no\nTrue,2,yes\n"
+    frame = pandas.read_csv(io.StringIO(text))
+    frame["age"] = frame["age"].astype(float)
+    assert frame["ill"].dtype == bool
+    domain = as_data(frame).domain
+    assert domain == Domain({"ill": ["False", "True"], "age": 3, "smoker": ["no", "yes"]})
+    assert as_data(frame, domain).rows.tolist() == [[1, 1, 1], [0, 0, 0], [1, 2, 1]]
+    for states in (["false", "true"], ["FALSE", "TRUE"], ["0", "1"]):
+        other = Domain({"ill": states, "age": 3, "smoker": ["no", "yes"]})
+        assert as_data(frame, other).rows[:, 0].tolist() == [1, 0, 1]
+    with pytest.raises(DomainError, match="has no state 'True'; its states are no, yes"):
+        as_data(frame[["ill"]], {"ill": ["no", "yes"]})
+    frame.loc[1, "age"] = 0.5
+    with pytest.raises(DomainError, match=r"row 1 of the data: .*0\.5"):
+        as_data(frame, domain)
+
+
+def test_a_domain_from_data_of_every_kind() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"A": ["b", "a", None], "B": [10, 9, 9], "C": [1.0, None, 0.0]})
+    frame["D"] = pandas.Categorical(["low", "low", "high"], categories=["low", "mid", "high"])
+    wanted = {"A": ["a", "b"], "B": ["9", "10"], "C": ["0", "1"], "D": ["low", "mid", "high"]}
+    assert infer_domain(frame) == Domain(wanted)
+    assert infer_domain(np.array([[0, 1], [2, 1]])) == Domain({"v0": 3, "v1": 2})
+    assert infer_domain([["x", 0.0], ["y", 3.0]]) == Domain({"v0": ["x", "y"], "v1": 4})
+    assert infer_domain([]) == Domain({})
+    for bad, message in (
+        (b"rows.csv", "'bytes' cannot be read as data"),
+        (3, "'int' cannot be read as data"),
+        (np.zeros(3), "shape"),
+        ([[1j]], "1j is not a state"),
+        ([[[0]]], "a cell is a list"),
+        ([[10_000]], "is not a code of 'v0'"),
+        ([[-1]], "is not a code of 'v0'"),
+    ):
+        with pytest.raises(DomainError, match=message):
+            infer_domain(bad)
+
+
+# -- bad data is refused ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("separator", [";", "\t", ","])
+def test_the_separator_is_detected(separator: str) -> None:
+    text = "x,y,z\nyes,old,1\nno,young,0\n".replace(",", separator)
+    data = parse_data(text.encode(), "rows.csv")
+    assert data.domain.names == ("x", "y", "z")
+    assert parse_data(text.encode(), "rows.csv", data.domain).labels() == data.labels()
+    assert data.labels() == [["yes", "old", "1"], ["no", "young", "0"]]
+
+
+def test_codes_may_be_separated_by_blanks() -> None:
+    assert parse_data(b"0 1 2\n1 0 0\n", "x.data").rows.tolist() == [[0, 1, 2], [1, 0, 0]]
+
+
+def test_a_separator_inside_labels_does_not_count() -> None:
+    data = parse_data(b"x,y\na;b,c\nd,e;f\n", "rows.csv")
+    assert data.labels() == [["a;b", "c"], ["d", "e;f"]]
+    assert parse_data(b"x\na;b\n", "rows.csv").labels() == [["a;b"]]
+    assert parse_data(b"height\tname\n1,5\ta\n1,7\tb\n", "x").labels()[0] == ["1,5", "a"]
+
+
+NOT_CATEGORIES = {
+    "measurement": [k / 7 + 0.01 for k in range(500)],
+    "id": list(range(1000, 1500)),
+    "few": [k / 2 + 0.25 for k in range(13)],
+    "names": [f"person {k}" for k in range(30)],
+}
+
+
+@pytest.mark.parametrize("name", NOT_CATEGORIES)
+def test_a_column_that_is_not_a_category_is_refused(name: str, tmp_path: Path) -> None:
+    values = NOT_CATEGORIES[name]
+    frame = pd.DataFrame({name: values, "B": [k % 2 for k in range(len(values))]})
+    path = tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    message = f"column '{name}' is not a category: it has {len(values)} different"
+    rows_of_dicts = frame.to_dict("records")
+    for form in (path, frame, rows_of_dicts):
+        with pytest.raises(ContextwiseError, match=message):
+            as_data(form)
+    domain = {name: [str(value) for value in values], "B": 2}
+    for form in (path, frame, rows_of_dicts):
+        assert as_data(form, domain).rows[:, 0].tolist() == list(range(len(values)))
+
+
+def test_codes_that_are_not_categories_are_refused() -> None:
+    codes = "".join(f"{k},0\n" for k in range(300))
+    with pytest.raises(
+        ContextwiseError, match="column 'v0' is not a category: it has 300 different"
+    ):
+        parse_data(codes.encode(), "x.data")
+    with pytest.raises(ContextwiseError, match="column 'v0' is not a category"):
+        as_data(np.array([[k, 0] for k in range(300)]))
+
+
+def test_small_and_sparse_data_are_accepted() -> None:
+    assert len(as_data([[k] for k in range(29)])) == 29
+    assert len(as_data([[k % 20] for k in range(30)])) == 30
+    assert as_data([[0.5], [0.25]]).domain.states == (("0.25", "0.5"),)
+    assert parse_data(b"A\n0.5\n0.25\n", "x.csv").domain.states == (("0.25", "0.5"),)
+    frame = pd.DataFrame({"A": pd.Categorical([f"s{k}" for k in range(40)])})
+    assert as_data(frame).domain.cardinalities == (40,)  # its categories are stated
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PK\x03\x04\x14\x00\xff", r"x: this is a ZIP archive, such as an Excel workbook"),
+        ("a,b\ncafé,1\n".encode("latin-1"), r"x:2: this is not UTF-8 text.*Latin-1.*iconv"),
+        ("a,b\n1,1\n".encode("utf-16"), "x: this is UTF-16 text; save it as UTF-8"),
+        (b"A,B,A\n1,2,3\n", "x:1: two columns have the name A; rename or remove"),
+        (b",A,B\n0,yes,no\n", "x:1: column 1 has no name.*index=False"),
+        (b"A,B\nyes,\n", r"x:2: the value of 'B' is missing; remove such rows.*fill them in"),
+        (b"A,B\nyes\n", "x:2: 1 cell where 2 are expected"),
+    ],
+)
+def test_what_is_wrong_with_a_file_and_the_remedy(content: bytes, message: str) -> None:
+    with pytest.raises(ParseError, match=message):
+        parse_data(content, "x")
+
+
+def test_columns_with_the_same_name_are_refused_with_a_domain() -> None:
+    with pytest.raises(ParseError, match="two columns have the name smoker"):
+        parse_data(b"smoker,age,smoker\nyes,old,no\n", "x", SURVEY)
+    frame = pd.DataFrame([["yes", "old", "no"]], columns=["smoker", "age", "smoker"])
+    with pytest.raises(ContextwiseError, match="two columns have the name smoker"):
+        as_data(frame, SURVEY)
+
+
+def test_marginals_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("age,smoker\nold,yes\nyoung,no\n")
+    assert marginals(SURVEY, path) == marginals(SURVEY, [["yes", "old"], ["no", "young"]])
+
+
+def test_an_unknown_data_set_is_named() -> None:
+    with pytest.raises(ContextwiseError, match=r"titanik: no such file or bundled.*titanic"):
+        as_data("titanik")
