@@ -270,7 +270,7 @@ class _Table:
     """Columns of cells with their names, and how to report an error in a row."""
 
     names: list[str]
-    columns: list[Sequence[Any]]
+    columns: list[Any]
     rows: int
     error: Callable[[int, str], ContextwiseError]
     are_coded: bool = False
@@ -568,7 +568,7 @@ def _problem(cell: Any, variable: int, domain: Domain, table: _Table) -> str:
     return f"variable {name!r} has no state {_label(cell)!r}; its states are {states}"
 
 
-def _distinct(column: Sequence[Any]) -> tuple[list[Any], IntArray]:
+def _distinct(column: Any) -> tuple[list[Any], IntArray]:
     """Return the distinct cells of a column, and for each row the number of its cell."""
     if isinstance(column, np.ndarray) and np.issubdtype(column.dtype, np.integer):
         distinct, inverse = np.unique(column, return_inverse=True)

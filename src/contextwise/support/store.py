@@ -54,10 +54,11 @@ from contextwise.support.formatting import digits_of, plural
 from contextwise.support.maps import Map, choose_map, here
 from contextwise.support.progress import Progress, progress_of
 
+fcntl: Any
 try:
     import fcntl
 except ImportError:  # on Windows; SQLite's own locks still keep the file consistent
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 __all__ = [
     "DamagedResults",
