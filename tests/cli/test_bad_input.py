@@ -208,7 +208,7 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
 
 def test_a_suffix_that_says_nothing(tmp_path: Path) -> None:
     message = refused(tmp_path / "model.txt", HEAD + "}")
-    assert "model.txt: the suffix does not say what this file is; known are .mn, .json" in message
+    assert "model.txt: unknown suffix; use one of .mn, .json" in message
     assert "or name its format, one of mn, json" in message
     assert len(read(tmp_path / "model.txt", format="mn")) == 0
 
@@ -217,13 +217,13 @@ def test_an_unknown_format_and_an_unknown_option(tmp_path: Path) -> None:
     assert "unknown format 'nm'; the formats are mn, json" in refused(
         tmp_path / "x.mn", HEAD + "}", format="nm"
     )
-    assert "zero_weights is 'keep' or 'drop'" in refused(
+    assert "zero_weights must be 'keep' or 'drop'" in refused(
         tmp_path / "x.mn", HEAD + "}", zero_weights="no"
     )
 
 
 def test_formats_that_are_only_read(tmp_path: Path) -> None:
-    with pytest.raises(ContextwiseError, match="bn files are only read; formats to write are mn"):
+    with pytest.raises(ContextwiseError, match="cannot write bn files; use one of mn"):
         write(Structure({"A": 2}), tmp_path / "x.bn")
     assert not list(tmp_path.iterdir())
 

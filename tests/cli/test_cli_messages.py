@@ -153,7 +153,7 @@ def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) ->
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["compare", "lung", ""], "'': there is no such file, and no such example"),
+        (["compare", "lung", ""], "'': no such file or example"),
         (["fit", "lung", "", "--out", "x.json"], "'': No such file"),
         (["learn", "trees", "rows.csv", "--valid", "", "--out", "x.json"], "'': No such file"),
         (["info", "header.csv"], "header.csv: there are no rows below the header"),

@@ -347,5 +347,5 @@ def test_comments_before_the_first_word_are_read_once(comment: str) -> None:
     text = comment * 2_000 + "network n { }\nvariable A { type discrete [ 2 ] { a, b }; }\n"
     text += "probability ( A ) { table 0.5, 0.5; }\n"
     assert read_stream(io.StringIO(text)).info["format"] == "bif"
-    with pytest.raises(ContextwiseError, match="cannot tell what this is"):
+    with pytest.raises(ContextwiseError, match="unknown kind of model"):
         read_stream(io.StringIO(comment * 2_000 + "something else"))

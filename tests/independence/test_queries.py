@@ -272,7 +272,7 @@ DOMAIN = Domain({"A": 2, "B": ["no", "yes"], "C": 3})
         ("A", "B", {"given": "C", "context": {"C": 1}}, "'C' is given and also assigned"),
         ("A", "C", {"context": "B=maybe"}, "'B' has no state 'maybe'; its states are no, yes"),
         ("A", [], {}, "at least one variable on either side"),
-        ("A", "B", {"context": "C!=1"}, "a context gives one state"),
+        ("A", "B", {"context": "C!=1"}, "a context must give one state"),
     ],
 )
 def test_bad_queries(first: str, second: str, conditions: dict[str, str], message: str) -> None:

@@ -39,11 +39,11 @@ def test_names_states_and_cardinalities() -> None:
         ({"A": []}, "variable 'A' has no states"),
         ({"A": ["x", "x"]}, "variable 'A' has the state 'x' twice"),
         ({"A": [1, "1"]}, "variable 'A' has the state '1' twice"),
-        ({"A": "xy"}, "give the states of 'A' as a list"),
+        ({"A": "xy"}, "pass the states of 'A' as a list"),
         ({"A": [None]}, "None is not a state"),
         ({"A": [True, False]}, "True is not a state"),
         ({"A": [0.5]}, "0.5 is not a state"),
-        ({1: 2}, "a variable's name is a text, not 1"),
+        ({1: 2}, "the name of a variable must be a text, got 1"),
     ],
 )
 def test_bad_domains_are_named(variables: dict[str, int], words: str) -> None:

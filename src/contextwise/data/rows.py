@@ -59,7 +59,7 @@ FEWEST_ROWS, MOST_VALUES, MOST_FRACTIONS = 30, 20, 12
 or, from `FEWEST_ROWS` rows on, more different values than `MOST_VALUES` and half the rows."""
 SEPARATORS = "\t;,"
 SNIFFED = 20
-"""How many lines decide about the separator."""
+"""The number of lines that decide about the separator."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,19 +1,15 @@
-"""Files to models and back.
+"""Read and write model files.
 
-`read` and `write` go by the suffix of the file's name; ``format=`` says otherwise. A ``.gz`` after
-any suffix packs the file. Reading gives a `LogLinear` when the file has weights, else a
-`Structure`; ``info`` of the result says where it comes from and what the file held:
+`read` and `write` choose the format by the suffix of the file name, or by ``format=``. A ``.gz``
+after any suffix compresses the file. A file with weights gives a `LogLinear`, any other a
+`Structure`. Its ``info`` has ``file``, ``format`` and ``lines``; ``raw_features``, the number of
+features as listed (a table line or a tree leaf is one); ``duplicates``, ``contradictory`` (can
+never hold, dropped) and ``zero_weights``, the numbers of such features.
 
-- ``file`` and ``format``, and ``lines``, the number of lines of text;
-- ``raw_features``: features as the file lists them, a table line and a tree leaf being one each;
-- ``duplicates``: how many of them repeat an earlier one (their weights add up);
-- ``contradictory``: how many can never hold and were dropped;
-- ``zero_weights``: how many are listed with the weight 0.
+Functions that take a model also take the path of a file, the name of a bundled example, or a fitted
+learner: they call `as_model`, `as_structure` or `as_log_linear`.
 
-Whatever takes a model takes an object, the path of a file, or the name of a bundled example;
-`as_model`, `as_structure` and `as_log_linear` are how.
-
-To add a format: a module here with its reader and writer, and its line in `FORMATS`.
+To add a format, write a module here with its reader and writer, and add it to `FORMATS`.
 """
 
 from __future__ import annotations
@@ -21,7 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pkgutil import get_data
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 from contextwise.errors import ContextwiseError
 from contextwise.formats import bif, json, libra, uai
@@ -30,11 +26,11 @@ from contextwise.models.structure import LogLinear, Model, Structure, structure_
 from contextwise.support import files
 
 FORMATS = (libra.MN, json.FORMAT, libra.BN, libra.DN, uai.FORMAT, bif.FORMAT)
-"""The formats; the first that fits is taken for data without a name."""
+"""The formats; data without a file name has the first that fits."""
 
 ZeroWeights = Literal["keep", "drop"]
 ModelLike = Model | str | os.PathLike[str]
-"""A model, the path of its file, or the name of a bundled example."""
+"""A model, the path of its file, or the name of a bundled example; a fitted learner works too."""
 
 EXAMPLES = (
     "six",
@@ -45,46 +41,26 @@ EXAMPLES = (
     "survey",
     "survey-learned",
 )
-"""The bundled examples; a variant follows the model it departs from."""
+"""The bundled examples; a variant follows the model it differs from."""
 
 
 def as_model(
     model: ModelLike, *, format: str | None = None, zero_weights: ZeroWeights = "keep"
 ) -> Model:
-    """The model itself, the one in a file, or a bundled example.
+    """Return a model, from an object, a file or an example.
 
-    Parameters
-    ----------
-    model : Structure, LogLinear, path of a file, or name of an example
-        An example's name stands for the example; write ``./lung`` for a file that is called so.
-    format, zero_weights
-        As in `read`; without zero weights a model that is given as an object loses them, too.
-
-    Returns
-    -------
-    Structure or LogLinear
-
-    Examples
-    --------
     >>> as_model("lung")
     LogLinear(3 variables, 5 features: ...)
     """
-    if not isinstance(model, str | os.PathLike):
-        structure_of(model)  # what is no model is an error
-        return _with_zero_weights(model, zero_weights)
-    name = os.fspath(model)
-    if name in EXAMPLES:
-        return _with_zero_weights(read_example(name), zero_weights)
-    if not os.path.splitext(name)[1] and not os.path.exists(name):
-        raise ContextwiseError(
-            f"{name or repr(name)}: there is no such file, and no such example; "
-            f"the examples are {', '.join(EXAMPLES)}"
-        )
-    return read(model, format=format, zero_weights=zero_weights)
+    if isinstance(model, str | os.PathLike):
+        return read(model, format=format, zero_weights=zero_weights)
+    known: Any = _learned(model, "structure_")
+    structure_of(known)  # raises if it is not a model
+    return _with_zero_weights(known, zero_weights)
 
 
 def as_structure(model: ModelLike, *, zero_weights: ZeroWeights = "keep") -> Structure:
-    """The structure of a model, of the model in a file, or of a bundled example.
+    """Return the structure of a model, from an object, a file or an example.
 
     >>> as_structure("survey-learned")
     Structure(4 variables, 2 features: ...)
@@ -93,45 +69,42 @@ def as_structure(model: ModelLike, *, zero_weights: ZeroWeights = "keep") -> Str
 
 
 def as_log_linear(model: ModelLike) -> LogLinear:
-    """A model with weights, from an object, a file or an example; one without is an error.
+    """Return a model with weights, from an object, a file or an example; raise if it has none.
 
     >>> as_log_linear("survey")
     Traceback (most recent call last):
-    contextwise.errors.ContextwiseError: survey: this model has no weights; fit gives it some
+    contextwise.errors.ContextwiseError: survey: this model has no weights; fit them with fit()
     """
-    found = as_model(model)
-    if isinstance(found, LogLinear):
-        return found
+    loaded = as_model(_learned(model, "model_"))
+    if isinstance(loaded, LogLinear):
+        return loaded
     name = f"{os.fspath(model)}: " if isinstance(model, str | os.PathLike) else ""
-    raise ContextwiseError(f"{name}this model has no weights; fit gives it some")
+    raise ContextwiseError(f"{name}this model has no weights; fit them with fit()")
 
 
-def read_example(name: str) -> Model:
-    """One of the bundled examples.
-
-    >>> read_example("six-guess").info["file"]
-    'six-guess'
-    """
-    if name not in EXAMPLES:
-        raise ContextwiseError(
-            f"no example is named {name!r}; the examples are {', '.join(EXAMPLES)}"
-        )
-    data = get_data("contextwise", f"truths/{name}.json") or b""
-    return json.read(Source(data, name))
+def _learned(model: Any, attribute: str) -> Any:
+    """Return the result of a fitted learner, or any other object unchanged."""
+    if isinstance(model, Structure | LogLinear) or not hasattr(model, "fit"):
+        return model
+    if not hasattr(model, "structure_"):
+        name = type(model).__name__
+        raise ContextwiseError(f"this {name} is not fitted; call its fit(data) first")
+    return getattr(model, attribute)
 
 
 def read(
     path: str | os.PathLike[str], *, format: str | None = None, zero_weights: ZeroWeights = "keep"
 ) -> Model:
-    """Read a model from a file.
+    """Read a model from a file, or a bundled example by its name.
 
     Parameters
     ----------
-    path : path of a file
+    path : path of a file, or name of an example
+        Write ``./lung`` for a file that is called like an example.
     format : name of a format, optional
-        If the suffix does not say it; see `FORMATS`.
+        By default the suffix decides; see `FORMATS`.
     zero_weights : "keep" or "drop"
-        Whether features whose weight is exactly 0 stay.
+        What to do with features whose weight is exactly 0.
 
     Returns
     -------
@@ -142,7 +115,7 @@ def read(
     FileError
         If the file cannot be read.
     ParseError
-        If its text cannot be understood; it says the line.
+        If the text is not valid; the message has the line.
 
     Examples
     --------
@@ -151,10 +124,30 @@ def read(
     >>> _ = path.write_text("2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n")
     >>> read(path)
     LogLinear(2 variables, 1 feature: 0.5 v0=1 & v1!=2)
+    >>> read("lung").domain
+    Domain(smoker: no|yes, asbestos: no|yes, cancer: no|yes)
     """
+    name = os.fspath(path)
+    if name in EXAMPLES:
+        return _with_zero_weights(read_example(name), zero_weights)
+    if format is None and not os.path.splitext(name)[1] and not os.path.exists(name):
+        raise ContextwiseError(
+            f"{name or repr(name)}: no such file or example; the examples are {', '.join(EXAMPLES)}"
+        )
     chosen = format_of(path, format)
-    source = Source(files.read_bytes(path), os.fspath(path))
+    source = Source(files.read_bytes(path), name)
     return _with_zero_weights(chosen.read(source), zero_weights)
+
+
+def read_example(name: str) -> Model:
+    """Read a bundled example.
+
+    >>> read_example("six-guess").info["file"]
+    'six-guess'
+    """
+    if name not in EXAMPLES:
+        raise ContextwiseError(f"unknown example {name!r}; the examples are {', '.join(EXAMPLES)}")
+    return json.read(Source(get_data("contextwise", f"truths/{name}.json") or b"", name))
 
 
 def read_stream(
@@ -164,29 +157,8 @@ def read_stream(
     format: str | None = None,
     zero_weights: ZeroWeights = "keep",
 ) -> Model:
-    """Read a model from an open stream.
+    """Read a model from an open stream; without ``format`` the first bytes decide.
 
-    Parameters
-    ----------
-    stream : binary or text stream
-    name : str
-        What messages call it.
-    format : name of a format, optional
-        Without it the first bytes tell.
-    zero_weights : "keep" or "drop"
-        Whether features whose weight is exactly 0 stay.
-
-    Returns
-    -------
-    LogLinear if there are weights, Structure otherwise
-
-    Raises
-    ------
-    ParseError
-        If the text cannot be understood; it says the line.
-
-    Examples
-    --------
     >>> import io
     >>> read_stream(io.StringIO("2,2\\nMN {\\n+v0_1 +v1_1\\n}\\n"))
     Structure(2 variables, 1 feature: v0=1 & v1=1)
@@ -205,14 +177,14 @@ def write(model: Model, path: str | os.PathLike[str], *, format: str | None = No
     ----------
     model : Structure or LogLinear
     path : path of the file
-        The suffix says the format; ``.gz`` after it packs the file.
+        The suffix decides the format; ``.gz`` after it compresses the file.
     format : name of a format, optional
-        If the suffix does not say it.
+        Overrides the suffix.
 
     Raises
     ------
     ContextwiseError
-        If the format is only read, or cannot hold this model.
+        If the format cannot be written, or cannot hold this model.
     FileError
         If the file cannot be written.
 
@@ -225,30 +197,20 @@ def write(model: Model, path: str | os.PathLike[str], *, format: str | None = No
     >>> read(path)
     Structure(2 variables, 1 feature: A=1 & B=1)
     """
-    data = encode(model, format_of(path, format).name)
-    files.write_bytes(path, files.packed(data) if _is_packed(path) else data)
+    data = encode(_learned(model, "model_"), format_of(path, format).name)
+    is_packed = os.fspath(path).lower().endswith(".gz")
+    files.write_bytes(path, files.packed(data) if is_packed else data)
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
-    """Refuse, before long work, a path that `write` would refuse whatever the model."""
+    """Raise, before long work, if `write` could not write to this path."""
     _writer(format_of(path, to_write=True))
     files.check_target(path)
 
 
 def encode(model: Model, format: str) -> bytes:
-    """A model as the bytes of a file of this format.
+    """Return the bytes of a model file.
 
-    Parameters
-    ----------
-    model : Structure or LogLinear
-    format : name of a format
-
-    Returns
-    -------
-    bytes
-
-    Examples
-    --------
     >>> from contextwise.models.structure import Structure
     >>> print(encode(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), "json").decode())
     {"format": "contextwise", "version": 1,
@@ -266,27 +228,17 @@ def encode(model: Model, format: str) -> bytes:
 def _writer(chosen: Format) -> Callable[[Model], bytes]:
     if chosen.write is None:
         able = ", ".join(f.name for f in FORMATS if f.write)
-        raise ContextwiseError(f"{chosen.name} files are only read; formats to write are {able}")
+        raise ContextwiseError(f"cannot write {chosen.name} files; use one of {able}")
     return chosen.write
-
-
-def _is_packed(path: str | os.PathLike[str]) -> bool:
-    return os.fspath(path).lower().endswith(".gz")
 
 
 def format_of(
     path: str | os.PathLike[str], format: str | None = None, *, to_write: bool = False
 ) -> Format:
-    """The format of that name, or the one that the suffix of a path says.
+    """Return the format of that name, or the format of a path by its suffix.
 
-    Parameters
-    ----------
-    path : of a file
-    format : its name, optional
-    to_write : whether it is the target of a command, where only the suffix can say the format
+    ``to_write`` is for the target of a command, where only the suffix decides.
 
-    Examples
-    --------
     >>> format_of("learned.mn.gz").name
     'mn'
     """
@@ -299,8 +251,8 @@ def format_of(
     able = [f for f in FORMATS if f.write or not to_write]
     known = ", ".join(suffix for f in able for suffix in f.suffixes)
     raise ContextwiseError(
-        f"{os.fspath(path)}: the suffix does not say what this file is; known are {known} (each "
-        f"also with .gz)" + ("" if to_write else f"; or name its format, one of {_names()}")
+        f"{os.fspath(path)}: unknown suffix; use one of {known} (each also with .gz)"
+        + ("" if to_write else f", or name the format, one of {_names()}")
     )
 
 
@@ -316,8 +268,8 @@ def _fitting(source: Source) -> Format:
         if candidate.fits(source.data):
             return candidate
     if not source.data.strip():
-        raise source.error("there is nothing to read")
-    raise source.error(f"cannot tell what this is; name its format, one of {_names()}", line=1)
+        raise source.error("the input is empty")
+    raise source.error(f"unknown kind of model; name the format, one of {_names()}", line=1)
 
 
 def _names() -> str:
@@ -326,7 +278,7 @@ def _names() -> str:
 
 def _with_zero_weights(model: Model, zero_weights: ZeroWeights) -> Model:
     if zero_weights not in ("keep", "drop"):
-        raise ContextwiseError(f"zero_weights is 'keep' or 'drop', not {zero_weights!r}")
+        raise ContextwiseError(f"zero_weights must be 'keep' or 'drop', got {zero_weights!r}")
     if zero_weights == "drop" and isinstance(model, LogLinear):
         return model.without_zero_weights()
     return model

@@ -1,1 +1,1 @@
-"""What a model is: variables, features as arrays, structures with or without weights."""
+"""Domains, features as arrays, structures, and log-linear models."""

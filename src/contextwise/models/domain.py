@@ -1,7 +1,7 @@
-"""The variables that a model speaks of: their names and the labels of their states.
+"""The variables of a model: their names and the labels of their states.
 
-Variables are known by name and states by label, never by position: two models over the same
-variables in another order speak of the same things. An int stands for the label ``str(int)``.
+Variables are identified by name and states by label, not by position. An int stands for the label
+``str(int)``.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Assignment = Mapping[str, State] | str
 """A partial assignment: ``{"smoker": "yes"}`` or ``"smoker=yes & age=old"``."""
 
 LARGEST_CARDINALITY = 2**16
-"""The most states of a variable. A value set has a bit for each, and so every literal grows."""
+"""The most states of a variable: every literal has a bit for each of them."""
 
 
 def label_of(state: object) -> str:
-    """A state's label; an int (or a whole float, as data files give them) stands for its text.
+    """Return the label of a state; an int or a whole float stands for its text.
 
     >>> label_of("yes"), label_of(1), label_of(np.int64(2)), label_of(3.0)
     ('yes', '1', '2', '3')
@@ -38,7 +38,7 @@ def label_of(state: object) -> str:
         return str(int(state))
     if isinstance(state, float | np.floating) and float(state).is_integer():
         return str(int(state))
-    raise DomainError(f"{state!r} is not a state; give a label, such as 'yes' or 1")
+    raise DomainError(f"{state!r} is not a state; pass a label, such as 'yes' or 1")
 
 
 @dataclass(frozen=True, init=False)
@@ -50,12 +50,12 @@ class Domain:
     names : tuple of str
         The variables, in order.
     states : tuple of tuples of str
-        The labels of the states of each.
+        The labels of the states of each variable.
 
     Parameters
     ----------
     variables : mapping
-        From each name to its states, or to their number (then they are ``"0"``, ``"1"``, …).
+        Names to states, or to the number of states (labelled ``"0"``, ``"1"``, …).
 
     Examples
     --------
@@ -70,35 +70,39 @@ class Domain:
     def __init__(self, variables: Mapping[str, Sequence[State] | int]) -> None:
         if not isinstance(variables, Mapping):
             raise DomainError(
-                "a domain is a mapping from names to states or their number, such as "
-                f"{{'smoker': ['no', 'yes'], 'age': 3}}, not {type(variables).__name__!r}"
+                "a domain must be a mapping from names to states or their number, such as "
+                f"{{'smoker': ['no', 'yes'], 'age': 3}}, got {type(variables).__name__!r}"
             )
         names, states = [], []
-        for name, given in variables.items():
+        for name, listed_states in variables.items():
             if not isinstance(name, str):
-                raise DomainError(f"a variable's name is a text, not {name!r}")
-            if isinstance(given, str):
-                raise DomainError(f"give the states of {name!r} as a list, not as one text")
-            labels = range(given) if isinstance(given, int | np.integer) else given
-            if len(labels) > LARGEST_CARDINALITY:
+                raise DomainError(f"the name of a variable must be a text, got {name!r}")
+            if isinstance(listed_states, str):
+                raise DomainError(f"pass the states of {name!r} as a list, not as one text")
+            values = (
+                range(listed_states)
+                if isinstance(listed_states, int | np.integer)
+                else listed_states
+            )
+            if len(values) > LARGEST_CARDINALITY:
                 raise DomainError(
-                    f"variable {name!r} has {len(labels):,} states, and at most "
+                    f"variable {name!r} has {len(values):,} states, and at most "
                     f"{LARGEST_CARDINALITY:,} are possible; bin its values first"
                 )
-            own = tuple(label_of(state) for state in labels)
-            if not own:
+            labels = tuple(label_of(state) for state in values)
+            if not labels:
                 raise DomainError(f"variable {name!r} has no states; it needs at least one")
-            if len(set(own)) < len(own):
-                twice = Counter(own).most_common(1)[0][0]
+            if len(set(labels)) < len(labels):
+                twice = Counter(labels).most_common(1)[0][0]
                 raise DomainError(f"variable {name!r} has the state {twice!r} twice")
             names.append(name)
-            states.append(own)
+            states.append(labels)
         object.__setattr__(self, "names", tuple(names))
         object.__setattr__(self, "states", tuple(states))
 
     @classmethod
     def of_cardinalities(cls, cardinalities: Iterable[int], prefix: str = "v") -> Domain:
-        """Variables ``v0``, ``v1``, … with states ``"0"``, ``"1"``, …, as in a ``.mn`` file."""
+        """Name variables ``v0``, ``v1``, … and states ``"0"``, ``"1"``, …, as in a ``.mn`` file."""
         return cls({f"{prefix}{i}": int(c) for i, c in enumerate(cardinalities)})
 
     def __len__(self) -> int:
@@ -106,8 +110,8 @@ class Domain:
 
     def __repr__(self) -> str:
         shown = [
-            f"{quoted(name)}: {'|'.join(map(quoted, own[:6]))}{'|…' * (len(own) > 6)}"
-            for name, own in zip(self.names[:8], self.states[:8], strict=True)
+            f"{quoted(name)}: {'|'.join(map(quoted, states[:6]))}{'|…' * (len(states) > 6)}"
+            for name, states in zip(self.names[:8], self.states[:8], strict=True)
         ]
         if len(self) > 8:
             shown.append(f"… {len(self) - 8} more")
@@ -120,16 +124,16 @@ class Domain:
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
-        """Where each variable stands."""
+        """The index of each variable, by name."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def state_positions(self) -> tuple[Mapping[str, int], ...]:
-        """Where each state stands, for each variable."""
-        return tuple({label: k for k, label in enumerate(own)} for own in self.states)
+        """The index of each state, by label, for each variable."""
+        return tuple({label: k for k, label in enumerate(labels)} for labels in self.states)
 
     def position(self, name: str) -> int:
-        """Where a variable stands; an unknown name is an error that says which ones there are."""
+        """Return the index of a variable."""
         try:
             return self.positions[name]
         except (KeyError, TypeError):
@@ -138,7 +142,7 @@ class Domain:
             ) from None
 
     def state_position(self, variable: int, state: object) -> int:
-        """Where a state stands among those of the variable at position ``variable``."""
+        """Return the index of a state of the variable with the index ``variable``."""
         label = label_of(state)
         try:
             return self.state_positions[variable][label]
@@ -149,38 +153,27 @@ class Domain:
             ) from None
 
     def value_set(self, variable: int, states: Iterable[object], negated: bool = False) -> int:
-        """The states as a bit set (state ``k`` is bit ``k``), or all the others.
-
-        Parameters
-        ----------
-        variable : position
-        states : labels
-        negated : whether the other states are meant
-
-        Returns
-        -------
-        int
-        """
+        """Return the states (or, negated, all other states) as a bit set: state k is bit k."""
         chosen = 0
         for state in states:
             chosen |= 1 << self.state_position(variable, state)
         return chosen ^ ((1 << self.cardinalities[variable]) - 1) if negated else chosen
 
     def literal(self, variable: int, value_set: int) -> Literal:
-        """A value set as it is written: the shorter of ``=`` and ``!=``.
+        """Return a value set as a literal, with ``=`` or ``!=``, whichever is shorter.
 
         >>> domain = Domain({"age": ["young", "old", "very old"]})
         >>> domain.literal(0, 0b110)
         Literal(variable='age', states=('young',), negated=True)
         """
-        own = self.states[variable]
-        inside = tuple(s for k, s in enumerate(own) if value_set >> k & 1)
-        outside = tuple(s for k, s in enumerate(own) if not value_set >> k & 1)
+        states = self.states[variable]
+        inside = tuple(s for k, s in enumerate(states) if value_set >> k & 1)
+        outside = tuple(s for k, s in enumerate(states) if not value_set >> k & 1)
         negated = len(outside) < len(inside)
         return Literal(self.names[variable], outside if negated else inside, negated)
 
     def assignment(self, context: Assignment | None) -> dict[int, int]:
-        """A partial assignment as positions: variable to state.
+        """Return a partial assignment by index: variable to state.
 
         >>> Domain({"smoker": ["no", "yes"], "age": 3}).assignment("smoker=yes")
         {0: 1}
@@ -188,16 +181,15 @@ class Domain:
         if context is None:
             return {}
         if isinstance(context, str):
-            given: dict[str, State] = {}
+            states: dict[str, State] = {}
             for literal in parse_literals(context):
                 if literal.negated or len(literal.states) != 1:
                     raise DomainError(
-                        f"a context gives one state to a variable, as in {literal.variable}=yes"
+                        f"a context must give one state to a variable: {literal.variable}=yes"
                     )
-                if given.get(literal.variable, literal.states[0]) != literal.states[0]:
+                if states.setdefault(literal.variable, literal.states[0]) != literal.states[0]:
                     raise DomainError(f"the context gives two states to {literal.variable!r}")
-                given[literal.variable] = literal.states[0]
-            context = given
+            context = states
         chosen = {}
         for name, state in context.items():
             variable = self.position(name)
@@ -205,15 +197,9 @@ class Domain:
         return chosen
 
     def without(self, variables: Iterable[int]) -> Domain:
-        """The domain of the other variables."""
-        gone = set(variables)
-        return Domain(
-            {
-                name: own
-                for i, (name, own) in enumerate(zip(self.names, self.states, strict=True))
-                if i not in gone
-            }
-        )
+        """Return the domain of the other variables."""
+        kept = [v for v in range(len(self)) if v not in set(variables)]
+        return Domain({self.names[v]: self.states[v] for v in kept})
 
     def renamed(
         self,
@@ -221,15 +207,15 @@ class Domain:
         *,
         states: Mapping[str, Mapping[State, State] | Sequence[State]] | None = None,
     ) -> Domain:
-        """The domain with some variables and states under new names.
+        """Rename some variables and states.
 
         Parameters
         ----------
         names : mapping, optional
-            From old names of variables to new ones.
+            Old to new names of variables.
         states : mapping, optional
-            From the old name of a variable to the labels of its states: all of them in their
-            order, or a mapping from old labels to new ones.
+            The old name of a variable to its new labels: all of them in order, or a mapping from
+            old to new labels.
 
         Returns
         -------
@@ -246,7 +232,8 @@ class Domain:
             self.position(old)
         new = [names.get(name, name) for name in self.names]
         if len(set(new)) < len(new):
-            raise DomainError("two variables would have one name after the renaming")
+            twice = Counter(new).most_common(1)[0][0]
+            raise DomainError(f"two variables would be called {twice!r} after the renaming")
         labels = [
             self._new_labels(variable, states[name]) if name in states else self.states[variable]
             for variable, name in enumerate(self.names)
@@ -254,22 +241,22 @@ class Domain:
         return Domain(dict(zip(new, labels, strict=True)))
 
     def _new_labels(
-        self, variable: int, given: Mapping[State, State] | Sequence[State]
+        self, variable: int, new: Mapping[State, State] | Sequence[State]
     ) -> Sequence[State]:
-        own = self.states[variable]
-        if isinstance(given, Mapping):
-            changed = {self.state_position(variable, old): new for old, new in given.items()}
-            return [changed.get(place, label) for place, label in enumerate(own)]
-        if isinstance(given, str) or len(given) != len(own):
+        labels = self.states[variable]
+        if isinstance(new, Mapping):
+            changed = {self.state_position(variable, old): label for old, label in new.items()}
+            return [changed.get(place, label) for place, label in enumerate(labels)]
+        if isinstance(new, str) or len(new) != len(labels):
             raise DomainError(
-                f"variable {self.names[variable]!r} has {len(own)} states and needs as many new "
-                f"labels, not {given!r}"
+                f"variable {self.names[variable]!r} has {len(labels)} states and needs as many new "
+                f"labels, got {new!r}"
             )
-        return given
+        return new
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """Names for a message: the first few, and how many more there are.
+    """List names in a message: the first few, and how many more there are.
 
     >>> listed("abc", most=2)
     'a, b and 1 more'

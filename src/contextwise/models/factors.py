@@ -1,10 +1,8 @@
-"""Tables over a few variables: the factors of Markov and Bayesian networks, as features.
+"""Factors (tables over a few variables) to features and back.
 
-A **factor** gives one number to each assignment (cell) of its scope, and a distribution is the
-product of its factors up to a constant. In a log-linear model each cell is a feature and the log of
-its number is the weight: ``log_linear`` goes that way, ``factors_of`` comes back. A table over
-variables with ``c`` states each has ``c`` to the number of variables cells, so whoever makes one
-states its size first.
+A **factor** gives one number to each assignment (cell) of its scope; a distribution is the product
+of its factors, up to a constant. In a log-linear model each cell is a feature, and the log of its
+number is the weight: `log_linear` makes the model, `factors_of` the tables.
 """
 
 from __future__ import annotations
@@ -26,10 +24,10 @@ FloatArray = npt.NDArray[np.float64]
 Scope = TypeVar("Scope", bound=Sequence[int])
 
 LITERALS = 2**23
-"""The most literals of all tables that are made at once: their cells times their variables."""
+"""The most literals (cells times variables) of all tables that are made at once."""
 
 AXES = 30
-"""The most variables of one table: NumPy's arrays have so many axes, with one or two to spare."""
+"""The most variables of one table; NumPy allows 32 axes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,23 +39,9 @@ class Factor:
 
 
 def check_scopes(domain: Domain, scopes: Iterable[Scope], advice: str = "") -> list[Scope]:
-    """The scopes, if tables over them can be held; too large a table, or too many, are an error.
+    """Return the scopes as a list; raise `TooLargeError` if tables over them need too much memory.
 
-    They are taken one by one, so a long list ends with the first that is too much.
-
-    Parameters
-    ----------
-    domain : Domain
-    scopes : positions of the variables of each table
-    advice : what to do instead, for the message
-
-    Returns
-    -------
-    list of the scopes
-
-    Raises
-    ------
-    TooLargeError
+    The message ends with ``advice``.
     """
     taken: list[Scope] = []
     total = 0
@@ -77,7 +61,7 @@ def check_scopes(domain: Domain, scopes: Iterable[Scope], advice: str = "") -> l
 
 
 def readable(size: int) -> str:
-    """A size for a message: its digits, or how many it has.
+    """Write a size for a message: all digits, or the order of magnitude.
 
     >>> readable(2**20), readable(2**100)
     ('1048576', 'about 10**30')
@@ -88,20 +72,8 @@ def readable(size: int) -> str:
 def tables(
     domain: Domain, scopes: Iterable[Sequence[int]], *, info: Mapping[str, Any] | None = None
 ) -> Structure:
-    """The structure with one feature for each cell of a table over each scope.
+    """Make the structure with one feature for each cell of a table over each scope.
 
-    Parameters
-    ----------
-    domain : Domain
-    scopes : positions of the variables of each table
-    info : where the structure comes from, optional
-
-    Returns
-    -------
-    Structure
-
-    Examples
-    --------
     >>> tables(Domain({"A": 2, "B": 2, "C": 2}), [(0, 1)])
     Structure(3 variables, 4 features: A=0 & B=0; A=0 & B=1; A=1 & B=0; A=1 & B=1)
     """
@@ -111,20 +83,8 @@ def tables(
 def log_linear(
     domain: Domain, factors: Sequence[Factor], *, info: Mapping[str, Any] | None = None
 ) -> LogLinear:
-    """The product of factors as a log-linear model: each cell is a feature, and its log the weight.
+    """Make the product of factors a log-linear model: each cell is a feature, its log the weight.
 
-    Parameters
-    ----------
-    domain : Domain
-    factors : tables of logs
-    info : where the model comes from, optional
-
-    Returns
-    -------
-    LogLinear
-
-    Examples
-    --------
     >>> log_linear(Domain({"A": 2, "B": 2}), [Factor((0, 1), np.array([[0.0, 0.5], [1.0, 0.0]]))])
     LogLinear(2 variables, 4 features: 0 A=0 & B=0; 0.5 A=0 & B=1; 1 A=1 & B=0; 0 A=1 & B=1)
     """
@@ -142,33 +102,20 @@ def weighted(
     *,
     info: Mapping[str, Any] | None = None,
 ) -> LogLinear:
-    """A log-linear model from arrays of literals; the weights of equal features add up.
-
-    Parameters
-    ----------
-    domain : Domain
-    owners, variables, values
-        As in `contextwise.models.features.normalized`.
-    weights : one for each raw feature
-    info : where the model comes from, optional
-
-    Returns
-    -------
-    LogLinear
-    """
-    given = np.asarray(weights, dtype=np.float64)
+    """Make a model from arrays of literals (see `normalized`); weights of equal features add up."""
+    raw = np.asarray(weights, dtype=np.float64)
     structure, places = Structure.from_literals(
-        domain, owners, variables, values, len(given), info=info
+        domain, owners, variables, values, len(raw), info=info
     )
     total = np.zeros(len(structure))
     alive = places >= 0
     with np.errstate(invalid="ignore"):
-        np.add.at(total, places[alive], given[alive])
+        np.add.at(total, places[alive], raw[alive])
     return LogLinear(structure, total)
 
 
 def factors_of(model: LogLinear, advice: str = "") -> list[Factor]:
-    """One table for each scope of the model: the sum of the weights that hold in each cell.
+    """Make one table for each scope: the sum of the weights that hold in each cell.
 
     >>> model = LogLinear(Structure({"A": 3, "B": 2}, ["A!=0 & B=1", "A=2 & B=1"]), [0.5, 1.0])
     >>> [(factor.scope, factor.logs.tolist()) for factor in factors_of(model)]
@@ -193,19 +140,21 @@ def factors_of(model: LogLinear, advice: str = "") -> list[Factor]:
 
 
 def factors_to_write(model: Model, what: str) -> list[Factor]:
-    """The tables of a model for something that holds numbers, such as ``"a .uai file"``."""
+    """Make the tables of a model for ``what``, such as ``"a .uai file"``."""
     if not isinstance(model, LogLinear):
-        raise ContextwiseError(f"{what} holds numbers and this structure has no weights")
-    return factors_of(model, f"{what} holds whole tables, a .mn or .json file features")
+        raise ContextwiseError(
+            f"{what} needs weights, and this structure has none; fit them with: contextwise fit"
+        )
+    return factors_of(model, f"{what} holds whole tables; write .mn or .json instead")
 
 
 def numbers(factor: Factor, what: str) -> FloatArray:
-    """The numbers of a table; what is too large or too small for one is an error."""
+    """Return the numbers of a table; raise if one overflows or underflows."""
     with np.errstate(over="ignore", under="ignore"):
         values = np.exp(factor.logs)
     if not np.isfinite(values).all() or (values == 0)[factor.logs > -np.inf].any():
         raise ContextwiseError(
-            f"a weight is too large or too small for {what}, which holds numbers and not their logs"
+            f"a weight is too large or too small for {what}, which holds probabilities, not logs"
         )
     return np.asarray(values)
 
@@ -213,10 +162,7 @@ def numbers(factor: Factor, what: str) -> FloatArray:
 def cells_of(
     domain: Domain, scopes: Iterable[Sequence[int]]
 ) -> tuple[IntArray, IntArray, WordArray, int]:
-    """All cells of tables over these scopes, as `Structure.from_literals` takes them.
-
-    Returns the feature, the variable and the value set of each literal, and the number of cells.
-    """
+    """Return the cells of tables over these scopes, as arguments of `Structure.from_literals`."""
     words = words_of(domain.cardinalities)
     owners, variables, states = [], [], []
     count = 0

@@ -1,17 +1,16 @@
-"""Features as arrays: the one currency between a file, a structure and a count.
+"""Features as arrays, from the reader of a file to the counting engines.
 
-A feature is a conjunction of literals; a literal allows a set of values of one variable. Many
-features are four arrays, so that a file of a hundred thousand of them reaches the counting
-without a Python object a literal:
+A feature is a conjunction of literals; a literal allows a set of values of one variable. Features
+are stored in four arrays, without a Python object per literal:
 
-- ``cardinalities[v]``: how many values variable ``v`` has;
-- ``starts``: feature ``f`` owns the literals ``starts[f]:starts[f + 1]``;
-- ``variables[l]``: the variable of literal ``l``, rising within a feature;
-- ``values[l]``: the values literal ``l`` allows, as a bit set of 64-bit words (value ``k`` is bit
-  ``k % 64`` of word ``k // 64``).
+- ``cardinalities[v]``: the number of values of variable ``v``;
+- ``starts``: feature ``f`` has the literals ``starts[f]:starts[f + 1]``;
+- ``variables[l]``: the variable of literal ``l``, increasing within a feature;
+- ``values[l]``: the values that literal ``l`` allows, as a bit set of 64-bit words (value ``k`` is
+  bit ``k % 64`` of word ``k // 64``).
 
-The invariant: a literal allows at least one value and not all of them, no variable occurs twice in
-a feature, and no two features are equal. `normalized` establishes it from any literals.
+Invariant: a literal allows at least one value and not all of them, no variable occurs twice in a
+feature, and no two features are equal. `normalized` establishes it from any literals.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 PairIndex = tuple[int, int]
-"""A pair by the indices of its variables, the smaller first; `Pair` has their names."""
+"""The indices of the two variables of a pair, the smaller first; a `Pair` has their names."""
 IntArray = npt.NDArray[np.int64]
 WordArray = npt.NDArray[np.uint64]
 
@@ -33,13 +32,13 @@ WORD = 64
 
 
 def words_of(cardinalities: npt.ArrayLike) -> int:
-    """How many 64-bit words a value set needs: enough for the largest cardinality, at least one."""
+    """Return the number of 64-bit words that a value set needs."""
     largest = int(np.max(cardinalities, initial=1))
     return (largest + WORD - 1) // WORD
 
 
 def all_values(cardinalities: IntArray) -> WordArray:
-    """The value set that allows everything, for each variable: shape (variables, words)."""
+    """Return the value set that allows everything, for each variable: shape (variables, words)."""
     before = WORD * np.arange(words_of(cardinalities))
     missing = np.clip(before + WORD - cardinalities[:, None], 0, WORD).astype(np.uint64)
     full = np.right_shift(np.uint64(2**WORD - 1), np.minimum(missing, np.uint64(WORD - 1)))
@@ -47,7 +46,7 @@ def all_values(cardinalities: IntArray) -> WordArray:
 
 
 def as_int(words: npt.NDArray[np.uint64]) -> int:
-    """A value set as one Python int: value ``k`` is bit ``k``.
+    """Return a value set as one Python int: value ``k`` is bit ``k``.
 
     >>> as_int(np.array([3, 1], dtype=np.uint64)) == 3 + 2**64
     True
@@ -56,12 +55,12 @@ def as_int(words: npt.NDArray[np.uint64]) -> int:
 
 
 def as_words(value_set: int, words: int) -> WordArray:
-    """The inverse of `as_int`."""
+    """Return the words of a value set; the inverse of `as_int`."""
     return np.frombuffer(value_set.to_bytes(words * 8, "little"), dtype="<u8").astype(np.uint64)
 
 
 def single_values(values: IntArray, words: int) -> WordArray:
-    """The value sets that allow one value each: shape (values, words).
+    """Return value sets that allow one value each: shape (values, words).
 
     >>> single_values(np.array([0, 3, 64]), 2).tolist()
     [[1, 0], [8, 0], [0, 1]]
@@ -72,7 +71,7 @@ def single_values(values: IntArray, words: int) -> WordArray:
 
 
 def members(value_set: int) -> list[int]:
-    """The values of a value set, rising.
+    """Return the values of a value set, in increasing order.
 
     >>> members(0b1011)
     [0, 1, 3]
@@ -82,7 +81,7 @@ def members(value_set: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Distinct features over variables with the given cardinalities, as arrays."""
+    """Distinct features, as arrays."""
 
     cardinalities: IntArray
     starts: IntArray
@@ -104,7 +103,7 @@ class Features:
 
     @cached_property
     def rows(self) -> tuple[bytes, ...]:
-        """Each feature as bytes: equal features have equal rows, whatever their order."""
+        """Each feature as bytes; equal features have equal bytes."""
         width = 1 + self.values.shape[1]
         table = np.empty((len(self.variables), width), dtype="<u8")
         table[:, 0] = self.variables
@@ -114,7 +113,7 @@ class Features:
         return tuple(data[a:b] for a, b in itertools.pairwise(bounds))
 
     def literals(self) -> list[list[tuple[int, int]]]:
-        """Each feature as a list of (variable, value set as an int): the readable form."""
+        """Return each feature as a list of (variable, value set as an int)."""
         if self.values.shape[1] == 1:
             sets = self.values[:, 0].tolist()
         else:
@@ -124,12 +123,12 @@ class Features:
         return [pairs[a:b] for a, b in itertools.pairwise(bounds)]
 
     def scopes(self) -> set[tuple[int, ...]]:
-        """The distinct scopes, each as rising variables."""
+        """Return the distinct scopes, each as increasing variables."""
         bounds, variables = self.starts.tolist(), self.variables.tolist()
         return {tuple(variables[a:b]) for a, b in itertools.pairwise(bounds)}
 
     def take(self, features: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Features:
-        """The chosen features (indices or a mask), in that order."""
+        """Return the chosen features (indices or a mask), in that order."""
         chosen = np.flatnonzero(features) if features.dtype == bool else features
         lengths = self.lengths[chosen]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -138,12 +137,12 @@ class Features:
         return Features(self.cardinalities, starts, self.variables[literals], self.values[literals])
 
     def allowing(self, variable: int, state: int) -> npt.NDArray[np.bool_]:
-        """Which features a state of a variable is compatible with."""
+        """Return a mask of the features that are compatible with a state of a variable."""
         literals = np.flatnonzero(self.variables == variable)
         allowed = self.values[literals, state // 64] >> np.uint64(state % 64) & np.uint64(1)
-        found = np.ones(len(self), dtype=bool)
-        found[np.searchsorted(self.starts, literals[allowed == 0], side="right") - 1] = False
-        return found
+        compatible = np.ones(len(self), dtype=bool)
+        compatible[np.searchsorted(self.starts, literals[allowed == 0], side="right") - 1] = False
+        return compatible
 
     def check(self) -> None:
         """Raise `AssertionError` unless the invariant of this module holds."""
@@ -153,16 +152,16 @@ class Features:
         assert (self.lengths >= 0).all()
         assert self.values.shape[1] == words_of(self.cardinalities)
         same_owner = np.diff(self.owners) == 0
-        assert (np.diff(self.variables)[same_owner] > 0).all(), "variables rise within a feature"
-        mine = full[self.variables]
-        assert not (self.values & ~mine).any(), "a value beyond the cardinality"
+        assert (np.diff(self.variables)[same_owner] > 0).all(), "variables out of order"
+        allowed = full[self.variables]
+        assert not (self.values & ~allowed).any(), "a value beyond the cardinality"
         assert self.values.any(axis=1).all(), "a literal that allows nothing"
-        assert (self.values != mine).any(axis=1).all(), "a literal that allows everything"
+        assert (self.values != allowed).any(axis=1).all(), "a literal that allows everything"
         assert len(set(self.rows)) == len(self), "a feature that occurs twice"
 
 
 def no_features(cardinalities: npt.ArrayLike) -> Features:
-    """The empty set of features."""
+    """Return the empty set of features."""
     cards = np.asarray(cardinalities, dtype=np.int64)
     return Features(
         cards,
@@ -179,24 +178,12 @@ def normalized(
     values: WordArray,
     count: int,
 ) -> tuple[Features, IntArray]:
-    """Distinct features from the literals of ``count`` raw ones, and where each raw one went.
+    """Make distinct features from the literals of ``count`` raw ones.
 
-    Literals on one variable of a feature intersect; a literal that allows every value is dropped;
-    a feature that allows no value of some variable is dropped; of equal features the first stays.
-
-    Parameters
-    ----------
-    cardinalities : of the variables
-    owners, variables, values : one of each for every literal
-        The raw feature, the variable, and the value set (shape (literals, words)).
-    count : int
-        The number of raw features; one without literals is the empty conjunction.
-
-    Returns
-    -------
-    features : Features
-    places : array of int
-        For each raw feature its index in ``features``, or -1 if it can never hold.
+    ``owners``, ``variables`` and ``values`` have the raw feature, the variable and the value set of
+    each literal. Literals on one variable of a feature intersect. A literal that allows every value
+    is dropped, and so is a feature that allows no value of some variable. Also returns the new
+    index of each raw feature, or -1 if it can never hold.
     """
     cards = np.asarray(cardinalities, dtype=np.int64)
     owner = np.asarray(owners, dtype=np.int64)
@@ -227,9 +214,9 @@ def normalized(
 
 
 def _first_equal(features: Features, chosen: IntArray) -> IntArray:
-    """For each chosen feature the first chosen one that is equal to it.
+    """Return for each chosen feature the first chosen one that is equal to it.
 
-    Features with different hashes differ; those that share a hash are looked at.
+    Features with different hashes differ; only those with the same hash are compared.
     """
     _, group, sizes = np.unique(_hashes(features)[chosen], return_inverse=True, return_counts=True)
     first = chosen.copy()
@@ -241,7 +228,7 @@ def _first_equal(features: Features, chosen: IntArray) -> IntArray:
 
 
 def _hashes(features: Features) -> WordArray:
-    """A number for each feature that is the same for equal ones: the sum over its literals."""
+    """Return a hash of each feature: the sum of the hashes of its literals."""
     literal = (features.variables.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     for word in features.values.T:
         literal = (literal ^ word) * np.uint64(0xBF58476D1CE4E5B9)
@@ -252,9 +239,7 @@ def _hashes(features: Features) -> WordArray:
 
 
 def restrict(features: Features, fixed: Mapping[int, int]) -> Features:
-    """The features that agree with fixed states, over the variables that are not fixed.
-
-    Features that become equal are one.
+    """Return the features compatible with fixed states, over the other variables.
 
     >>> both = Features(
     ...     np.array([2, 2]), np.array([0, 2]), np.array([0, 1]), np.array([[2], [1]], np.uint64)
@@ -280,7 +265,7 @@ def restrict(features: Features, fixed: Mapping[int, int]) -> Features:
 
 
 def concatenated(*parts: Features) -> tuple[Features, IntArray]:
-    """The distinct features of all parts, and the place of each part's features, in turn."""
+    """Return the distinct features of all parts, and the new index of each part's features."""
     before = np.cumsum([0, *map(len, parts)])
     owners = np.concatenate([part.owners + k for part, k in zip(parts, before, strict=False)])
     variables = np.concatenate([part.variables for part in parts])

@@ -1,4 +1,4 @@
-"""Features as people write them, into arrays: ``{"smoker": "yes"}`` or ``"smoker=yes"``."""
+"""Make features from what people write: ``{"smoker": "yes"}`` or ``"smoker=yes"``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextwise.models.features import Features, as_words, normalized, words_of
 from contextwise.models.notation import parse_literals
 
 Feature = Mapping[str, State | Sequence[State]] | str
-"""A feature as people write it: ``{"smoker": "yes"}`` or ``"smoker=yes & age!=young"``."""
+"""A mapping such as ``{"smoker": "yes"}`` or a text such as ``"smoker=yes & age!=young"``."""
 
 
 class ContradictionWarning(UserWarning):
@@ -22,7 +22,7 @@ class ContradictionWarning(UserWarning):
 
 
 def literals_of(domain: Domain, feature: Feature) -> Iterator[tuple[int, int]]:
-    """The literals of a feature as people write it: (variable, value set as an int).
+    """Yield the literals of a feature: (variable, value set as an int).
 
     >>> list(literals_of(Domain({"smoker": 2, "age": 3}), "smoker=1 & age!=0"))
     [(0, 2), (1, 6)]
@@ -39,13 +39,13 @@ def literals_of(domain: Domain, feature: Feature) -> Iterator[tuple[int, int]]:
             yield variable, domain.value_set(variable, states)
     else:
         raise DomainError(
-            f"{feature!r} is not a feature; give a mapping such as {{'smoker': 'yes'}} or a text "
-            "such as 'smoker=yes & age!=young'"
+            f"{feature!r} is not a feature; pass a mapping such as {{'smoker': 'yes'}} or a "
+            "text such as 'smoker=yes & age!=young'"
         )
 
 
 def table_features(domain: Domain, table: Iterable[Iterable[Any]]) -> Iterator[Feature]:
-    """The rows of a table as features: a cell is a state, or -1 or None for no literal.
+    """Yield the rows of a table as features; a cell of -1 or None is no literal.
 
     >>> list(table_features(Domain({"A": 2, "B": 2}), [[1, -1], [0, 1]]))
     [{'A': 1}, {'A': 0, 'B': 1}]
@@ -61,7 +61,7 @@ def table_features(domain: Domain, table: Iterable[Iterable[Any]]) -> Iterator[F
 
 
 def features_of(domain: Domain, features: Iterable[Iterable[tuple[int, int]]]) -> Features:
-    """Features from the literals of each: (variable, value set as an int)."""
+    """Make features from lists of (variable, value set as an int)."""
     words = words_of(domain.cardinalities)
     owners: list[int] = []
     variables: list[int] = []
@@ -80,7 +80,7 @@ def features_of(domain: Domain, features: Iterable[Iterable[tuple[int, int]]]) -
 
 
 def warn_of_contradictions(count: int) -> None:
-    """Say how many features were dropped."""
+    """Warn that features were dropped, if any."""
     if count:
         what = "feature that can" if count == 1 else "features that can"
         warnings.warn(f"dropped {count} {what} never hold", ContradictionWarning, stacklevel=4)

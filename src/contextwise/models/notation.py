@@ -1,8 +1,8 @@
-"""How literals are written in text: ``smoker=yes & age!=young``, and back.
+"""Parse and write literals: ``smoker=yes & age!=young``.
 
-A literal is a name, ``=`` or ``!=`` (also ``≠``), and one state or several separated by ``|``;
-literals are joined by ``&`` or a comma, and angle brackets around a feature are allowed. A name or
-state with one of these signs in it, or with blanks at its ends, stands in double quotes; inside
+A literal is a name, ``=`` or ``!=`` (also ``≠``), and one state or several separated by ``|``.
+Literals are joined by ``&`` or a comma, and angle brackets around a feature are allowed. A name or
+state that contains one of these signs, or has blanks at its ends, needs double quotes; inside
 them, ``\\"`` and ``\\\\`` are a quote and a backslash.
 """
 
@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[^\s\"=≠&,|<>!⫫]+( [^\s\"=≠&,|<>!⫫]+)*")
 
 
 class Literal(NamedTuple):
-    """One literal as it is written: a variable and the states it names."""
+    """A variable and the states that a literal names."""
 
     variable: str
     states: tuple[str, ...]
@@ -32,7 +32,7 @@ class Literal(NamedTuple):
 
 
 def quoted(name: str) -> str:
-    """A name as it is written in text, in quotes where it needs them.
+    """Quote a name where it needs quotes.
 
     >>> quoted("very old"), quoted("a=b")
     ('very old', '"a=b"')
@@ -43,8 +43,8 @@ def quoted(name: str) -> str:
 
 
 def tokens(text: str) -> list[tuple[str, str]]:
-    """The text as (kind, text) pairs; kind is ``"name"`` or the sign itself."""
-    found, at = [], 0
+    """Split a text into (kind, text) pairs; kind is ``"name"`` or the sign itself."""
+    pairs, at = [], 0
     text = text.strip()
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -52,17 +52,17 @@ def tokens(text: str) -> list[tuple[str, str]]:
             raise ParseError(f"cannot read {text[at : at + 20]!r} in {_short(text)!r}")
         if match["sign"]:
             sign = match["sign"]
-            found.append(("!=" if sign == "≠" else sign, sign))
+            pairs.append(("!=" if sign == "≠" else sign, sign))
         elif match["quoted"]:
-            found.append(("name", re.sub(r"\\(.)", r"\1", match["quoted"][1:-1])))
+            pairs.append(("name", re.sub(r"\\(.)", r"\1", match["quoted"][1:-1])))
         else:
-            found.append(("name", match["bare"]))
+            pairs.append(("name", match["bare"]))
         at = match.end()
-    return found
+    return pairs
 
 
 def parse_literals(text: str) -> list[Literal]:
-    """The literals of a conjunction; the empty text is the empty conjunction.
+    """Parse a conjunction of literals; the empty text is the empty conjunction.
 
     >>> parse_literals("smoker=yes & age!=young")
     [Literal(variable='smoker', states=('yes',), negated=False),
@@ -79,10 +79,10 @@ def parse_literals(text: str) -> list[Literal]:
     def take(*kinds: str) -> tuple[str, str]:
         nonlocal at
         if at >= len(parts) or parts[at][0] not in kinds:
-            found = repr(parts[at][1]) if at < len(parts) else "the end"
+            actual = repr(parts[at][1]) if at < len(parts) else "the end"
             wanted = " or ".join("a name" if kind == "name" else repr(kind) for kind in kinds)
             raise ParseError(
-                f"expected {wanted} but found {found} in {_short(text)!r}; "
+                f"expected {wanted} but found {actual} in {_short(text)!r}; "
                 "write literals like: smoker=yes & age!=young"
             )
         at += 1
@@ -102,7 +102,7 @@ def parse_literals(text: str) -> list[Literal]:
 
 
 def parse_names(text: str) -> list[str]:
-    """Names separated by commas.
+    """Parse names separated by commas.
 
     >>> parse_names('smoker, very old, "a,b"')
     ['smoker', 'very old', 'a,b']
@@ -111,25 +111,25 @@ def parse_names(text: str) -> list[str]:
     kinds = [kind for kind, _ in parts]
     if len(kinds) % 2 == 0 or kinds != (["name", ","] * len(kinds))[: len(kinds)]:
         raise ParseError(
-            f"expected names separated by commas, not {_short(text)!r}; "
-            "names with signs in them stand in double quotes"
+            f"expected names separated by commas, got {_short(text)!r}; "
+            "put names with special characters in double quotes"
         )
     return [name for _, name in parts[::2]]
 
 
 def write_literal(literal: Literal) -> str:
-    """The inverse of `parse_literals`, for one literal."""
+    """Write one literal; the inverse of `parse_literals`."""
     sign = "!=" if literal.negated else "="
     return quoted(literal.variable) + sign + "|".join(map(quoted, literal.states))
 
 
 def write_literals(literals: Iterable[Literal]) -> str:
-    """The inverse of `parse_literals`."""
+    """Write literals; the inverse of `parse_literals`."""
     return " & ".join(map(write_literal, literals))
 
 
 def in_words(literals: Iterable[Literal]) -> str:
-    """Literals as they are read aloud.
+    """Write literals for a sentence.
 
     >>> in_words(parse_literals("C=yes & D!=old"))
     'C=yes and D≠old'
@@ -143,7 +143,7 @@ def in_words(literals: Iterable[Literal]) -> str:
 
 
 def where(literals: Iterable[Literal]) -> str:
-    """The contexts in which literals hold, in words.
+    """Describe the contexts in which literals hold.
 
     >>> where(parse_literals("C=yes & D!=old")), where(())
     ('when C=yes and D≠old', 'in every context')
@@ -153,7 +153,7 @@ def where(literals: Iterable[Literal]) -> str:
 
 
 def between(pair: Iterable[str]) -> str:
-    """The variables of a pair as one word of a sentence.
+    """Write the variables of a pair as one word.
 
     >>> between(("smoker", "very old"))
     'smoker–very old'

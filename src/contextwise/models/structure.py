@@ -1,17 +1,15 @@
-"""Structures: which variables interact, and where. With weights, log-linear models.
+"""`Structure`, a set of features over a domain, and `LogLinear`, a structure with weights.
 
-A `Structure` is a domain and a set of distinct features. A feature is a conjunction of literals,
-each of which allows a set of values of one variable; its scope is the set of its variables. A
-feature makes every pair of its scope depend wherever its other literals hold.
+A feature is a conjunction of literals, each of which allows a set of values of one variable; its
+scope is the set of its variables. It makes every pair of its scope depend wherever its other
+literals hold.
 
-- A literal that allows every value is no literal and puts nothing into the scope.
-- A feature that allows no value of some variable never holds: it is dropped, with a warning.
-- A feature implied by one of smaller scope stays: it makes more pairs depend.
-- Weights are not structure. `LogLinear` is a structure and one weight per feature.
+- A literal that allows every value is dropped, and its variable is not in the scope.
+- A feature that allows no value of some variable never holds; it is dropped with a warning.
+- A feature implied by one of smaller scope stays, because it makes more pairs depend.
 
-``==`` compares features. That two structures *make the same claims* is ``distance == 0``: the
-distance is a metric on dependency models and a pseudometric on sets of features. The features of
-the generator ``[ABC]`` and those of ``[AB][BC][AC]`` differ, and are at distance 0.
+``==`` compares features. Different features can make the same claims, at distance 0: for example
+those of the generator ``[ABC]`` and of ``[AB][BC][AC]``.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import DomainError
-from contextwise.models.alignment import Align, alignment, lay
+from contextwise.models.alignment import Align, alignment, realigned
 from contextwise.models.domain import Assignment, Domain, State
 from contextwise.models.features import (
     Features,
@@ -51,15 +49,15 @@ from contextwise.support.formatting import printable
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Structure:
-    """A domain and its distinct features: a claim about (in)dependence, context by context.
+    """A domain and distinct features, which determine where each pair of variables depends.
 
     Parameters
     ----------
     domain : Domain, or a mapping that makes one
     features : iterable of features, or Features
-        Each a mapping from names to a state or a list of states, or a text.
+        A feature is a mapping from names to a state or a list of states, or a text.
     info : mapping, optional
-        Where the structure comes from; not part of its value.
+        The origin of the structure; ignored by ``==``.
 
     Examples
     --------
@@ -89,11 +87,11 @@ class Structure:
     ) -> None:
         domain = domain if isinstance(domain, Domain) else Domain(domain)
         if isinstance(features, str):
-            raise DomainError(f"give the features as a list, such as [{features!r}]")
+            raise DomainError(f"pass the features as a list, such as [{features!r}]")
         if not isinstance(features, Features):
             features = features_of(domain, (literals_of(domain, f) for f in features))
         elif tuple(features.cardinalities.tolist()) != domain.cardinalities:
-            raise DomainError("the features have other cardinalities than the domain")
+            raise DomainError("the cardinalities of the features and of the domain differ")
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "features", features)
         object.__setattr__(self, "info", dict(info or {}))
@@ -109,20 +107,9 @@ class Structure:
         *,
         info: Mapping[str, Any] | None = None,
     ) -> tuple[Structure, IntArray]:
-        """A structure from arrays of literals, and the place of each raw feature.
+        """Make a structure from arrays of literals, as in `contextwise.models.features.normalized`.
 
-        Parameters
-        ----------
-        domain : Domain
-        owners, variables, values, count
-            As in `contextwise.models.features.normalized`.
-        info : where the structure comes from, optional
-
-        Returns
-        -------
-        structure : Structure
-        places : array of int
-            For each raw feature its index, or -1 if it was dropped.
+        Also returns the index of each raw feature, or -1 if it was dropped.
         """
         features, places = normalized(domain.cardinalities, owners, variables, values, count)
         warn_of_contradictions(int((places < 0).sum()))
@@ -130,17 +117,14 @@ class Structure:
 
     @classmethod
     def from_array(cls, domain: Domain, table: Iterable[Iterable[Any]]) -> Structure:
-        """A structure from a table with one row per feature and one column per variable.
+        """Make a structure from a table with one row per feature and one column per variable.
 
-        A cell holds a state's label (an int stands for its text); -1 or None means that the
-        variable is not in the scope.
+        A cell is a state; -1 or None means that the variable is not in the scope.
 
         >>> Structure.from_array(Domain({"A": 2, "B": 2, "C": 2}), [[1, 0, -1], [-1, 1, 1]])
         Structure(3 variables, 2 features: A=1 & B=0; B=1 & C=1)
         """
         return cls(domain, table_features(domain, table))
-
-    # -- as a value ------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self.features)
@@ -158,7 +142,7 @@ class Structure:
         return frozenset(self.features.rows)
 
     def __iter__(self) -> Iterator[dict[str, tuple[str, ...]]]:
-        """Each feature as a mapping from the names of its scope to the states it allows."""
+        """Yield each feature as a mapping from the names of its scope to the allowed states."""
         states = self.domain.states
         for literals in self.features.literals():
             yield {
@@ -167,7 +151,7 @@ class Structure:
             }
 
     def feature_text(self, feature: int) -> str:
-        """One feature as it is written: ``smoker=yes & age!=young``."""
+        """Return one feature as text: ``smoker=yes & age!=young``."""
         a, b = self.features.starts[feature : feature + 2]
         return write_literals(
             self.domain.literal(int(v), as_int(words))
@@ -192,21 +176,19 @@ class Structure:
         more = f"<p>… {len(self) - 20} more</p>" if len(self) > 20 else ""
         return f"<table>{cells}</table><ul>{items}</ul>{more}"
 
-    # -- what it says ----------------------------------------------------------------------------
-
     def scopes(self) -> set[tuple[str, ...]]:
-        """The distinct scopes of the features, each in the order of the domain."""
+        """Return the distinct scopes of the features, each in the order of the domain."""
         names = self.domain.names
         return {tuple(names[v] for v in scope) for scope in self.features.scopes()}
 
     def pairs(self) -> list[tuple[str, str]]:
-        """The pairs of variables that occur together in some feature, in order."""
+        """Return the pairs of variables that occur together in some feature, in order."""
         names = self.domain.names
-        found = {pair for scope in self.features.scopes() for pair in combinations(scope, 2)}
-        return [(names[i], names[j]) for i, j in sorted(found)]
+        pairs = {pair for scope in self.features.scopes() for pair in combinations(scope, 2)}
+        return [(names[i], names[j]) for i, j in sorted(pairs)]
 
     def statistics(self) -> dict[str, float]:
-        """Counts that describe the structure: features, their lengths, pairs, scopes."""
+        """Count variables, features, pairs and scopes, and the lengths of features."""
         lengths = self.features.lengths
         return {
             "variables": len(self.domain),
@@ -217,18 +199,13 @@ class Structure:
             "scopes": len(self.features.scopes()),
         }
 
-    # -- made from it ----------------------------------------------------------------------------
-
     def restrict(self, context: Assignment) -> Structure:
-        """The features compatible with a partial assignment, without its literals.
-
-        The result is over the other variables. Features that become equal are one.
-        """
+        """Return the features compatible with a partial assignment, over the other variables."""
         fixed = self.domain.assignment(context)
         return Structure(self.domain.without(fixed), restrict(self.features, fixed))
 
     def union(self, other: Structure | LogLinear) -> Structure:
-        """The features of both; the other one is laid over this domain by name.
+        """Return the features of both structures, aligned by name.
 
         >>> a = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
         >>> b = Structure({"B": 2, "A": 2}, ["A=1 & B=1", "A=0 & B=0"])
@@ -247,22 +224,21 @@ class Structure:
         *,
         states: Mapping[str, Mapping[State, State] | Sequence[State]] | None = None,
     ) -> Structure:
-        """The same structure with some variables and states under new names.
+        """Rename some variables and states; see `Domain.renamed`.
 
-        The parameters are those of `Domain.renamed`. To take over all names of another model, see
-        `aligned_to`.
+        To take over all names of another model, see `aligned_to`.
         """
         domain = self.domain.renamed(names, states=states)
         return Structure(domain, self.features, info=self.info)
 
     def aligned_to(self, domain: Domain, *, align: Align = "names") -> Structure:
-        """The same structure over another domain.
+        """Return the same structure over another domain.
 
         Parameters
         ----------
         domain : Domain
         align : "names" or "position"
-            By position, the variables and states of ``domain`` take the place of one's own.
+            By position, variables and states take the names of those of ``domain``.
 
         Returns
         -------
@@ -277,13 +253,13 @@ class Structure:
         """
         if domain == self.domain and align == "names":
             return self
-        features, _ = lay(self.features, alignment(self.domain, domain, align=align))
+        features, _ = realigned(self.features, alignment(self.domain, domain, align=align))
         return Structure(domain, features, info=self.info)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class LogLinear:
-    """A structure and one weight per feature: log p(x) is the sum of those that hold at x.
+    """A structure and one weight per feature: log p(x) is the sum of the weights that hold at x.
 
     Parameters
     ----------
@@ -303,21 +279,23 @@ class LogLinear:
 
     def __init__(self, structure: Structure, weights: npt.ArrayLike) -> None:
         try:
-            own = np.array(weights, dtype=np.float64)
+            array = np.array(weights, dtype=np.float64)
         except (TypeError, ValueError):
-            own = np.zeros(())
-        if own.ndim != 1:
-            raise DomainError(f"weights are one number for each feature, not {weights!r}")
-        if own.shape != (len(structure),):
-            raise DomainError(f"{len(structure)} features need as many weights, not {own.size}")
-        if np.isnan(own).any():
-            bad = int(np.flatnonzero(np.isnan(own))[0])
+            array = np.zeros(())
+        if array.ndim != 1:
+            raise DomainError(f"weights must be one number for each feature, got {weights!r}")
+        if array.shape != (len(structure),):
+            raise DomainError(
+                f"expected one weight per feature ({len(structure)}), got {array.size}"
+            )
+        if np.isnan(array).any():
+            bad = int(np.flatnonzero(np.isnan(array))[0])
             raise DomainError(
                 f"the weight of feature {structure.feature_text(bad)!r} is not a number"
             )
-        own.setflags(write=False)
+        array.setflags(write=False)
         object.__setattr__(self, "structure", structure)
-        object.__setattr__(self, "weights", own)
+        object.__setattr__(self, "weights", array)
 
     @property
     def domain(self) -> Domain:
@@ -326,7 +304,7 @@ class LogLinear:
 
     @property
     def info(self) -> Mapping[str, Any]:
-        """Where the model comes from; not part of its value."""
+        """The origin of the model; ignored by ``==``."""
         return self.structure.info
 
     def __len__(self) -> int:
@@ -360,18 +338,19 @@ class LogLinear:
         *,
         states: Mapping[str, Mapping[State, State] | Sequence[State]] | None = None,
     ) -> LogLinear:
-        """The same model with some variables and states under new names: `Structure.renamed`."""
+        """Rename some variables and states; see `Domain.renamed`."""
         return LogLinear(self.structure.renamed(names, states=states), self.weights)
 
     def aligned_to(self, domain: Domain, *, align: Align = "names") -> LogLinear:
-        """The same model over another domain: `Structure.aligned_to`."""
-        features, places = lay(self.structure.features, alignment(self.domain, domain, align=align))
+        """Return the same model over another domain; see `Structure.aligned_to`."""
+        over = alignment(self.domain, domain, align=align)
+        features, places = realigned(self.structure.features, over)
         weights = np.empty(len(self))
         weights[places] = self.weights
         return LogLinear(Structure(domain, features, info=self.info), weights)
 
     def without_zero_weights(self) -> LogLinear:
-        """The model without the features whose weight is exactly 0."""
+        """Drop the features whose weight is exactly 0."""
         keep = self.weights != 0
         kept = self.structure.features.take(keep)
         return LogLinear(Structure(self.domain, kept, info=self.info), self.weights[keep])
@@ -381,19 +360,18 @@ Model = Structure | LogLinear
 
 
 def structure_of(model: Model) -> Structure:
-    """The structure of a model; a structure is its own, and what is no model is an error."""
+    """Return the structure of a model; raise `DomainError` if it is not a model."""
     if isinstance(model, LogLinear):
         return model.structure
     if isinstance(model, Structure):
         return model
     raise DomainError(
-        f"{type(model).__name__!r} is not a model; give a Structure or a LogLinear, or the path of "
-        "a file (contextwise.convert makes structures of much else)"
+        f"{type(model).__name__!r} is not a model; pass a Structure, a LogLinear, or the path of a "
+        "file (contextwise.convert converts models of other packages)"
     )
 
 
 def _repr(kind: str, model: Model, shown: list[str]) -> str:
-    """One line: what it is, how large, and the first features."""
     more = len(model) - len(shown)
     shown = [*shown, f"… {more} more"] if more else shown
     sizes = (len(model.domain), "variable"), (len(model), "feature")

@@ -14,7 +14,7 @@ from math import isnan
 Number = int | Fraction
 
 READABLE = 12
-"""How many digits of an exact number are shown before it is rounded."""
+"""The most digits of an exact number that are shown without rounding."""
 
 
 def printable(text: str) -> str:

@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 TRIES = 3
 WINDOW = 4
-"""How many items per worker are submitted ahead of time."""
+"""The number of items per worker that are submitted ahead of time."""
 PATIENCE = 5.0
 """Seconds to wait for a cluster to answer, and for its first worker."""
 
@@ -131,7 +131,7 @@ def _client_of(cluster: Any) -> Iterator[Any]:
 
 
 def _workers_of(client: Any) -> int:
-    """Return the number of worker threads; raise if there are none or their version differs."""
+    """Return the number of worker threads; raise if no worker has this version."""
     from importlib.metadata import version
 
     try:

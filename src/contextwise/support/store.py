@@ -80,9 +80,9 @@ TABLES = {
     "records TEXT, checksum TEXT) WITHOUT ROWID",
 }
 MOST_DIFFERENCES = 3
-"""How many differences of configurations a message shows."""
+"""The most differences of configurations that a message shows."""
 LONGEST_VALUE = 60
-"""How many characters of a value a message shows."""
+"""The most characters of a value that a message shows."""
 
 Record = Mapping[str, Any]
 """A result: JSON values under their names, ints of any size."""

@@ -4,8 +4,10 @@ from itertools import combinations, product
 
 import pytest
 
-from contextwise import LogLinear, Structure, compare, examples
+from contextwise import LogLinear, Structure, compare, examples, read
 from contextwise.errors import ContextwiseError
+from contextwise.formats import as_log_linear, as_model, as_structure
+from contextwise.learning import learner_named
 from contextwise.models.structure import structure_of
 from contextwise.testing import brute_force
 
@@ -57,5 +59,21 @@ def test_one_example_has_weights_and_one_has_three_states() -> None:
 
 
 def test_an_unknown_name_is_told_the_known_ones() -> None:
-    with pytest.raises(ContextwiseError, match="no example is named 'seven'; the examples are six"):
+    with pytest.raises(ContextwiseError, match="unknown example 'seven'; the examples are six"):
         examples.load("seven")
+
+
+def test_read_takes_the_name_of_an_example() -> None:
+    assert read("lung") == as_model("lung")
+    assert read("lung", zero_weights="drop") == as_model("lung", zero_weights="drop")
+    with pytest.raises(ContextwiseError, match="lang: no such file or example"):
+        read("lang")
+
+
+def test_a_fitted_learner_is_a_model() -> None:
+    learner = learner_named("trees")
+    with pytest.raises(ContextwiseError, match="this Trees is not fitted"):
+        as_model(learner)
+    learner.fit([[0, 1], [1, 0], [0, 0], [1, 1]] * 5)
+    assert as_structure(learner) == learner.structure_
+    assert as_log_linear(learner) == learner.model_
