@@ -209,7 +209,7 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
 def test_a_suffix_that_says_nothing(tmp_path: Path) -> None:
     message = refused(tmp_path / "model.txt", HEAD + "}")
     assert "model.txt: unknown suffix; use one of .mn, .json" in message
-    assert "or name its format, one of mn, json" in message
+    assert "or name the format, one of mn, json" in message
     assert len(read(tmp_path / "model.txt", format="mn")) == 0
 
 

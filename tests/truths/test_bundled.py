@@ -1,6 +1,7 @@
 """The bundled models are what they are said to be, and their differences are as counted by hand."""
 
 from itertools import combinations, product
+from typing import Any
 
 import pytest
 
@@ -71,7 +72,7 @@ def test_read_takes_the_name_of_an_example() -> None:
 
 
 def test_a_fitted_learner_is_a_model() -> None:
-    learner = learner_named("trees")
+    learner: Any = learner_named("trees")()
     with pytest.raises(ContextwiseError, match="this Trees is not fitted"):
         as_model(learner)
     learner.fit([[0, 1], [1, 0], [0, 0], [1, 1]] * 5)
