@@ -93,8 +93,7 @@ class Ranked(NamedTuple):
 
     def _of_models(self, asked: Asked) -> Summary:
         from contextwise.comparison.compare import compare
-        from contextwise.evaluation.metrics import METRICS
-        from contextwise.evaluation.replicates import summarize
+        from contextwise.evaluation.replicates import METRICS, summarize
 
         stems = [stem(truth) for truth in self.truths]
         if len(set(stems)) < len(stems):
@@ -111,7 +110,7 @@ class Ranked(NamedTuple):
                     refuse_nothing(one.question)
                     found.setdefault(group, []).append(one)
                     labels.setdefault(group, []).append(own)
-        metrics = self.metrics or ("distance",)
+        metrics = self.metrics or ("normalized",)
         for metric in metrics:
             if metric not in METRICS:
                 raise click.UsageError(
@@ -120,19 +119,19 @@ class Ranked(NamedTuple):
         return summarize(found, truths=labels, metrics=metrics, alpha=self.alpha)
 
     def _of_table(self, table: str) -> Summary:
-        from contextwise.evaluation.replicates import summarize_values
-        from contextwise.evaluation.result_tables import LARGER, RANGES, SMALLER, read_results
+        from contextwise.evaluation.replicates import KNOWN, read_results, summarize_values
 
         found = read_results(
             table, metrics=self.metrics, truth=self.truth_column, group=self.group_column
         )
-        smaller = set(SMALLER)
+        smaller = [name for name, (_, is_better) in KNOWN.items() if is_better]
         for metric in found:
-            if self.better is not None:
-                smaller = smaller | {metric} if self.better == "smaller" else smaller - {metric}
-            elif metric not in SMALLER | LARGER:
+            if self.better is None and metric not in KNOWN:
                 raise click.UsageError(f"say which {metric} is better: --better smaller or larger")
-        return summarize_values(found, smaller_is_better=smaller, ranges=RANGES, alpha=self.alpha)
+        if self.better is not None:
+            smaller = list(found) if self.better == "smaller" else []
+        ranges = {name: values for name, (values, _) in KNOWN.items()}
+        return summarize_values(found, smaller_is_better=smaller, ranges=ranges, alpha=self.alpha)
 
 
 def stem(name: str) -> str:
@@ -174,7 +173,7 @@ def ranking_options(metric: str) -> Decorator:
         "metrics",
         metavar="NAME",
         multiple=True,
-        help=f"{metric}  [default: distance; in a table, normalized]",
+        help=f"{metric}  [default: normalized]",
     )
     return options_as("ranked", Ranked, (*OPTIONS, by))
 

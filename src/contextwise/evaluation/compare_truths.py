@@ -1,22 +1,16 @@
-"""A guess against a truth that is not known for sure: many truths, and what the guess is to them.
-
-The true structure is often an estimate itself: draws from a posterior, or structures learned from
-resamples. Then a comparison has as many values as there are truths. `compare_truths` gives their
-mean and the interval that holds most of them. It says how uncertain the truth makes the answer,
-which more comparisons cannot change; it is no interval of the mean.
-"""
+"""Compare a guess with an uncertain truth: many structures, such as draws from a posterior."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import floor
+from statistics import fmean
 from typing import Any
-
-import numpy as np
 
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.metrics import METRICS, metric_label, shares_words
+from contextwise.evaluation.replicates import METRICS, metric_label
 from contextwise.formats import ModelLike
 from contextwise.support.formatting import plural, rate
 from contextwise.support.progress import Progress, progress_of
@@ -29,8 +23,8 @@ class Spread:
     Attributes
     ----------
     mean : over the truths for which it is defined; None if there are none
-    low, high : between them lies it for most truths
-    undefined : for how many truths it is not defined
+    low, high : two of the values, between which at least ``coverage`` of them lie
+    undefined : number of truths for which it is not defined
     """
 
     mean: float | None
@@ -41,18 +35,18 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class UncertainComparison:
-    """A guess against many truths.
+    """A guess compared with many truths.
 
     Attributes
     ----------
     comparisons : one per truth
-    values : each metric of `contextwise.evaluation.metrics.METRICS` over the truths
-    coverage : the share of truths that the intervals hold
+    values : each metric over the truths, by name
+    coverage : share of truths that the intervals contain
 
     Examples
     --------
     >>> found = compare_truths(["six", "six-graph"], "six-guess")
-    >>> found.values["distance"].mean == sum(c.normalized for c in found.comparisons) / 2
+    >>> found.values["normalized"].mean == sum(c.normalized for c in found.comparisons) / 2
     True
     """
 
@@ -61,7 +55,7 @@ class UncertainComparison:
     coverage: float
 
     def records(self) -> list[dict[str, object]]:
-        """One flat mapping per metric."""
+        """Return one flat mapping per metric."""
         return [
             {
                 "metric": metric,
@@ -76,13 +70,13 @@ class UncertainComparison:
 
     def __str__(self) -> str:
         truths = plural(len(self.comparisons), "truth")
-        lines = [f"Against {truths}, the mean and where {100 * self.coverage:g} % lie:"]
+        lines = [f"Mean over {truths}, and where at least {100 * self.coverage:g} % of them lie:"]
         for metric, value in self.values.items():
-            said = "not defined for any of them"
+            shown = "–"
             if value.mean is not None and value.low is not None and value.high is not None:
-                said = f"{rate(value.mean):6}  {rate(value.low)} to {rate(value.high)}"
-            lines.append(f"{metric_label(metric):8}  {said}")
-        return "\n".join([*lines, "", shares_words(self.values)])
+                shown = f"{rate(value.mean):6}  {rate(value.low)} to {rate(value.high)}"
+            lines.append(f"{metric_label(metric):19}  {shown}")
+        return "\n".join(lines)
 
 
 def compare_truths(
@@ -95,13 +89,16 @@ def compare_truths(
 ) -> UncertainComparison:
     """Compare a guess with many truths, such as draws from a posterior.
 
+    The intervals show how uncertain the truth makes the answer. They are not confidence intervals
+    of the mean.
+
     Parameters
     ----------
     truths : models, paths of model files, or names of bundled examples
-        All of equal weight; two at least.
+        At least two, of equal weight.
     guess : model, path, or name
     coverage : float
-        The share of truths that the intervals hold, from quantile to quantile.
+        Share of the truths that each interval contains, at least.
     show_progress : bool or function
         A line on standard error, or a function of (truths done, truths in all).
     **options
@@ -117,30 +114,32 @@ def compare_truths(
     >>> domain = {"A": 2, "B": 2, "C": 2}
     >>> truths = [Structure(domain, [text]) for text in ("A=1 & B=1", "A=1 & B=1 & C=1")]
     >>> found = compare_truths(truths, Structure(domain, ["A=1 & B=1"]))
-    >>> found.values["distance"].mean
+    >>> found.values["normalized"].mean
     0.25
     """
-    given = list(truths)
-    if len(given) < 2:
-        raise ContextwiseError(f"an uncertain truth is two truths at least, not {len(given)}")
+    models = list(truths)
+    if len(models) < 2:
+        raise ContextwiseError(f"compare_truths needs at least two truths, got {len(models)}")
     if not 0 < coverage < 1:
-        raise ContextwiseError(f"coverage is between 0 and 1, not {coverage}")
-    found = []
+        raise ContextwiseError(f"coverage must be between 0 and 1, got {coverage}")
+    comparisons = []
     with progress_of(show_progress, "comparing with truths") as progress:
-        for truth in given:
-            found.append(compare(truth, guess, **options))
+        for truth in models:
+            comparisons.append(compare(truth, guess, **options))
             if progress:
-                progress(len(found), len(given))
+                progress(len(comparisons), len(models))
     values = {
-        metric: _spread([value(c) for c in found], coverage) for metric, value in METRICS.items()
+        name: _spread([metric.value(c) for c in comparisons], coverage)
+        for name, metric in METRICS.items()
     }
-    return UncertainComparison(tuple(found), values, coverage)
+    return UncertainComparison(tuple(comparisons), values, coverage)
 
 
 def _spread(values: list[float | None], coverage: float) -> Spread:
-    known = [value for value in values if value is not None]
-    if not known:
-        return Spread(None, None, None, len(values))
-    ends = np.quantile(known, [(1 - coverage) / 2, (1 + coverage) / 2])
+    known = sorted(value for value in values if value is not None)
     missing = len(values) - len(known)
-    return Spread(float(np.mean(known)), float(ends[0]), float(ends[1]), missing)
+    if not known:
+        return Spread(None, None, None, missing)
+    # Drop as many values at both ends as the coverage allows; no quantiles between values.
+    drop = floor(len(known) * (1 - coverage) / 2 + 1e-9)
+    return Spread(fmean(known), known[drop], known[-1 - drop], missing)

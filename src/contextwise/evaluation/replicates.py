@@ -1,18 +1,30 @@
-"""What values of groups say in all: means with intervals, differences, and ranks over truths."""
+"""Summarize groups of replicates: means with intervals, differences, and ranks over truths.
+
+The values of one comparison that groups are compared by are listed in `METRICS`. Over several
+truths the groups are also ranked (Demšar 2006): Friedman's test asks whether all groups are alike,
+and two groups differ if their mean ranks are farther apart than Nemenyi's **critical difference**.
+Two groups are compared by Wilcoxon's signed-rank test instead.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import os
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-from math import isfinite
+from math import inf, isfinite, isnan, nan, sqrt
+from statistics import fmean
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
-from contextwise.errors import ContextwiseError
+from contextwise.comparison.confusion import MEASURES, RATES, ratio, shown_in
+from contextwise.errors import ContextwiseError, ParseError, require
+from contextwise.evaluation.chance import skills
 from contextwise.evaluation.intervals import (
     ANY,
     DifferenceTest,
@@ -24,17 +36,68 @@ from contextwise.evaluation.intervals import (
     paired_difference,
     unpaired_difference,
 )
-from contextwise.evaluation.metrics import METRICS, RANGES, SMALLER_IS_BETTER
-from contextwise.evaluation.rankings import Ranking, rank_groups
+from contextwise.support import files
+from contextwise.support.formatting import rate
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
 
 __all__ = ["Summary", "summarize"]
 
-
 Values = Sequence[float | None]
 """One value per replicate, or per truth; None where it is not defined."""
+
+
+# -- metrics ---------------------------------------------------------------------------------------
+
+
+class Metric(NamedTuple):
+    """A number of one comparison that is summarized over many; None where it is undefined."""
+
+    label: str
+    value: Callable[[Comparison], float | None]
+    range: Range = (0, 1)
+    smaller_is_better: bool = False
+
+
+def _share(count: str) -> Callable[[Comparison], float | None]:
+    return lambda c: ratio(getattr(c, count), c.total) if c.total else None
+
+
+def _rate(name: str) -> Callable[[Comparison], float | None]:
+    def value(comparison: Comparison) -> float | None:
+        number = comparison.rate(name, nan)
+        return None if isnan(number) else number
+
+    return value
+
+
+METRICS: Mapping[str, Metric] = {
+    "normalized": Metric("normalized distance", _share("distance"), smaller_is_better=True),
+    "fp_share": Metric("FP share", _share("fp"), smaller_is_better=True),
+    "fn_share": Metric("FN share", _share("fn"), smaller_is_better=True),
+    **{
+        name: Metric(RATES[name].label, _rate(name), RATES[name].range, RATES[name].smaller_is_better)
+        for name in shown_in("replicates")
+        if name in RATES
+    },
+    "skill": Metric("skill", lambda c: skills(c)[0], (-inf, 1)),
+}
+"""The metrics of groups, by name. The rates are those that `MEASURES` shows for replicates."""
+KNOWN: Mapping[str, tuple[Range, bool]] = {
+    **{name: (measure.range, measure.smaller_is_better) for name, measure in MEASURES.items()},
+    **{name: (metric.range, metric.smaller_is_better) for name, metric in METRICS.items()},
+    **dict.fromkeys(("kl", "shd", "seconds"), ((0, inf), True)),
+}
+"""Range and whether smaller is better, for the columns of tables of results that we know."""
+
+
+def metric_label(metric: str) -> str:
+    """Return the label of a metric; the name itself for the column of a table."""
+    return METRICS[metric].label if metric in METRICS else metric
+
+
+# -- results ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -45,7 +108,7 @@ class GroupMean:
     ----------
     group, metric : the names
     value : the mean with its interval
-    undefined : how many replicates (or truths) have no such value
+    undefined : number of replicates (or truths) without a value
     """
 
     group: str
@@ -56,15 +119,15 @@ class GroupMean:
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric of two groups: the first less the second.
+    """One metric of two groups: the first minus the second.
 
     Attributes
     ----------
     metric, first, second : the names
     value : the mean difference with its interval
-    p_value : that there is none; None if it cannot be tested
-    test : by which test, or why there is none
-    adjusted : after Holm, over all differences of this metric
+    p_value : of the hypothesis of no difference; None if it cannot be tested
+    test : name of the test, or why there is none
+    adjusted : p-value after Holm's correction over all differences of this metric
     """
 
     metric: str
@@ -77,27 +140,102 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Ranking:
+    """The mean ranks of groups over several truths, by one metric.
+
+    Attributes
+    ----------
+    metric : what they are ranked by
+    groups : best first
+    ranks : the mean rank of each group; 1 is the best
+    truths : number of truths
+    p_value : of the hypothesis that all groups are alike
+    test : "Friedman", or "Wilcoxon" for two groups
+    critical_difference : of two mean ranks; None for two groups
+    alpha : level of the critical difference
+    """
+
+    metric: str
+    groups: tuple[str, ...]
+    ranks: tuple[float, ...]
+    truths: int
+    p_value: float
+    test: str
+    critical_difference: float | None
+    alpha: float
+
+    def alike(self) -> list[tuple[str, ...]]:
+        """Return the largest sets of neighbours with ranks within the critical difference."""
+        if self.critical_difference is None:
+            return [self.groups] if self.p_value > self.alpha else []
+        spans: list[tuple[int, int]] = []
+        for first in range(len(self.groups)):
+            near = [r - self.ranks[first] <= self.critical_difference for r in self.ranks]
+            last = max(k for k in range(first, len(near)) if near[k])
+            if last > first and (not spans or last > spans[-1][1]):
+                spans.append((first, last))
+        return [self.groups[first : last + 1] for first, last in spans]
+
+    @property
+    def verdict(self) -> str:
+        """What the ranks mean, in one or two sentences."""
+        best = [g for g, r in zip(self.groups, self.ranks, strict=True) if r == self.ranks[0]]
+        ranks = f"{_listed(best)} {'ranks' if len(best) == 1 else 'rank'} first"
+        if len(best) == len(self.groups):
+            ranks = "All groups have the same mean rank"
+        first = f"{ranks} by {metric_label(self.metric)} over {self.truths} truths"
+        p_value = f"{self.test}, p = {self.p_value:.2g}"
+        if len(best) == len(self.groups) and self.p_value > self.alpha:
+            return f"{first} ({p_value})."
+        if self.p_value > self.alpha:
+            return f"{first}, but the groups could be alike ({p_value})."
+        differ = f"{first}, and the groups are not all alike ({p_value})."
+        if self.critical_difference is None:
+            return differ
+        alike = "; ".join(", ".join(names) for names in self.alike())
+        within = f"cannot distinguish ranks within {self.critical_difference:.2f} of each other"
+        return f"{differ} Nemenyi's test {within}" + (f": {alike}." if alike else ".")
+
+    def records(self) -> list[dict[str, object]]:
+        """Return one flat mapping per group, best first."""
+        return [
+            {
+                "metric": self.metric,
+                "group": group,
+                "mean_rank": rank,
+                "truths": self.truths,
+                "test": self.test,
+                "p_value": self.p_value,
+                "critical_difference": self.critical_difference,
+                "alpha": self.alpha,
+            }
+            for group, rank in zip(self.groups, self.ranks, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
 class Summary:
-    """What replicates say in all.
+    """The summary of groups of replicates.
 
     Attributes
     ----------
     groups : their names
     means : of each group and metric
-    differences : of each two groups and metric
-    rankings : by each metric, where there are several truths
+    differences : of each pair of groups and metric
+    rankings : by each metric, if there are several truths
     unit : "replicate" or "truth": what the intervals are over
     paired : whether differences are between results on the same rows
     confidence : of the intervals
-    training_share : of the rows that each replicate learned from, where they overlap
-    of_assertions : whether distance, FP and FN are shares of all assertions
+    training_share : share of common rows that each replicate learned from, if they overlap
+    alpha : level of the tests in the verdict
+    smaller_is_better : the metrics of which the smallest value is the best
 
     Examples
     --------
     >>> from contextwise import compare
     >>> from contextwise.evaluation import summarize
     >>> found = summarize({"guesses": [compare("six", "six-guess"), compare("six", "six-graph")]})
-    >>> round(found.mean("guesses", "distance").mean, 4), found.records()[0]["interval"]
+    >>> round(found.mean("guesses", "normalized").mean, 4), found.records()[0]["interval"]
     (0.2, 't')
     """
 
@@ -109,218 +247,141 @@ class Summary:
     paired: bool
     confidence: float
     training_share: float | None
-    of_assertions: bool = False
+    alpha: float
+    smaller_is_better: frozenset[str]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of the metrics."""
+        return list(dict.fromkeys(mean.metric for mean in self.means))
 
     def mean(self, group: str, metric: str) -> Mean:
-        """The mean of one metric of one group."""
-        for one in self.means:
-            if (one.group, one.metric) == (group, metric):
-                return one.value
-        raise ContextwiseError(f"there is no {metric!r} of a group {group!r} in this summary")
+        """Return the mean of one metric of one group."""
+        for mean in self.means:
+            if (mean.group, mean.metric) == (group, metric):
+                return mean.value
+        raise ContextwiseError(f"this summary has no {metric!r} of a group {group!r}")
+
+    @property
+    def verdict(self) -> str:
+        """Which group is best by the first metric, and which groups it is better than."""
+        metric = self.metrics[0]
+        means = {group: self.mean(group, metric) for group in self.groups}
+        values = {group: mean.mean for group, mean in means.items() if mean.mean is not None}
+        if not values:
+            return f"The {metric_label(metric)} is not defined for any group."
+        smaller = metric in self.smaller_is_better
+        best = (min if smaller else max)(values, key=values.__getitem__)
+        mean = means[best]
+        interval = ""
+        if mean.low is not None and mean.high is not None:
+            interval = (
+                f", {100 * self.confidence:g} % interval {rate(mean.low)} to {rate(mean.high)}"
+            )
+        average = f"mean {metric_label(metric)} {rate(values[best])}{interval}"
+        if len(values) == 1:
+            return f"{best}: {average}."
+        if metric == "normalized":
+            return f"{best} is nearest to the truth ({average}). {self._distinguished(best, metric)}"
+        least = "smallest" if smaller else "largest"
+        return (
+            f"{best} has the {least} {metric_label(metric)} ({average}). "
+            f"{self._distinguished(best, metric)}"
+        )
+
+    def _distinguished(self, best: str, metric: str) -> str:
+        """From which groups the best one can be distinguished, and from which not."""
+        alike, worse, untested = [], [], []
+        for difference in self.differences:
+            pair = (difference.first, difference.second)
+            if difference.metric != metric or best not in pair:
+                continue
+            other = pair[pair[0] == best]
+            p_value = difference.adjusted
+            if p_value is None:
+                untested.append(other)
+            else:
+                (worse if p_value <= self.alpha else alike).append(f"{other} (p = {p_value:.2g})")
+        corrected = " after Holm's correction" if len(self.groups) > 2 else ""
+        clauses = []
+        if alike:
+            clauses.append(f"cannot be distinguished from {_listed(alike)}")
+        if worse:
+            clauses.append(f"is better than {_listed(worse)}")
+        sentences = []
+        if clauses:
+            sentences.append(f"It {'; it '.join(clauses)}{corrected}.")
+        if untested:
+            sentences.append(f"The data cannot tell it from {_listed(untested)}: too few {self.unit}s.")
+        return " ".join(sentences)
 
     def records(self) -> list[dict[str, object]]:
-        """One flat mapping per group and metric."""
+        """Return one flat mapping per group and metric."""
         return [
             {
-                "group": one.group,
-                "metric": one.metric,
-                f"{self.unit}s": one.value.count,
-                "undefined": one.undefined,
-                "mean": one.value.mean,
-                "spread": one.value.spread,
-                "low": one.value.low,
-                "high": one.value.high,
-                "interval": one.value.how,
-                "cut": one.value.cut,
+                "group": mean.group,
+                "metric": mean.metric,
+                f"{self.unit}s": mean.value.count,
+                "undefined": mean.undefined,
+                "mean": mean.value.mean,
+                "spread": mean.value.spread,
+                "low": mean.value.low,
+                "high": mean.value.high,
+                "interval": mean.value.how,
+                "cut": mean.value.cut,
             }
-            for one in self.means
+            for mean in self.means
         ]
 
     def difference_records(self) -> list[dict[str, object]]:
-        """One flat mapping per metric and two groups."""
+        """Return one flat mapping per metric and pair of groups."""
         return [
             {
-                "metric": one.metric,
-                "first": one.first,
-                "second": one.second,
-                f"{self.unit}s": one.value.count,
-                "difference": one.value.mean,
-                "low": one.value.low,
-                "high": one.value.high,
-                "interval": one.value.how,
-                "cut": one.value.cut,
-                "p_value": one.p_value,
-                "test": one.test,
-                "holm_p_value": one.adjusted,
+                "metric": difference.metric,
+                "first": difference.first,
+                "second": difference.second,
+                f"{self.unit}s": difference.value.count,
+                "difference": difference.value.mean,
+                "low": difference.value.low,
+                "high": difference.value.high,
+                "interval": difference.value.how,
+                "cut": difference.value.cut,
+                "p_value": difference.p_value,
+                "test": difference.test,
+                "holm_p_value": difference.adjusted,
             }
-            for one in self.differences
+            for difference in self.differences
         ]
 
     def rows(self) -> list[dict[str, object]]:
-        """Means and differences as one table: where ``minus`` names a group, it is a difference."""
+        """Return means and differences as one table; a difference names a group in ``minus``."""
         tested = dict.fromkeys(("p_value", "test", "holm_p_value"))
-        means = [{"group": one["group"], "minus": None, **one, **tested} for one in self.records()]
+        means = [
+            {"group": record["group"], "minus": None, **record, **tested}
+            for record in self.records()
+        ]
         differences = (
             {
                 **record,
                 "group": record["first"],
                 "minus": record["second"],
                 "mean": record["difference"],
-                "spread": one.value.spread,
+                "spread": difference.value.spread,
             }
-            for one, record in zip(self.differences, self.difference_records(), strict=True)
+            for difference, record in zip(
+                self.differences, self.difference_records(), strict=True
+            )
         )
         head = means[0] if means else {}
         return means + [{key: record.get(key) for key in head} for record in differences]
 
 
-def summarize_values(
-    values: Mapping[str, Mapping[str, Values]],
-    *,
-    unit: str = "truth",
-    paired: bool = True,
-    smaller_is_better: Container[str] = SMALLER_IS_BETTER,
-    confidence: float = 0.95,
-    training_share: float | None = None,
-    ranges: Mapping[str, Range] = MappingProxyType({}),
-    alpha: float = 0.05,
-    rng: Seed = 0,
-) -> Summary:
-    """Summarize numbers of any kind, for instance from a table of results.
-
-    Parameters
-    ----------
-    values : mapping from metrics to mappings from groups to values
-        One value per replicate or truth, in the same order for all groups where they are paired;
-        None where it is not defined.
-    unit : "replicate" or "truth"
-        What the values are of; over truths the groups are ranked.
-    paired : bool
-        Whether the k-th values of all groups belong together.
-    smaller_is_better : metrics of which the smallest value has rank 1
-    confidence : float
-        Of the intervals.
-    training_share : float, optional
-        As in `summarize`.
-    ranges : mapping from metrics to two numbers
-        The least and the largest value that a metric can have, where it has such; intervals are cut
-        there.
-    alpha : float
-        The level of the critical difference.
-    rng : generator or seed
-        Of the bootstrap.
-
-    Returns
-    -------
-    Summary
-
-    Raises
-    ------
-    ContextwiseError
-        If there are no values, one is no finite number, or paired groups have not equally many.
-
-    Examples
-    --------
-    >>> values = {"trees": [0.1, 0.2, 0.1], "pairs": [0.3, 0.3, 0.2], "none": [0.5, 0.6, 0.4]}
-    >>> [ranking] = summarize_values({"distance": values}).rankings
-    >>> ranking.groups, ranking.ranks
-    (('trees', 'pairs', 'none'), (1.0, 2.0, 3.0))
-    """
-    _check_values(values, unit, paired)
-    common: dict[str, Any] = {"confidence": confidence, "rng": np.random.default_rng(rng)}
-    common |= {"training_share": training_share, "unit": unit}
-    of = {metric: {**common, "within": ranges.get(metric, ANY)} for metric in values}
-    means = [
-        _group_mean(group, metric, own, of[metric])
-        for metric, by_group in values.items()
-        for group, own in by_group.items()
-    ]
-    differences = [
-        one
-        for metric, by_group in values.items()
-        for one in _differences(metric, by_group, paired, of[metric])
-    ]
-    rankings = []
-    if unit == "truth":
-        for metric, by_group in values.items():
-            larger = metric not in smaller_is_better
-            rankings += _ranking(metric, by_group, larger_is_better=larger, alpha=alpha)
-    return Summary(
-        groups=tuple(next(iter(values.values()), {})),
-        means=tuple(means),
-        differences=tuple(differences),
-        rankings=tuple(rankings),
-        unit=unit,
-        paired=paired,
-        confidence=confidence,
-        training_share=training_share,
-    )
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
-def _check_values(values: Mapping[str, Mapping[str, Values]], unit: str, paired: bool) -> None:
-    if not any(values.values()):
-        raise ContextwiseError("there are no values to summarize")
-    for metric, by_group in values.items():
-        for group, own in by_group.items():
-            if not all(value is None or isfinite(value) for value in own):
-                raise ContextwiseError(
-                    f"{metric} of the group {group!r} has a value that is no finite number; give "
-                    "None where it is not defined"
-                )
-        sizes = {group: len(own) for group, own in by_group.items()}
-        if (paired or unit == "truth") and len(set(sizes.values())) > 1:
-            counts = ", ".join(f"{group}: {size}" for group, size in sizes.items())
-            raise ContextwiseError(f"paired groups have equally many {unit}s, not {counts}")
-
-
-def _group_mean(group: str, metric: str, values: Values, options: Mapping[str, Any]) -> GroupMean:
-    known = [value for value in values if value is not None]
-    return GroupMean(group, metric, mean_with_interval(known, **options), len(values) - len(known))
-
-
-def _differences(
-    metric: str, by_group: Mapping[str, Values], paired: bool, options: Mapping[str, Any]
-) -> list[Difference]:
-    """Each two groups, with Holm's correction over all of them."""
-    found = [
-        (a, b, *_difference(by_group[a], by_group[b], paired, options))
-        for a, b in combinations(by_group, 2)
-    ]
-    adjusted = iter(holm([test.p_value for *_, test in found if test.p_value is not None]))
-    return [
-        Difference(metric, a, b, value, *test, None if test.p_value is None else next(adjusted))
-        for a, b, value, test in found
-    ]
-
-
-def _difference(
-    first: Values, second: Values, paired: bool, options: Mapping[str, Any]
-) -> tuple[Mean, DifferenceTest]:
-    if paired:
-        both = [
-            (a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None
-        ]
-        return paired_difference([a for a, _ in both], [b for _, b in both], **options)
-    a, b = ([value for value in values if value is not None] for values in (first, second))
-    own = {key: options[key] for key in ("confidence", "within", "unit")}
-    return unpaired_difference(a, b, **own)
-
-
-def _ranking(
-    metric: str, by_group: Mapping[str, Values], *, larger_is_better: bool, alpha: float
-) -> list[Ranking]:
-    """The ranking by a metric, if there are several truths on which all groups have a value."""
-    everywhere = [values for values in zip(*by_group.values(), strict=True) if None not in values]
-    if len(by_group) < 2 or len(everywhere) < 2:
-        return []
-    columns = list(zip(*everywhere, strict=True))
-    values = {
-        group: [float(v or 0) for v in own] for group, own in zip(by_group, columns, strict=True)
-    }
-    return [rank_groups(values, metric=metric, larger_is_better=larger_is_better, alpha=alpha)]
-
-
-# -- Replicates in groups: means, spreads and intervals of what comparisons say, and differences.
+# -- comparisons -----------------------------------------------------------------------------------
 
 
 def summarize(
@@ -340,25 +401,25 @@ def summarize(
     Parameters
     ----------
     comparisons : mapping from groups to comparisons, or comparisons
-        One per replicate. Where results are paired, the replicates of all groups are in the same
+        One per replicate. If results are paired, the replicates of all groups are in the same
         order.
     groups : names, one per comparison
-        Where the comparisons are no mapping; without them all are one group.
+        For comparisons that are not a mapping. Without them all comparisons are one group.
     truths : names of the true models, one per comparison, in the form of ``comparisons``
         With two truths or more, replicates of one truth are averaged, and intervals and
         differences are over truths.
-    metrics : names out of `METRICS`
+    metrics : names from `METRICS`
     paired : bool, optional
-        Whether the k-th replicate of every group was learned from the same rows. By default so if
-        the groups have equally many; over truths differences are always paired.
+        Whether the k-th replicate of every group was learned from the same rows. True by default
+        if the groups have equally many. Differences over truths are always paired.
     confidence : float
         Of the intervals.
     training_share : float, optional
         If replicates learned from parts of the same rows: the share of them that each one had.
     alpha : float
-        The level of the critical difference, where groups are ranked over truths.
+        Level of the tests in the verdict, and of the critical difference of ranks.
     rng : generator or seed
-        Of the bootstrap.
+        For the bootstrap.
 
     Returns
     -------
@@ -372,38 +433,47 @@ def summarize(
     >>> far = [Structure(true.domain, texts) for texts in (["A=1 & C=1"], [])]
     >>> found = summarize({name: [compare(true, guess) for guess in guesses]
     ...                    for name, guesses in (("near", near), ("far", far))})
-    >>> found.mean("near", "distance").mean, found.mean("far", "distance").mean
+    >>> found.mean("near", "normalized").mean, found.mean("far", "normalized").mean
     (0.333..., 0.833...)
     """
     check_training_share(training_share)
     if not 0 < confidence < 1:
-        raise ContextwiseError(f"confidence is between 0 and 1, not {confidence}")
+        raise ContextwiseError(f"confidence must be between 0 and 1, got {confidence}")
     for metric in metrics:
         if metric not in METRICS:
-            raise ContextwiseError(
-                f"there is no metric {metric!r} to summarize; there are {', '.join(METRICS)}"
-            )
+            raise ContextwiseError(f"unknown metric {metric!r}; use one of {', '.join(METRICS)}")
     grouped = _grouped(comparisons, groups)
     labels = _labels(grouped, truths)
-    over_truths = labels is not None and len({t for own in labels.values() for t in own}) > 1
+    over_truths = labels is not None and len({t for names in labels.values() for t in names}) > 1
+    sizes = {group: len(members) for group, members in grouped.items()}
+    alike = len(set(sizes.values())) == 1
+    if paired and not alike and not over_truths:
+        raise ContextwiseError(_unequal(sizes, "replicate"))
     table = {
         metric: {
-            group: _values(METRICS[metric], own, labels[group] if over_truths and labels else None)
-            for group, own in grouped.items()
+            group: _values(
+                METRICS[metric].value, members, labels[group] if over_truths and labels else None
+            )
+            for group, members in grouped.items()
         }
         for metric in metrics
     }
-    found = summarize_values(
+    return summarize_values(
         table,
         unit="truth" if over_truths else "replicate",
-        paired=_is_paired(grouped, over_truths, paired),
+        paired=over_truths or (alike if paired is None else paired),
+        smaller_is_better=[name for name, metric in METRICS.items() if metric.smaller_is_better],
         confidence=confidence,
         training_share=None if over_truths else training_share,
-        ranges=RANGES,
+        ranges={name: metric.range for name, metric in METRICS.items()},
         alpha=alpha,
         rng=rng,
     )
-    return replace(found, of_assertions=True)
+
+
+def _unequal(sizes: Mapping[str, int], unit: str) -> str:
+    counts = ", ".join(f"{group}: {size}" for group, size in sizes.items())
+    return f"paired groups must have equally many {unit}s, got {counts}"
 
 
 def _grouped(
@@ -411,21 +481,22 @@ def _grouped(
     groups: Sequence[str] | None,
 ) -> dict[str, list[Comparison]]:
     if isinstance(comparisons, Mapping):
-        grouped = {str(group): list(own) for group, own in comparisons.items()}
+        grouped = {str(group): list(members) for group, members in comparisons.items()}
     else:
         listed = list(comparisons)
         names = ["all"] * len(listed) if groups is None else list(groups)
         if len(names) != len(listed):
             raise ContextwiseError(
-                f"{len(listed)} comparisons need as many groups, not {len(names)}"
+                f"groups must have one name per comparison: {len(listed)}, got {len(names)}"
             )
         grouped = {name: [] for name in names}
         for name, comparison in zip(names, listed, strict=True):
             grouped[name].append(comparison)
-    empty = [group for group, own in grouped.items() if not own]
-    if empty or not grouped:
-        what = f"the group {empty[0]!r} has no comparisons" if empty else "there are no comparisons"
-        raise ContextwiseError(f"{what}; there is nothing to summarize")
+    if not grouped:
+        raise ContextwiseError("there are no comparisons to summarize")
+    for group, members in grouped.items():
+        if not members:
+            raise ContextwiseError(f"the group {group!r} has no comparisons")
     return grouped
 
 
@@ -438,19 +509,19 @@ def _labels(
         return None
     if not isinstance(truths, Mapping):
         if len(grouped) > 1:
-            raise ContextwiseError("give the truths as a mapping from groups, like the comparisons")
+            raise ContextwiseError("truths must be a mapping from groups, like the comparisons")
         truths = {next(iter(grouped)): truths}
     labels = {group: list(map(str, truths.get(group, ()))) for group in grouped}
-    for group, own in grouped.items():
-        if len(labels[group]) != len(own):
+    for group, members in grouped.items():
+        if len(labels[group]) != len(members):
             raise ContextwiseError(
-                f"the group {group!r} has {len(own)} comparisons and {len(labels[group])} truths"
+                f"the group {group!r} has {len(members)} comparisons and {len(labels[group])} truths"
             )
-    every = list(dict.fromkeys(truth for own in labels.values() for truth in own))
+    every = dict.fromkeys(truth for names in labels.values() for truth in names)
     for group, names in labels.items():
-        missing = [truth for truth in every if truth not in names]
-        if missing:
-            raise ContextwiseError(f"the group {group!r} has no comparison with {missing[0]!r}")
+        for truth in every:
+            if truth not in names:
+                raise ContextwiseError(f"the group {group!r} has no comparison with {truth!r}")
     return labels
 
 
@@ -465,14 +536,244 @@ def _values(
     by_truth: dict[str, list[float]] = {truth: [] for truth in sorted(truths)}
     for truth, value in zip(truths, values, strict=True):
         by_truth[truth] += [] if value is None else [value]
-    return [float(np.mean(own)) if own else None for own in by_truth.values()]
+    return [fmean(numbers) if numbers else None for numbers in by_truth.values()]
 
 
-def _is_paired(
-    grouped: Mapping[str, Sequence[Comparison]], over_truths: bool, paired: bool | None
-) -> bool:
-    sizes = {len(own) for own in grouped.values()}
-    if paired and len(sizes) > 1 and not over_truths:
-        counts = ", ".join(f"{group}: {len(own)}" for group, own in grouped.items())
-        raise ContextwiseError(f"paired groups have equally many replicates, not {counts}")
-    return over_truths or (len(sizes) == 1 if paired is None else paired)
+# -- numbers of any kind ---------------------------------------------------------------------------
+
+
+def summarize_values(
+    values: Mapping[str, Mapping[str, Values]],
+    *,
+    unit: str = "truth",
+    paired: bool = True,
+    smaller_is_better: Container[str] | None = None,
+    confidence: float = 0.95,
+    training_share: float | None = None,
+    ranges: Mapping[str, Range] = MappingProxyType({}),
+    alpha: float = 0.05,
+    rng: Seed = 0,
+) -> Summary:
+    """Summarize numbers, for instance from a table of results: metric -> group -> values.
+
+    Paired groups have their values in the same order. A metric without values is left out.
+
+    >>> values = {"trees": [0.1, 0.2, 0.1], "pairs": [0.3, 0.3, 0.2], "none": [0.5, 0.6, 0.4]}
+    >>> [ranking] = summarize_values({"normalized": values}).rankings
+    >>> ranking.groups, ranking.ranks
+    (('trees', 'pairs', 'none'), (1.0, 2.0, 3.0))
+    """
+    _check_values(values, unit, paired)
+    if smaller_is_better is None:
+        smaller_is_better = [name for name, (_, smaller) in KNOWN.items() if smaller]
+    smaller = frozenset(metric for metric in values if metric in smaller_is_better)
+    generator = np.random.default_rng(rng)
+    means: list[GroupMean] = []
+    differences: list[Difference] = []
+    rankings: list[Ranking] = []
+    options: dict[str, dict[str, Any]] = {
+        metric: {
+            "confidence": confidence,
+            "training_share": training_share,
+            "within": ranges.get(metric, ANY),
+            "unit": unit,
+            "rng": generator,
+        }
+        for metric in values
+    }
+    for metric, by_group in values.items():
+        for group, numbers in by_group.items():
+            known = [value for value in numbers if value is not None]
+            mean = mean_with_interval(known, **options[metric])
+            means.append(GroupMean(group, metric, mean, len(numbers) - len(known)))
+    for metric, by_group in values.items():
+        differences += _differences(metric, by_group, paired, options[metric])
+        everywhere = [row for row in zip(*by_group.values()) if None not in row]
+        if unit == "truth" and len(by_group) > 1 and len(everywhere) > 1:
+            columns = dict(zip(by_group, zip(*everywhere, strict=True), strict=True))
+            rankings.append(
+                rank_groups(
+                    columns, metric=metric, larger_is_better=metric not in smaller, alpha=alpha
+                )
+            )
+    return Summary(
+        groups=tuple(next(iter(values.values()), {})),
+        means=tuple(means),
+        differences=tuple(differences),
+        rankings=tuple(rankings),
+        unit=unit,
+        paired=paired,
+        confidence=confidence,
+        training_share=training_share,
+        alpha=alpha,
+        smaller_is_better=smaller,
+    )
+
+
+def _check_values(values: Mapping[str, Mapping[str, Values]], unit: str, paired: bool) -> None:
+    if not any(values.values()):
+        raise ContextwiseError("there are no values to summarize")
+    for metric, by_group in values.items():
+        for group, numbers in by_group.items():
+            for value in numbers:
+                if value is not None and not isfinite(value):
+                    raise ContextwiseError(
+                        f"{metric} of the group {group!r} must be finite, got {value}; pass None "
+                        "for an undefined value"
+                    )
+        sizes = {group: len(numbers) for group, numbers in by_group.items()}
+        if (paired or unit == "truth") and len(set(sizes.values())) > 1:
+            raise ContextwiseError(_unequal(sizes, unit))
+
+
+def _differences(
+    metric: str, by_group: Mapping[str, Values], paired: bool, options: Mapping[str, Any]
+) -> list[Difference]:
+    """Test each pair of groups, with Holm's correction over all of them."""
+    tests: list[tuple[str, str, Mean, DifferenceTest]] = []
+    for first, second in combinations(by_group, 2):
+        a, b = by_group[first], by_group[second]
+        if paired:
+            rows = zip(a, b, strict=True)
+            both = [(x, y) for x, y in rows if x is not None and y is not None]
+            found = paired_difference([x for x, _ in both], [y for _, y in both], **options)
+        else:
+            known = ([value for value in values if value is not None] for values in (a, b))
+            unpaired = {key: options[key] for key in ("confidence", "within", "unit")}
+            found = unpaired_difference(*known, **unpaired)
+        tests.append((first, second, *found))
+    adjusted = iter(holm([test.p_value for *_, test in tests if test.p_value is not None]))
+    return [
+        Difference(
+            metric, first, second, mean, *test, None if test.p_value is None else next(adjusted)
+        )
+        for first, second, mean, test in tests
+    ]
+
+
+def rank_groups(
+    values: Mapping[str, Sequence[float]],
+    *,
+    metric: str,
+    larger_is_better: bool,
+    alpha: float = 0.05,
+) -> Ranking:
+    """Rank groups by their values on several truths, in the same order for all groups.
+
+    >>> values = {"a": [1, 2, 1, 2], "b": [2, 3, 3, 4], "c": [3, 4, 5, 6]}
+    >>> ranking = rank_groups(values, metric="normalized", larger_is_better=False)
+    >>> ranking.groups, ranking.ranks, round(ranking.p_value, 4)
+    (('a', 'b', 'c'), (1.0, 2.0, 3.0), 0.0183)
+    >>> round(ranking.critical_difference, 3), ranking.alike()
+    (1.657, [('a', 'b'), ('b', 'c')])
+    """
+    table = np.array([list(numbers) for numbers in values.values()], dtype=np.float64)
+    if len(table) < 2 or table.shape[1] < 2:
+        raise ContextwiseError(
+            "a ranking needs at least two groups and two truths, "
+            f"got {len(table)} and {table.shape[1] if table.ndim == 2 else 0}"
+        )
+    stats = require("scipy.stats", "statistics")
+    signed = -table if larger_is_better else table
+    ranks = stats.rankdata(signed, axis=0).mean(axis=1)
+    k, n = table.shape
+    if (table == table[0]).all():
+        p_value = 1.0
+    elif k == 2:
+        p_value = float(stats.wilcoxon(table[0], table[1], zero_method="zsplit").pvalue)
+    else:
+        p_value = float(stats.friedmanchisquare(*table).pvalue)
+    difference = None
+    if k > 2:
+        quantile = float(stats.studentized_range.ppf(1 - alpha, k, np.inf)) / sqrt(2)
+        difference = quantile * sqrt(k * (k + 1) / (6 * n))
+    names, order = list(values), np.argsort(ranks, kind="stable").tolist()
+    return Ranking(
+        metric=metric,
+        groups=tuple(names[g] for g in order),
+        ranks=tuple(float(ranks[g]) for g in order),
+        truths=n,
+        p_value=p_value,
+        test="Wilcoxon" if k == 2 else "Friedman",
+        critical_difference=difference,
+        alpha=alpha,
+    )
+
+
+# -- tables of results -----------------------------------------------------------------------------
+
+TRUTHS = ("truth", "true", "dataset", "data", "network")
+GROUPS = ("group", "learner", "method", "algorithm", "model")
+"""Usual names of the columns for the truth and the group, most likely first."""
+
+
+def read_results(
+    path: str | os.PathLike[str],
+    *,
+    metrics: Sequence[str] = (),
+    truth: str | None = None,
+    group: str | None = None,
+) -> dict[str, dict[str, list[float | None]]]:
+    """Read a CSV table with one row per run: metric -> group -> one value per truth.
+
+    Runs of one group on one truth are averaged. The default metric is ``normalized``, or
+    ``distance`` in tables without it.
+    """
+    name = os.fspath(path)
+    try:
+        text = files.read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError:
+        raise ParseError("not UTF-8 text", path=name) from None
+    reader = csv.DictReader(io.StringIO(text), strict=True)
+    try:
+        rows, header = list(reader), list(reader.fieldnames or ())
+    except csv.Error as error:
+        raise ParseError(f"not a CSV file: {error}", path=name, line=reader.line_num) from None
+    if not rows:
+        raise ParseError("the table has no rows", path=name)
+
+    def column(*names: str) -> str:
+        for candidate in names:
+            if candidate in header:
+                return candidate
+        wanted, columns = (", ".join(map(repr, listed)) for listed in (names, header))
+        raise ParseError(f"no column {wanted}; there are {columns or 'none'}", path=name, line=1)
+
+    of_truth = column(truth) if truth else column(*TRUTHS)
+    of_group = column(group) if group else column(*GROUPS)
+    wanted = [column(metric) for metric in metrics] or [column("normalized", "distance")]
+    return {metric: _column_values(rows, metric, of_truth, of_group, name) for metric in wanted}
+
+
+def _column_values(
+    rows: Sequence[Mapping[str, str | None]], metric: str, truth: str, group: str, path: str
+) -> dict[str, list[float | None]]:
+    cells: dict[tuple[str, str], list[float]] = {}
+    for line, row in enumerate(rows, 2):
+        value = _number(row[metric], metric, path, line)
+        cells.setdefault((str(row[group]), str(row[truth])), []).extend(
+            [] if value is None else [value]
+        )
+    groups, truths = (list(dict.fromkeys(key[k] for key in cells)) for k in (0, 1))
+    for g in groups:
+        for t in truths:
+            if (g, t) not in cells:
+                raise ParseError(
+                    f"the group {g!r} has no row for the truth {t!r}; ranks need every group on "
+                    "every truth",
+                    path=path,
+                )
+    return {g: [fmean(cells[g, t]) if cells[g, t] else None for t in truths] for g in groups}
+
+
+def _number(text: str | None, metric: str, path: str, line: int) -> float | None:
+    """Read the number of a cell; an empty one is undefined."""
+    if text is None or text.strip().lower() in ("", "nan", "na", "none"):
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = nan
+    if not isfinite(value):
+        raise ParseError(f"{metric} must be a number, got {text!r}", path=path, line=line)
+    return value

@@ -12,8 +12,7 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.evaluation.intervals import mean_with_interval
-from contextwise.evaluation.metrics import metric_label
-from contextwise.evaluation.rankings import Ranking
+from contextwise.evaluation.replicates import Ranking, metric_label
 from contextwise.report import plane as planes
 from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
 from contextwise.report.comparisons import LABELS
@@ -387,9 +386,9 @@ def plot_critical_difference(ranking: Ranking, *, axes: Axes | None = None) -> A
 
     Examples
     --------
-    >>> from contextwise.evaluation.rankings import rank_groups
+    >>> from contextwise.evaluation.replicates import rank_groups
     >>> values = {"a": [1, 2, 1, 2], "b": [2, 3, 3, 4], "c": [3, 4, 5, 6]}
-    >>> ranking = rank_groups(values, metric="distance", larger_is_better=False)
+    >>> ranking = rank_groups(values, metric="normalized", larger_is_better=False)
     >>> [text.get_text() for text in plot_critical_difference(ranking).texts]
     ['critical difference 1.66', 'a  1.00', 'b  2.00', 'c  3.00']
     """

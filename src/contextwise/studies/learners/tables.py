@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from contextwise.evaluation.rankings import Ranking, rank_groups
+from contextwise.evaluation.replicates import Ranking, rank_groups
 from contextwise.report.parts import Cell, Column, Note, Part, Section, Table
 from contextwise.studies.learners.cells import (
     CMLL,
