@@ -6,18 +6,14 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from contextwise import Domain, compare, read, write
 from contextwise.cli import contextwise
-from contextwise.errors import ContextwiseError, ParseError
+from contextwise.errors import ContextwiseError
 from contextwise.evaluation import summarize
-from contextwise.evaluation.rankings import rank_groups
-from contextwise.evaluation.replicates import summarize_values
-from contextwise.evaluation.result_tables import read_results
 from contextwise.truths.generate import perturb, random_structure
 
 CHANGES = {"near": 1, "mid": 4, "far": 10}
@@ -59,59 +55,6 @@ MODELS = [f"@{name}.json" for name in TRUTHS]
 MODELS += [word for own in CHANGES for word in ("--group", f"{own}=@{own}-{{truth}}-*.json")]
 
 
-def test_a_table_of_results(folder: Path) -> None:
-    found = read_results(folder / "results.csv", metrics=["normalized", "f1"])
-    assert found["normalized"] == {
-        "trees": [pytest.approx(0.2), 0.2, 0.2],  # two runs on one truth are averaged
-        "pairs": [0.4, 0.1, 0.3],
-    }
-    assert found["f1"]["trees"] == [0.9, 0.8, 0.7]  # an empty cell is left out
-    assert list(read_results(folder / "results.csv")) == ["normalized"]
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        (TABLE, {"metrics": ["kl"]}, r"t\.csv:1: there is no column 'kl'; there are 'truth', "),
-        (TABLE, {"group": "method"}, "there is no column 'method'"),
-        ("x,y\n1,2\n", {}, "there is no column 'truth' or 'true'"),
-        (TABLE.replace("0.2,0.8", "high,0.8"), {}, r"t\.csv:5: normalized is a number, not 'high'"),
-        (TABLE.replace("c,pairs,0.3,0.8,9\n", ""), {}, "'pairs' has no row for the truth 'c'"),
-        ("truth,learner,normalized\n", {}, "there are no rows of results"),
-        (TABLE.replace("0.1,0.9", "inf,0.9"), {}, "not 'inf'"),
-    ],
-)
-def test_bad_tables_are_clear_words(
-    tmp_path: Path, text: str, options: dict[str, Any], message: str
-) -> None:
-    (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(ParseError, match=message):
-        read_results(tmp_path / "t.csv", **options)
-
-
-def test_values_are_ranked_where_all_groups_have_one() -> None:
-    values: dict[str, list[float | None]] = {"a": [1.0, 2.0, None, 1.0], "b": [2.0, 3.0, 1.0, 4.0]}
-    [ranking] = summarize_values({"distance": values}).rankings
-    own = {"a": [1, 2, 1], "b": [2, 3, 4]}
-    assert ranking == rank_groups(own, metric="distance", larger_is_better=False)
-    [better] = summarize_values({"distance": values}, smaller_is_better=()).rankings
-    assert better.groups == ("b", "a")
-    assert not summarize_values({"distance": {"a": [1.0], "b": [2.0]}}).rankings
-    assert not summarize_values({"distance": values}, unit="replicate").rankings
-
-
-def test_verdicts() -> None:
-    many = {"a": [1.0] * 9, "b": [1.0] * 9, "c": [2.0] * 9}
-    verdict = rank_groups(many, metric="distance", larger_is_better=False).verdict
-    assert verdict.startswith("a and b rank first by distance over 9 truths, and the groups are")
-    assert verdict.endswith("are not told apart: a, b.")
-    two = {"a": [1.0, 2.0], "b": [2.0, 3.0]}
-    verdict = rank_groups(two, metric="f1", larger_is_better=True).verdict
-    assert verdict == (
-        "b ranks first by f1 over 2 truths, but the groups could be alike (Wilcoxon, p = 0.5)."
-    )
-
-
 def test_the_command_on_models(folder: Path) -> None:
     shown = run(folder, "rank", *MODELS)
     assert shown.exit_code == 0, shown.output
@@ -125,7 +68,7 @@ def test_the_command_on_models(folder: Path) -> None:
             for group in CHANGES
         },
         truths={group: [t for t in TRUTHS for _ in range(2)] for group in CHANGES},
-        metrics=["distance"],
+        metrics=["normalized"],
     )
     [ranking] = found.rankings
     assert ranking.groups == ("near", "mid", "far")
@@ -134,7 +77,7 @@ def test_the_command_on_models(folder: Path) -> None:
     record = json.loads(run(folder, "rank", *MODELS, "--json").output)
     assert record["ranks"] == ranking.records()
     assert record["means"] == found.records()
-    assert record["verdicts"] == {"distance": ranking.verdict}
+    assert record["verdicts"] == {"normalized": ranking.verdict}
     rows = list(csv.DictReader(io.StringIO(run(folder, "rank", *MODELS, "--csv").output)))
     assert [row["group"] for row in rows] == ["near", "mid", "far"]
     assert r"\begin{tabular}" in run(folder, "rank", *MODELS, "--latex").output
@@ -158,7 +101,7 @@ def test_the_command_on_a_table(folder: Path) -> None:
         (["@net0.json", "@near-net0-0.json", "--group", "a=@no-{truth}.json"], "no-net0.json"),
         (["@net0.json", "--group", "a=@near-{truth}-*.json"], "two groups and two truths"),
         (["@net0.json", "@net0.json", "--group", "a=@near-{truth}-*.json"], "must differ"),
-        ([*MODELS, "--metric", "f1"], "choose one of distance, fp, fn"),
+        ([*MODELS, "--metric", "f1"], "choose one of normalized, fp_share, fn_share"),
         (["--table", "@results.csv", "--metric", "SHD"], "--better smaller or larger"),
         (["--table", "@results.csv", "--csv", "--json"], "choose one of"),
     ],

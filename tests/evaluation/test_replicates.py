@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from itertools import combinations, pairwise, product
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from scipy import stats
 
 from contextwise import Comparison, Structure, compare
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, ParseError
 from contextwise.evaluation import summarize
 from contextwise.evaluation.intervals import (
     DifferenceTest,
@@ -22,9 +23,7 @@ from contextwise.evaluation.intervals import (
     paired_difference,
     unpaired_difference,
 )
-from contextwise.evaluation.metrics import RANGES
-from contextwise.evaluation.rankings import rank_groups
-from contextwise.evaluation.replicates import summarize_values
+from contextwise.evaluation.replicates import METRICS, rank_groups, read_results, summarize_values
 from contextwise.report.plots.plot_guesses import plot_critical_difference
 from contextwise.report.summaries import summary_parts
 from contextwise.report.text import as_latex, as_text, escaped
@@ -150,12 +149,12 @@ def test_equal_replicates_have_no_interval() -> None:
         assert found.how == "equal replicates have no spread"
 
 
-@pytest.mark.parametrize("metric", sorted(RANGES))
+@pytest.mark.parametrize("metric", sorted(METRICS))
 def test_no_interval_goes_beyond_the_range(metric: str) -> None:
     """The means of two or three replicates have wide intervals by t."""
     groups = {"near": comparisons(0, 1, 6), "far": comparisons(3, 4, 5)}
     found = summarize(groups, metrics=[metric])
-    least, most = RANGES[metric]
+    least, most = METRICS[metric].range
     for one in found.means:
         value = one.value
         assert value.low is None or least <= value.low <= (value.mean or 0)
@@ -174,7 +173,7 @@ def test_a_cut_interval_says_so() -> None:
     assert (mean.low, mean.high, mean.cut) == (-1, 1, True)
     # A mean that is not in the range shows that the range is not that of these numbers.
     assert not mean_with_interval([1.0, 5.0], within=(0, 1), rng=rng()).cut
-    found = summarize({"near": comparisons(0, 1)}, metrics=["distance"])
+    found = summarize({"near": comparisons(0, 1)}, metrics=["normalized"])
     assert found.records()[0]["cut"]
     words = "Intervals are cut where the metric ends."
     assert words in " ".join(as_text(summary_parts(found)).split())
@@ -198,9 +197,9 @@ def test_values_that_cannot_be_summarized_are_refused() -> None:
     with pytest.raises(ContextwiseError, match="there are no values to summarize"):
         summarize_values({})
     for bad in (float("nan"), float("inf")):
-        with pytest.raises(ContextwiseError, match="seconds of the group 'a' has a value that is"):
+        with pytest.raises(ContextwiseError, match="seconds of the group 'a' must be finite"):
             summarize_values({"seconds": {"a": [1.0, bad], "b": [1.0, 2.0]}})
-    with pytest.raises(ContextwiseError, match="equally many truths, not a: 1, b: 2"):
+    with pytest.raises(ContextwiseError, match="equally many truths, got a: 1, b: 2"):
         summarize_values({"seconds": {"a": [1.0], "b": [1.0, 2.0]}})
     unpaired = {"seconds": {"a": [1.0, 3.0], "b": [1.0, 2.0, 4.0]}}
     assert summarize_values(unpaired, unit="replicate", paired=False).differences[0].test == "Welch"
@@ -208,21 +207,23 @@ def test_values_that_cannot_be_summarized_are_refused() -> None:
 
 def test_verdicts_of_ranks_are_sentences() -> None:
     same = rank_groups(
-        {"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 2.0]}, metric="fp", larger_is_better=False
+        {"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 2.0]},
+        metric="fp_share",
+        larger_is_better=False,
     )
-    words = "All groups have the same mean rank by FP over 2 truths (Friedman, p = 1)."
+    words = "All groups have the same mean rank by FP share over 2 truths (Friedman, p = 1)."
     assert same.verdict == words
     two = {"a": [1.0, 2.0], "b": [2.0, 1.0], "c": [3.0, 3.0]}
-    verdict = rank_groups(two, metric="fn", larger_is_better=False).verdict
-    assert verdict.startswith("a and b rank first by FN over 2 truths, ")
+    verdict = rank_groups(two, metric="fn_share", larger_is_better=False).verdict
+    assert verdict.startswith("a and b rank first by FN share over 2 truths, ")
     three = {"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 1.0], "c": [3.0, 1.0, 2.0], "d": [4.0, 4.0, 4.0]}
-    verdict = rank_groups(three, metric="fn", larger_is_better=False).verdict
-    assert verdict.startswith("a, b and c rank first by FN over 3 truths, ")
+    verdict = rank_groups(three, metric="fn_share", larger_is_better=False).verdict
+    assert verdict.startswith("a, b and c rank first by FN share over 3 truths, ")
 
 
 def test_groups_that_never_vary_are_told_in_words() -> None:
     same = {"near": comparisons(0, 0, 0), "far": comparisons(3, 3, 3)}
-    found = summarize(same, metrics=["distance"])
+    found = summarize(same, metrics=["normalized"])
     [record] = found.difference_records()
     assert (record["p_value"], record["holm_p_value"], record["test"]) == (
         0.25,
@@ -231,15 +232,17 @@ def test_groups_that_never_vary_are_told_in_words() -> None:
     )
     text = " ".join(as_text(summary_parts(found)).split())
     assert "equal replicates have no spread" in text
-    assert "p is then exact: how often all signs agree." in text
+    assert "p is exact: how often all signs agree" in text
     apart = summarize(
-        {"near": comparisons(0, 0), "far": comparisons(3, 3, 3)}, metrics=["distance"]
+        {"near": comparisons(0, 0), "far": comparisons(3, 3, 3)}, metrics=["normalized"]
     )
     assert apart.differences[0].test == "exact permutation"
     assert apart.differences[0].p_value == 0.1
-    overlapping = summarize(same, metrics=["distance"], training_share=0.5)
+    overlapping = summarize(same, metrics=["normalized"], training_share=0.5)
     assert overlapping.differences[0].p_value is None
-    assert "nothing can be tested" in " ".join(as_text(summary_parts(overlapping)).split())
+    assert "overlapping rows are not tested" in " ".join(
+        as_text(summary_parts(overlapping)).split()
+    )
 
 
 def test_holm_against_its_definition() -> None:
@@ -257,47 +260,47 @@ def test_summary_of_groups() -> None:
     groups = {"near": comparisons(0, 1, 2, 6), "far": comparisons(3, 4, 5, 9)}
     found = summarize(groups)
     by_hand = [c.normalized for c in groups["near"]]
-    assert found.mean("near", "distance").mean == pytest.approx(np.mean(by_hand))
+    assert found.mean("near", "normalized").mean == pytest.approx(np.mean(by_hand))
     assert found.mean("near", "kappa").mean == pytest.approx(
         np.mean([c.rate("kappa", 0.0) for c in groups["near"]])
     )
     assert found.paired
-    one = next(d for d in found.differences if d.metric == "distance")
+    one = next(d for d in found.differences if d.metric == "normalized")
     both = [a.normalized - b.normalized for a, b in zip(*groups.values(), strict=True)]
     assert one.p_value == pytest.approx(stats.ttest_1samp(both, 0).pvalue)
     assert one.adjusted == one.p_value
     flat = summarize(
-        [*groups["near"], *groups["far"]], groups=["near"] * 4 + ["far"] * 4, metrics=["distance"]
+        [*groups["near"], *groups["far"]], groups=["near"] * 4 + ["far"] * 4, metrics=["normalized"]
     )
-    assert flat.means == tuple(m for m in found.means if m.metric == "distance")
+    assert flat.means == tuple(m for m in found.means if m.metric == "normalized")
 
 
 def test_groups_of_different_sizes_are_not_paired() -> None:
     groups = {"near": comparisons(0, 1, 2, 6), "far": comparisons(3, 4, 5)}
-    found = summarize(groups, metrics=["distance"])
+    found = summarize(groups, metrics=["normalized"])
     assert not found.paired
     a, b = ([c.normalized for c in own] for own in groups.values())
     assert found.differences[0].p_value == pytest.approx(
         stats.ttest_ind(a, b, equal_var=False).pvalue
     )
-    with pytest.raises(ContextwiseError, match="paired groups have equally many replicates"):
+    with pytest.raises(ContextwiseError, match="paired groups must have equally many replicates"):
         summarize(groups, paired=True)
 
 
 def test_three_groups_are_corrected_together() -> None:
     groups = {name: comparisons(*range(k, k + 5)) for k, name in enumerate("abc")}
-    found = summarize(groups, metrics=["distance", "fp"])
-    own = [d for d in found.differences if d.metric == "fp"]
+    found = summarize(groups, metrics=["normalized", "fp_share"])
+    own = [d for d in found.differences if d.metric == "fp_share"]
     assert [d.adjusted for d in own] == holm([d.p_value or 0.0 for d in own])
 
 
 def test_one_replicate_is_a_clear_word() -> None:
     found = summarize({"a": comparisons(0), "b": comparisons(1)})
-    assert found.mean("a", "distance").how == "one replicate has no spread"
+    assert found.mean("a", "normalized").how == "one replicate has no spread"
     assert all(d.p_value is None for d in found.differences)
     text = as_text(summary_parts(found))
     assert "one replicate has no spread" in text
-    words = "A difference is tested where both groups have two replicates at least."
+    words = "Tests need at least two replicates in both groups."
     assert words in " ".join(text.split())
     assert "nan" not in text
 
@@ -308,7 +311,7 @@ def test_undefined_values_are_left_out_and_counted() -> None:
     mcc = next(m for m in found.means if m.metric == "mcc")
     assert mcc.undefined == 2
     assert mcc.value.mean is None
-    assert "not defined" in as_text(summary_parts(found))
+    assert "Not defined for any group: MCC" in as_text(summary_parts(found))
 
 
 def test_over_several_truths_the_truths_vary() -> None:
@@ -318,14 +321,14 @@ def test_over_several_truths_the_truths_vary() -> None:
         for name, numbers in (("a", (0, 1)), ("b", (2, 3)), ("c", (4, 5)))
     }
     labels = {name: [str(k) for k in range(4) for _ in range(2)] for name in groups}
-    found = summarize(groups, truths=labels, metrics=["distance"])
+    found = summarize(groups, truths=labels, metrics=["normalized"])
     assert found.unit == "truth"
     values = {
         name: [np.mean([c.normalized for c in own[2 * k : 2 * k + 2]]) for k in range(4)]
         for name, own in groups.items()
     }
-    assert found.mean("a", "distance").mean == pytest.approx(np.mean(values["a"]))
-    assert found.mean("a", "distance").count == 4
+    assert found.mean("a", "normalized").mean == pytest.approx(np.mean(values["a"]))
+    assert found.mean("a", "normalized").count == 4
     [ranking] = found.rankings
     assert ranking.p_value == pytest.approx(stats.friedmanchisquare(*values.values()).pvalue)
     text = as_text(summary_parts(found))
@@ -337,7 +340,7 @@ def test_critical_difference_of_demsar() -> None:
     """His table 5: q for α = 0.05 is 2.343, 2.569 and 2.728 for 3, 4 and 5 classifiers."""
     for k, quantile in ((3, 2.343), (4, 2.569), (5, 2.728)):
         values = {str(g): [float(g + t % 2) for t in range(10)] for g in range(k)}
-        found = rank_groups(values, metric="distance", larger_is_better=False)
+        found = rank_groups(values, metric="normalized", larger_is_better=False)
         assert found.critical_difference == pytest.approx(
             quantile * sqrt(k * (k + 1) / 60), abs=2e-3
         )
@@ -345,33 +348,35 @@ def test_critical_difference_of_demsar() -> None:
 
 def test_ranks_know_which_way_is_better() -> None:
     values = {"low": [0.1, 0.2, 0.1], "high": [0.9, 0.8, 0.9], "middle": [0.5, 0.5, 0.4]}
-    small = rank_groups(values, metric="distance", larger_is_better=False)
+    small = rank_groups(values, metric="normalized", larger_is_better=False)
     large = rank_groups(values, metric="mcc", larger_is_better=True)
     assert small.groups == ("low", "middle", "high")
     assert large.groups == small.groups[::-1]
     two = rank_groups(
-        {"a": [1.0, 2.0, 3.0], "b": [1.5, 2.5, 3.5]}, metric="fp", larger_is_better=False
+        {"a": [1.0, 2.0, 3.0], "b": [1.5, 2.5, 3.5]}, metric="fp_share", larger_is_better=False
     )
     assert (two.test, two.critical_difference) == ("Wilcoxon", None)
-    same = rank_groups({"a": [1.0, 2.0], "b": [1.0, 2.0]}, metric="fp", larger_is_better=False)
+    same = rank_groups(
+        {"a": [1.0, 2.0], "b": [1.0, 2.0]}, metric="fp_share", larger_is_better=False
+    )
     assert same.p_value == 1
     with pytest.raises(ContextwiseError, match="two groups and two truths"):
-        rank_groups({"a": [1.0, 2.0]}, metric="fp", larger_is_better=False)
+        rank_groups({"a": [1.0, 2.0]}, metric="fp_share", larger_is_better=False)
 
 
 def test_picture_of_critical_differences() -> None:
     values = {str(g): [float(g + t % 2) for t in range(4)] for g in range(4)}
-    ranking = rank_groups(values, metric="distance", larger_is_better=False)
+    ranking = rank_groups(values, metric="normalized", larger_is_better=False)
     axes = plot_critical_difference(ranking)
     assert [text.get_text() for text in axes.texts][1:] == [f"{g}  {g + 1:.2f}" for g in range(4)]
-    two = rank_groups({"a": [1.0, 2.0], "b": [2.0, 4.0]}, metric="fp", larger_is_better=False)
+    two = rank_groups({"a": [1.0, 2.0], "b": [2.0, 4.0]}, metric="fp_share", larger_is_better=False)
     with pytest.raises(ContextwiseError, match="two groups have no critical difference"):
         plot_critical_difference(two)
 
 
 def test_bars_of_groups_that_do_not_differ_stand_apart() -> None:
     values = {str(g): [float(g + t % 2) for t in range(6)] for g in range(5)}
-    ranking = rank_groups(values, metric="distance", larger_is_better=False)
+    ranking = rank_groups(values, metric="normalized", larger_is_better=False)
     axes = plot_critical_difference(ranking)
     FigureCanvasAgg(axes.figure).draw()  # type: ignore[arg-type, no-untyped-call]
 
@@ -389,21 +394,23 @@ def test_bars_of_groups_that_do_not_differ_stand_apart() -> None:
 
 def test_latex_is_escaped() -> None:
     assert escaped("a_b & 5 %") == r"a\_b \& 5 \%"
-    text = as_latex(summary_parts(summarize({"my_trees": comparisons(0, 1)}, metrics=["distance"])))
+    text = as_latex(
+        summary_parts(summarize({"my_trees": comparisons(0, 1)}, metrics=["normalized"]))
+    )
     assert r"my\_trees & 2 & " in text
     assert text.count(r"\begin{tabular}") == 1
 
 
-def test_bad_questions_are_clear_words() -> None:
+def test_bad_arguments_are_refused() -> None:
     with pytest.raises(ContextwiseError, match="there are no comparisons"):
         summarize([])
     with pytest.raises(ContextwiseError, match="the group 'b' has no comparisons"):
         summarize({"a": comparisons(0), "b": []})
-    with pytest.raises(ContextwiseError, match="no metric 'auc'"):
+    with pytest.raises(ContextwiseError, match="unknown metric 'auc'"):
         summarize(comparisons(0, 1), metrics=["auc"])
-    with pytest.raises(ContextwiseError, match="2 comparisons need as many groups, not 1"):
+    with pytest.raises(ContextwiseError, match="one name per comparison: 2, got 1"):
         summarize(comparisons(0, 1), groups=["a"])
-    with pytest.raises(ContextwiseError, match="between 0 and 1, not 1"):
+    with pytest.raises(ContextwiseError, match="between 0 and 1, got 1"):
         summarize(comparisons(0, 1), training_share=1.0)
     with pytest.raises(ContextwiseError, match="has no comparison with 'y'"):
         summarize(
@@ -411,3 +418,107 @@ def test_bad_questions_are_clear_words() -> None:
         )
     with pytest.raises(ContextwiseError, match="2 comparisons and 1 truths"):
         summarize({"a": comparisons(0, 1)}, truths={"a": ["x"]})
+
+
+TABLE = """\
+truth,learner,normalized,f1,SHD
+a,trees,0.1,0.9,3
+a,trees,0.3,,5
+a,pairs,0.4,0.5,4
+b,trees,0.2,0.8,1
+b,pairs,0.1,0.6,2
+c,trees,0.2,0.7,7
+c,pairs,0.3,0.8,9
+"""
+
+
+def test_a_table_of_results(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text(TABLE)
+    found = read_results(path, metrics=["normalized", "f1"])
+    assert found["normalized"] == {
+        "trees": [pytest.approx(0.2), 0.2, 0.2],  # two runs on one truth are averaged
+        "pairs": [0.4, 0.1, 0.3],
+    }
+    assert found["f1"]["trees"] == [0.9, 0.8, 0.7]  # an empty cell is left out
+    assert list(read_results(path)) == ["normalized"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (TABLE, {"metrics": ["kl"]}, r"t\.csv:1: no column 'kl'; there are 'truth', "),
+        (TABLE, {"group": "method"}, "no column 'method'"),
+        ("x,y\n1,2\n", {}, "no column 'truth', 'true'"),
+        (
+            TABLE.replace("0.2,0.8", "high,0.8"),
+            {},
+            r"t\.csv:5: normalized must be a number, got 'high'",
+        ),
+        (TABLE.replace("c,pairs,0.3,0.8,9\n", ""), {}, "'pairs' has no row for the truth 'c'"),
+        ("truth,learner,normalized\n", {}, "the table has no rows"),
+        (TABLE.replace("0.1,0.9", "inf,0.9"), {}, "got 'inf'"),
+    ],
+)
+def test_bad_tables_are_refused(
+    tmp_path: Path, text: str, options: dict[str, Any], message: str
+) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(ParseError, match=message):
+        read_results(tmp_path / "t.csv", **options)
+
+
+def test_values_are_ranked_where_all_groups_have_one() -> None:
+    values: dict[str, list[float | None]] = {"a": [1.0, 2.0, None, 1.0], "b": [2.0, 3.0, 1.0, 4.0]}
+    [ranking] = summarize_values({"distance": values}).rankings
+    known = {"a": [1, 2, 1], "b": [2, 3, 4]}
+    assert ranking == rank_groups(known, metric="distance", larger_is_better=False)
+    [better] = summarize_values({"distance": values}, smaller_is_better=()).rankings
+    assert better.groups == ("b", "a")
+    assert not summarize_values({"distance": {"a": [1.0], "b": [2.0]}}).rankings
+    assert not summarize_values({"distance": values}, unit="replicate").rankings
+
+
+def test_verdicts() -> None:
+    many = {"a": [1.0] * 9, "b": [1.0] * 9, "c": [2.0] * 9}
+    verdict = rank_groups(many, metric="distance", larger_is_better=False).verdict
+    assert verdict.startswith("a and b rank first by distance over 9 truths, and the groups are")
+    assert verdict.endswith("of each other: a, b.")
+    two = {"a": [1.0, 2.0], "b": [2.0, 3.0]}
+    verdict = rank_groups(two, metric="f1", larger_is_better=True).verdict
+    assert verdict == (
+        "b ranks first by f1 over 2 truths, but the groups could be alike (Wilcoxon, p = 0.5)."
+    )
+
+
+def test_the_verdict_names_the_best_group_and_what_it_can_be_distinguished_from() -> None:
+    values: dict[str, list[float | None]] = {
+        "hc": [0.05, 0.07, 0.06, 0.08],
+        "trees": [0.06, 0.06, 0.08, 0.09],
+        "chow-liu": [0.3, 0.31, 0.33, 0.35],
+    }
+    found = summarize_values({"normalized": values}, unit="replicate")
+    assert found.verdict.startswith(
+        "hc is nearest to the truth (mean normalized distance 0.0650, 95 % interval "
+    )
+    p_values = {
+        (d.first, d.second): f"{d.adjusted:.2g}"
+        for d in found.differences
+        if d.adjusted is not None
+    }
+    assert (
+        f"It cannot be distinguished from trees (p = {p_values['hc', 'trees']}); it is better than "
+        f"chow-liu (p = {p_values['hc', 'chow-liu']}) after Holm's correction."
+    ) in found.verdict
+    assert as_text(summary_parts(found)).startswith("hc is nearest to the truth")
+    single = summarize_values({"normalized": {"hc": [0.25], "trees": [0.5]}}, unit="replicate")
+    assert "too few replicates" in single.verdict
+
+
+def test_a_skill_that_is_nowhere_defined_is_left_out() -> None:
+    """Relabelling two variables cannot change a distance."""
+    true = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
+    found = summarize({"a": [compare(true, Structure(true.domain))] * 2})
+    text = as_text(summary_parts(found))
+    assert "skill" not in text.split("Intervals")[0]
+    assert "Not defined for any group: MCC, skill." in " ".join(text.split())

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import MEASURES, RATES, ratio, shown_in
+from contextwise.comparison.confusion import MEASURES, RATES, ratio
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.evaluation.chance import skills
 from contextwise.evaluation.intervals import (
@@ -77,9 +77,9 @@ METRICS: Mapping[str, Metric] = {
     "fp_share": Metric("FP share", _share("fp"), smaller_is_better=True),
     "fn_share": Metric("FN share", _share("fn"), smaller_is_better=True),
     **{
-        name: Metric(RATES[name].label, _rate(name), RATES[name].range, RATES[name].smaller_is_better)
-        for name in shown_in("replicates")
-        if name in RATES
+        name: Metric(measure.label, _rate(name), measure.range, measure.smaller_is_better)
+        for name, measure in RATES.items()
+        if "replicates" in measure.shown
     },
     "skill": Metric("skill", lambda c: skills(c)[0], (-inf, 1)),
 }
@@ -282,7 +282,9 @@ class Summary:
         if len(values) == 1:
             return f"{best}: {average}."
         if metric == "normalized":
-            return f"{best} is nearest to the truth ({average}). {self._distinguished(best, metric)}"
+            return (
+                f"{best} is nearest to the truth ({average}). {self._distinguished(best, metric)}"
+            )
         least = "smallest" if smaller else "largest"
         return (
             f"{best} has the {least} {metric_label(metric)} ({average}). "
@@ -291,7 +293,9 @@ class Summary:
 
     def _distinguished(self, best: str, metric: str) -> str:
         """From which groups the best one can be distinguished, and from which not."""
-        alike, worse, untested = [], [], []
+        alike: list[str] = []
+        worse: list[str] = []
+        untested: list[str] = []
         for difference in self.differences:
             pair = (difference.first, difference.second)
             if difference.metric != metric or best not in pair:
@@ -312,7 +316,7 @@ class Summary:
         if clauses:
             sentences.append(f"It {'; it '.join(clauses)}{corrected}.")
         if untested:
-            sentences.append(f"The data cannot tell it from {_listed(untested)}: too few {self.unit}s.")
+            sentences.append(f"Not tested against {_listed(untested)}: too few {self.unit}s.")
         return " ".join(sentences)
 
     def records(self) -> list[dict[str, object]]:
@@ -368,9 +372,7 @@ class Summary:
                 "mean": record["difference"],
                 "spread": difference.value.spread,
             }
-            for difference, record in zip(
-                self.differences, self.difference_records(), strict=True
-            )
+            for difference, record in zip(self.differences, self.difference_records(), strict=True)
         )
         head = means[0] if means else {}
         return means + [{key: record.get(key) for key in head} for record in differences]
@@ -515,7 +517,8 @@ def _labels(
     for group, members in grouped.items():
         if len(labels[group]) != len(members):
             raise ContextwiseError(
-                f"the group {group!r} has {len(members)} comparisons and {len(labels[group])} truths"
+                f"the group {group!r} has {len(members)} comparisons and "
+                f"{len(labels[group])} truths"
             )
     every = dict.fromkeys(truth for names in labels.values() for truth in names)
     for group, names in labels.items():
@@ -588,9 +591,13 @@ def summarize_values(
             means.append(GroupMean(group, metric, mean, len(numbers) - len(known)))
     for metric, by_group in values.items():
         differences += _differences(metric, by_group, paired, options[metric])
-        everywhere = [row for row in zip(*by_group.values()) if None not in row]
-        if unit == "truth" and len(by_group) > 1 and len(everywhere) > 1:
-            columns = dict(zip(by_group, zip(*everywhere, strict=True), strict=True))
+        if unit != "truth" or len(by_group) < 2:
+            continue
+        everywhere = [row for row in zip(*by_group.values(), strict=True) if None not in row]
+        if len(everywhere) > 1:
+            columns: dict[str, Any] = dict(
+                zip(by_group, zip(*everywhere, strict=True), strict=True)
+            )
             rankings.append(
                 rank_groups(
                     columns, metric=metric, larger_is_better=metric not in smaller, alpha=alpha

@@ -27,7 +27,7 @@ from contextwise.support.records import as_csv, as_json
 
 EXPLAINING = 30.0  # seconds for each guess of a report
 DRAWING = 60.0  # seconds for its pictures
-SUMMARIZED = ("distance", "fp", "fn", "mcc", "kappa")
+SUMMARIZED = ("normalized", "fp_share", "fn_share", "mcc", "kappa")
 """What is summarized of a group of guesses."""
 
 SHOW = Input("show_guess", text)

@@ -125,7 +125,7 @@ def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
     summary = _summary(guesses)
     parts: list[Part] = [plane_picture(guesses, summary)]
     if summary is not None:
-        shown = tuple(one for one in summary.differences if one.metric == "distance")
+        shown = tuple(one for one in summary.differences if one.metric == "normalized")
         parts += summary_parts(replace(summary, differences=shown))
     parts += guesses_parts(guesses, medium="page")
     return [*parts, chances_table(guesses)] if any(guess.chance for guess in guesses) else parts

@@ -140,7 +140,7 @@ def plane_picture(guesses: Sequence[Guess], summary: Summary | None = None) -> P
     Parameters
     ----------
     guesses : all compared with one true model
-    summary : of the groups, if their means are drawn; with the metrics "fp" and "fn"
+    summary : of the groups, if their means are drawn; with the metrics "fp_share" and "fn_share"
 
     Returns
     -------

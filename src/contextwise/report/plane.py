@@ -121,7 +121,7 @@ def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Pl
     Parameters
     ----------
     guesses : all compared with one true model
-    summary : of the groups, if their means are drawn; with the metrics "fp" and "fn"
+    summary : of the groups, if their means are drawn; with the metrics "fp_share" and "fn_share"
 
     Returns
     -------
@@ -167,7 +167,7 @@ def error_shares(comparison: Comparison) -> tuple[float, float]:
 
 
 def _mean(summary: Summary, group: str) -> PlaneMean | None:
-    mean = PlaneMean(summary.mean(group, "fp"), summary.mean(group, "fn"))
+    mean = PlaneMean(summary.mean(group, "fp_share"), summary.mean(group, "fn_share"))
     return None if mean.fp.low is None and mean.fn.low is None else mean
 
 
