@@ -81,8 +81,8 @@ $ ls
 whatever
 $ contextwise xyzzy
 contextwise: No such command 'xyzzy'. Try: contextwise --help
-$ contextwise completion \\
-    bash > script
+$ contextwise engines \\
+    --json > script
 ```
 """
 
@@ -91,7 +91,7 @@ def test_the_commands_of_a_page_are_found() -> None:
     assert [shown.command for shown in shown_commands(PAGE)] == [
         "contextwise engines",
         "contextwise xyzzy",
-        "contextwise completion     bash > script",
+        "contextwise engines     --json > script",
     ]
 
 
@@ -99,7 +99,7 @@ def test_true_output_passes(tmp_path: Path) -> None:
     check(PAGE, tmp_path)
 
 
-@pytest.mark.parametrize("change", [("branch", "brunch"), ("bash >", "basch >")])
+@pytest.mark.parametrize("change", [("branch", "brunch"), ("--json >", "--jsn >")])
 def test_false_output_fails(change: tuple[str, str], tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"\$ contextwise"):
         check(PAGE.replace(*change), tmp_path)

@@ -416,10 +416,11 @@ class TestFiles:
     [
         ("pairs", "six", "six-guess", "--reorder"),
         ("graph", "lung", "lung-learned", "--context", "smoker=yes"),
+        ("graph", "lung"),
         ("graph", "six", "six-graph", "--around", "X0,X1", "--edges", "all", "--min-share", "0.2"),
         ("neighbours", "six", "six-guess", "X0"),
         ("neighbours", "six", "six-guess", "X1", "--edges", "differences", "--most", "3"),
-        ("groups", "six", "--group", "a=six-guess", "--group", "b=six-graph"),
+        ("replicates", "six", "a=six-guess", "b=six-graph"),
         ("confusion", "six", "six-guess"),
         ("confusion", "six", "six-guess", "six-graph"),
         ("matrix", "six", "six-guess", "six-graph"),

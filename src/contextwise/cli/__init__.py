@@ -1,10 +1,10 @@
-"""The command: parse, call a public function, show.
+"""The command line: each command parses, calls a public function, and shows the result.
 
-A subcommand is a click command in a module here; `COMMANDS` names them, and a module is imported
-when its command is used. It imports NumPy and what needs it inside its functions, so that
-its ``--help`` is there at once. Results alone go to standard output;
-progress, warnings and errors go to standard error. Exit codes: 0 done, 1 the answer is
-"different" or "dependent" where a command promises that, 2 trouble, 3 not decided in time.
+The command NAME is a click command in ``cmd_NAME.py``, imported when it is used. These modules
+import NumPy and what depends on it inside their functions, so that ``--help`` prints at once.
+Results go to standard output; progress, warnings and errors go to standard error. Exit codes: 0
+done, 1 "different" or "dependent" where a command promises that, 2 error, 3 not decided in time,
+130 interrupted.
 """
 
 from __future__ import annotations
@@ -22,47 +22,48 @@ import click
 from contextwise.errors import ContextwiseError
 from contextwise.support.formatting import printable
 
-COMMANDS: dict[str, str] = {
-    "compare": "How far guesses are from the true model.",
-    "matrix": "How far each two of many models are from each other.",
-    "consensus": "A structure that many models agree on.",
-    "nearest": "Which of many models are nearest to one.",
-    "explain": "Where a guess differs from the true model, and why.",
-    "score": "The metric beside KL, likelihoods and other scores.",
-    "rank": "Groups of guesses over several truths: ranks and tests.",
-    "stability": "How stable is what a learner finds.",
-    "check": "Whether rows agree with the claims of a model.",
-    "kl": "KL-divergence of two models with weights.",
-    "learn": "Learn a structure from data.",
-    "fit": "Fit the weights of a structure to data.",
-    "sample": "Draw rows from a model with weights.",
-    "plot": "Pictures for papers.",
-    "report": "A page about guesses and the true model: one HTML file.",
-    "explore": "Look at where models differ, on a local page.",
-    "info": "What models hold, and what their files held.",
-    "query": "Whether variables are independent, and why.",
-    "independencies": "List the independencies of a model.",
-    "graph": "The graph of a model, over all contexts or in one.",
-    "convert": "A model from one format to another.",
-    "examples": "The bundled example models.",
-    "engines": "What counts, and what cannot be used here.",
-    "experiment": "Studies that survive a crash.",
-    "completion": "Completion of commands and models in your shell.",
+SECTIONS: dict[str, dict[str, str]] = {
+    "Compare": {
+        "compare": "Compare guesses with the true model.",
+        "replicates": "Compare groups of guesses, such as runs of learners.",
+        "matrix": "Compute all pairwise distances, or find the nearest models.",
+        "consensus": "Find a structure that many models agree on.",
+        "explain": "Show where a guess differs from the true model, and why.",
+        "score": "Score guesses by distance, KL divergence, likelihood and more.",
+    },
+    "Learn": {
+        "learn": "Learn a structure from data.",
+        "fit": "Fit the weights of a structure to data.",
+        "sample": "Draw rows from a model with weights.",
+        "check": "Test a model's independence claims against data.",
+        "stability": "Measure how stable a learner's result is.",
+        "experiment": "Run a study; interrupted runs resume.",
+    },
+    "Look": {
+        "report": "Write a page about guesses and the true model.",
+        "explore": "Explore where models differ, on a local page.",
+        "plot": "Draw figures for papers.",
+        "query": "Ask whether variables are independent, and why.",
+        "independencies": "List the independencies of a model.",
+    },
+    "Files": {
+        "info": "Summarize model and data files, or list the examples.",
+        "convert": "Convert a model to another format, or write its graph.",
+        "engines": "List the counting engines and which are available.",
+    },
 }
-"""Each subcommand, the name of its function here, and what it does."""
+"""The commands with their summaries, as ``--help`` lists them."""
 
-MODULES = {
-    **dict.fromkeys(("query", "independencies", "graph"), "query"),
-    **dict.fromkeys(("examples", "engines", "completion"), "info_about"),
-}
-"""Where the function of a command stands, if not in the module of its name."""
+COMMANDS = {name: text for section in SECTIONS.values() for name, text in section.items()}
 
 READER_LEFT = 141
-"""The exit code when the reader of our output went away: what a shell reports for SIGPIPE."""
+"""Exit code if the reader of standard output has closed it, as shells report SIGPIPE."""
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells report SIGINT."""
 
 
 class Commands(click.Group):
-    """A group whose commands are imported when they are used."""
+    """A group that imports a command when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -70,24 +71,25 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"contextwise.cli.cmd_{MODULES.get(cmd_name, cmd_name)}")
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(import_module(f"contextwise.cli.cmd_{cmd_name}"), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         near = get_close_matches(args[0], COMMANDS, n=1)
         if args[0] not in COMMANDS and near:
-            ctx.fail(f"No such command {args[0]!r}; the nearest is {near[0]!r}")
+            ctx.fail(f"No such command {args[0]!r}; did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        # Before click sees it: click would leave with 1, which means "different" here.
+        # Catch this before click does: click would exit with 1, which means "different" here.
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -95,24 +97,42 @@ class Commands(click.Group):
             ctx.exit(READER_LEFT)
 
 
+def _print_completion(ctx: click.Context, param: click.Parameter, shell: str | None) -> None:
+    if shell is None or ctx.resilient_parsing:
+        return
+    from click.shell_completion import get_completion_class
+
+    script = get_completion_class(shell)
+    assert script is not None, "click knows these three shells"
+    click.echo(script(ctx.command, {}, "contextwise", "_CONTEXTWISE_COMPLETE").source())
+    ctx.exit()
+
+
 @click.group(
     cls=Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+@click.option(
+    "--completion",
+    type=click.Choice(["bash", "zsh", "fish"]),
+    is_eager=True,
+    expose_value=False,
+    callback=_print_completion,
+    help='Print the completion script of a shell, for eval "$(contextwise --completion bash)".',
+)
 @click.version_option(package_name="contextwise")
 @click.pass_context
 def contextwise(ctx: click.Context) -> None:
-    """Say how far apart the independence structures of two log-linear models are, exactly.
+    """Compare the independence structures of log-linear models, exactly.
 
-    A MODEL is a file (Libra's .mn, .json and others, also .gz), the name of a bundled example,
-    or - for standard input.
+    A MODEL is a file (Libra's .mn, .json and others, also .gz), the name of a bundled example
+    (contextwise info lists them), or - for standard input.
 
     \b
     Examples:
-      contextwise examples
-      contextwise compare true.mn learned.mn
-      contextwise compare true.mn first.mn second.mn third.mn
+      contextwise compare lung lung-learned
+      contextwise compare true.mn first.mn second.mn
       contextwise COMMAND --help
     """
     if ctx.invoked_subcommand is None:
@@ -120,7 +140,7 @@ def contextwise(ctx: click.Context) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command; an error of the user's is one line on standard error and exit code 2."""
+    """Run the command; print a user's error as one line and exit with 2."""
     sys.set_int_max_str_digits(0)  # counts are exact, whatever their size
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -133,12 +153,13 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(2)
     except click.UsageError as error:
         message = error.format_message().rstrip(".")
-        _fail(f"{message}{'' if message.endswith('?') else '.'} {_where_to_look(error)}")
+        command = "contextwise" if error.ctx is None else error.ctx.command_path
+        _fail(f"{message}{'' if message.endswith('?') else '.'} Try: {command} --help")
     except click.ClickException as error:
         _fail(error.format_message())
-    except click.Abort as stop:  # its words, if it has some, say what is kept
+    except click.Abort as stop:  # its text, if any, names the folder that keeps the results
         click.echo(f"interrupted{stop}", err=True)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except MemoryError:
         _fail("there is not enough memory for this")
     except ContextwiseError as error:
@@ -146,7 +167,7 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         if error.filename is not None:
             _fail(f"{os.fsdecode(error.filename)}: {error.strerror}")
-        _discard_output()  # an error without a file's name is one of our own streams
+        _discard_output()  # an error without a file name is about one of our streams
         _fail(error.strerror or str(error))
 
 
@@ -155,13 +176,8 @@ def _fail(message: str) -> NoReturn:
     sys.exit(2)
 
 
-def _where_to_look(error: click.UsageError) -> str:
-    command = "contextwise" if error.ctx is None else error.ctx.command_path
-    return f"Try: {command} --help"
-
-
 def _discard_output() -> None:
-    """Nobody can read our output: what is still buffered must not raise when Python ends."""
+    """Redirect standard output, so that Python does not fail when it flushes the rest."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -1,31 +1,34 @@
-"""``contextwise check``: whether rows agree with the claims of a model."""
+"""``contextwise check``: test a model's independence claims against data."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from contextwise.cli.inputs import (
-    ZeroWeights,
-    load,
-    load_rows,
-    model_argument,
-    only_one_from_stdin,
-    pair_of,
-    reading_options,
-)
+from contextwise.cli.inputs import load, load_data, only_one_from_stdin
 from contextwise.cli.options import (
     cluster_option,
     context_option,
+    csv_option,
+    format_option,
     jobs_option,
+    json_option,
+    model_argument,
+    pair_of,
     pairs_option,
-    record_options,
+    refuse_two_outputs,
     seed_option,
     top_option,
     variables_option,
+    zero_weights_option,
 )
 from contextwise.cli.printing import print_csv, print_json
 from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
+
+if TYPE_CHECKING:
+    from contextwise.formats import ZeroWeights
 
 
 @click.command()
@@ -37,31 +40,35 @@ from contextwise.models.notation import parse_names
 @click.option(
     "--regions",
     type=click.IntRange(min=1),
+    metavar="N",
     default=3,
     show_default=True,
-    help="How many regions of each kind to test for a pair, those with most rows.",
+    help="Test this many regions of each kind per pair, those with the most rows.",
 )
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="The false discovery rate.",
+    help="False discovery rate.",
 )
 @click.option(
     "--draws",
     type=click.IntRange(min=1),
+    metavar="N",
     default=1_000_000,
     show_default=True,
-    help="The most tables drawn for a claim, where the null cannot be computed.",
+    help="Largest number of random tables per claim, where the p-value is not computed exactly.",
 )
 @seed_option
-@jobs_option()
+@jobs_option
 @cluster_option
-@reading_options
-@top_option("How many claims of each kind to show.")
-@record_options("one row per claim", json_help="Print JSON: every claim.")
-@click.option("--exit-code", is_flag=True, help="Leave with 1 if rows contradict the model.")
+@top_option()
+@json_option
+@csv_option
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if the rows contradict the model.")
+@zero_weights_option
+@format_option
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -76,35 +83,36 @@ def check(
     seed: int,
     jobs: int,
     cluster: str | None,
-    zero_weights: ZeroWeights,
-    format_name: str | None,
     top: int,
     as_json: bool,
     as_csv: bool,
     exit_code: bool,
+    zero_weights: ZeroWeights,
+    format_name: str | None,
 ) -> None:
-    """Test the claims of a MODEL against the ROWS of a CSV file.
+    """Test the independence claims of MODEL against the ROWS of a CSV file.
 
-    Each claimed independence is tested, region by region, by a conditional G² whose null is exact;
-    claimed dependencies are looked for in the same way. The rows must be independent of each
-    other, and not those that the model was learned from.
+    A claim says that a pair of variables is independent, or dependent, in a region of contexts.
+    Each claimed independence is tested by a conditional G² test with an exact null distribution.
+    Claimed dependencies are tested in the same way. The rows must be independent of each other,
+    and must not be the rows that the model was learned from.
+
+    Exit codes: 0 done, 1 contradicted (only with --exit-code), 2 error.
 
     \b
     Examples:
       contextwise check learned.mn test.csv
       contextwise check learned.mn test.csv --pairs smoker,cough --context "age=old"
       contextwise check learned.mn test.csv --csv > claims.csv
-      contextwise check learned.mn test.csv --exit-code > /dev/null || echo contradicted
     """
+    refuse_two_outputs(as_json=as_json, as_csv=as_csv)
     only_one_from_stdin([model, rows])
     from contextwise.evaluation import check as check_model
-    from contextwise.report.statistics import check_parts
-    from contextwise.report.text import as_text
 
-    given = load(model, format=format_name, zero_weights=zero_weights)
-    found = check_model(
-        given,
-        load_rows(rows, given.domain),
+    loaded = load(model, format=format_name, zero_weights=zero_weights)
+    result = check_model(
+        loaded,
+        load_data(rows, loaded.domain),
         pairs=[pair_of(text, "--pairs") for text in pairs] or None,
         variables=None if variables is None else parse_names(variables),
         context=context,
@@ -116,25 +124,28 @@ def check(
         cluster=cluster,
         show_progress=True,
     )
-    if not found.pairs:
+    if not result.pairs:
         raise ContextwiseError("there is nothing to check: no pair of variables is left")
-    records = found.records()
+    records = result.records()
     if as_json:
         print_json(
             {
                 "model": model,
                 "data": rows,
-                "rows": found.rows,
-                "pairs": found.pairs,
-                "alpha": found.alpha,
-                "contradicted": len(found.contradicted),
-                "regions_left_out": found.left_out,
+                "rows": result.rows,
+                "pairs": result.pairs,
+                "alpha": result.alpha,
+                "contradicted": len(result.contradicted),
+                "regions_left_out": result.left_out,
                 "claims": records,
             }
         )
     elif as_csv:
         print_csv(records, records[0] if records else [])
     else:
-        click.echo(as_text(check_parts(found, top=top)))
-    if exit_code and found.contradicted:
+        from contextwise.report.statistics import check_parts
+        from contextwise.report.text import as_text
+
+        click.echo(as_text(check_parts(result, top=top)))
+    if exit_code and result.contradicted:
         ctx.exit(1)

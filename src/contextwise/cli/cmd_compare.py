@@ -1,222 +1,300 @@
-"""``contextwise compare``: the confusion matrix, the distance and the rates of guesses."""
+"""``contextwise compare``: compare guesses with the true model."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from contextwise.cli.cmd_chance import Drawn, chance_options
-from contextwise.cli.cmd_groups import group_option, refuse_both, show_groups, show_truths
-from contextwise.cli.inputs import load, model_argument, only_one_from_stdin, short_names
+from contextwise.cli.inputs import load, only_one_from_stdin, short_names
 from contextwise.cli.options import (
+    ChanceOptions,
+    Scope,
+    SectionedCommand,
+    chance_options,
     csv_option,
     engine_option,
     json_option,
+    model_argument,
     refuse_alone,
+    refuse_nothing,
+    refuse_two_outputs,
+    scope_options,
     time_limit_option,
     top_option,
-    typed_flags,
 )
-from contextwise.cli.printing import print_records
-from contextwise.cli.restrictions import (
-    Asked,
-    refuse_nothing,
-    restricting_options,
-)
+from contextwise.cli.printing import print_csv, print_records
+from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
-    from contextwise.cli.cmd_compare_output import Given, Result
-    from contextwise.comparison.question import Restriction
-
-ABOUT_ONE = ("time_limit", "estimate", "chance", "top", "per_pair", "exit_code")
-"""Parameters that mean nothing where groups or truths are summarized."""
+    from contextwise.comparison.compare import Comparison
+    from contextwise.evaluation.chance import Chance
+    from contextwise.models.structure import Model
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @model_argument("true")
-@model_argument("guesses", metavar="GUESS...", nargs=-1)
-@restricting_options
+@model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
 @engine_option
-@time_limit_option(
-    "Stop after so long, for each guess; what is not finished then has proven bounds."
-)
+@time_limit_option()
 @click.option(
     "--estimate",
     is_flag=True,
-    help="With --time-limit: estimate what is not finished by sampling, with intervals.",
+    help="With --time-limit: estimate the unfinished part by sampling, with intervals.",
 )
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
-    help="How many threads count.  [default: one per core]",
-)
-@group_option
-@click.option(
-    "--training-share",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="SHARE",
-    help="With --group: each replicate learned from this share of the same rows.",
-)
-@click.option(
-    "--truths",
-    metavar="FILES",
-    help="More draws of an uncertain truth, as in 'posterior/*.json': mean and interval.",
+    metavar="N",
+    help="Number of threads.  [default: one per core]",
 )
 @chance_options
-@top_option("How many of the worst pairs to show.")
-@json_option("Print JSON; a list for several guesses.")
-@csv_option("one row per guess")
-@click.option("--latex", "as_latex", is_flag=True, help="With --group: print LaTeX tables.")
-@click.option("--per-pair", is_flag=True, help="With --csv or --json: the counts of every pair.")
-@click.option("--exit-code", is_flag=True, help="Leave with 0 if nothing differs, 1 if it does.")
+@top_option()
+@json_option
+@csv_option
+@click.option("--per-pair", is_flag=True, help="With --csv or --json: add the counts of each pair.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if a guess differs, like diff.")
+@scope_options
 @click.pass_context
 def compare(
     ctx: click.Context,
     true: str,
     guesses: tuple[str, ...],
-    asked: Asked,
     engine: str | None,
     time_limit: float | None,
     estimate: bool,
     threads: int | None,
-    groups: tuple[str, ...],
-    training_share: float | None,
-    truths: str | None,
-    drawn: Drawn,
+    by_chance: ChanceOptions,
     top: int,
     as_json: bool,
     as_csv: bool,
-    as_latex: bool,
     per_pair: bool,
     exit_code: bool,
+    scope: Scope,
 ) -> None:
-    """Say how far each GUESS is from the TRUE model, exactly.
+    """Compare each GUESS with the TRUE model, exactly.
 
-    For each pair of variables and each context (an assignment of the other variables) a model
-    says "dependent" or "independent". The distance counts where the two models differ: FN where
-    only the true one has the dependence, FP where only the guess has it.
+    An assertion is a pair of variables in one context, an assignment of the other variables.
+    Each model makes it dependent or independent. The distance is the number of assertions on
+    which the two models differ. A false negative (FN) is dependent only in the true model, a
+    false positive (FP) only in the guess.
 
-    Pairs that no feature of either model covers have no row in --per-pair: they are
-    independent in every context of both. Ctrl-C stops the counting, too, and shows what is
-    known. Exit codes: 0 done, 2 trouble, 3 not decided in time; with --exit-code, 1 if a guess
-    differs, like diff.
+    With --per-pair, pairs that no feature covers are left out; both models make them
+    independent in every context. Ctrl-C stops the counting and shows what is known so far.
+    To compare groups of guesses, use contextwise replicates.
+
+    Exit codes: 0 done, 1 a guess differs (only with --exit-code), 2 error, 3 stopped before the
+    end.
 
     \b
     Examples:
       contextwise compare true.mn learned.mn
-      contextwise compare true.mn *.learned.mn
+      contextwise compare true.mn first.mn second.mn third.mn
+      contextwise compare true.mn learned.mn --chance
       contextwise compare true.mn learned.mn --pairs smoker,cough --context "age=old"
-      contextwise compare true.mn learned.mn --data observed.csv
-      contextwise compare true.bif learned.mn --by-position
-      contextwise compare true.mn learned.mn --json | jq .distance
       contextwise compare true.mn learned.mn --csv --per-pair > pairs.csv
       contextwise compare true.mn learned.mn --time-limit 60 --estimate
-      contextwise compare true.mn learned.mn --chance
-      contextwise compare true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --latex
-      contextwise compare true.mn learned.mn --truths 'posterior/*.mn'
-      contextwise compare true.mn learned.mn --exit-code > /dev/null || echo different
     """
-    _refuse_contradictions(as_json, as_csv, as_latex, per_pair)
-    _refuse_other_questions(ctx, guesses, groups, truths)
+    refuse_two_outputs(as_json=as_json, as_csv=as_csv)
+    if per_pair and not (as_json or as_csv):
+        raise click.UsageError("--per-pair needs --csv or --json")
     refuse_alone(ctx, ("null", "draws", "seed"), "chance")
     refuse_alone(ctx, ("estimate",), "time_limit")
-    refuse_alone(ctx, ("as_latex", "training_share"), "groups")
-    only_one_from_stdin([true, *guesses, asked.data])
-    from contextwise.cli.cmd_compare_output import Result, as_records, as_text, print_rows
+    only_one_from_stdin([true, *guesses, scope.data])
     from contextwise.comparison.compare import Interrupted
     from contextwise.comparison.compare import compare as compare_models
     from contextwise.counting import DEFAULT
 
-    first, *others = _all_given([true, *guesses], asked)
-    restriction = asked.of(first.model.domain)
-    counting: dict[str, Any] = {
-        "engine": engine or DEFAULT,
-        "threads": threads,
-        "show_progress": True,
-    }
-    if groups or truths:
-        output = "json" if as_json else "csv" if as_csv else "latex" if as_latex else "text"
-        shown = {**counting, "format_name": asked.format_name, "output": output}
-        if groups:
-            show_groups(first.model, groups, restriction, training_share=training_share, **shown)
-        else:
-            show_truths(first.model, truths or "", others[0].model, restriction, **shown)
-        return
+    deadline = Deadline.after(time_limit)
+    first, *others = _loaded([true, *guesses], scope)
+    restriction = scope.keywords(first.model.domain)
+    counting: dict[str, Any] = {"engine": engine or DEFAULT}
     results: list[Result] = []
     for other in others:
         try:
             comparison = compare_models(
                 first.model,
                 other.model,
-                time_limit=time_limit,
+                time_limit=deadline.left(),
                 estimate=estimate,
+                threads=threads,
+                show_progress=True,
                 **counting,
                 **restriction,
             )
         except Interrupted as stop:
             comparison = stop.comparison
         refuse_nothing(comparison.question)
-        results.append(Result(other, comparison, asked.context, asked.data))
-        if comparison.interrupted:
+        chance, stopped = None, comparison.interrupted
+        if by_chance.chance and not comparison.open_pairs and not stopped:
+            chance, stopped = by_chance.run(first.model, other.model, restriction, **counting)
+        results.append(Result(other, comparison, scope, chance))
+        if stopped:
             break
-    if drawn.chance:
-        results = [_beside_chance(drawn, first, result, restriction, engine) for result in results]
     if as_json:
-        print_records(as_records(first, results, top=top, per_pair=per_pair))
+        print_records(list(_records(first, results, top=top, per_pair=per_pair)))
     elif as_csv:
-        print_rows(first, results, per_pair=per_pair)
+        _print_rows(first, results, per_pair=per_pair)
     else:
-        click.echo(as_text(first, results, zero_weights=asked.zero_weights, top=top))
+        click.echo(_text(first, results, top=top))
     if exit_code and any(result.comparison.distance_bounds[0] for result in results):
         ctx.exit(1)
-    if any(result.comparison.open_pairs or result.interrupted for result in results):
+    if stopped or any(result.comparison.open_pairs for result in results):
         ctx.exit(3)
 
 
-def _beside_chance(
-    drawn: Drawn, true: Given, result: Result, restriction: Restriction, engine: str | None
-) -> Result:
-    """The result beside guesses by chance; what is not decided has none."""
-    from dataclasses import replace
+class Input(NamedTuple):
+    """A model, its names, and its number of features (in all that are compared; of weight 0)."""
 
-    from contextwise.counting import DEFAULT
-
-    if result.comparison.open_pairs:
-        return result
-    found, stopped = drawn.beside(
-        true.model, result.guess.model, restriction, engine=engine or DEFAULT
-    )
-    return replace(result, chance=found, stopped=stopped)
+    name: str
+    label: str
+    model: Model
+    features: int
+    zero_weights: int
 
 
-def _refuse_contradictions(as_json: bool, as_csv: bool, as_latex: bool, per_pair: bool) -> None:
-    if as_json + as_csv + as_latex > 1:
-        raise click.UsageError("choose one of --json, --csv and --latex")
-    if per_pair and not (as_json or as_csv):
-        raise click.UsageError("--per-pair goes with --csv or --json")
+class Result(NamedTuple):
+    """A guess and its comparison with the true model."""
+
+    guess: Input
+    comparison: Comparison
+    scope: Scope
+    chance: Chance | None
 
 
-def _refuse_other_questions(
-    ctx: click.Context, guesses: tuple[str, ...], groups: tuple[str, ...], truths: str | None
-) -> None:
-    """Groups, many truths and single guesses are three questions; one at a time."""
-    if truths and len(guesses) != 1:
-        raise click.UsageError("--truths takes one GUESS")
-    refuse_both(guesses, groups)
-    alone = typed_flags(ctx, ABOUT_ONE) if groups or truths else []
-    if alone:
-        raise click.UsageError(f"{alone[0]} is about single guesses")
-
-
-def _all_given(names: list[str], asked: Asked) -> list[Given]:
-    from contextwise.cli.cmd_compare_output import Given
+def _loaded(names: list[str], scope: Scope) -> list[Input]:
     from contextwise.models.structure import LogLinear
 
-    found = []
+    inputs = []
     for name, label in zip(names, short_names(names), strict=True):
-        model = load(name, format=asked.format_name)
+        model = load(name, format=scope.format_name)
         zeros = int((model.weights == 0).sum()) if isinstance(model, LogLinear) else 0
-        left = len(model) - (zeros if asked.zero_weights == "drop" else 0)
-        found.append(Given(name, label, model, left, zeros))
-    return found
+        features = len(model) - (zeros if scope.zero_weights == "drop" else 0)
+        inputs.append(Input(name, label, model, features, zeros))
+    return inputs
+
+
+# -- for programs ----------------------------------------------------------------------------------
+
+
+def _record(true: Input, result: Result) -> dict[str, object]:
+    """Return the fields of a row of CSV."""
+    from contextwise.comparison.compare import comparison_record
+
+    guess, chance = result.guess, result.chance
+    return {
+        "true": true.name,
+        "guess": guess.name,
+        "variables": len(true.model.domain),
+        "true_features": true.features,
+        "guess_features": guess.features,
+        "true_zero_weights": true.zero_weights,
+        "guess_zero_weights": guess.zero_weights,
+        "context": result.scope.context,
+        "data": result.scope.data,
+        **comparison_record(result.comparison),
+        **({f"chance_{key}": value for key, value in chance.record().items()} if chance else {}),
+    }
+
+
+def _records(
+    true: Input, results: Sequence[Result], *, top: int, per_pair: bool
+) -> Iterator[dict[str, object]]:
+    """Return an object per guess: the fields of CSV, and the pairs."""
+    from contextwise.comparison.compare import open_pair_records, worst_pair_records
+
+    for result in results:
+        yield {
+            **_record(true, result),
+            "worst_pairs": list(worst_pair_records(result.comparison, top)),
+            "open": list(open_pair_records(result.comparison)),
+            "counted": {**result.comparison.counted},
+            "seconds": {**result.comparison.seconds},
+            **({"per_pair": list(_pair_records(result))} if per_pair else {}),
+        }
+
+
+def _print_rows(true: Input, results: Sequence[Result], *, per_pair: bool) -> None:
+    """Print CSV: a row per guess, or a row per pair of each guess."""
+    from contextwise.comparison.compare import PAIR_KEYS
+
+    if per_pair:
+        rows: Iterable[dict[str, object]] = (
+            {"guess": result.guess.name, **record}
+            for result in results
+            for record in _pair_records(result)
+        )
+        header = ["guess", *PAIR_KEYS]
+        if any(result.chance is not None for result in results):
+            from contextwise.evaluation.chance import PAIR_KEYS as CHANCE_KEYS
+
+            header += [f"chance_{key}" for key in CHANCE_KEYS]
+        print_csv(rows, header)
+    else:
+        records = [_record(true, result) for result in results]
+        print_csv(records, records[0])
+
+
+def _pair_records(result: Result) -> Iterator[dict[str, object]]:
+    from contextwise.comparison.compare import pair_records
+
+    chances = {}
+    if result.chance is not None:
+        chances = {chance.pair: chance.record() for chance in result.chance.pair_chances()}
+    for record in pair_records(result.comparison):
+        pair = str(record["first"]), str(record["second"])
+        yield {**record, **chances.get(pair, {})}
+
+
+# -- for people ------------------------------------------------------------------------------------
+
+
+def _text(true: Input, results: Sequence[Result], *, top: int) -> str:
+    """Show what was compared, then one guess in full or several as a table."""
+    from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
+    from contextwise.report.text import as_text
+
+    if len(results) == 1:
+        parts = comparison_parts(results[0].comparison, top=top)
+    else:
+        parts = guesses_parts(
+            [Guess(r.guess.label, r.comparison, features=r.guess.features) for r in results]
+        )
+    chances = [
+        (f"{result.guess.label}:\n" if len(results) > 1 else "") + str(result.chance)
+        for result in results
+        if result.chance is not None
+    ]
+    return "\n\n".join([_head(true, results), as_text(parts), *chances])
+
+
+def _head(true: Input, results: Sequence[Result]) -> str:
+    from contextwise.report.notes import alignment_notes, scope_words
+    from contextwise.support.formatting import columns, name
+
+    guesses = [result.guess for result in results]
+    comparison, scope = results[0].comparison, results[0].scope
+    rows = [("true", _size(true))]
+    if len(guesses) == 1:
+        rows.append(("guess", _size(guesses[0])))
+    rows.append(("over", scope_words(comparison, data=os.path.basename(scope.data or ""))))
+    rows += [("note", note.text) for note in alignment_notes([comparison])]
+    zeros = [
+        f"{model.zero_weights:,} in {name(model.label)}"
+        for model in (true, *guesses)
+        if model.zero_weights
+    ]
+    if zeros:
+        kept = "kept; --zero-weights drop drops them"
+        status = "dropped" if scope.zero_weights == "drop" else kept
+        rows.append(("note", f"features of weight 0: {', '.join(zeros)} ({status})"))
+    return columns(rows, "<<")
+
+
+def _size(model: Input) -> str:
+    from contextwise.support.formatting import name, plural
+
+    variables = plural(len(model.model.domain), "variable")
+    return f"{name(model.label)}: {variables}, {plural(model.features, 'feature')}"

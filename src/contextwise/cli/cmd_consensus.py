@@ -1,14 +1,30 @@
-"""``contextwise consensus``: a structure that many models agree on."""
+"""``contextwise consensus``: find a structure that many models agree on."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from contextwise.cli.inputs import load_all, model_argument
-from contextwise.cli.options import record_options, time_limit_option, top_option
+from contextwise.cli.inputs import load_all
+from contextwise.cli.options import (
+    NOTHING_LEFT,
+    by_position_option,
+    csv_option,
+    format_option,
+    json_option,
+    model_argument,
+    refuse_two_outputs,
+    time_limit_option,
+    top_option,
+    zero_weights_option,
+)
 from contextwise.cli.printing import print_csv, print_json
-from contextwise.cli.restrictions import NOTHING_LEFT, Asked, restricting_options
 from contextwise.errors import ContextwiseError
+
+if TYPE_CHECKING:
+    from contextwise.formats import ZeroWeights
+    from contextwise.models.alignment import Align
 
 HEADER = ("first", "second", "dependent", "when", "throughout", "somewhere", "of")
 
@@ -21,27 +37,32 @@ HEADER = ("first", "second", "dependent", "when", "throughout", "somewhere", "of
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.5,
     show_default=True,
-    help="Which share of the models a dependence needs.",
+    help="Share of the models that must have a dependence.",
 )
-@top_option("How many pairs to show, those with the widest dependence first.")
-@record_options("one row per region of a pair")
-@restricting_options
-@time_limit_option("Stop improving after so long; the sum is exact all the same.")
+@time_limit_option()
+@top_option()
+@json_option
+@csv_option
+@by_position_option
+@zero_weights_option
+@format_option
 def consensus(
     models: tuple[str, ...],
     out: str | None,
     threshold: float,
+    time_limit: float | None,
     top: int,
     as_json: bool,
     as_csv: bool,
-    asked: Asked,
-    time_limit: float | None,
+    align: Align,
+    zero_weights: ZeroWeights,
+    format_name: str | None,
 ) -> None:
-    """Find a structure that is as near to all MODELs as features can express.
+    """Find a structure with a small sum of distances to all MODELs.
 
-    It begins with the most typical of the models, and with the features that enough of them share,
-    and adds or removes features while the sum of the distances falls. No structure at all has a
-    smaller sum than the bound that is shown beside it.
+    The search starts from the model in the middle and from the features that enough models share.
+    It adds and removes features while the sum of distances decreases. The result includes a lower
+    bound that holds for every structure, and how many models support each dependence.
 
     \b
     Examples:
@@ -51,24 +72,24 @@ def consensus(
     from contextwise import formats
     from contextwise.evaluation import consensus as find_consensus
 
+    refuse_two_outputs(as_json=as_json, as_csv=as_csv)
     if out is not None:
         formats.check_target(out)
-    given = load_all(models, format=asked.format_name)
-    found = find_consensus(
-        given,
+    result = find_consensus(
+        load_all(models, format=format_name, zero_weights=zero_weights),
         threshold=threshold,
         time_limit=time_limit,
+        align=align,
         show_progress=True,
-        **asked.of(given[0].domain),
     )
-    if not found.total:
+    if not result.total:
         raise ContextwiseError(NOTHING_LEFT)
     if out is not None:
-        formats.write(found.structure, out)
+        formats.write(result.structure, out)
     if as_csv:
-        print_csv((support.record() for support in found.widest_supports()), HEADER)
+        print_csv((support.record() for support in result.widest_supports()), HEADER)
     elif as_json:
-        supports = [support.record() for support in found.widest_supports()]
-        print_json({**found.record(), "supports": supports})
+        supports = [support.record() for support in result.widest_supports()]
+        print_json({**result.record(), "supports": supports})
     else:
-        click.echo("\n".join([*found.lines(), *map(str, found.widest_supports(top))]))
+        click.echo("\n".join([*result.lines(), *map(str, result.widest_supports(top))]))

@@ -1,4 +1,4 @@
-"""``contextwise experiment``: studies that take a while, and go on where they stopped."""
+"""``contextwise experiment``: run a study; interrupted runs resume."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.inputs import complete_model, load
-from contextwise.cli.options import cluster_option, jobs_option
-from contextwise.cli.printing import kept_in
+from contextwise.cli.inputs import load
+from contextwise.cli.options import cluster_option, complete_model, jobs_option
+from contextwise.cli.printing import resumable
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
@@ -17,19 +17,21 @@ if TYPE_CHECKING:
 
 
 out_option = click.option(
-    "--out", "folder", required=True, metavar="FOLDER", help="Where the results go."
+    "--out", "folder", required=True, metavar="FOLDER", help="Write the results to this folder."
 )
-quick_option = click.option("--quick", is_flag=True, help="A small run, for a first look.")
+quick_option = click.option("--quick", is_flag=True, help="Make a small run, for a first look.")
 config_option = click.option(
     "--config", metavar="FILE", help="Repeat the run that this TOML file defines."
 )
-sizes_option = click.option("--sizes", metavar="N,N,...", help="The numbers of rows of the data.")
-study_seed_option = click.option("--seed", type=int, metavar="S", help="The seed of everything.")
+sizes_option = click.option("--sizes", metavar="N,N,...", help="Numbers of rows of the data sets.")
+study_seed_option = click.option(
+    "--seed", type=int, metavar="S", help="Seed of the random generator."
+)
 
 
 @click.group()
 def experiment() -> None:
-    """Run a study; the results survive a crash, and the same command goes on where it stopped.
+    """Run a study; to resume an interrupted run, repeat the command.
 
     \b
     Examples:
@@ -39,19 +41,19 @@ def experiment() -> None:
     """
 
 
-@experiment.command()
+@experiment.command(short_help="Compare the distance with KL divergence.")
 @out_option
 @quick_option
 @config_option
 @click.option(
     "--model",
     shell_complete=complete_model,
-    help="The true model, if not the paper's; of at most 1,024 states.",
+    help="True model of at most 1,024 states.  [default: the paper's]",
 )
-@click.option("--structures", type=int, metavar="N", help="Random structures per side.")
+@click.option("--structures", type=int, metavar="N", help="Number of random structures per side.")
 @sizes_option
 @study_seed_option
-@jobs_option()
+@jobs_option
 @cluster_option
 def kl(
     folder: str,
@@ -64,13 +66,13 @@ def kl(
     jobs: int,
     cluster: str | None,
 ) -> None:
-    """Set the metric against KL-divergence, as the paper does.
+    """Compare the distance with KL divergence, as the paper does.
 
-    Random structures with false positives only, and with false negatives only, are fitted to data
-    from the true model; the figures show KL-divergence against the percentage of errors.
+    Fit random structures that have only false positives, or only false negatives, to data from
+    the true model. The figures plot KL divergence against the percentage of errors.
 
-    The folder gets results.sqlite, configuration.toml, results.csv, summary.md and one figure
-    per number of rows, as PNG and SVG.
+    The folder gets results.sqlite, configuration.toml, results.csv, summary.md and a figure per
+    number of rows, as PNG and SVG.
 
     \b
     Examples:
@@ -83,41 +85,47 @@ def kl(
     from contextwise.studies.kl import run_kl
     from contextwise.studies.publication import publish
 
-    changed = {"structures": structures, "sizes": _sizes(sizes), "seed": seed}
-    given = _given(changed, config, quick=quick, others=model is not None)
+    changes = _changes(
+        config, quick or model is not None, structures=structures, sizes=_sizes(sizes), seed=seed
+    )
     if config is not None:
-        wanted = settings.from_toml(config)
+        configuration = settings.from_toml(config)
     else:
-        wanted = settings.configuration_of(None if model is None else load(model), **given)
-    wanted = wanted.quick() if quick else wanted
-    with kept_in(folder):
-        _tell(run_kl(wanted, folder, n_jobs=jobs, cluster=cluster, show_progress=True))
+        true = None if model is None else load(model)
+        configuration = settings.configuration_of(true, **changes)
+    configuration = configuration.quick() if quick else configuration
+    with resumable(folder):
+        _report(run_kl(configuration, folder, n_jobs=jobs, cluster=cluster, show_progress=True))
     click.echo(publish(folder), nl=False)
     click.echo(f"figures, tables and summary are in {Path(folder)}", err=True)
 
 
-@experiment.command()
+@experiment.command(short_help="Compare learners by the distance.")
 @out_option
 @quick_option
 @config_option
 @click.option(
     "--truths",
     metavar="NAME,...",
-    help="paper, paper#1, grown-N-FLAGS[-three|-nested], random-N, an example, or a model file.",
+    help="True models: paper, paper#1, grown-N-FLAGS[-three|-nested], random-N, an example, or a "
+    "file.",
 )
-@click.option("--learners", metavar="NAME,...", help="Those to judge; see contextwise learn.")
+@click.option("--learners", metavar="NAME,...", help="Learners; see contextwise learn.")
 @sizes_option
-@click.option("--repeats", type=int, metavar="N", help="Data sets per truth and size.")
+@click.option("--repeats", type=int, metavar="N", help="Number of data sets per truth and size.")
 @click.option(
     "--data",
     metavar="FOLDER",
-    help="Real data, NAME.train.data, NAME.valid.data and NAME.test.data (or .csv).",
+    help="Real data: NAME.train.data, NAME.valid.data and NAME.test.data (or .csv).",
 )
 @click.option(
-    "--unit-limit", type=float, metavar="S", help="Seconds of processor time per learner and unit."
+    "--unit-limit",
+    type=float,
+    metavar="SECONDS",
+    help="Limit of processor time per learner and data set.",
 )
 @study_seed_option
-@jobs_option()
+@jobs_option
 @cluster_option
 def learners(
     folder: str,
@@ -133,20 +141,18 @@ def learners(
     jobs: int,
     cluster: str | None,
 ) -> None:
-    """Judge learners by the metric, beside KL-divergence and CMLL.
+    """Compare learners by the distance, and by KL divergence and CMLL.
 
-    Every learner learns from rows of models whose structure is known, all of them from the same
-    rows, with settings chosen inside these rows. A learner that fails or takes too long is counted
-    and ranks last. Real data have no known structure: there learners are scored on test rows, and
-    compared with one another.
+    All learners learn from the same rows of models whose structure is known, with settings
+    selected on these rows. A learner that fails or takes too long ranks last. For real data, whose
+    structure is unknown, the study scores learners on test rows and compares them with each other.
 
     The folder gets results.sqlite, configuration.toml, units.csv, summary.md, tables.tex, page.html
-    and the figures, as PNG and SVG.
+    and figures as PNG and SVG.
 
     \b
     Examples:
       contextwise experiment learners --out runs/quick --quick --jobs 2
-      contextwise experiment learners --out runs/learners --jobs 2
       contextwise experiment learners --out runs/mine --truths mine.mn --learners trees,chow-liu
       contextwise experiment learners --out runs/data --data benchmarks --jobs 2
       contextwise experiment learners --out runs/again --config runs/quick/configuration.toml
@@ -155,43 +161,48 @@ def learners(
     from contextwise.studies.learners.publication import publish
     from contextwise.studies.learners.run import run_learners
 
-    changed = {
-        "truths": _names(truths),
-        "learners": _names(learners),
-        "sizes": _sizes(sizes),
-        "repeats": repeats,
-        "data": data,
-        "unit_limit": unit_limit,
-        "seed": seed,
-    }
-    given = _given(changed, config, quick=quick)
-    wanted = settings.configuration_of(**given) if config is None else settings.from_toml(config)
-    wanted = wanted.quick() if quick else wanted
-    with kept_in(folder):
-        _tell(run_learners(wanted, folder, n_jobs=jobs, cluster=cluster, show_progress=True))
+    changes = _changes(
+        config,
+        quick,
+        truths=_names(truths),
+        learners=_names(learners),
+        sizes=_sizes(sizes),
+        repeats=repeats,
+        data=data,
+        unit_limit=unit_limit,
+        seed=seed,
+    )
+    if config is not None:
+        configuration = settings.from_toml(config)
+    else:
+        configuration = settings.configuration_of(**changes)
+    configuration = configuration.quick() if quick else configuration
+    with resumable(folder):
+        outcome = run_learners(
+            configuration, folder, n_jobs=jobs, cluster=cluster, show_progress=True
+        )
+        _report(outcome)
     click.echo(publish(folder), nl=False)
     click.echo(f"figures, tables and page are in {Path(folder)}", err=True)
 
 
-def _given(
-    changed: dict[str, Any], config: str | None, *, quick: bool, others: bool = False
-) -> dict[str, Any]:
-    """The settings that were given; none of them goes with a file that has them all."""
-    settings = {key: value for key, value in changed.items() if value is not None}
-    if config is not None and (settings or others or quick):
-        raise click.UsageError("--config defines the whole run; leave the other settings out")
-    return settings
+def _changes(config: str | None, others: bool, **settings: Any) -> dict[str, Any]:
+    """Return the settings that the user typed; raise if a configuration file sets them all."""
+    typed = {key: value for key, value in settings.items() if value is not None}
+    if config is not None and (typed or others):
+        raise click.UsageError("--config sets the whole run; leave out the other settings")
+    return typed
 
 
-def _tell(outcome: Outcome) -> None:
-    """Say what was done; units that failed are trouble."""
+def _report(outcome: Outcome) -> None:
+    """Print what was done; raise if some units failed."""
     from contextwise.support.formatting import plural
 
     click.echo(str(outcome), err=True)
     if outcome.failed:
         raise ContextwiseError(
-            f"{plural(len(outcome.failed), 'unit')} failed; what is done is kept, run the command "
-            "again"
+            f"{plural(len(outcome.failed), 'unit')} failed; finished work is kept, run the same "
+            "command to resume"
         )
 
 
@@ -205,6 +216,4 @@ def _sizes(text: str | None) -> tuple[int, ...] | None:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise click.UsageError(
-            f"--sizes takes numbers with commas between them, not {text!r}"
-        ) from None
+        raise click.UsageError(f"--sizes needs numbers separated by commas, got {text!r}") from None

@@ -1,47 +1,46 @@
-"""``contextwise explain``: where a guess differs from the true model."""
+"""``contextwise explain``: show where a guess differs from the true model."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from contextwise.cli.inputs import load_all, model_argument
-from contextwise.cli.options import json_option, time_limit_option, top_option
-from contextwise.cli.printing import print_json
-from contextwise.cli.restrictions import (
-    Asked,
+from contextwise.cli.inputs import load_all
+from contextwise.cli.options import (
+    Scope,
+    SectionedCommand,
+    json_option,
+    model_argument,
     refuse_nothing,
-    restricting_options,
+    scope_options,
+    time_limit_option,
+    top_option,
 )
-
-if TYPE_CHECKING:
-    from contextwise.comparison.explain import Explanation
+from contextwise.cli.printing import print_json
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @model_argument("true")
 @model_argument("guess")
-@top_option("How many regions, pairs and features.", least=1)
-@restricting_options
-@time_limit_option("Say what is known by then.", 60)
-@json_option("Print JSON; sizes are exact.")
+@top_option(least=1)
+@time_limit_option(60)
+@json_option
+@scope_options
 @click.pass_context
 def explain(
     ctx: click.Context,
     true: str,
     guess: str,
     top: int,
-    asked: Asked,
     time_limit: float,
     as_json: bool,
+    scope: Scope,
 ) -> None:
-    """Say where GUESS differs from the TRUE model: in which contexts, and by which features.
+    """Show where GUESS differs from the TRUE model: the contexts, and the features responsible.
 
-    Contexts are given as regions that do not overlap, largest first. "only in guess" are false
-    positives, "only in true" false negatives.
+    Contexts are grouped into regions that do not overlap, largest first. False positives are
+    marked "only in guess", false negatives "only in true".
 
-    Exit code: 0, or 3 if a time limit left something out.
+    Exit codes: 0 done, 2 error, 3 if the time limit left something out.
 
     \b
     Examples:
@@ -51,29 +50,27 @@ def explain(
     """
     from contextwise.comparison.explain import explain as explain_models
 
-    first, second = load_all([true, guess], format=asked.format_name)
-    found = explain_models(
+    first, second = load_all([true, guess], format=scope.format_name)
+    explanation = explain_models(
         first,
         second,
         top=top,
         time_limit=time_limit,
         show_progress=True,
-        **asked.of(first.domain),
+        **scope.keywords(first.domain),
     )
-    refuse_nothing(found.comparison.question)
+    refuse_nothing(explanation.comparison.question)
     if as_json:
-        print_json(_record(found))
+        from contextwise.comparison.compare import comparison_record
+
+        print_json(
+            {
+                "comparison": comparison_record(explanation.comparison),
+                "summary": explanation.comparison.summary(),
+                **explanation.record(),
+            }
+        )
     else:
-        click.echo(str(found))
-    if found.partial:
+        click.echo(str(explanation))
+    if explanation.partial:
         ctx.exit(3)
-
-
-def _record(found: Explanation) -> dict[str, object]:
-    from contextwise.comparison.compare import comparison_record
-
-    return {
-        "comparison": comparison_record(found.comparison),
-        "summary": found.comparison.summary(),
-        **found.record(),
-    }

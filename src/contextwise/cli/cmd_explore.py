@@ -1,20 +1,18 @@
-"""``contextwise explore``: the explorer, a local page in the browser."""
+"""``contextwise explore``: open the explorer, a local page in the browser."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.inputs import (
-    ZeroWeights,
-    load_all,
-    load_rows,
-    model_argument,
-    reading_options,
-    short_names,
-)
+from contextwise.cli.inputs import load_all, load_data, short_names
+from contextwise.cli.options import format_option, model_argument, zero_weights_option
 from contextwise.errors import require
+
+if TYPE_CHECKING:
+    from contextwise.formats import ZeroWeights
 
 
 @click.command()
@@ -29,17 +27,20 @@ from contextwise.errors import require
     "--data",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Rows against which the claims of a model can be tested, as contextwise check does.",
+    help="Test the claims of a model against the rows of this file.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Who may connect: from where.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Network address to listen on."
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
-    help="Where the page is.  [default: a free port]",
+    help="Port to listen on.  [default: a free port]",
 )
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
-@reading_options
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
+@zero_weights_option
+@format_option
 def explore(
     models: tuple[str, ...],
     run: Path | None,
@@ -50,11 +51,11 @@ def explore(
     format_name: str | None,
     zero_weights: ZeroWeights,
 ) -> None:
-    """Look at where models differ, on a local page: compare, click, ask.
+    """Explore where models differ, on a local page in the browser.
 
-    The page offers the models that are named here, the bundled examples, and files that are
-    uploaded there. It is for this machine only unless --host says otherwise, asks nothing of a
-    network, and keeps no file. Ctrl-C ends it.
+    The page offers the models named here, the bundled examples, and files uploaded in the page.
+    It is open to this machine only, unless --host says otherwise, and uses no network. Ctrl-C stops
+    it.
 
     \b
     Examples:
@@ -62,7 +63,6 @@ def explore(
       contextwise explore true.mn learned.mn other.mn
       contextwise explore true.mn learned.mn --data test.csv
       contextwise explore --run runs/learners
-      contextwise explore --no-browser --port 8000 true.mn learned.mn
     """
     require("shiny", "explorer")
     from contextwise.explorer.app import explorer
@@ -75,11 +75,11 @@ def explore(
             read_results(str(run), name=str(run))
     loaded = load_all(models, format=format_name, zero_weights=zero_weights)
     if data is not None and loaded:
-        load_rows(str(data), loaded[0].domain)  # rows of other variables are an error that says so
+        load_data(str(data), loaded[0].domain)  # raises if the variables differ
     serve(
         explorer(list(zip(short_names(models), loaded, strict=True)), run=run, data=data),
         host=host,
         port=port,
         open_browser=not no_browser,
-        tell=lambda address: click.echo(f"The explorer is at {address} (Ctrl-C ends it)"),
+        tell=lambda address: click.echo(f"The explorer is at {address} (stop it with Ctrl-C)"),
     )

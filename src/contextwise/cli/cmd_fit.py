@@ -1,4 +1,4 @@
-"""``contextwise fit``: weights from data."""
+"""``contextwise fit``: fit the weights of a structure to data."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.inputs import (
-    format_option,
-    load,
-    load_rows,
-    model_argument,
-    only_one_from_stdin,
-)
+from contextwise.cli.inputs import load, load_data, only_one_from_stdin
+from contextwise.cli.options import format_option, model_argument
 
 if TYPE_CHECKING:
     from contextwise.distributions.fitting import Fit
@@ -28,7 +23,7 @@ if TYPE_CHECKING:
     type=click.Choice(["pseudo-likelihood", "likelihood"]),
     default="pseudo-likelihood",
     show_default=True,
-    help="What is maximised; likelihood needs exact inference.",
+    help="What to maximize; likelihood needs exact inference.",
 )
 @click.option("--l2", type=click.FloatRange(min=0), help="L2 penalty.  [default: 0.1]")
 @click.option(
@@ -39,10 +34,15 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=0, min_open=True),
     default=1e-6,
     show_default=True,
-    help="The largest gap to the optimum, as a part of the objective.",
+    help="Largest relative gap between the objective and its optimum.",
 )
 @click.option(
-    "--max-iterations", type=click.IntRange(min=1), default=2000, show_default=True, help="At most."
+    "--max-iterations",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=2000,
+    show_default=True,
+    help="Largest number of iterations.",
 )
 @format_option
 def fit(
@@ -58,11 +58,10 @@ def fit(
 ) -> None:
     """Fit the weights of STRUCTURE to the rows of DATA.
 
-    DATA is a CSV file, with the names of the variables as header, or without a header and with the
-    columns in the order of the model; - is standard input. A model whose features have weights
-    already gets new ones. The penalties l1 · Σ|w| and l2/2 · Σw² are taken from the total
-    log-(pseudo-)likelihood. With --l1, features whose weight ends at 0 are left out. The answer
-    says how far from the optimum it can be.
+    DATA is a CSV file with a header, or without one if its columns are in the order of the
+    model; - is standard input. Existing weights are replaced. The fit maximizes the total
+    log-(pseudo-)likelihood minus the penalties l1 · Σ|w| and l2/2 · Σw². With --l1, features
+    whose weight becomes 0 are dropped. The output bounds the distance to the optimum.
 
     \b
     Examples:
@@ -76,8 +75,8 @@ def fit(
     only_one_from_stdin([structure, data])
     formats.check_target(out)
     model = load(structure, format=format_name)
-    rows = load_rows(data, model.domain)
-    found = fit_weights(
+    rows = load_data(data, model.domain)
+    fitted = fit_weights(
         model,
         rows,
         method=method,  # type: ignore[arg-type]
@@ -87,25 +86,24 @@ def fit(
         max_iterations=max_iterations,
         show_progress=True,
     )
-    formats.write(found.model, out)
-    click.echo(summary(found), err=True)
+    formats.write(fitted.model, out)
+    click.echo(_summary(fitted), err=True)
 
 
-def summary(found: Fit) -> str:
-    """How a fit went, for people."""
+def _summary(fit: Fit) -> str:
     from contextwise.support.formatting import plural
 
-    state = "converged" if found.converged else "NOT converged"
-    gap = f", at most {found.gap:.1e} of it above the optimum" if found.gap < math.inf else ""
+    state = "converged" if fit.converged else "NOT converged"
+    gap = f", at most {fit.gap:.1e} (relative) above the optimum" if fit.gap < math.inf else ""
     lines = [
-        f"{plural(found.rows, 'row')}, {plural(len(found.weights), 'weight')} by {found.method}",
-        f"{state} after {plural(found.iterations, 'iteration')}: {found.value:.6g} per row",
-        f"objective {found.objective:,.2f}{gap}",
+        f"{plural(fit.rows, 'row')}, {plural(len(fit.weights), 'weight')} by {fit.method}",
+        f"{state} after {plural(fit.iterations, 'iteration')}: {fit.value:.6g} per row",
+        f"objective {fit.objective:,.2f}{gap}",
     ]
-    if len(found.model) < len(found.weights):
-        zeros = plural(len(found.weights) - len(found.model), "weight")
-        lines.append(f"exactly 0, and left out: {zeros}; {len(found.model):,} stay")
-    if len(found.unseen):
-        unseen = plural(len(found.unseen), "feature")
-        lines.append(f"in no row: {unseen}, whose weights only the penalty bounds")
+    if len(fit.model) < len(fit.weights):
+        zeros = plural(len(fit.weights) - len(fit.model), "weight")
+        lines.append(f"dropped {zeros} that became exactly 0; {len(fit.model):,} remain")
+    if len(fit.unseen):
+        unseen = plural(len(fit.unseen), "feature")
+        lines.append(f"{unseen} in no row; only the penalty bounds their weights")
     return "\n".join(lines)

@@ -1,24 +1,23 @@
-"""``contextwise info``: what is in a model, what its file held, and what data show."""
+"""``contextwise info``: summarize model files and data files, or list the bundled examples."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.inputs import (
-    format_option,
-    load,
-    model_argument,
-    only_one_from_stdin,
-    short_names,
-)
-from contextwise.cli.options import json_option
+from contextwise.cli.inputs import load, only_one_from_stdin, short_names
+from contextwise.cli.options import format_option, json_option, model_argument
 from contextwise.cli.printing import print_records
+
+if TYPE_CHECKING:
+    from contextwise.models.structure import Model
 
 DATA = (".csv", ".data")
 MOST_STATES = 6
+MOST_FEATURES = 100
+"""Models with more features are summarized without listing them."""
 OF_THE_FILE = ("lines", "raw_features", "duplicates", "contradictory")
 LABELS = {
     "largest_length": "longest",
@@ -32,42 +31,61 @@ COLUMNS = (
 
 
 @click.command()
-@model_argument("models", metavar="MODEL...", nargs=-1, required=True)
+@model_argument("models", metavar="[MODEL]...", nargs=-1)
 @format_option
-@json_option("Print JSON; a list for several models.")
+@json_option
 def info(models: tuple[str, ...], format_name: str | None, as_json: bool) -> None:
-    """Describe each MODEL: its variables and features, and what its file held.
+    """Summarize each MODEL or data file; without arguments, list the bundled examples.
 
-    Features are distinct; the file may list one several times (its duplicates), and may list
-    some that can never hold (contradictory). Pairs are those that some feature covers.
+    For a model: its variables, its distinct features, the pairs that some feature covers, and
+    how many features of the file were duplicates or can never hold (contradictory). A small model
+    is listed in full.
 
-    A data file (.csv or .data, also .gz) is described by its domain: the variables and states that
-    it shows. In JSON these are the "variables" of a .json model.
+    For a data file (.csv or .data, also .gz): its rows, variables and states. In JSON these are
+    the "variables" of a .json model.
 
     \b
     Examples:
-      contextwise info learned.mn
+      contextwise info
+      contextwise info lung
       contextwise info *.mn
       contextwise info learned.mn --json
       contextwise info rows.csv
     """
+    if not models:
+        _list_examples(as_json)
+        return
     only_one_from_stdin(list(models))
     data = [name for name in models if name.lower().removesuffix(".gz").endswith(DATA)]
     if data and len(data) < len(models):
-        raise click.UsageError("describe models and data files in two calls")
+        raise click.UsageError("cannot mix models and data files; run the command twice")
     if data:
-        _describe_data(data, as_json)
+        _show_data(data, as_json)
         return
-    records = [_record(name, format_name) for name in models]
+    loaded = [load(name, format=format_name) for name in models]
+    records = [_record(name, model) for name, model in zip(models, loaded, strict=True)]
     if as_json:
         print_records(records)
     elif len(records) == 1:
-        click.echo(_one(records[0]))
+        click.echo(_one_model(records[0], loaded[0]))
     else:
-        click.echo(_several(records))
+        click.echo(_several_models(records))
 
 
-def _describe_data(names: Sequence[str], as_json: bool) -> None:
+def _list_examples(as_json: bool) -> None:
+    from contextwise.truths.bundled import describe, names
+
+    if as_json:
+        print_records([{"model": name, "description": describe(name)} for name in names()])
+        return
+    for name in names():
+        indent = "  "
+        text = click.wrap_text(describe(name), 78, initial_indent=indent, subsequent_indent=indent)
+        click.echo(f"{name}\n{text}")
+
+
+def _show_data(names: Sequence[str], as_json: bool) -> None:
+    from contextwise.models.domain import listed
     from contextwise.support.formatting import columns, plural, printable
 
     records = [_data_record(name) for name in names]
@@ -78,7 +96,10 @@ def _describe_data(names: Sequence[str], as_json: bool) -> None:
         variables: list[dict[str, Any]] = record["variables"]
         counts = plural(record["rows"], "row"), plural(len(variables), "variable")
         click.echo(f"{printable(label)}: {', '.join(counts)}")
-        rows = [(own["name"], str(len(own["states"])), _shown(own["states"])) for own in variables]
+        rows = [
+            (entry["name"], str(len(entry["states"])), listed(entry["states"], MOST_STATES))
+            for entry in variables
+        ]
         click.echo(columns(rows, "<><"))
 
 
@@ -88,22 +109,15 @@ def _data_record(name: str) -> dict[str, Any]:
     data = as_data(name)
     domain = data.domain
     variables = [
-        {"name": own, "states": states}
-        for own, states in zip(domain.names, domain.states, strict=True)
+        {"name": variable, "states": states}
+        for variable, states in zip(domain.names, domain.states, strict=True)
     ]
     return {"data": name, "rows": len(data), "variables": variables}
 
 
-def _shown(states: Sequence[str]) -> str:
-    from contextwise.models.domain import listed
-
-    return listed(states, MOST_STATES)
-
-
-def _record(name: str, format_name: str | None) -> dict[str, object]:
+def _record(name: str, model: Model) -> dict[str, object]:
     from contextwise.models.structure import LogLinear, structure_of
 
-    model = load(name, format=format_name)
     cardinalities = model.domain.cardinalities
     zeros = int((model.weights == 0).sum()) if isinstance(model, LogLinear) else None
     return {
@@ -117,15 +131,41 @@ def _record(name: str, format_name: str | None) -> dict[str, object]:
     }
 
 
-def _one(record: Mapping[str, object]) -> str:
-    from contextwise.support.formatting import columns
+def _one_model(record: Mapping[str, object], model: Model) -> str:
+    from contextwise.support.formatting import columns, printable
 
     shown = {**record, "model": short_names([str(record["model"])])[0]}
     rows = [(_label(key), _cell(value)) for key, value in shown.items() if value is not None]
-    return columns(rows, "<<")
+    description = printable(str(model.info.get("description") or ""))
+    blocks = [click.wrap_text(description, 78) if description else "", columns(rows, "<<")]
+    if len(model) <= MOST_FEATURES:
+        blocks += _contents(model)
+    return "\n\n".join(filter(None, blocks))
 
 
-def _several(records: Sequence[Mapping[str, object]]) -> str:
+def _contents(model: Model) -> list[str]:
+    """List the variables with their states, and the features with their weights."""
+    from contextwise.models.domain import listed
+    from contextwise.models.structure import LogLinear, structure_of
+    from contextwise.support.formatting import columns, printable
+
+    structure = structure_of(model)
+    domain = structure.domain
+    variables = [
+        (name, listed(states, MOST_STATES))
+        for name, states in zip(domain.names, domain.states, strict=True)
+    ]
+    features = [printable(structure.feature_text(f)) for f in range(len(structure))]
+    if isinstance(model, LogLinear):
+        weighted = zip(map(str, model.weights.tolist()), features, strict=True)
+        features = columns(weighted, "><").splitlines()
+    return [
+        "\n".join([f"{len(domain)} variables:", columns(variables, "<<")]),
+        "\n".join([f"{len(structure)} features:", *features]),
+    ]
+
+
+def _several_models(records: Sequence[Mapping[str, object]]) -> str:
     from contextwise.support.formatting import columns
 
     short = short_names(str(record["model"]) for record in records)

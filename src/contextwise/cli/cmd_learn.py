@@ -1,7 +1,7 @@
-"""``contextwise learn``: structures from data, by any learner of the registry.
+"""``contextwise learn``: learn structures from data, with any learner of the registry.
 
-Every learner is a subcommand, and its options are made from its parameters and what its docstring
-says of them: a learner that is added to the registry is here without a line of code.
+The options of a learner are made from its parameters and their docstring, so a learner that is
+added to the registry needs no code here.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ import re
 import types
 import typing
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from click.shell_completion import CompletionItem
 
 from contextwise.cli.inputs import load, load_data
 from contextwise.cli.options import DOMAIN_FROM, refuse_alone, typed_flags
@@ -25,128 +27,91 @@ if TYPE_CHECKING:
     from contextwise.learning.selection import Selection
 
 RULES = ("pseudo-likelihood", "bic", "stability")
-"""The names of `contextwise.learning.selection.RULES`, known without importing it."""
+"""The names in `contextwise.learning.selection.RULES`, without importing it."""
 
 FLAGS = {"n_jobs": "--jobs", "rng": "--seed"}
-"""Parameters whose option has a name of its own."""
+"""Parameters whose option has another name."""
 
 
-class Learners(click.Group):
-    """A group with one command per learner, made when it is used."""
+class LearnCommand(click.Command):
+    """A command that adds the options of the learner named by its first argument."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(LEARNERS)
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and not args[0].startswith("-"):
+            if not ctx.resilient_parsing:
+                learner_named(args[0])  # raises if there is none, and suggests the nearest
+            ctx.obj = args[0] if args[0] in LEARNERS else None
+        return super().parse_args(ctx, args)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return _command(cmd_name) if cmd_name in LEARNERS else None
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        own = _learner_options(ctx.obj) if ctx.obj else []
+        *common, help_option = super().get_params(ctx)
+        return [*common, *own, help_option]
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Learners"):
-            formatter.write_dl([(name, entry.summary) for name, entry in LEARNERS.items()])
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, f"{ctx.obj or 'LEARNER'} DATA --out FILE [OPTIONS]")
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        learner_named(args[0])  # an unknown name is an error that says the nearest
-        return super().resolve_command(ctx, args)
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if ctx.obj is None:
+            super().format_help_text(ctx, formatter)
+            return
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(learner_help(ctx.obj))
 
-
-@click.group(cls=Learners, subcommand_metavar="LEARNER DATA --out FILE [OPTIONS]")
-def learn() -> None:
-    """Learn a structure from DATA, by LEARNER.
-
-    DATA is a CSV file with the names of the variables as header, or Libra's .data, without a header
-    and with whole numbers as cells, also .gz; - is standard input. The result is a model file; as
-    .json it says by which learner, with which parameters and from which rows.
-
-    \b
-    Examples:
-      contextwise learn chow-liu train.csv --out tree.json
-      contextwise learn trees train.csv --out learned.mn --penalty 10 --refit l1 --l1 5
-      contextwise learn trees train.csv --out learned.json --domain-from true.json
-      contextwise learn trees train.csv --out best.json --valid valid.csv --grid penalty=1,5,25
-      contextwise learn trees --help
-    """
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if ctx.obj is None:
+            with formatter.section("Learners"):
+                formatter.write_dl([(name, entry.summary) for name, entry in LEARNERS.items()])
+        super().format_options(ctx, formatter)
 
 
-def _command(name: str) -> click.Command:
-    """The command of a learner: what all have, and its own parameters."""
+def learner_help(name: str) -> str:
+    """Return the help of a learner: its docstring above the parameters."""
+    doc = inspect.cleandoc(learner_named(name).__doc__ or "").split("\nParameters\n")[0]
+    return f"{doc}\n\n\b\nExamples:\n  contextwise learn {name} train.csv --out learned.json"
+
+
+@cache
+def _learner_options(name: str) -> list[click.Parameter]:
+    """Make an option for each parameter of a learner whose type a command line can write."""
     learner = learner_named(name)
-    doc = inspect.cleandoc(learner.__doc__ or "")
-    example = f"contextwise learn {name} train.csv --out learned.json"
-    help_text = doc.split("\nParameters\n")[0]
-    return click.Command(
-        name,
-        callback=lambda **options: _learn(learner, **options),
-        params=[*_common_options(), *_own_options(learner, doc)],
-        help=f"{help_text}\n\n\b\nExamples:\n  {example}",
-    )
-
-
-def _common_options() -> list[click.Parameter]:
-    return [
-        click.Argument(["data"], type=click.Path()),
-        click.Option(["--out"], required=True, type=click.Path(), help="Write the model here."),
-        click.Option(["--domain-from"], **DOMAIN_FROM),
-        click.Option(["--valid"], type=click.Path(), help="Other rows, to score the result."),
-        click.Option(
-            ["--grid"],
-            multiple=True,
-            metavar="NAME=VALUE,...",
-            help="Try these values of a parameter and take the best; may be given again.",
-        ),
-        click.Option(
-            ["--select-by"],
-            type=click.Choice(RULES),
-            help="What is best.  [default: pseudo-likelihood with --valid, bic without]",
-        ),
-    ]
-
-
-def _own_options(learner: type[Learner], doc: str) -> list[click.Parameter]:
-    """An option for each parameter whose type a command line can write."""
-    texts = _parameter_texts(doc)
+    texts = _parameter_texts(inspect.cleandoc(learner.__doc__ or ""))
     options: list[click.Parameter] = []
-    for name, kind in _parameter_types(learner).items():
-        default = learner.defaults()[name]
-        flag = FLAGS.get(name, "--" + name.replace("_", "-"))
+    for parameter, kind in _parameter_types(learner).items():
+        default = learner.defaults()[parameter]
+        flag = FLAGS.get(parameter, "--" + parameter.replace("_", "-"))
         if isinstance(kind, click.types.BoolParamType):
             flag += "/--no-" + flag.removeprefix("--")
+        whole = isinstance(default, float) and default.is_integer()
         options.append(
             click.Option(
-                [flag, name],
+                [flag, parameter],
                 type=kind,
-                default=_short(default),
+                default=int(default) if whole else default,  # the help shows 10, not 10.0
                 show_default=default is not None,
-                help=texts.get(name, "").split("\n\n")[0],
+                help=texts.get(parameter, "").split("\n\n")[0],
             )
         )
     return options
 
 
 def _parameter_types(learner: type[Learner]) -> dict[str, click.ParamType[Any]]:
-    """How each parameter is written that a command line can write."""
+    """Return the type of each parameter that a command line can write."""
     from contextwise.learning.base import MANNERS
 
     hints = typing.get_type_hints(learner.__init__)
-    found = {}
+    kinds = {}
     for name, default in learner.defaults().items():
         if name not in MANNERS - {"n_jobs"} and default is not inspect.Parameter.empty:
-            found[name] = click.IntRange(min=0) if name == "rng" else _click_type(hints[name])
-    return {name: kind for name, kind in found.items() if kind is not None}
-
-
-def _short(default: Any) -> Any:
-    """A default as the help shows it: 10, not 10.0."""
-    whole = isinstance(default, float) and default.is_integer()
-    return int(default) if whole else default
+            kinds[name] = click.IntRange(min=0) if name == "rng" else _click_type(hints[name])
+    return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
 def _click_type(hint: Any) -> click.ParamType[Any] | None:
-    """How an option of this type is written; None if it cannot be."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        found = [_click_type(part) for part in typing.get_args(hint)]
-        return next((kind for kind in found if kind is not None), None)
+        kinds = [_click_type(part) for part in typing.get_args(hint)]
+        return next((kind for kind in kinds if kind is not None), None)
     if typing.get_origin(hint) is Literal:
         return click.Choice([str(value) for value in typing.get_args(hint)])
     plain: dict[Any, click.ParamType[Any]] = {
@@ -159,7 +124,7 @@ def _click_type(hint: Any) -> click.ParamType[Any] | None:
 
 
 def _parameter_texts(doc: str) -> dict[str, str]:
-    """What a NumPy docstring says of each parameter."""
+    """Return the text of each parameter in a NumPy docstring."""
     section = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\w+\n-+\n|\Z)", doc, re.S)
     texts: dict[str, str] = {}
     if section:
@@ -169,8 +134,35 @@ def _parameter_texts(doc: str) -> dict[str, str]:
     return texts
 
 
-def _learn(
-    learner: type[Learner],
+def _complete_learner(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    return [
+        CompletionItem(name, help=entry.summary)
+        for name, entry in LEARNERS.items()
+        if name.startswith(incomplete)
+    ]
+
+
+@click.command(cls=LearnCommand, no_args_is_help=True)
+@click.argument("learner", shell_complete=_complete_learner)
+@click.argument("data", type=click.Path())
+@click.option("--out", required=True, type=click.Path(), help="Write the model to this file.")
+@click.option("--domain-from", **DOMAIN_FROM)
+@click.option("--valid", type=click.Path(), help="Score the result on the rows of this file.")
+@click.option(
+    "--grid",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="Try these values of a parameter and keep the best; repeatable.",
+)
+@click.option(
+    "--select-by",
+    type=click.Choice(RULES),
+    help="With --grid: how to choose.  [default: pseudo-likelihood with --valid, bic without]",
+)
+def learn(
+    learner: str,
     data: str,
     out: str,
     domain_from: str | None,
@@ -179,29 +171,45 @@ def _learn(
     select_by: str | None,
     **parameters: Any,
 ) -> None:
+    """Learn a structure from DATA with a LEARNER, and write it to a model file.
+
+    DATA is a CSV file with a header, or a .data file of codes without one (Libra's format); both
+    may end in .gz, and - is standard input. A .json model also records the learner, its parameters
+    and the data.
+
+    Each learner has options of its own: contextwise learn LEARNER --help.
+
+    \b
+    Examples:
+      contextwise learn chow-liu train.csv --out tree.json
+      contextwise learn trees train.csv --out learned.mn --penalty 10
+      contextwise learn trees train.csv --out best.json --valid valid.csv --grid penalty=1,5,25
+      contextwise learn trees --help
+    """
     from contextwise import formats
 
+    kind = learner_named(learner)
     if "refit" in parameters and not any(text.startswith("refit") for text in grid):
         refuse_alone(click.get_current_context(), ("l1", "l2"), "refit")
     formats.check_target(out)
     domain = None if domain_from is None else load(domain_from).domain
     rows = load_data(data, domain)
-    others = None if valid is None else load_data(valid, rows.domain)
-    if "show_progress" in learner.defaults():
+    held_out = None if valid is None else load_data(valid, rows.domain)
+    if "show_progress" in kind.defaults():
         parameters["show_progress"] = not grid
-    made = learner(**parameters)
+    fitted = kind(**parameters)
     if grid or select_by:
-        made = _selected(made, grid, select_by, rows, others)
+        fitted = _select(fitted, grid, select_by, rows, held_out)
     else:
-        made.fit(rows)
-    formats.write(made.model_, out)
-    _tell(made, rows, others)
+        fitted.fit(rows)
+    formats.write(fitted.model_, out)
+    _report(fitted, rows, held_out)
     if domain is None:
         _warn_of_constants(rows)
 
 
 def _warn_of_constants(rows: Data) -> None:
-    """Say which variables show one state only: compared with a truth that has more, they fail."""
+    """Name variables with one state: they cannot be compared with a truth that has more."""
     from contextwise.models.domain import listed
     from contextwise.support.formatting import plural
 
@@ -210,12 +218,12 @@ def _warn_of_constants(rows: Data) -> None:
     if constant:
         click.echo(
             f"{plural(len(constant), 'variable')} with one state in these rows: "
-            f"{listed(constant)}; a known truth gives more with --domain-from MODEL",
+            f"{listed(constant)}; take the states of a known truth with --domain-from MODEL",
             err=True,
         )
 
 
-def _selected(
+def _select(
     learner: Learner, grid: tuple[str, ...], select_by: str | None, rows: Data, valid: Data | None
 ) -> Learner:
     from contextwise.learning.selection import select
@@ -224,96 +232,73 @@ def _selected(
         raise click.UsageError("--select-by needs a --grid, such as --grid penalty=1,5,25")
     by: Any = select_by or ("bic" if valid is None else "pseudo-likelihood")
     if by == "pseudo-likelihood" and valid is None:
-        raise click.UsageError("to select by pseudo-likelihood give other rows with --valid")
-    values = once([_grid_values(learner, text) for text in grid], "--grid")
+        raise click.UsageError("selection by pseudo-likelihood needs held-out rows; add --valid")
+    values = {}
+    for text in grid:
+        name, kind, listed = _named_parameter(type(learner), text, "--grid", "penalty=1,5,25")
+        if name in values:
+            raise click.UsageError(f"--grid sets {name} twice")
+        values[name] = [_value(kind, value, f"--grid {name}") for value in listed.split(",")]
     for flag in typed_flags(click.get_current_context(), list(values)):
-        raise click.UsageError(f"{flag} has one value, and --grid others; give one of the two")
-    found = select(learner, values, rows, valid=valid, by=by, show_progress=True)
-    click.echo(_choices(found), err=True)
-    chosen: Learner = found.learner
+        raise click.UsageError(f"{flag} and --grid set the same parameter; leave one of them out")
+    selection = select(learner, values, rows, valid=valid, by=by, show_progress=True)
+    click.echo(_candidates(selection), err=True)
+    chosen: Learner = selection.learner
     return chosen
 
 
-def _grid_values(learner: Learner, text: str) -> tuple[str, list[Any]]:
-    """A parameter and its values, as in ``penalty=1,5,25``."""
-    name, kind, listed = named_parameter(type(learner), text, "--grid", "penalty=1,5,25")
-    return name, [_value(kind, value, f"--grid {name}") for value in listed.split(",")]
-
-
-def once(given: Sequence[tuple[str, Any]], option: str) -> dict[str, Any]:
-    """Parameters and what was given for them; one that is given twice is an error.
-
-    >>> once([("penalty", 1.0), ("min_count", 5)], "--set")
-    {'penalty': 1.0, 'min_count': 5}
-    """
-    for place, (name, _) in enumerate(given):
-        if name in dict(given[:place]):
-            raise click.UsageError(f"{option} gives {name} twice")
-    return dict(given)
-
-
-def parse_parameter(learner: type[Learner], text: str, option: str) -> tuple[str, Any]:
-    """A parameter of a learner and its value, as in ``penalty=10``.
-
-    Parameters
-    ----------
-    learner : the class
-    text : as it was given
-    option : which option gave it, for messages
-    """
-    name, kind, value = named_parameter(learner, text, option, "penalty=10")
-    return name, _value(kind, value, f"{option} {name}")
+def make_learner(name: str, settings: Sequence[str]) -> Learner:
+    """Make a learner with the parameters that ``--set`` gives, such as ``penalty=10``."""
+    learner = learner_named(name)
+    parameters: dict[str, Any] = {}
+    for text in settings:
+        key, kind, value = _named_parameter(learner, text, "--set", "penalty=10")
+        if key in parameters:
+            raise click.UsageError(f"--set sets {key} twice")
+        parameters[key] = _value(kind, value, f"--set {key}")
+    return learner(**parameters)
 
 
 def _value(kind: click.ParamType[Any], text: str, where: str) -> Any:
-    """The value of a parameter; one of another type is an error that names the parameter."""
     try:
         return kind.convert(text.strip(), None, None)
     except click.BadParameter as error:
         raise click.BadParameter(error.message, param_hint=repr(where)) from None
 
 
-def named_parameter(
+def _named_parameter(
     learner: type[Learner], text: str, option: str, example: str
 ) -> tuple[str, click.ParamType[Any], str]:
-    """The name and the type of a parameter, and what stands behind the ``=``.
-
-    Parameters
-    ----------
-    learner : the class
-    text : as it was given
-    option, example : for messages
-    """
+    """Split ``NAME=VALUE``; return the name, the type of the parameter, and the value."""
     name, _, value = text.partition("=")
     name = name.strip().replace("-", "_")
-    types = _parameter_types(learner)
-    kind = types.get(name)
+    kinds = _parameter_types(learner)
+    kind = kinds.get(name)
     if kind is None or not value:
-        known = ", ".join(types) or "none"
         raise click.UsageError(
-            f"{option} takes a parameter and its value, as in {example}; not {text!r} "
-            f"(the parameters are {known})"
+            f"{option} needs a parameter and its value, as in {example}; got {text!r} "
+            f"(the parameters are {', '.join(kinds) or 'none'})"
         )
     return name, kind, value
 
 
-def _choices(found: Selection) -> str:
-    """The candidates as a table, the best marked."""
+def _candidates(selection: Selection) -> str:
+    """Show the candidates as a table, the best marked."""
     from contextwise.support.formatting import columns
 
-    names = list(found.candidates[0].parameters)
-    rows = [[*names, "features", found.by, ""]]
-    for candidate in found.candidates:
+    names = list(selection.candidates[0].parameters)
+    rows = [[*names, "features", selection.by, ""]]
+    for candidate in selection.candidates:
         value = "–" if candidate.value is None else f"{candidate.value:.6g}"
         size = "–" if candidate.value is None else f"{candidate.features:g}"
-        mark = "best" if candidate is found.best else ""
+        mark = "best" if candidate is selection.best else ""
         rows.append([*map(str, candidate.parameters.values()), size, value, mark])
     table = columns(rows, ">" * (len(names) + 2) + "<")
-    return "\n".join(filter(None, [table, found.note]))
+    return "\n".join(filter(None, [table, selection.note]))
 
 
-def _tell(learner: Learner, rows: Data, valid: Data | None) -> None:
-    """What came out, in a few lines on standard error."""
+def _report(learner: Learner, rows: Data, valid: Data | None) -> None:
+    """Summarize the result on standard error."""
     from contextwise.support.formatting import plural
 
     structure = learner.structure_
@@ -324,12 +309,12 @@ def _tell(learner: Learner, rows: Data, valid: Data | None) -> None:
     added = getattr(learner, "added_", None)
     if added:
         click.echo(
-            f"the features add {added:,} to the dependencies that were found, "
+            f"the features add {added:,} dependencies to those that the tests found, "
             "counted over pairs and distinct rows",
             err=True,
         )
     if valid is not None:
-        own = getattr(learner, "conditional_score", None)
-        more = f", {own(valid):.6g} by its own conditionals" if own else ""
+        conditional = getattr(learner, "conditional_score", None)
+        more = f", {conditional(valid):.6g} by its own conditionals" if conditional else ""
         score = learner.score(valid)
-        click.echo(f"pseudo-log-likelihood of other rows: {score:.6g} per row{more}", err=True)
+        click.echo(f"pseudo-log-likelihood of held-out rows: {score:.6g} per row{more}", err=True)

@@ -1,67 +1,86 @@
-"""``contextwise matrix``: the distance of each two models."""
+"""``contextwise matrix``: pairwise distances of many models, and the models nearest to one."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.inputs import load_all, model_argument, short_names
+from contextwise.cli.inputs import load_all, short_names
 from contextwise.cli.options import (
+    NOTHING_LEFT,
+    Scope,
+    SectionedCommand,
     cluster_option,
+    complete_model,
+    csv_option,
     engine_option,
     jobs_option,
-    record_options,
+    json_option,
+    model_argument,
     refuse_alone,
+    refuse_two_outputs,
+    scope_options,
     seed_option,
     time_limit_option,
+    top_option,
+    typed_flags,
 )
-from contextwise.cli.printing import check_out, kept_in
-from contextwise.cli.restrictions import (
-    NOTHING_LEFT,
-    Asked,
-    restricting_options,
-)
+from contextwise.cli.printing import check_out, resumable
 from contextwise.errors import ContextwiseError
+from contextwise.support.records import as_csv as csv_of
+from contextwise.support.records import as_json as json_of
 
 if TYPE_CHECKING:
     from contextwise.comparison.matrix import DistanceMatrix
     from contextwise.comparison.sketch import EstimatedMatrix
 
+ONLY_EXACT = ("engine", "jobs", "cluster", "store", "time_limit")
+ONLY_MATRIX = (*ONLY_EXACT, "normalized", "approximate", "assertions", "seed")
 
-@click.command()
+
+@click.command(cls=SectionedCommand)
 @model_argument("models", metavar="MODEL...", nargs=-1, required=True)
 @click.option(
-    "--out", type=click.Path(), help="Write to this file: CSV, or JSON if it is a .json file."
+    "--nearest",
+    "query",
+    metavar="MODEL",
+    shell_complete=complete_model,
+    help="List only the models nearest to this one.",
 )
-@click.option("--normalized", is_flag=True, help="Distances as shares of all assertions.")
-@record_options("one row and one column per model")
-@jobs_option("How many processes; 1 counts here, on all cores, and -1 is one per core.")
+@top_option(3, least=1)
+@click.option("--out", type=click.Path(), help="Write to this .csv or .json file.")
+@click.option("--normalized", is_flag=True, help="Show distances as shares of all assertions.")
+@json_option
+@csv_option
+@jobs_option
 @cluster_option
 @engine_option
 @click.option(
     "--store",
     type=click.Path(),
     metavar="FOLDER",
-    help="Count in blocks that are kept here: the same command goes on after a stop.",
+    help="Keep finished blocks here; an interrupted run resumes.",
 )
-@click.option("--approximate", is_flag=True, help="Estimate, by sampling: for thousands of models.")
+@click.option("--approximate", is_flag=True, help="Estimate by sampling, for thousands of models.")
 @click.option(
     "--assertions",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With --approximate: how many random assertions.  [default: 262144]",
+    help="With --approximate: number of random assertions.  [default: 262144]",
 )
 @seed_option
-@restricting_options
-@time_limit_option("Stop after so long; distances that are not known then have bounds.")
+@time_limit_option()
+@scope_options
 @click.pass_context
 def matrix(
     ctx: click.Context,
     models: tuple[str, ...],
+    query: str | None,
+    top: int,
     out: str | None,
     normalized: bool,
     as_csv: bool,
@@ -73,83 +92,81 @@ def matrix(
     approximate: bool,
     assertions: int | None,
     seed: int,
-    asked: Asked,
     time_limit: float | None,
+    scope: Scope,
 ) -> None:
-    """Say how far each two of the MODELs are from each other, exactly.
+    """Compute the matrix of pairwise distances of the MODELs.
 
-    Each model's own counts are made once, and equal ones of whatever models are shared. The
-    matrix is symmetric, so it does not matter which model is the true one.
+    With --nearest, list only the models nearest to one model, with their exact distances. Models
+    that proven bounds rule out are not counted to the end.
 
-    With --approximate the numbers are estimated shares of all assertions, and the answer says how
-    far off they may be: all models are asked the same random assertions.
+    With --approximate, estimate normalized distances from random assertions, with a bound on the
+    error.
+
+    Exit codes: 0 done, 2 error, 3 if a time limit left distances unfinished.
 
     \b
     Examples:
       contextwise matrix first.mn second.mn third.mn
-      contextwise matrix *.mn --out distances.csv
-      contextwise matrix *.mn --normalized --jobs 4
+      contextwise matrix *.mn --normalized --out distances.csv
       contextwise matrix *.mn --store runs/matrix --jobs -1 --out distances.csv
-      contextwise matrix six six-graph six-guess --json | jq .distances
       contextwise matrix *.mn --approximate --csv > estimates.csv
+      contextwise matrix learned/*.mn --nearest true.mn --top 10
     """
+    refuse_two_outputs(as_json=as_json, as_csv=as_csv)
+    refuse_alone(ctx, ("top",), "query")
     refuse_alone(ctx, ("assertions", "seed"), "approximate")
-    if approximate and (engine or cluster or jobs != 1 or store or time_limit is not None):
-        raise click.UsageError(
-            "--approximate takes none of --engine, --jobs, --cluster, --store, --time-limit"
-        )
-    from contextwise.comparison.matrix import distance_matrix
-    from contextwise.counting import DEFAULT
-
+    conflicts = ONLY_EXACT if approximate else ONLY_MATRIX if query is not None else ()
+    for flag in typed_flags(ctx, conflicts):
+        mode = "--approximate" if approximate else "--nearest"
+        raise click.UsageError(f"{flag} has no effect with {mode}; leave one of them out")
     if out is not None:
         check_out(out, [".csv", ".json"])
         as_json = as_json or (out.lower().endswith(".json") and not as_csv)
-    given = load_all(models, format=asked.format_name)
-    if approximate:
-        estimated = distance_matrix(
-            given,
-            names=models,
-            approximate=assertions or True,
-            rng=seed,
-            show_progress=True,
-            **asked.of(given[0].domain),
-        )
-        _show_estimates(estimated, seed, out, as_csv, as_json)
+        as_csv = not as_json
+    if query is not None:
+        _show(_nearest(query, models, typed_flags(ctx, ["top"]), top, scope, as_json, as_csv), out)
         return
-    with kept_in(store):
-        found = distance_matrix(
-            given,
-            names=models,
+    from contextwise.comparison.matrix import distance_matrix
+    from contextwise.counting import DEFAULT
+
+    loaded = load_all(models, format=scope.format_name)
+    options: dict[str, Any] = {
+        "names": models,
+        "show_progress": True,
+        **scope.keywords(loaded[0].domain),
+    }
+    if approximate:
+        estimates = distance_matrix(loaded, approximate=assertions or True, rng=seed, **options)
+        _show_estimates(estimates, seed, out, as_csv, as_json)
+        return
+    with resumable(store):
+        distances = distance_matrix(
+            loaded,
             store=store,
             engine=engine or DEFAULT,
             n_jobs=jobs,
             cluster=cluster,
-            show_progress=True,
             time_limit=time_limit,
-            **asked.of(given[0].domain),
+            **options,
         )
-    if not found.total:
+    if not distances.total:
         raise ContextwiseError(NOTHING_LEFT)
     if as_json:
-        text = _json(found)
-    elif as_csv or out is not None:
-        text = _csv(found.names, _cells(found, normalized))
+        text = _json(distances)
+    elif as_csv:
+        text = _csv(distances.names, _cells(distances, normalized))
     else:
-        text = _table(found, normalized)
+        text = _table(distances, normalized)
     _show(text, out)
-    if as_csv or as_json or out is not None:
-        _say_ganak(found)
-    if found.open:
-        click.echo(f"contextwise: {found.open} distances were not decided in time", err=True)
+    if as_csv or as_json:
+        from contextwise.report.notes import matrix_ganak_notes
+
+        for note in matrix_ganak_notes(distances):
+            click.echo(f"contextwise: {note.text}", err=True)
+    if distances.open:
+        click.echo(f"contextwise: {distances.open} distances are unfinished", err=True)
         ctx.exit(3)
-
-
-def _say_ganak(found: DistanceMatrix) -> None:
-    """Say on standard error what the table would say, so that rows stay rows."""
-    from contextwise.report.notes import matrix_ganak_notes
-
-    for note in matrix_ganak_notes(found):
-        click.echo(f"contextwise: {note.text}", err=True)
 
 
 def _show(text: str, out: str | None) -> None:
@@ -161,6 +178,51 @@ def _show(text: str, out: str | None) -> None:
         write_bytes(out, text.encode())
 
 
+def _nearest(
+    query: str,
+    models: Sequence[str],
+    typed_top: list[str],
+    top: int,
+    scope: Scope,
+    as_json: bool,
+    as_csv: bool,
+) -> str:
+    from contextwise.comparison.confusion import ratio
+    from contextwise.comparison.neighbours import nearest
+    from contextwise.report.many import neighbours_parts
+    from contextwise.report.notes import BY_POSITION
+    from contextwise.report.text import as_text
+
+    true, *others = load_all([query, *models], format=scope.format_name)
+    count = top if typed_top else min(top, len(others))
+    neighbours = nearest(true, others, count, show_progress=True, **scope.keywords(true.domain))
+    if not neighbours.total:
+        raise ContextwiseError(NOTHING_LEFT)
+    by_position = scope.align == "position"
+    records = [
+        {
+            "model": models[place],
+            "distance": distance,
+            "normalized": ratio(distance, neighbours.total),
+        }
+        for place, distance in zip(neighbours.places, neighbours.distances, strict=True)
+    ]
+    if as_json:
+        record = {
+            "query": query,
+            "nearest": records,
+            "assertions": neighbours.total,
+            "compared": neighbours.compared,
+            "of": neighbours.of,
+            "by_position": by_position,
+        }
+        return json_of(record) + "\n"
+    if as_csv:
+        return csv_of(records, ["model", "distance", "normalized"])
+    text = as_text(neighbours_parts(neighbours, short_names(models))) + "\n"
+    return f"{text}{BY_POSITION}\n" if by_position else text
+
+
 def _show_estimates(
     matrix: EstimatedMatrix, seed: int, out: str | None, as_csv: bool, as_json: bool
 ) -> None:
@@ -169,7 +231,7 @@ def _show_estimates(
 
     if as_json:
         _show(_estimates_json(matrix, seed), out)
-    elif as_csv or out is not None:
+    elif as_csv:
         _show(_csv(matrix.names, matrix.normalized.tolist()), out)
         click.echo(f"contextwise: {estimate_words(matrix)}", err=True)
     else:
@@ -178,7 +240,6 @@ def _show_estimates(
 
 def _estimates_json(matrix: EstimatedMatrix, seed: int) -> str:
     from contextwise.comparison.sketch import CONFIDENCE
-    from contextwise.support.records import as_json
 
     low, high = matrix.interval()
     record = {
@@ -192,11 +253,11 @@ def _estimates_json(matrix: EstimatedMatrix, seed: int) -> str:
         "confidence": CONFIDENCE,
         "by_position": matrix.by_position,
     }
-    return as_json(record) + "\n"
+    return json_of(record) + "\n"
 
 
 def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[Any]]:
-    """The distances or their shares; one that is open is the two numbers it lies between."""
+    """Return the distances or their shares; an unfinished one is the list of its two bounds."""
     from contextwise.report.many import matrix_cells
     from contextwise.report.parts import Interval
 
@@ -207,8 +268,6 @@ def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[Any]]:
 
 
 def _json(matrix: DistanceMatrix) -> str:
-    from contextwise.support.records import as_json
-
     record = {
         "models": matrix.names,
         "assertions": matrix.total,
@@ -218,7 +277,7 @@ def _json(matrix: DistanceMatrix) -> str:
         "by_position": matrix.by_position,
         "rests_on_ganak": matrix.rests_on_ganak,
     }
-    return as_json(record) + "\n"
+    return json_of(record) + "\n"
 
 
 def _csv(names: Sequence[str], cells: Sequence[Sequence[Any]]) -> str:
@@ -226,12 +285,11 @@ def _csv(names: Sequence[str], cells: Sequence[Sequence[Any]]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["model", *names])
     for name, row in zip(names, cells, strict=True):
-        writer.writerow([name, *(_between(cell, str) for cell in row)])
+        written = (
+            " to ".join(map(str, cell)) if isinstance(cell, list) else str(cell) for cell in row
+        )
+        writer.writerow([name, *written])
     return text.getvalue()
-
-
-def _between(cell: Any, written: Callable[[Any], str]) -> str:
-    return " to ".join(map(written, cell)) if isinstance(cell, list) else written(cell)
 
 
 def _table(matrix: DistanceMatrix, normalized: bool) -> str:

@@ -1,4 +1,4 @@
-"""``contextwise plot``: pictures for papers."""
+"""``contextwise plot``: draw figures for papers."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.cmd_groups import group_files
-from contextwise.cli.cmd_rank import Ranked, ranking_options
-from contextwise.cli.inputs import load_all, model_argument, only_one_from_stdin, short_names
-from contextwise.cli.options import time_limit_option
-from contextwise.cli.restrictions import (
+from contextwise.cli.cmd_replicates import Replicates, replicates_options
+from contextwise.cli.inputs import load_all, short_names, split_groups
+from contextwise.cli.options import (
     NOTHING_LEFT,
-    Asked,
+    by_position_option,
+    context_option,
+    model_argument,
     refuse_nothing,
-    restricting_options,
+    time_limit_option,
 )
 from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
+    from contextwise.models.alignment import Align
 
 
 def _check_picture(ctx: click.Context, param: click.Parameter, path: str) -> str:
-    """The path of a picture; one that cannot be written is refused before the work."""
+    """Raise, before the work starts, if the picture cannot be written."""
     from contextwise.report.plots.style import format_of
     from contextwise.support.files import check_target
 
@@ -41,32 +42,44 @@ out_option = click.option(
     type=click.Path(),
     required=True,
     callback=_check_picture,
-    help="The picture: a .png, .svg or .pdf file.",
+    help="Write this .png, .svg or .pdf file.",
 )
-limit_option = time_limit_option("Draw what is known by then.")
+limit_option = time_limit_option()
 min_share_option = click.option(
     "--min-share",
     type=click.FloatRange(0, 1),
     default=0,
     show_default=True,
     metavar="SHARE",
-    help="Only edges in at least this share of contexts, from 0 to 1.",
+    help="Draw only edges that depend in at least this share of contexts.",
 )
 
 
 def edges_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Which edges are drawn."""
+    """Add the option ``--edges``."""
     return click.option(
         "--edges",
         type=click.Choice(["all", "differences", "strongest"]),
-        help="Which edges: where the models differ most, or where either depends most.  "
-        f"[default: {default}]",
+        help="Draw all edges, those where the models differ most, or those where either depends "
+        f"most.  [default: {default}]",
+    )
+
+
+def most_option(default: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the option ``--most``."""
+    return click.option(
+        "--most",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=default,
+        show_default=True,
+        help="Largest number of edges and of variables.",
     )
 
 
 @click.group()
 def plot() -> None:
-    """Draw where models differ, at the width of a paper's column or page.
+    """Draw figures for papers, at the width of a column or page.
 
     \b
     Examples:
@@ -74,28 +87,22 @@ def plot() -> None:
       contextwise plot graph true.mn learned.mn --around smoker --out graph.svg
       contextwise plot neighbours true.mn learned.mn smoker --out smoker.pdf
       contextwise plot confusion true.mn first.mn second.mn --out rates.png
-      contextwise plot groups true.mn --group trees='runs/trees/*.mn' --out groups.pdf
-      contextwise plot ranks --table results.csv --out ranks.pdf
+      contextwise plot replicates true.mn trees='runs/trees/*.mn' --out groups.pdf
       contextwise plot matrix *.mn --out models.pdf
     """
 
 
-@plot.command(short_help="A heat map of the errors of each pair.")
+@plot.command(short_help="Draw a heat map of the errors of each pair.")
 @model_argument("true")
 @model_argument("guess")
 @out_option
-@click.option("--reorder", is_flag=True, help="Put variables that err alike side by side.")
-@restricting_options
+@click.option("--reorder", is_flag=True, help="Group variables with similar errors.")
 @limit_option
+@by_position_option
 def pairs(
-    true: str,
-    guess: str,
-    out: str,
-    reorder: bool,
-    asked: Asked,
-    time_limit: float | None,
+    true: str, guess: str, out: str, reorder: bool, time_limit: float | None, align: Align
 ) -> None:
-    """A heat map of the pairs: false positives above the diagonal, false negatives below.
+    """Draw a heat map of the pairs: false positives above the diagonal, false negatives below.
 
     \b
     Examples:
@@ -104,92 +111,91 @@ def pairs(
     """
     from contextwise.report.plots import plot_pairs, save
 
-    found, title = _compare_two(true, guess, asked, time_limit)
-    save(plot_pairs(found, reorder=reorder, title=title), out)
+    comparison = _compare(true, guess, align, time_limit)
+    save(plot_pairs(comparison, reorder=reorder, title=_title(true, guess)), out)
 
 
-@plot.command(short_help="What can be read of both structures' graphs.")
+@plot.command(short_help="Draw the graphs of one or two structures.")
 @model_argument("true")
-@model_argument("guess")
+@model_argument("guess", required=False)
 @out_option
-@edges_option("differences, or strongest with --around")
-@click.option("--around", metavar="A,B,...", help="Only edges of these variables.")
+@edges_option("differences; strongest with --around, and for one model")
+@click.option("--around", metavar="A,B,...", help="Draw only edges of these variables.")
 @min_share_option
-@click.option(
-    "--most",
-    type=click.IntRange(min=1),
-    default=40,
-    show_default=True,
-    help="How many edges, and how many variables; the strongest edges come first.",
-)
-@restricting_options
+@most_option(40)
+@context_option
 @limit_option
+@by_position_option
 def graph(
     true: str,
-    guess: str,
+    guess: str | None,
     out: str,
     edges: str | None,
     around: str | None,
     min_share: float,
     most: int,
-    asked: Asked,
+    context: str | None,
     time_limit: float | None,
+    align: Align,
 ) -> None:
-    """Both structures in one graph; lines are as wide as their share of contexts.
+    """Draw both structures as one graph, or one structure alone.
 
-    It shows as many edges as can be read, the largest differences first, and says how many of how
-    many these are. For all pairs of many variables, use: contextwise plot pairs. With --context,
-    the graph in this context stands beside the one over all contexts.
+    The wider a line, the larger the share of contexts in which the pair depends. The graph shows
+    as many edges as are readable, the largest differences first, and reports how many it left
+    out. To see all pairs of many variables, use contextwise plot pairs. With --context, the graph
+    in this context is drawn next to the graph over all contexts.
+
+    To write the graph of a model for other programs, use contextwise convert.
 
     \b
     Examples:
       contextwise plot graph true.mn learned.mn --out graph.svg
+      contextwise plot graph true.mn --out graph.svg
       contextwise plot graph true.mn learned.mn --around smoker,cough --out graph.svg
-      contextwise plot graph true.mn learned.mn --edges all --min-share 0.5 --out graph.pdf
       contextwise plot graph true.mn learned.mn --context "age=old" --out graph.pdf
     """
     from contextwise.report.plots import plot_graphs, save
     from contextwise.report.shares import edges_of, select_edges
 
-    found, title = _compare_two(true, guess, asked, time_limit)
-    whole = found
-    if asked.context is not None:
-        whole, title = _compare_two(true, guess, asked._replace(context=None), time_limit)
+    comparison = _compare(true, guess or true, align, time_limit)
+    in_context = None
+    if context is not None:
+        in_context = _compare(true, guess or true, align, time_limit, context=context)
     names = [] if around is None else parse_names(around)
     for name in names:
-        whole.domain.position(name)  # an unknown name is an error that says so
+        comparison.domain.position(name)  # raises if there is no such variable
     selection = select_edges(
-        edges_of(whole),
-        which=edges,  # type: ignore[arg-type]
+        edges_of(comparison),
+        which=edges or ("strongest" if guess is None else None),  # type: ignore[arg-type]
         around=names,
         min_share=min_share,
         most_edges=most,
         most_nodes=most,
     )
-    in_context, fixed = None if asked.context is None else found, found.question.context
-    drawn = plot_graphs(whole, in_context, fixed=fixed, title=title, selection=selection)
-    save(drawn[0], out)
+    axes = plot_graphs(
+        comparison,
+        in_context,
+        fixed=None if in_context is None else in_context.question.context,
+        title=_title(true, guess),
+        selection=selection,
+    )
+    save(axes[0], out)
     if len(selection.edges) < selection.of:
-        words = f"{selection.words}; for all pairs: contextwise plot pairs"
-        click.echo(f"contextwise: {words}", err=True)
+        click.echo(
+            f"contextwise: {selection.words}; for all pairs: contextwise plot pairs", err=True
+        )
 
 
-@plot.command(short_help="One variable against all others.")
+@plot.command(short_help="Draw one variable's dependence on the others.")
 @model_argument("true")
 @model_argument("guess")
 @click.argument("variable")
 @out_option
 @edges_option("strongest")
 @min_share_option
-@click.option(
-    "--most",
-    type=click.IntRange(min=1),
-    default=30,
-    show_default=True,
-    help="How many neighbours; the strongest come first.",
-)
-@restricting_options
+@most_option(30)
 @limit_option
+@by_position_option
 def neighbours(
     true: str,
     guess: str,
@@ -198,10 +204,10 @@ def neighbours(
     edges: str | None,
     min_share: float,
     most: int,
-    asked: Asked,
     time_limit: float | None,
+    align: Align,
 ) -> None:
-    """The neighbours of a VARIABLE in both models: in which share of contexts it depends on each.
+    """Draw the share of contexts in which VARIABLE depends on each other variable.
 
     \b
     Examples:
@@ -210,28 +216,27 @@ def neighbours(
     """
     from contextwise.report.plots import plot_neighbours, save
 
-    found, title = _compare_two(true, guess, asked, time_limit)
-    which = None if edges == "all" else edges
-    drawn = plot_neighbours(
-        found, variable, title=title, which=which, min_share=min_share, most=most
+    axes = plot_neighbours(
+        _compare(true, guess, align, time_limit),
+        variable,
+        title=_title(true, guess),
+        which=None if edges == "all" else edges,
+        min_share=min_share,
+        most=most,
     )
-    save(drawn, out)
+    save(axes, out)
 
 
-@plot.command(short_help="Confusion matrix, errors and rates of guesses.")
+@plot.command(short_help="Draw the confusion matrix, errors and rates.")
 @model_argument("true")
 @model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
 @out_option
-@restricting_options
 @limit_option
+@by_position_option
 def confusion(
-    true: str,
-    guesses: tuple[str, ...],
-    out: str,
-    asked: Asked,
-    time_limit: float | None,
+    true: str, guesses: tuple[str, ...], out: str, time_limit: float | None, align: Align
 ) -> None:
-    """The confusion matrix of one guess, or the errors of several; and the rates.
+    """Draw the confusion matrix of one guess, or the errors of several, and the rates.
 
     \b
     Examples:
@@ -240,79 +245,53 @@ def confusion(
     """
     from contextwise.report.plots import plot_guesses, save
 
-    found = _compare_all(true, guesses, asked, time_limit)
-    title = f"true: {short_names([true])[0]}"
-    if len(guesses) == 1:
-        title += f", guess: {short_names(guesses)[0]}"
-    save(plot_guesses(found, title=title)[0], out)
+    comparisons = _compare_all(true, guesses, align, time_limit)
+    title = _title(true, guesses[0] if len(guesses) == 1 else None)
+    save(plot_guesses(comparisons, title=title)[0], out)
 
 
-@plot.command(short_help="Groups of guesses: means, and FP against FN.")
-@model_argument("true")
-@click.option(
-    "--group",
-    "groups",
-    metavar="NAME=FILES",
-    multiple=True,
-    required=True,
-    help="A group of guesses, as in trees='runs/trees/*.mn'; repeatable.",
-)
+@plot.command(short_help="Draw means, errors or ranks of groups of guesses.")
+@replicates_options
 @out_option
-@restricting_options
-@limit_option
-def groups(
-    true: str,
-    groups: tuple[str, ...],
-    out: str,
-    asked: Asked,
-    time_limit: float | None,
-) -> None:
-    """Groups of guesses at a TRUE model, such as learners and their repeats.
+def replicates(replicates: Replicates, out: str) -> None:
+    """Draw groups of guesses; takes the arguments of contextwise replicates.
 
-    The mean distance of each group has its 95 % interval (by Student's t, or from 20 guesses on by
-    the bootstrap); the plane of false positives against false negatives has one point per guess.
+    With one TRUTH: the mean distance of each group with its 95 % interval (Student's t, or the
+    bootstrap from 20 guesses on), and the false positives and negatives of each guess.
+
+    With several TRUTHs or a --table: the mean ranks by one metric; a bar connects groups that do
+    not differ.
 
     \b
     Examples:
-      contextwise plot groups true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --out groups.pdf
+      contextwise plot replicates true.mn trees='t/*.mn' pairs='p/*.mn' --out groups.pdf
+      contextwise plot replicates truths/*.mn trees='t/{truth}*.mn' pairs='p/{truth}*.mn'
+          graphs='g/{truth}*.mn' --out ranks.pdf
+      contextwise plot replicates --table results.csv --metric f1 --out ranks.pdf
     """
-    from contextwise.report.plots import plot_groups, save
+    from contextwise.report.plots import plot_critical_difference, plot_groups, save
 
-    members = group_files(groups)
-    found = {name: _compare_all(true, files, asked, time_limit) for name, files in members.items()}
-    save(plot_groups(found, title=f"true: {short_names([true])[0]}")[0], out)
-
-
-@plot.command(short_help="Groups over several truths: critical differences.")
-@ranking_options("What to rank by: one metric.")
-@out_option
-@restricting_options
-def ranks(ranked: Ranked, out: str, asked: Asked) -> None:
-    """The mean ranks of groups over several TRUTHs; a bar joins groups that do not differ.
-
-    It takes what contextwise rank takes, and draws one metric.
-
-    \b
-    Examples:
-      contextwise plot ranks truths/*.mn --group trees='t/{truth}*.mn' --group pairs='p/{truth}*.mn'
-          --group graphs='g/{truth}*.mn' --out ranks.pdf
-      contextwise plot ranks --table results.csv --metric f1 --out ranks.pdf
-    """
-    from contextwise.report.plots import plot_critical_difference, save
-
-    if len(ranked.metrics) > 1:
-        raise click.UsageError("a picture shows one --metric")
-    (ranking,) = ranked.summary(asked).rankings
+    truths, groups = split_groups(replicates.arguments)
+    if len(truths) == 1 and groups and replicates.table is None:
+        compared = replicates.comparisons(truths, groups)
+        members = {
+            group: [comparison for _, comparison in runs] for group, runs in compared.items()
+        }
+        save(plot_groups(members, title=_title(truths[0]))[0], out)
+        return
+    if len(replicates.metrics) > 1:
+        raise click.UsageError("a figure shows one --metric")
+    (ranking,) = replicates.summary().rankings
     save(plot_critical_difference(ranking), out)
 
 
-@plot.command(short_help="The distances of many models, and a map.")
+@plot.command(short_help="Draw the distances of many models, and a map.")
 @model_argument("models", metavar="MODEL...", nargs=-1, required=True)
 @out_option
-@restricting_options
 @limit_option
-def matrix(models: tuple[str, ...], out: str, asked: Asked, time_limit: float | None) -> None:
-    """The distances of many models: a matrix, its tree, and a map in two dimensions.
+@by_position_option
+def matrix(models: tuple[str, ...], out: str, time_limit: float | None, align: Align) -> None:
+    """Draw the distances of many models: a matrix, a tree, and a map in two dimensions.
 
     \b
     Examples:
@@ -321,41 +300,49 @@ def matrix(models: tuple[str, ...], out: str, asked: Asked, time_limit: float | 
     from contextwise.comparison.matrix import distance_matrix
     from contextwise.report.plots import plot_models, save
 
-    given = load_all(models, format=asked.format_name)
-    found = distance_matrix(
-        given,
+    distances = distance_matrix(
+        load_all(models),
         names=short_names(models),
         time_limit=time_limit,
+        align=align,
         show_progress=True,
-        **asked.of(given[0].domain),
     )
-    if not found.total:
+    if not distances.total:
         raise ContextwiseError(NOTHING_LEFT)
-    save(plot_models(found.names, found.normalized)[0], out)
+    save(plot_models(distances.names, distances.normalized)[0], out)
 
 
-def _compare_two(
-    true: str, guess: str, asked: Asked, time_limit: float | None
-) -> tuple[Comparison, str]:
-    """The comparison of two models, and their names for a title."""
-    (found,) = _compare_all(true, (guess,), asked, time_limit).values()
+def _title(true: str, guess: str | None = None) -> str:
+    if guess is None:
+        return f"true: {short_names([true])[0]}"
     first, second = short_names([true, guess])
-    return found, f"true: {first}, guess: {second}"
+    return f"true: {first}, guess: {second}"
+
+
+def _compare(
+    true: str, guess: str, align: Align, time_limit: float | None, context: str | None = None
+) -> Comparison:
+    (comparison,) = _compare_all(true, (guess,), align, time_limit, context).values()
+    return comparison
 
 
 def _compare_all(
-    true: str, guesses: Sequence[str], asked: Asked, time_limit: float | None
+    true: str,
+    guesses: Sequence[str],
+    align: Align,
+    time_limit: float | None,
+    context: str | None = None,
 ) -> dict[str, Comparison]:
-    """The comparisons of guesses by their short names."""
+    """Compare guesses with the true model; return the comparisons by short name."""
     from contextwise.comparison.compare import compare
 
-    only_one_from_stdin([true, *guesses, asked.data])
-    first, *others = load_all([true, *guesses], format=asked.format_name)
-    restriction = asked.of(first.domain)
-    found = {
-        label: compare(first, other, time_limit=time_limit, show_progress=True, **restriction)
+    first, *others = load_all([true, *guesses])
+    comparisons = {
+        label: compare(
+            first, other, time_limit=time_limit, align=align, context=context, show_progress=True
+        )
         for label, other in zip(short_names(guesses), others, strict=True)
     }
-    for comparison in found.values():
+    for comparison in comparisons.values():
         refuse_nothing(comparison.question)
-    return found
+    return comparisons

@@ -1,4 +1,4 @@
-"""``contextwise report``: a page that shows where guesses differ from the true model."""
+"""``contextwise report``: write a page about guesses and the true model."""
 
 from __future__ import annotations
 
@@ -9,47 +9,45 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from contextwise.cli.cmd_chance import Drawn, chance_options
-from contextwise.cli.cmd_groups import group_files, group_option, refuse_both
-from contextwise.cli.cmd_stability import learner_options, make_learner
+from contextwise.cli.cmd_learn import make_learner
+from contextwise.cli.cmd_stability import learner_options
 from contextwise.cli.inputs import (
     load_all,
     load_data,
-    load_rows,
-    model_argument,
+    matching_files,
     only_one_from_stdin,
     short_names,
+    split_groups,
 )
 from contextwise.cli.options import (
+    ChanceOptions,
+    Scope,
+    SectionedCommand,
+    chance_options,
     jobs_option,
+    model_argument,
     refuse_alone,
+    refuse_nothing,
+    scope_options,
     time_limit_option,
     top_option,
 )
 from contextwise.cli.printing import check_out
-from contextwise.cli.restrictions import (
-    Asked,
-    refuse_nothing,
-    restricting_options,
-)
 from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
     from contextwise.comparison.question import Restriction
     from contextwise.evaluation.check import Check
-    from contextwise.evaluation.stability import Stability
-    from contextwise.models.domain import Domain
     from contextwise.models.structure import Model
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @model_argument("true")
-@model_argument("guesses", metavar="GUESS...", nargs=-1)
+@model_argument("guesses", metavar="GUESS... | NAME=FILES...", nargs=-1, required=True)
 @click.option(
-    "--out", metavar="FILE", type=click.Path(), required=True, help="The page: an .html file."
+    "--out", metavar="FILE", type=click.Path(), required=True, help="Write this .html file."
 )
-@top_option("How many of the worst pairs and features.", least=1)
-@group_option
+@top_option(least=1)
 @chance_options
 @click.option(
     "--check",
@@ -63,14 +61,12 @@ if TYPE_CHECKING:
     "stability_rows",
     metavar="ROWS",
     type=click.Path(),
-    help="Show how stable is what --learner finds in the rows of this file.",
+    help="Show how stable the result of --learner is on the rows of this file.",
 )
 @learner_options(required=False)
-@jobs_option()
-@restricting_options
-@time_limit_option(
-    "For counting each guess, and again for explaining it; the page says what is missing.", 60
-)
+@jobs_option
+@time_limit_option(60)
+@scope_options
 @click.pass_context
 def report(
     ctx: click.Context,
@@ -78,22 +74,21 @@ def report(
     guesses: tuple[str, ...],
     out: str,
     top: int,
-    groups: tuple[str, ...],
-    drawn: Drawn,
+    by_chance: ChanceOptions,
     check_rows: str | None,
     stability_rows: str | None,
     learner: str | None,
     parameters: tuple[str, ...],
     resamples: int,
     jobs: int,
-    asked: Asked,
     time_limit: float,
+    scope: Scope,
 ) -> None:
     """Write a page about each GUESS and the TRUE model: one HTML file that needs no network.
 
-    It has the counts and rates, a heat map of the pairs, the graph of both structures, the worst
-    pairs and features with their contexts, and the models' statistics. With --group it has what
-    groups of guesses say in all, and of each group the guess of median distance.
+    The page shows counts and rates, a heat map of the pairs, the graphs of both structures, the
+    worst pairs and features with their contexts, and statistics of the models. Given groups
+    NAME=FILES instead of guesses, it summarizes each group and shows its guess of median distance.
 
     \b
     Examples:
@@ -101,44 +96,56 @@ def report(
       contextwise report true.mn first.mn second.mn --out report.html
       contextwise report true.mn learned.mn --chance --check test.csv --out report.html
       contextwise report true.mn learned.mn --stability train.csv --learner trees --out report.html
-      contextwise report true.mn --group trees='t/*.mn' --group pairs='p/*.mn' --out report.html
+      contextwise report true.mn trees='t/*.mn' pairs='p/*.mn' --out report.html
     """
     check_out(out, [".html", ".htm"])
-    refuse_both(guesses, groups)
+    single, groups = split_groups(guesses)
+    if groups and single:
+        raise click.UsageError("give single guesses or groups NAME=FILES, not both")
     if stability_rows is not None and learner is None:
         raise click.UsageError("--stability needs a --learner, such as --learner trees")
     refuse_alone(ctx, ("null", "draws"), "chance")
     refuse_alone(ctx, ("learner", "parameters", "resamples"), "stability_rows")
-    maker = None if learner is None else make_learner(learner, parameters)
-    members = group_files(groups) if groups else {"": list(guesses)}
+    configured = None if learner is None else make_learner(learner, parameters)
+    members = {group: matching_files(patterns, group) for group, patterns in groups.items()} or {
+        "": single
+    }
     names = [true, *(file for files in members.values() for file in files)]
-    only_one_from_stdin([*names, asked.data, check_rows, stability_rows])
+    only_one_from_stdin([*names, scope.data, check_rows, stability_rows])
+    from contextwise.evaluation import stability
     from contextwise.report.comparisons import Guess
     from contextwise.report.page import report_page
     from contextwise.support.files import write_bytes
 
-    first, *others = load_all(names, format=asked.format_name)
-    kinds = [group for group, files in members.items() for _ in files]
-    restriction = asked.of(first.domain)
+    first, *others = load_all(names, format=scope.format_name)
+    member_of = [group for group, files in members.items() for _ in files]
+    restriction = scope.keywords(first.domain)
     label, *labels = short_names(names)
-    rows = None if check_rows is None else load_rows(check_rows, first.domain)
+    rows = None if check_rows is None else load_data(check_rows, first.domain)
+    deadline = Deadline.after(time_limit)
     reported = []
-    for name, other, group in zip(labels, others, kinds, strict=True):
-        own: dict[str, Any] = _explained(first, other, restriction, top, time_limit)
-        if drawn.chance and not own["comparison"].open_pairs:
-            own["chance"], _ = drawn.beside(first, other, restriction)
+    for name, other, group in zip(labels, others, member_of, strict=True):
+        results: dict[str, Any] = _explained(first, other, restriction, top, deadline)
+        if by_chance.chance and not results["comparison"].open_pairs:
+            results["chance"], _ = by_chance.run(first, other, restriction)
         if rows is not None:
-            own["check"] = _check(first, other, rows, restriction, drawn.seed, jobs)
-        reported.append(Guess(name, group=group, **own))
-    stable = None
+            results["check"] = _check(first, other, rows, restriction, by_chance.seed, jobs)
+        reported.append(Guess(name, group=group, **results))
+    resampled = None
     if stability_rows is not None:
-        options = {"resamples": resamples, "rng": drawn.seed, "n_jobs": jobs}
-        stable = _stability(stability_rows, first.domain, maker, options)
+        resampled = stability(
+            load_data(stability_rows, first.domain),
+            configured,
+            resamples=resamples,
+            rng=by_chance.seed,
+            n_jobs=jobs,
+            show_progress=True,
+        )
     page = report_page(
         label,
         reported,
         command=_command_line(ctx),
-        stability=stable,
+        stability=resampled,
         learner=f"{learner} on {os.path.basename(stability_rows or '')}",
         top=top,
     )
@@ -146,23 +153,22 @@ def report(
 
 
 def _explained(
-    true: Model, guess: Model, restriction: Restriction, top: int, time_limit: float
+    true: Model, guess: Model, restriction: Restriction, top: int, deadline: Deadline
 ) -> dict[str, Any]:
-    """The comparison of a guess, and where it differs."""
+    """Compare a guess with the true model, and explain where they differ."""
     from contextwise.comparison.compare import compare
     from contextwise.comparison.explain import explain_comparison
 
-    found = compare(true, guess, time_limit=time_limit, show_progress=True, **restriction)
-    refuse_nothing(found.question)
-    deadline = Deadline.after(time_limit)
-    explanation = explain_comparison(found, top=top, deadline=deadline)
-    return {"comparison": found, "explanation": explanation}
+    comparison = compare(true, guess, time_limit=deadline.left(), show_progress=True, **restriction)
+    refuse_nothing(comparison.question)
+    explanation = explain_comparison(comparison, top=top, deadline=deadline)
+    return {"comparison": comparison, "explanation": explanation}
 
 
 def _check(
     true: Model, guess: Model, rows: Any, restriction: Restriction, seed: int, jobs: int
 ) -> Check:
-    """What rows say about the claims of a guess, over the variables of the true model."""
+    """Test the claims of a guess, over the variables of the true model."""
     from contextwise.comparison.question import pose
     from contextwise.evaluation import check
 
@@ -180,23 +186,17 @@ def _check(
     )
 
 
-def _stability(path: str, domain: Domain, learner: Any, options: dict[str, Any]) -> Stability:
-    from contextwise.evaluation import stability
-
-    return stability(load_data(path, domain), learner, show_progress=True, **options)
-
-
 def _command_line(ctx: click.Context) -> str:
-    """The command as it was given, in words that a shell understands."""
+    """Return the command that the user typed, quoted for a shell."""
     words = ["contextwise", str(ctx.info_name)]
     for parameter in ctx.command.params:
         key = str(parameter.name)
         if ctx.get_parameter_source(key) is not ParameterSource.COMMANDLINE:
             continue
         value = ctx.params[key]
-        given = list(map(str, value)) if isinstance(value, tuple) else [str(value)]
+        values = list(map(str, value)) if isinstance(value, tuple) else [str(value)]
         if isinstance(parameter, click.Option):
             option = parameter.opts[0]
-            given = [option] if parameter.is_flag else [w for v in given for w in (option, v)]
-        words += given
+            values = [option] if parameter.is_flag else [w for v in values for w in (option, v)]
+        words += values
     return shlex.join(words)

@@ -1,4 +1,4 @@
-"""``contextwise sample``: rows drawn from a model."""
+"""``contextwise sample``: draw rows from a model."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.inputs import format_option, load_weighted, model_argument
-from contextwise.cli.options import seed_option
+from contextwise.cli.inputs import load_weighted
+from contextwise.cli.options import format_option, model_argument, seed_option
 from contextwise.cli.printing import check_out
 from contextwise.errors import ContextwiseError
 
@@ -16,31 +16,51 @@ if TYPE_CHECKING:
     from contextwise.distributions.sampling import Drawn
 
 MIXED = 1.01
-"""The usual demand on R-hat."""
+"""The usual upper limit for R-hat."""
 
 
 @click.command()
 @model_argument("model")
-@click.option("-n", "count", type=click.IntRange(min=0), default=1000, show_default=True)
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=1000,
+    show_default=True,
+    help="Number of rows.",
+)
 @seed_option
 @click.option(
     "--out",
     type=click.Path(),
     default="-",
-    help="A .csv file, or a .data file of codes for Libra; .gz packs it.  [default: stdout]",
+    help="Write a .csv file, or a .data file of codes (Libra); also .gz.  [default: stdout]",
 )
-@click.option("--context", metavar="LITERALS", help="Only rows with these states: 'X0=1 & X2=0'.")
+@click.option("--context", metavar="'A=1, B=0'", help="Draw only rows with these states.")
 @click.option(
     "--method",
     type=click.Choice(["auto", "exact", "gibbs"]),
     default="auto",
     show_default=True,
-    help="auto: exact where that is possible.",
+    help="How to draw; auto is exact where possible.",
 )
 @click.option(
-    "--burn-in", type=click.IntRange(min=0), default=100, show_default=True, help="Gibbs."
+    "--burn-in",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=100,
+    show_default=True,
+    help="Gibbs: number of sweeps to discard.",
 )
-@click.option("--thin", type=click.IntRange(min=1), default=10, show_default=True, help="Gibbs.")
+@click.option(
+    "--thin",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=10,
+    show_default=True,
+    help="Gibbs: number of sweeps between rows.",
+)
 @format_option
 def sample(
     model: str,
@@ -53,11 +73,11 @@ def sample(
     thin: int,
     format_name: str | None,
 ) -> None:
-    """Draw rows from MODEL, which has weights: CSV with a header, or Libra's codes without one.
+    """Draw rows from MODEL, which must have weights.
 
-    Rows are independent and exact where the model's treewidth allows; otherwise they come from
-    100 Gibbs chains (more for many rows), burn-in sweeps after a random start, thin sweeps apart,
-    and a line on standard error says so, and how well the chains mixed.
+    Rows are exact and independent if the treewidth of the model allows. Otherwise they come from
+    100 Gibbs chains (more for many rows), and a line on standard error reports how well the chains
+    mixed.
 
     \b
     Examples:
@@ -95,25 +115,25 @@ def sample(
 
 
 def _mixing(drawn: Drawn) -> str:
-    """Where the rows of Gibbs chains come from, and how well the chains mixed."""
+    """Report how well the Gibbs chains mixed."""
     from contextwise.support.formatting import plural
 
     assert drawn.chains is not None
     chains, draws, _ = drawn.chains.shape
-    told = f"the rows come from {plural(chains, 'Gibbs chain')} and are not independent"
+    head = f"the rows come from {plural(chains, 'Gibbs chain')} and are not independent"
     try:
-        found = drawn.diagnosis
+        diagnosis = drawn.diagnosis
     except ContextwiseError as problem:  # the rows are written all the same
-        return f"{told}; to say how well the chains mixed, {problem}"
-    if found is None:
-        return f"{told}; they are too few to say how well the chains mixed"
-    variable, largest = found.worst
+        return f"{head}; cannot report how well the chains mixed: {problem}"
+    if diagnosis is None:
+        return f"{head}; too few rows to report how well the chains mixed"
+    variable, largest = diagnosis.worst
     if isnan(largest):
-        return f"{told}; no variable ever changes"
-    told += (
+        return f"{head}; no variable ever changes"
+    head += (
         f": the largest R-hat is {largest:.3f} (of {variable}), the smallest effective number of "
-        f"rows {found.fewest:,.0f} of {chains * draws:,}"
+        f"rows {diagnosis.fewest:,.0f} of {chains * draws:,}"
     )
     if largest > MIXED:
-        told += "; the chains have not mixed: raise --burn-in and --thin"
-    return told
+        head += "; the chains have not mixed: raise --burn-in and --thin"
+    return head

@@ -1,4 +1,4 @@
-"""``contextwise score``: the metric beside every other score of the field."""
+"""``contextwise score``: the distance next to divergences, likelihoods and other scores."""
 
 from __future__ import annotations
 
@@ -6,42 +6,49 @@ from typing import TYPE_CHECKING
 
 import click
 
-from contextwise.cli.inputs import (
-    load,
-    load_rows,
+from contextwise.cli.inputs import load, load_data, only_one_from_stdin, short_names
+from contextwise.cli.options import (
+    by_position_option,
+    csv_option,
+    format_option,
+    json_option,
     model_argument,
-    only_one_from_stdin,
-    short_names,
-)
-from contextwise.cli.options import record_options, seed_option, time_limit_option
-from contextwise.cli.printing import estimate_record, print_csv, print_records
-from contextwise.cli.restrictions import (
-    Asked,
     refuse_nothing,
-    restricting_options,
+    refuse_two_outputs,
+    seed_option,
+    time_limit_option,
+    zero_weights_option,
 )
+from contextwise.cli.printing import print_csv, print_records
 
 if TYPE_CHECKING:
+    from contextwise.distributions.sampling import Estimate
     from contextwise.evaluation.score import Score
+    from contextwise.formats import ZeroWeights
+    from contextwise.models.alignment import Align
 
 
 @click.command()
 @model_argument("true")
 @model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
-@click.option("--test", type=click.Path(), help="CSV file of rows to predict.")
+@click.option("--test", type=click.Path(), help="Score predictions of the rows of this CSV file.")
 @click.option("--fit", "fit_to", type=click.Path(), help="Fit the guesses to this CSV file first.")
 @click.option(
     "--groups",
     type=click.IntRange(min=1),
+    metavar="N",
     default=4,
     show_default=True,
-    help="Of CMLL: into how many parts the variables are divided.",
+    help="Number of parts into which CMLL divides the variables.",
 )
-@click.option("--no-sampling", is_flag=True, help="Only what is exact.")
+@click.option("--no-sampling", is_flag=True, help="Leave out scores that must be estimated.")
 @seed_option
-@restricting_options
-@time_limit_option("Stop counting after so long, for each guess.")
-@record_options("one row per guess", json_help="Print JSON, with the reasons.")
+@time_limit_option()
+@json_option
+@csv_option
+@by_position_option
+@zero_weights_option
+@format_option
 @click.pass_context
 def score(
     ctx: click.Context,
@@ -52,59 +59,63 @@ def score(
     groups: int,
     no_sampling: bool,
     seed: int,
-    asked: Asked,
     time_limit: float | None,
     as_json: bool,
     as_csv: bool,
+    align: Align,
+    zero_weights: ZeroWeights,
+    format_name: str | None,
 ) -> None:
-    """Score each GUESS against the TRUE model: the metric, and what else the field reports.
+    """Score each GUESS by the distance, KL divergence, likelihood and other measures.
 
-    Divergences need weights in both models; likelihood, pseudo-likelihood, CMLL, AIC and BIC need
-    weights in the guess and rows (--test); likelihoods are means over the rows, in nats. What is
-    too large to be exact is sampled and given with its standard error. What cannot be had is left
-    out, with the reason.
+    The divergences (KL both ways, Jensen-Shannon, total variation) need weights in both models.
+    Log-likelihood, pseudo-likelihood, CMLL, AIC and BIC need weights in the guess, and rows
+    (--test). Divergences and likelihoods are in nats; likelihoods are means over the rows.
+
+    Scores that are too large to compute exactly are sampled and printed with their standard
+    errors. Scores that cannot be computed are left out, with the reason.
 
     \b
     Examples:
       contextwise score true.mn guess.mn
       contextwise score true.mn a.mn b.mn --fit train.csv --test test.csv
     """
-    from contextwise.evaluation.score import score as score_one
+    from contextwise.evaluation.score import score as score_guess
 
-    only_one_from_stdin([true, *guesses, test, fit_to, asked.data])
-    model = load(true, format=asked.format_name)
-    rows = None if test is None else load_rows(test, model.domain)
-    train = None if fit_to is None else load_rows(fit_to, model.domain)
-    restriction = asked.of(model.domain)
-    found = [
-        score_one(
+    refuse_two_outputs(as_json=as_json, as_csv=as_csv)
+    only_one_from_stdin([true, *guesses, test, fit_to])
+    model = load(true, format=format_name, zero_weights=zero_weights)
+    rows = None if test is None else load_data(test, model.domain)
+    train = None if fit_to is None else load_data(fit_to, model.domain)
+    scores = [
+        score_guess(
             model,
-            load(name, format=asked.format_name),
+            load(name, format=format_name, zero_weights=zero_weights),
             test=rows,
             fit_to=train,
             sampling=not no_sampling,
             groups=groups,
             rng=seed,
             time_limit=time_limit,
+            align=align,
             show_progress=True,
-            **restriction,
         )
         for name in guesses
     ]
-    refuse_nothing(found[0].comparison.question)
+    refuse_nothing(scores[0].comparison.question)
     if as_json:
-        print_records([_record(name, one) for name, one in zip(guesses, found, strict=True)])
+        print_records([_record(name, result) for name, result in zip(guesses, scores, strict=True)])
     elif as_csv:
         records = [
-            {"guess": name, **one.record()} for name, one in zip(guesses, found, strict=True)
+            {"guess": name, **result.record()} for name, result in zip(guesses, scores, strict=True)
         ]
         print_csv(records, records[0])
     else:
         from contextwise.report.many import scores_parts
         from contextwise.report.text import as_text
 
-        click.echo(as_text(scores_parts(short_names(guesses), found)))
-    if any(one.comparison.open_pairs for one in found):
+        click.echo(as_text(scores_parts(short_names(guesses), scores)))
+    if any(result.comparison.open_pairs for result in scores):
         ctx.exit(3)
 
 
@@ -118,6 +129,16 @@ def _record(name: str, score: Score) -> dict[str, object]:
         **{key: value for key, value in flat.items() if not key.startswith(others)},
         "by_position": score.comparison.by_position,
         "open_pairs": len(score.comparison.open_pairs),
-        "scores": {key: estimate_record(value) for key, value in score.values.items()},
+        "scores": {key: _estimate(value) for key, value in score.values.items()},
         "missing": dict(score.missing),
+    }
+
+
+def _estimate(estimate: Estimate) -> dict[str, object]:
+    """Return the fields of an estimate; JSON has no infinity, so it becomes a string."""
+    finite = abs(estimate.value) != float("inf")
+    return {
+        "value": estimate.value if finite else str(estimate.value),
+        "standard_error": estimate.standard_error,
+        "how": estimate.how,
     }

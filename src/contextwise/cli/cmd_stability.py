@@ -1,29 +1,31 @@
-"""``contextwise stability``: how stable is what a learner finds in some rows."""
+"""``contextwise stability``: measure how stable a learner's result is under resampling."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from contextwise.cli.cmd_learn import once, parse_parameter
+from contextwise.cli.cmd_learn import make_learner
 from contextwise.cli.inputs import load, load_data
 from contextwise.cli.options import (
     DOMAIN_FROM,
+    NOTHING_LEFT,
     cluster_option,
+    csv_option,
     jobs_option,
-    record_options,
+    json_option,
     refuse_alone,
+    refuse_two_outputs,
     seed_option,
     time_limit_option,
     top_option,
     typed_flags,
 )
-from contextwise.cli.printing import check_out, kept_in, print_csv, print_json
-from contextwise.cli.restrictions import NOTHING_LEFT
+from contextwise.cli.printing import check_out, print_csv, print_json, resumable
 from contextwise.errors import ContextwiseError
-from contextwise.learning.registry import LEARNERS, learner_named
+from contextwise.learning.registry import LEARNERS
 
 if TYPE_CHECKING:
     from contextwise.evaluation.consensus import Consensus
@@ -31,27 +33,28 @@ if TYPE_CHECKING:
 
 
 def learner_options(required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """What learns from how many resamples: ``--learner``, ``--set`` and ``--resamples``."""
+    """Add ``--learner``, ``--set`` and ``--resamples``."""
     options = (
         click.option(
             "--learner",
             metavar="NAME",
             required=required,
-            help=f"What learns: {', '.join(LEARNERS)}.",
+            help=f"Learner: {', '.join(LEARNERS)}.",
         ),
         click.option(
             "--set",
             "parameters",
             metavar="NAME=VALUE",
             multiple=True,
-            help="A parameter of the learner, as in penalty=10; repeatable.",
+            help="Parameter of the learner, as in penalty=10; repeatable.",
         ),
         click.option(
             "--resamples",
             type=click.IntRange(min=2),
+            metavar="N",
             default=100,
             show_default=True,
-            help="How many resamples of the rows.",
+            help="Number of resamples of the rows.",
         ),
     )
 
@@ -63,12 +66,6 @@ def learner_options(required: bool) -> Callable[[Callable[..., Any]], Callable[.
     return decorated
 
 
-def make_learner(name: str, parameters: Sequence[str]) -> Any:
-    """The learner of that name, with the parameters that ``--set`` gave."""
-    kind = learner_named(name)
-    return kind(**once([parse_parameter(kind, text, "--set") for text in parameters], "--set"))
-
-
 @click.command()
 @click.argument("data", type=click.Path())
 @learner_options(required=True)
@@ -77,32 +74,35 @@ def make_learner(name: str, parameters: Sequence[str]) -> Any:
     type=click.Choice(["subsample", "bootstrap"]),
     default="subsample",
     show_default=True,
-    help="A share of the rows without replacement, or as many with replacement.",
+    help="Draw a share of the rows without replacement, or all with replacement.",
 )
 @click.option(
     "--share",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.5,
     show_default=True,
-    help="Of the rows, in a subsample.",
+    help="Share of the rows in a subsample.",
 )
 @click.option("--domain-from", **DOMAIN_FROM)
 @click.option(
     "--folder",
     type=click.Path(),
-    help="Keep what is learned here; a run that was stopped goes on with the same command.",
+    help="Keep the learned structures here; an interrupted run resumes.",
 )
 @seed_option
-@jobs_option()
+@jobs_option
 @cluster_option
-@top_option("How many pairs to show.")
-@click.option("--medoid", type=click.Path(), help="Write the most typical structure here.")
+@click.option("--medoid", type=click.Path(), help="Write the most typical structure to this file.")
 @click.option(
-    "--consensus", type=click.Path(), help="Find the structure nearest to all, and write it here."
+    "--consensus",
+    type=click.Path(),
+    help="Find the structure nearest to all and write it to this file.",
 )
-@time_limit_option("With --consensus: stop improving it after so long.")
-@click.option("--picture", type=click.Path(), help="Draw the heat map of supports here.")
-@record_options("one row per pair")
+@time_limit_option()
+@click.option("--picture", type=click.Path(), help="Draw a heat map of the supports here.")
+@top_option()
+@json_option
+@csv_option
 @click.pass_context
 def stability(
     ctx: click.Context,
@@ -117,45 +117,45 @@ def stability(
     seed: int,
     jobs: int,
     cluster: str | None,
-    top: int,
     medoid: str | None,
     consensus: str | None,
     time_limit: float | None,
     picture: str | None,
+    top: int,
     as_json: bool,
     as_csv: bool,
 ) -> None:
-    """Learn from many resamples of the rows of DATA, and say what stays the same.
+    """Learn from many resamples of the rows of DATA and measure how much the results differ.
 
-    DATA is what contextwise learn takes. The instability is the share of assertions in which two
-    resamples differ; a dependence that half of the resamples have is as unstable as can be.
+    DATA is a file as for contextwise learn. The instability is the share of assertions on which
+    two resamples differ. A dependence is most unstable if half of the resamples have it.
 
     \b
     Examples:
       contextwise stability train.csv --learner trees --set penalty=10
       contextwise stability train.csv --learner trees --resamples 200 --folder runs/trees --jobs 4
-      contextwise stability train.csv --learner chow-liu --medoid typical.json --csv > pairs.csv
       contextwise stability train.csv --learner trees --consensus agreed.json --picture supports.pdf
     """
     from contextwise import formats
     from contextwise.evaluation import stability as resample
 
+    refuse_two_outputs(as_json=as_json, as_csv=as_csv)
     refuse_alone(ctx, ("time_limit",), "consensus")
     if how == "bootstrap" and typed_flags(ctx, ["share"]):
-        raise click.UsageError("--share is about subsamples, not about --how bootstrap")
+        raise click.UsageError("--share is for subsamples; leave it out with --how bootstrap")
     for model in (medoid, consensus):
         if model is not None:
             formats.check_target(model)
     if picture is not None:
         check_out(picture, [".png", ".svg", ".pdf"])
-    maker = make_learner(learner, parameters)
+    configured = make_learner(learner, parameters)
     rows = load_data(data, None if domain_from is None else load(domain_from).domain)
     if len(rows.domain) < 2:
         raise ContextwiseError(NOTHING_LEFT)
-    with kept_in(folder):
-        found = resample(
+    with resumable(folder):
+        result = resample(
             rows,
-            maker,
+            configured,
             resamples=resamples,
             how=how,
             share=share,
@@ -166,35 +166,38 @@ def stability(
             show_progress=True,
         )
     if medoid is not None:
-        formats.write(found.medoid, medoid)
+        formats.write(result.medoid, medoid)
     agreed = None
     if consensus is not None:
-        agreed = found.consensus(time_limit=time_limit, show_progress=True)
+        agreed = result.consensus(time_limit=time_limit, show_progress=True)
         formats.write(agreed.structure, consensus)
     if picture is not None:
         from contextwise.report.plots.plot_pairs import plot_supports
         from contextwise.report.plots.style import save
 
-        save(plot_supports(found), picture)
-    _show(found, agreed, as_json, as_csv, top)
+        save(plot_supports(result), picture)
+    _show(result, agreed, as_json, as_csv, top)
 
 
 def _show(
-    found: Stability, agreed: Consensus | None, as_json: bool, as_csv: bool, top: int
+    result: Stability, agreed: Consensus | None, as_json: bool, as_csv: bool, top: int
 ) -> None:
     from contextwise.report.statistics import stability_parts
     from contextwise.report.text import as_text
 
-    supports = [one.record() for one in found.supports()]
+    supports = [support.record() for support in result.supports()]
     if as_json:
-        regions = [region.record() for region in found.top_regions(top)]
-        structures = {"medoid": found.medoid} | ({"consensus": agreed.structure} if agreed else {})
-        written = {
-            key: [own.feature_text(k) for k in range(len(own))] for key, own in structures.items()
+        structures = {"medoid": result.medoid} | ({"consensus": agreed.structure} if agreed else {})
+        features = {
+            key: [structure.feature_text(k) for k in range(len(structure))]
+            for key, structure in structures.items()
         }
-        near = {} if agreed is None else {"consensus_distance": agreed.mean_distance}
-        print_json({**found.record(), **near, **written, "pairs": supports, "regions": regions})
+        regions = [region.record() for region in result.top_regions(top)]
+        distance = {} if agreed is None else {"consensus_distance": agreed.mean_distance}
+        print_json(
+            {**result.record(), **distance, **features, "pairs": supports, "regions": regions}
+        )
     elif as_csv:
         print_csv(supports, supports[0] if supports else ["first", "second"])
     else:
-        click.echo(as_text(stability_parts(found, top=top, consensus=agreed)))
+        click.echo(as_text(stability_parts(result, top=top, consensus=agreed)))

@@ -1,79 +1,54 @@
-"""Results for other programs, JSON and CSV, and the files that commands write."""
+"""Print results for other programs, and check the files that commands write."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import click
 
 from contextwise.errors import ContextwiseError
 from contextwise.support.records import as_csv, as_json
 
-if TYPE_CHECKING:
-    from contextwise.distributions.sampling import Estimate
-
 
 def print_json(value: object) -> None:
-    """A value as JSON; see `contextwise.support.records.as_json`."""
+    """Print a value as JSON."""
     click.echo(as_json(value))
 
 
 def print_records(records: Sequence[object]) -> None:
-    """Records as JSON: the object itself if there is one, a list of objects otherwise."""
+    """Print one record as a JSON object, several as a list."""
     print_json(records[0] if len(records) == 1 else records)
 
 
 def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str]) -> None:
-    """Records as CSV, one row each, under a header; None is an empty cell."""
+    """Print records as CSV, one row each; None is an empty cell."""
     click.echo(as_csv(records, header), nl=False)
 
 
-def estimate_record(estimate: Estimate) -> dict[str, object]:
-    """A number that may be estimated, for JSON, which knows no infinity."""
-    finite = abs(estimate.value) != float("inf")
-    return {
-        "value": estimate.value if finite else str(estimate.value),
-        "standard_error": estimate.standard_error,
-        "how": estimate.how,
-    }
-
-
 @contextmanager
-def kept_in(folder: str | None) -> Iterator[None]:
-    """Say after Ctrl-C that the work goes on later, if there is a folder that keeps it."""
+def resumable(folder: str | None) -> Iterator[None]:
+    """On Ctrl-C, tell the user that the same command resumes, if a folder keeps the results."""
     try:
         yield
     except KeyboardInterrupt:
         if folder is None:
             raise
-        click.echo(err=True)  # below the line of the progress, as click does it
+        click.echo(err=True)  # end the line of the progress, as click does
         raise click.Abort(
-            f"; what is done is kept in {folder}, and the same command goes on"
+            f"; finished work is kept in {folder}, run the same command to resume"
         ) from None
 
 
 def check_out(path: str, suffixes: Sequence[str], *, packed: bool = False) -> str:
-    """Refuse, before long work, a file that the command cannot write.
+    """Raise, before long work starts, if the command cannot write this file.
 
-    Parameters
-    ----------
-    path : what ``--out`` was given
-    suffixes : those that the command can write, such as ``.csv``
-    packed : whether ``.gz`` after them packs the file
+    Returns the suffix in lower case; with ``packed``, ``.gz`` after it is allowed and dropped.
 
-    Returns
-    -------
-    str
-        The suffix of the path, in lower case and without ``.gz``.
-
-    Examples
-    --------
     >>> check_out("report.pdf", [".html"])
     Traceback (most recent call last):
-    contextwise.errors.ContextwiseError: report.pdf: this command cannot write .pdf; ... .html
+    contextwise.errors.ContextwiseError: report.pdf: cannot write .pdf; use .html
     """
     from contextwise.support.files import check_target
 
@@ -82,9 +57,8 @@ def check_out(path: str, suffixes: Sequence[str], *, packed: bool = False) -> st
     suffix = os.path.splitext(name)[1]
     if suffix not in suffixes:
         able = " or ".join(filter(None, [", ".join(suffixes[:-1]), suffixes[-1]]))
-        what = suffix or "a file without a suffix"
         raise ContextwiseError(
-            f"{path}: this command cannot write {what}; it writes {able}"
+            f"{path}: cannot write {suffix or 'a file without a suffix'}; use {able}"
             + (" (each also with .gz)" if packed else "")
         )
     return suffix

@@ -82,10 +82,10 @@ class TestForPeople:
     def test_features_of_weight_zero_are_told(self) -> None:
         kept = run("true.json", "zeros.json").stdout
         assert "zeros.json: 3 variables, 2 features" in kept
-        assert "weight 0: 1 in zeros.json (counted; --zero-weights drop leaves them out)" in kept
+        assert "weight 0: 1 in zeros.json (kept; --zero-weights drop drops them)" in kept
         dropped = run("true.json", "zeros.json", "--zero-weights", "drop").stdout
         assert "zeros.json: 3 variables, 1 feature\n" in dropped
-        assert "weight 0: 1 in zeros.json (left out)" in dropped
+        assert "weight 0: 1 in zeros.json (dropped)" in dropped
         assert "No pair differs." in dropped
 
     def test_top_limits_the_worst_pairs(self) -> None:

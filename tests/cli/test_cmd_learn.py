@@ -83,7 +83,7 @@ def test_variables_with_one_state_are_pointed_out(train: str, tmp_path: Path) ->
     rows, out = tmp_path / "rows.data", str(tmp_path / "learned.json")
     rows.write_text("0,1,0\n0,0,0\n")
     said = run("trees", str(rows), "--out", out).stderr
-    assert "2 variables with one state in these rows: v0, v2; a known truth" in said
+    assert "2 variables with one state in these rows: v0, v2; take the states" in said
     assert "with one state" not in run("trees", train, "--out", out).stderr
     assert "with one state" not in run("trees", str(rows), "--out", out, *_truth(tmp_path)).stderr
 
@@ -119,14 +119,14 @@ def test_a_grid_is_tried_and_the_best_is_written(train: str, tmp_path: Path) -> 
     ("arguments", "match"),
     [
         (["--select-by", "bic"], "--select-by needs a --grid"),
-        (["--grid", "penalty=1", "--select-by", "pseudo-likelihood"], "with --valid"),
+        (["--grid", "penalty=1", "--select-by", "pseudo-likelihood"], "add --valid"),
         (["--grid", "colour=1"], "the parameters are penalty, min_count"),
-        (["--grid", "penalty"], "--grid takes a parameter and its value, as in penalty=1,5,25"),
+        (["--grid", "penalty"], "--grid needs a parameter and its value, as in penalty=1,5,25"),
         (["--grid", "penalty=many"], "'many' is not a valid float"),
         (["--refit", "l7"], "'l7' is not 'l1'"),
-        (["--l1", "5"], "--l1 goes with --refit"),
-        (["--grid", "penalty=1,5", "--l2", "1"], "--l2 goes with --refit"),
-        (["--grid", "penalty=1,5", "--penalty", "3"], "--penalty has one value, and --grid others"),
+        (["--l1", "5"], "--l1 needs --refit"),
+        (["--grid", "penalty=1,5", "--l2", "1"], "--l2 needs --refit"),
+        (["--grid", "penalty=1,5", "--penalty", "3"], "--penalty and --grid set the same"),
     ],
 )
 def test_wrong_options_are_said(
@@ -162,5 +162,5 @@ def test_what_features_add_to_the_graphs_is_said(train: str, tmp_path: Path) -> 
     added = learner_named("cspc")().fit(str(path)).added_  # type: ignore[attr-defined]
     assert added > 0
     said = run("cspc", str(path), "--out", out).stderr
-    assert f"the features add {added:,} to the dependencies that were found" in said
+    assert f"the features add {added:,} dependencies" in said
     assert "the features add" not in run("edge-trees", train, "--out", out).stderr

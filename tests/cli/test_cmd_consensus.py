@@ -9,7 +9,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from contextwise import read
+from contextwise import Structure, read, write
 from contextwise.cli import contextwise
 
 
@@ -42,18 +42,10 @@ def test_one_model_is_told() -> None:
     assert "at least two models" in str(result.exception)
 
 
-def test_only_the_asked_pairs_are_told() -> None:
-    rows = list(csv.DictReader(io.StringIO(run("lung", "lung-learned", "--csv"))))
-    assert len({(row["first"], row["second"]) for row in rows}) == 3
-    asked = ("--variables", "smoker,cancer", "--csv")
-    rows = list(csv.DictReader(io.StringIO(run("lung", "lung-learned", *asked))))
-    assert {(row["first"], row["second"]) for row in rows} == {("smoker", "cancer")}
-
-
 def test_no_pair_is_nothing_to_compare(tmp_path: Path) -> None:
-    out = tmp_path / "consensus.json"
-    arguments = ["consensus", "lung", "lung-learned", "--variables", "smoker", "--out", str(out)]
-    result = CliRunner().invoke(contextwise, arguments)
+    out, single = tmp_path / "consensus.json", str(tmp_path / "single.json")
+    write(Structure({"A": 2}), single)
+    result = CliRunner().invoke(contextwise, ["consensus", single, single, "--out", str(out)])
     assert "no pair of variables is left" in str(result.exception)
     assert not out.exists()
 

@@ -60,14 +60,6 @@ def test_help_shows_whole_numbers_as_such(path: tuple[str, ...]) -> None:
     assert [text for text in defaults if re.fullmatch(r"-?\d+\.0", text)] == []
 
 
-def test_a_metric_is_repeatable_where_several_are_shown() -> None:
-    def metric(*path: str) -> str:
-        return " ".join(run(*path, "--help").output.split()).split("--metric NAME ")[1][:60]
-
-    assert metric("rank").startswith("What to rank by; repeatable.")
-    assert metric("plot", "ranks").startswith("What to rank by: one metric. [default")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -83,8 +75,10 @@ def test_a_wrong_value_names_its_parameter(arguments: list[str], message: str) -
     ("arguments", "message"),
     [
         (["score", "lung", "structure.json"], "lung, structure.json: the models have different"),
-        (["kl", "lung", "weighted.json"], "lung, weighted.json: the models have different"),
-        (["kl", "lung", "weighted.json", "--by-position"], "lung, weighted.json: the models can"),
+        (
+            ["score", "lung", "weighted.json", "--by-position"],
+            "lung, weighted.json: the",
+        ),
         (["convert", "lung", "x.mn", "--names-from", "weighted.json"], "weighted.json, lung: the"),
     ],
 )
@@ -114,32 +108,31 @@ def test_a_folder_of_another_run_is_refused_in_few_words() -> None:
     assert message == "matrix: this is no run of contextwise experiment or stability"
 
 
-def test_guesses_are_given_one_by_one_or_as_groups() -> None:
-    for command in (["compare", "six"], ["report", "six", "--out", "page.html"]):
-        both = said(run(*command, "six-guess", "--group", "a=six-graph"))
-        assert "with --group, give the guesses as groups only" in both
-        assert "Missing argument 'GUESS...'" in said(run(*command))
+def test_a_page_shows_single_guesses_or_groups() -> None:
+    command = ["report", "six", "--out", "page.html"]
+    assert "single guesses or groups" in said(run(*command, "six-guess", "a=six-graph"))
+    assert "Missing argument 'GUESS..." in said(run(*command))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["compare", "lung", "lung", "--seed", "1"], "--seed goes with --chance"),
-        (["compare", "lung", "--group", "a=lung", "--top", "1"], "--top is about single guesses"),
-        (["compare", "lung", "lung", "--truths", "lung", "--time-limit", "1"], "--time-limit is a"),
-        (["matrix", "lung", "lung", "--seed", "1"], "--seed goes with --approximate"),
-        (["rank", "six", "lung", "--group", "a={truth}", "--better", "smaller"], "with --table"),
-        (["rank", "--table", "rows.csv", "--pairs", "A,B"], "--pairs is about models"),
-        (["plot", "ranks", "--table", "rows.csv", "--context", "A=1", "--out", "x.png"], "--conte"),
-        (["matrix", "lung", "lung", "--jobs", "0"], "'--jobs': give a number of processes, or -1"),
+        (["compare", "lung", "lung", "--seed", "1"], "--seed needs --chance"),
+        (["matrix", "lung", "lung", "--seed", "1"], "--seed needs --approximate"),
+        (["replicates", "six", "a=six", "--better", "smaller"], "--better needs --table"),
+        (["replicates", "--table", "rows.csv", "--pairs", "A,B"], "--pairs is for models"),
+        (
+            ["matrix", "lung", "lung", "--jobs", "0"],
+            "'--jobs': must be a number of processes",
+        ),
         (
             ["independencies", "lung", "smoker", "cancer", "--most", "1"],
-            "--most is about all pairs",
+            "--most is for all pairs",
         ),
-        ([*STABILITY, "--how", "bootstrap", "--share", "0.5"], "--share is about subsamples"),
-        ([*STABILITY, "--time-limit", "1"], "--time-limit goes with --consensus"),
-        ([*STABILITY, "--set", "l1=1", "--set", "l1=2"], "--set gives l1 twice"),
-        ([*LEARN, "--grid", "l1=1", "--grid", "l1=2"], "--grid gives l1 twice"),
+        ([*STABILITY, "--how", "bootstrap", "--share", "0.5"], "--share is for subsamples"),
+        ([*STABILITY, "--time-limit", "1"], "--time-limit needs --consensus"),
+        ([*STABILITY, "--set", "l1=1", "--set", "l1=2"], "--set sets l1 twice"),
+        ([*LEARN, "--grid", "l1=1", "--grid", "l1=2"], "--grid sets l1 twice"),
         (
             [*STABILITY, "--set", "show_progress=yes"],
             "(the parameters are penalty, min_count, prior",
@@ -157,7 +150,7 @@ def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) ->
         (["fit", "lung", "", "--out", "x.json"], "'': No such file"),
         (["learn", "trees", "rows.csv", "--valid", "", "--out", "x.json"], "'': No such file"),
         (["info", "header.csv"], "header.csv: there are no rows below the header"),
-        (["rank", "--table", "binary.csv"], "binary.csv: this is not UTF-8 text"),
+        (["replicates", "--table", "binary.csv"], "binary.csv: this is not UTF-8 text"),
         (["compare", "lung", "lung", "--pairs", "smoker,smoker"], "not 'smoker', 'smoker'"),
         (["compare", "lung", "lung", "--variables", "smoker"], "no pair of variables is left"),
         (["check", "lung", "rows.csv", "--variables", "smoker"], "no pair of variables is left"),
@@ -233,12 +226,12 @@ def test_a_run_that_is_stopped_says_that_it_goes_on(
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 130
-    words = "interrupted; what is done is kept in kept, and the same command goes on\n"
+    words = "interrupted; finished work is kept in kept, run the same command to resume\n"
     assert capsys.readouterr().err.endswith(words)
 
 
 def test_what_is_no_share_is_not_called_one() -> None:
-    words = ["rank", "six", "survey", "--group", "a={truth}", "--group", "b={truth}"]
+    words = ["replicates", "six", "survey", "a={truth}", "b={truth}"]
     shown = run(*words).output
     assert "Distance is a share of all assertions." in shown
     assert "FP" not in shown

@@ -1,4 +1,4 @@
-"""Groups over several truths: tables of results, the command ``rank``, and its picture."""
+"""``contextwise replicates``: groups of guesses at one truth or several, tables, and pictures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ c,pairs,0.3,0.8,9
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four truths, and for each of them two guesses of each of three kinds."""
-    place = tmp_path_factory.mktemp("rank")
+    place = tmp_path_factory.mktemp("models")
     (place / "results.csv").write_text(TABLE)
     domain = Domain.of_cardinalities([2, 3, 2, 2])
     for k, name in enumerate(TRUTHS):
@@ -52,11 +52,42 @@ def run(folder: Path, *arguments: str) -> Result:
 
 
 MODELS = [f"@{name}.json" for name in TRUTHS]
-MODELS += [word for own in CHANGES for word in ("--group", f"{own}=@{own}-{{truth}}-*.json")]
+MODELS += [f"{group}=@{group}-{{truth}}-*.json" for group in CHANGES]
+
+
+def test_groups_with_one_truth(folder: Path) -> None:
+    words = ["replicates", "@net0.json", "near=@near-net0-*.json", "far=@far-net0-*.json"]
+    shown = run(folder, *words)
+    assert shown.exit_code == 0, shown.output
+    assert "The mean of each group, with its 95 % interval" in shown.output
+    assert "Differences between groups:" in shown.output
+    assert "taken to be from the same rows" in " ".join(shown.output.split())
+    found = summarize(
+        {
+            group: [
+                compare(read(folder / "net0.json"), read(folder / f"{group}-net0-{repeat}.json"))
+                for repeat in range(2)
+            ]
+            for group in ("near", "far")
+        }
+    )
+    record = json.loads(run(folder, *words, "--json").output)
+    assert record["means"] == found.records()
+    rows = list(csv.DictReader(io.StringIO(run(folder, *words, "--csv").output)))
+    assert rows[0]["group"] == "near"
+    assert float(rows[0]["mean"]) == found.mean("near", "normalized").mean
+    own = next(row for row in rows if row["minus"])
+    assert (own["group"], own["minus"], own["metric"]) == ("near", "far", "normalized")
+    assert float(own["mean"]) == found.differences[0].value.mean
+    assert float(own["holm_p_value"]) == found.differences[0].adjusted
+    assert len(rows) == len(found.means) + len(found.differences)
+    assert r"\begin{tabular}" in run(folder, *words, "--latex").output
+    half = run(folder, *words, "--training-share", "0.5")
+    assert "Each replicate learned from 50 % of the same rows" in " ".join(half.output.split())
 
 
 def test_the_command_on_models(folder: Path) -> None:
-    shown = run(folder, "rank", *MODELS)
+    shown = run(folder, "replicates", *MODELS)
     assert shown.exit_code == 0, shown.output
     found = summarize(
         {
@@ -74,50 +105,55 @@ def test_the_command_on_models(folder: Path) -> None:
     assert ranking.groups == ("near", "mid", "far")
     assert "Mean ranks over 4 truths" in shown.output
     assert " ".join(ranking.verdict.split()) in " ".join(shown.output.split())
-    record = json.loads(run(folder, "rank", *MODELS, "--json").output)
+    record = json.loads(run(folder, "replicates", *MODELS, "--json").output)
     assert record["ranks"] == ranking.records()
     assert record["means"] == found.records()
     assert record["verdicts"] == {"normalized": ranking.verdict}
-    rows = list(csv.DictReader(io.StringIO(run(folder, "rank", *MODELS, "--csv").output)))
+    rows = list(csv.DictReader(io.StringIO(run(folder, "replicates", *MODELS, "--csv").output)))
     assert [row["group"] for row in rows] == ["near", "mid", "far"]
-    assert r"\begin{tabular}" in run(folder, "rank", *MODELS, "--latex").output
+    assert r"\begin{tabular}" in run(folder, "replicates", *MODELS, "--latex").output
 
 
 def test_the_command_on_a_table(folder: Path) -> None:
-    shown = run(folder, "rank", "--table", "@results.csv", "--metric", "SHD", "--better", "smaller")
+    shown = run(
+        folder, "replicates", "--table", "@results.csv", "--metric", "SHD", "--better", "smaller"
+    )
     assert shown.exit_code == 0, shown.output
     assert "trees ranks first by SHD over 3 truths" in shown.output
     assert "shares of all assertions" not in shown.output
-    larger = run(folder, "rank", "--table", "@results.csv", "--metric", "f1", "--csv")
+    larger = run(folder, "replicates", "--table", "@results.csv", "--metric", "f1", "--csv")
     assert larger.output.splitlines()[1].startswith("f1,trees,1.3333")
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "give TRUTHs and a --group NAME=FILES for each learner, or a --table"),
-        (["@net0.json", "--table", "@results.csv"], "give models, or a --table, not both"),
-        (["@net0.json", "--group", "near=@near-*.json"], "where the name of the truth stands"),
-        (["@net0.json", "@near-net0-0.json", "--group", "a=@no-{truth}.json"], "no-net0.json"),
-        (["@net0.json", "--group", "a=@near-{truth}-*.json"], "two groups and two truths"),
-        (["@net0.json", "@net0.json", "--group", "a=@near-{truth}-*.json"], "must differ"),
+        ([], "give a TRUTH and a group NAME=FILES for each learner"),
+        (["@net0.json"], "give a TRUTH and a group NAME=FILES for each learner"),
+        (["@net0.json", "=a.json"], "a group is written NAME=FILES"),
+        (["@net0.json", "a=@none*.json"], "no file matches"),
+        (["@net0.json", "--table", "@results.csv"], "give models or a --table, not both"),
+        (["@net0.json", "@net1.json", "near=@near-*.json"], "mark the name of the truth"),
+        (["@net0.json", "@near-net0-0.json", "a=@no-{truth}.json"], "no-net0.json"),
+        (["@net0.json", "@net1.json", "a=@near-{truth}-*.json"], "two groups, and two truths"),
+        (["@net0.json", "@net0.json", "a=@near-{truth}-*.json"], "must differ"),
         ([*MODELS, "--metric", "f1"], "choose one of normalized, fp_share, fn_share"),
-        (["--table", "@results.csv", "--metric", "SHD"], "--better smaller or larger"),
+        (["--table", "@results.csv", "--metric", "SHD"], "Add --better smaller or larger"),
         (["--table", "@results.csv", "--csv", "--json"], "choose one of"),
     ],
 )
 def test_contradictions_are_told(folder: Path, words: list[str], message: str) -> None:
-    shown = run(folder, "rank", *words)
+    shown = run(folder, "replicates", *words)
     assert shown.exit_code != 0
     assert message in f"{shown.output}{shown.exception}"
 
 
 def test_the_picture(folder: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "ranks.png")
-    shown = run(folder, "plot", "ranks", *MODELS, "--out", out)
+    shown = run(folder, "plot", "replicates", *MODELS, "--out", out)
     assert shown.exit_code == 0, shown.output
     assert Path(out).read_bytes().startswith(b"\x89PNG")
-    table = ["plot", "ranks", "--table", "@results.csv", "--out", out]
+    table = ["plot", "replicates", "--table", "@results.csv", "--out", out]
     assert isinstance(run(folder, *table).exception, ContextwiseError)  # two groups only
     both = run(folder, *table, "--metric", "f1", "--metric", "normalized")
-    assert "a picture shows one --metric" in both.output
+    assert "a figure shows one --metric" in both.output

@@ -1,4 +1,4 @@
-"""``contextwise matrix``: for people, for programs, and into a file."""
+"""``contextwise matrix``: for people, for programs, into a file, and the nearest models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import commands
-from contextwise import LogLinear, Structure, distance, distance_matrix, examples, write
+from contextwise import LogLinear, Structure, compare, distance, distance_matrix, examples, write
+from contextwise.comparison import neighbours
 from contextwise.errors import ContextwiseError
 
 SIX = ("six", "six-graph", "six-guess")
@@ -102,9 +103,11 @@ def test_ganak_is_named_on_standard_error() -> None:
     [
         (["six", "--json", "--csv"], "choose one of --json and --csv"),
         (["-", "-"], "only one model"),
-        (["six", "--jobs", "0"], "'--jobs': give a number of processes"),
-        (["six", "--assertions", "10"], "--assertions goes with --approximate"),
-        (["six", "--approximate", "--jobs", "2"], "--approximate takes none of --engine"),
+        (["six", "--jobs", "0"], "'--jobs': must be a number of processes"),
+        (["six", "--assertions", "10"], "--assertions needs --approximate"),
+        (["six", "--top", "3"], "--top needs --nearest"),
+        (["six", "--nearest", "six", "--normalized"], "--normalized has no effect with --nearest"),
+        (["six", "--approximate", "--jobs", "2"], "--jobs has no effect with --approximate"),
     ],
 )
 def test_contradictions_are_refused(arguments: list[str], message: str) -> None:
@@ -114,7 +117,7 @@ def test_contradictions_are_refused(arguments: list[str], message: str) -> None:
 
 
 def test_a_suffix_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ContextwiseError, match=r"cannot write \.xlsx; it writes \.csv or \.json"):
+    with pytest.raises(ContextwiseError, match=r"cannot write \.xlsx; use \.csv or \.json"):
         run("six", "six-guess", "--out", str(tmp_path / "m.xlsx"))
     assert not list(tmp_path.iterdir())
 
@@ -181,3 +184,58 @@ class TestApproximate:
     def test_an_estimate_has_no_engine(self) -> None:
         with pytest.raises(ContextwiseError, match="an estimate is not counted: engine"):
             distance_matrix(list(SIX), approximate=True, engine="native")
+
+
+# -- the nearest models ----------------------------------------------------------------------------
+
+OTHERS = ("six-graph", "six-guess", "six")
+ORDER = ("six", "six-guess", "six-graph")
+
+
+def test_the_nearest_models() -> None:
+    out = run(*OTHERS, "--nearest", "six").stdout
+    rows = [line.split() for line in out.splitlines() if line.startswith("six")]
+    assert [row[0] for row in rows] == list(ORDER)
+    assert [int(row[1]) for row in rows] == [distance("six", name) for name in ORDER]
+    assert "This took 3 exact comparisons." in out
+
+
+def test_bounds_rule_models_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "FIRST", 8)  # of few pairs, all would be counted at once
+    monkeypatch.setattr(neighbours, "ENOUGH", 9)
+    out = run(*OTHERS, "--nearest", "six", "--top", "1").stdout
+    assert "This took 1 exact comparison; bounds ruled out 2 of 3 models." in out
+
+
+def test_the_nearest_as_json() -> None:
+    found = json.loads(run(*OTHERS, "--nearest", "six", "--top", "2", "--json").stdout)
+    assert [record["model"] for record in found["nearest"]] == ["six", "six-guess"]
+    assert [record["distance"] for record in found["nearest"]] == [0, 16]
+    assert found["nearest"][1]["normalized"] == 16 / 240
+    assert (found["query"], found["assertions"], found["of"]) == ("six", 240, 3)
+    assert 2 <= found["compared"] <= 3
+
+
+def test_the_nearest_as_csv() -> None:
+    head, *rows = csv.reader(io.StringIO(run(*OTHERS, "--nearest", "six", "--csv").stdout))
+    assert head == ["model", "distance", "normalized"]
+    assert [row[:2] for row in rows] == [[name, str(distance("six", name))] for name in ORDER]
+
+
+def test_restrictions_hold_for_the_nearest() -> None:
+    options = ["--contexts", "canonical", "--variables", "X0,X1,X2"]
+    found = json.loads(run(*OTHERS, "--nearest", "six", "--json", *options).stdout)
+    exact = [
+        compare("six", name, contexts="canonical", variables=["X0", "X1", "X2"]).distance
+        for name in ORDER
+    ]
+    assert sorted(record["distance"] for record in found["nearest"]) == sorted(exact)
+
+
+def test_alignment_of_the_nearest_by_position_is_reported() -> None:
+    assert "aligned by position" in run(*OTHERS, "--nearest", "six", "--by-position").stdout
+
+
+def test_more_than_there_are_is_refused() -> None:
+    with pytest.raises(ContextwiseError, match="k is between 1 and the number of models, 3, not 4"):
+        run(*OTHERS, "--nearest", "six", "--top", "4")

@@ -1,0 +1,47 @@
+"""``contextwise engines``."""
+
+from __future__ import annotations
+
+import click
+
+from contextwise.cli.options import json_option
+from contextwise.cli.printing import print_json
+
+
+@click.command()
+@json_option
+def engines(as_json: bool) -> None:
+    """List the counting engines and which are available.
+
+    All engines give the same exact numbers; they differ in speed.
+
+    \b
+    Examples:
+      contextwise engines
+      contextwise compare true.mn learned.mn --engine branch
+    """
+    from contextwise.counting import DEFAULT, ENGINES
+    from contextwise.support.formatting import columns
+
+    records = [
+        {
+            "engine": engine.name,
+            "default": engine.name == DEFAULT,
+            "missing": engine.missing(),
+            "summary": engine.summary,
+        }
+        for engine in ENGINES.values()
+    ]
+    if as_json:
+        print_json(records)
+        return
+    rows = [
+        (
+            str(record["engine"]),
+            "default" if record["default"] else "",
+            f"not available: {record['missing']}" if record["missing"] else "ready",
+            str(record["summary"]),
+        )
+        for record in records
+    ]
+    click.echo(columns(rows, "<<<<"))

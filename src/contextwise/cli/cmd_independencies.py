@@ -1,0 +1,177 @@
+"""``contextwise independencies``: list the independencies of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from contextwise.cli.inputs import load
+from contextwise.cli.options import (
+    format_option,
+    json_option,
+    model_argument,
+    time_limit_option,
+    top_option,
+    typed_flags,
+    zero_weights_option,
+)
+from contextwise.cli.printing import print_json
+
+if TYPE_CHECKING:
+    from contextwise.formats import ZeroWeights
+    from contextwise.independence import Independencies, PairIndependencies
+
+
+@click.command()
+@model_argument("model")
+@click.argument("pair", metavar="[A B]", nargs=-1)
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=50,
+    show_default=True,
+    help="Number of pairs to list, the most independent first.",
+)
+@click.option(
+    "--context-specific",
+    is_flag=True,
+    help="Only pairs that are independent in some contexts and dependent in others.",
+)
+@top_option(least=1)
+@time_limit_option()
+@zero_weights_option
+@format_option
+@json_option
+@click.pass_context
+def independencies(
+    ctx: click.Context,
+    model: str,
+    pair: tuple[str, ...],
+    most: int,
+    context_specific: bool,
+    top: int,
+    time_limit: float | None,
+    format_name: str | None,
+    zero_weights: ZeroWeights,
+    as_json: bool,
+) -> None:
+    """List the independencies of MODEL: of the variables A and B, or of every pair.
+
+    "A ⫫ B | C=yes, D" means: A and B are independent when C is yes, given any value of D. The
+    statements of a pair do not overlap. Each is followed by the share of the pair's contexts it
+    covers, unless it covers all of them.
+
+    Pairs that are independent in every context come first, then those that are independent in
+    the largest share. Pairs that always depend are not listed.
+
+    Exit codes: 0 done, 2 error, 3 if some contexts stayed undecided.
+
+    \b
+    Examples:
+      contextwise independencies six
+      contextwise independencies learned.mn --context-specific --most 20
+      contextwise independencies learned.mn v3 v7 --top 5
+      contextwise independencies learned.mn --json
+    """
+    from contextwise import independence
+
+    if len(pair) not in (0, 2):
+        raise click.UsageError(f"give two variables or none, not {len(pair)}")
+    about_all = typed_flags(ctx, ["most", "context_specific"]) if pair else []
+    if about_all:
+        raise click.UsageError(f"{about_all[0]} is for all pairs; leave out the variables")
+    loaded = load(model, format=format_name, zero_weights=zero_weights)
+    limits: dict[str, Any] = {"top": top, "time_limit": time_limit}
+    pairs: Iterable[PairIndependencies]
+    if pair:
+        pairs = [independence.context_specific_independencies(loaded, *pair, **limits)]
+    else:
+        pairs = independence.independencies(
+            loaded, most=most, context_specific=context_specific, **limits
+        )
+    undecided = _show(pairs, as_json)
+    if isinstance(pairs, independence.Independencies):
+        _report_unlisted(pairs)
+        if not pairs.pairs:
+            where = "in only some contexts" if context_specific else "in any context"
+            click.echo(f"contextwise: no two variables are independent {where}", err=True)
+    ctx.exit(3 if undecided else 0)
+
+
+def _show(pairs: Iterable[PairIndependencies], as_json: bool) -> bool:
+    """Print pairs, as text one by one; return True if some contexts stayed undecided."""
+    undecided = False
+    records = []
+    for pair in pairs:
+        undecided |= pair.open > 0
+        if as_json:
+            records.append(_record(pair))
+        else:
+            _print_pair(pair)
+    if as_json:
+        print_json(records)
+    return undecided
+
+
+def _report_unlisted(listed: Independencies) -> None:
+    from contextwise.support.formatting import plural
+
+    counts = {
+        "in every context": listed.unlisted_everywhere,
+        "in some contexts": listed.unlisted_somewhere,
+    }
+    parts = [f"{plural(count, 'pair')} {where}" for where, count in counts.items() if count]
+    if parts:
+        click.echo(
+            f"contextwise: not listed: {' and '.join(parts)}; list more with --most", err=True
+        )
+
+
+def _print_pair(pair: PairIndependencies) -> None:
+    from contextwise.models.notation import quoted
+    from contextwise.support.formatting import percent, plural, printable
+
+    names = printable(f"{quoted(pair.first)} and {quoted(pair.second)}")
+    for statement in pair:
+        share = f"  ({percent(statement.contexts, pair.contexts)})" if statement.region else ""
+        click.echo(printable(str(statement)) + share)
+    if pair.unlisted:
+        left = pair.independent - sum(statement.contexts for statement in pair)
+        more = plural(pair.unlisted, "more statement")
+        click.echo(f"  … {more} on {names}  ({percent(left, pair.contexts)})")
+    if pair.open:
+        share = percent(pair.open, pair.contexts)
+        click.echo(f"contextwise: {names}: {share} of the contexts are undecided", err=True)
+    elif not pair.statements:
+        click.echo(f"{names} depend in every context")
+
+
+def _record(pair: PairIndependencies) -> dict[str, object]:
+    from contextwise.comparison.confusion import ratio
+
+    statements = [
+        {
+            "text": str(statement),
+            "region": [
+                {"variable": literal.variable, "states": literal.states, "negated": literal.negated}
+                for literal in statement.region
+            ],
+            "given": statement.given,
+            "contexts": statement.contexts,
+            "share": statement.share,
+        }
+        for statement in pair
+    ]
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "contexts": pair.contexts,
+        "independent": pair.independent,
+        "share": ratio(pair.independent, pair.contexts),
+        "undecided": pair.open,
+        "unlisted": pair.unlisted,
+        "statements": statements,
+    }

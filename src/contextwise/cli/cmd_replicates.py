@@ -1,0 +1,250 @@
+"""``contextwise replicates``: compare groups of guesses, over one truth or several."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from contextwise.cli.inputs import load, matching_files, only_one_from_stdin, split_groups
+from contextwise.cli.options import (
+    Scope,
+    SectionedCommand,
+    alpha_option,
+    csv_option,
+    json_option,
+    latex_option,
+    model_argument,
+    options_as,
+    refuse_alone,
+    refuse_nothing,
+    refuse_two_outputs,
+    scope_options,
+    typed_flags,
+)
+from contextwise.cli.printing import print_csv, print_json
+
+if TYPE_CHECKING:
+    from contextwise.comparison.compare import Comparison
+    from contextwise.evaluation.replicates import Summary
+
+
+class Replicates(NamedTuple):
+    """The arguments and options that name groups of guesses or a table of results."""
+
+    arguments: tuple[str, ...]
+    table: str | None
+    truth_column: str | None
+    group_column: str | None
+    metrics: tuple[str, ...]
+    better: str | None
+    training_share: float | None
+    alpha: float
+
+    def summary(self, scope: Scope | None = None) -> Summary:
+        """Compare the models, or read the table, and summarize the groups."""
+        truths, groups = split_groups(self.arguments)
+        if self.table is not None and self.arguments:
+            raise click.UsageError("give models or a --table, not both")
+        if self.table is None and not (truths and groups):
+            raise click.UsageError(
+                "give a TRUTH and a group NAME=FILES for each learner, as in trees='runs/*.mn'; "
+                "or a --table of results"
+            )
+        ctx = click.get_current_context()
+        refuse_alone(ctx, ("truth_column", "group_column", "better"), "table")
+        if self.table is None:
+            return self._of_models(truths, groups, scope)
+        about_models = typed_flags(ctx, [*Scope._fields, "training_share"])
+        if about_models:
+            raise click.UsageError(f"{about_models[0]} is for models, not for a --table")
+        return self._of_table(self.table)
+
+    def comparisons(
+        self, truths: list[str], groups: dict[str, list[str]], scope: Scope | None = None
+    ) -> dict[str, list[tuple[str, Comparison]]]:
+        """Compare every guess of every group; return the truth's name and the comparison."""
+        from contextwise.comparison.compare import compare
+
+        names = [stem(truth) for truth in truths]
+        if len(set(names)) < len(names):
+            raise click.UsageError(
+                "the names of the TRUTHs, without folders and suffixes, must differ"
+            )
+        only_one_from_stdin([*truths, *(p for patterns in groups.values() for p in patterns)])
+        format_name = None if scope is None else scope.format_name
+        compared: dict[str, list[tuple[str, Comparison]]] = {group: [] for group in groups}
+        for truth, name in zip(truths, names, strict=True):
+            true = load(truth, format=format_name)
+            restriction: Any = {} if scope is None else scope.keywords(true.domain)
+            for group, patterns in groups.items():
+                if len(truths) > 1 and not all("{truth}" in text for text in patterns):
+                    raise click.UsageError(
+                        f"{group}={patterns[0]}: mark the name of the truth, as in "
+                        "trees='runs/{truth}/trees*.mn'"
+                    )
+                filled = [text.replace("{truth}", name) for text in patterns]
+                for file in matching_files(filled, group):
+                    guess = load(file, format=format_name)
+                    comparison = compare(true, guess, show_progress=True, **restriction)
+                    refuse_nothing(comparison.question)
+                    compared[group].append((name, comparison))
+        return compared
+
+    def _of_models(
+        self, truths: list[str], groups: dict[str, list[str]], scope: Scope | None
+    ) -> Summary:
+        from contextwise.evaluation.replicates import METRICS, summarize
+
+        for metric in self.metrics:
+            if metric not in METRICS:
+                raise click.UsageError(
+                    f"--metric {metric}: choose one of {', '.join(METRICS)}, or give a --table"
+                )
+        compared = self.comparisons(truths, groups, scope)
+        summary = summarize(
+            {group: [comparison for _, comparison in runs] for group, runs in compared.items()},
+            truths={group: [truth for truth, _ in runs] for group, runs in compared.items()},
+            metrics=self.metrics or (("normalized",) if len(truths) > 1 else tuple(METRICS)),
+            training_share=self.training_share,
+            alpha=self.alpha,
+        )
+        return summary if len(truths) == 1 else _ranked(summary)
+
+    def _of_table(self, table: str) -> Summary:
+        from contextwise.evaluation.replicates import KNOWN, read_results, summarize_values
+
+        values = read_results(
+            table, metrics=self.metrics, truth=self.truth_column, group=self.group_column
+        )
+        smaller = [name for name, (_, is_better) in KNOWN.items() if is_better]
+        for metric in values:
+            if self.better is None and metric not in KNOWN:
+                raise click.UsageError(
+                    f"which values of {metric} are better? Add --better smaller or larger"
+                )
+        if self.better is not None:
+            smaller = list(values) if self.better == "smaller" else []
+        ranges = {name: limits for name, (limits, _) in KNOWN.items()}
+        return _ranked(
+            summarize_values(values, smaller_is_better=smaller, ranges=ranges, alpha=self.alpha)
+        )
+
+
+def _ranked(summary: Summary) -> Summary:
+    if not summary.rankings:
+        raise click.UsageError(
+            "there is nothing to rank: ranks need at least two groups, and two truths on which "
+            "every group has a value"
+        )
+    return summary
+
+
+def stem(name: str) -> str:
+    """Return the name of a truth without its folder and suffixes.
+
+    >>> stem("truths/asia.mn.gz"), stem("lung")
+    ('asia', 'lung')
+    """
+    return os.path.splitext(os.path.basename(name).removesuffix(".gz"))[0]
+
+
+replicates_options = options_as(
+    "replicates",
+    Replicates,
+    (
+        model_argument("arguments", metavar="[TRUTH]... [NAME=FILES]...", nargs=-1),
+        click.option(
+            "--table",
+            type=click.Path(),
+            metavar="FILE",
+            help="Read results from this CSV file instead, one row per run.",
+        ),
+        click.option(
+            "--truth-column",
+            metavar="NAME",
+            help="With --table: column of the truth.  [default: truth, true, dataset, ...]",
+        ),
+        click.option(
+            "--group-column",
+            metavar="NAME",
+            help="With --table: column of the group.  [default: group, learner, method, ...]",
+        ),
+        click.option(
+            "--metric",
+            "metrics",
+            metavar="NAME",
+            multiple=True,
+            help="Metric to compare by; repeatable.  [default: all for one truth, normalized "
+            "otherwise]",
+        ),
+        click.option(
+            "--better",
+            type=click.Choice(["smaller", "larger"]),
+            help="With --table: which values of the metric are better.",
+        ),
+        click.option(
+            "--training-share",
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            metavar="SHARE",
+            help="Share of the rows that each replicate learned from, if they overlap.",
+        ),
+        alpha_option,
+    ),
+)
+"""Add the arguments and options that name groups of guesses, as one argument ``replicates``."""
+
+
+@click.command(cls=SectionedCommand)
+@replicates_options
+@json_option
+@csv_option
+@latex_option
+@scope_options
+def replicates(
+    replicates: Replicates, as_json: bool, as_csv: bool, as_latex: bool, scope: Scope
+) -> None:
+    """Compare groups of guesses, such as the repeated runs of several learners.
+
+    With one TRUTH: the mean distance of each group with its 95 % interval, and tests of the
+    differences between groups.
+
+    With several TRUTHs: the mean rank of each group over the truths. Friedman's test (Wilcoxon's
+    for two groups) tests whether all groups are equal. Two groups differ if their mean ranks
+    differ by more than Nemenyi's critical difference (Demšar 2006). In FILES, {truth} is the name
+    of the truth without folder and suffix. Guesses for the same truth are averaged.
+
+    A --table has a column for the truth, one for the group, and columns of numbers. To draw the
+    result, use contextwise plot replicates.
+
+    \b
+    Examples:
+      contextwise replicates asia.bif trees='trees-*.json' pairs='pairs-*.json'
+      contextwise replicates asia.bif trees='t/*.mn' pairs='p/*.mn' --latex > means.tex
+      contextwise replicates truths/*.mn trees='t/{truth}*.mn' pairs='p/{truth}*.mn'
+      contextwise replicates --table results.csv --metric SHD --better smaller
+    """
+    refuse_two_outputs(as_json=as_json, as_csv=as_csv, as_latex=as_latex)
+    summary = replicates.summary(scope)
+    ranks = [record for ranking in summary.rankings for record in ranking.records()]
+    if as_json:
+        print_json(
+            {
+                "verdicts": {ranking.metric: ranking.verdict for ranking in summary.rankings},
+                "ranks": ranks,
+                "means": summary.records(),
+                "differences": summary.difference_records(),
+            }
+        )
+        return
+    if as_csv:
+        rows = ranks or summary.rows()
+        print_csv(rows, rows[0])
+        return
+    from contextwise.report.summaries import summary_parts
+    from contextwise.report.text import as_latex as latex_of
+    from contextwise.report.text import as_text
+
+    parts = summary_parts(summary)
+    click.echo(latex_of(parts) if as_latex else as_text(parts), nl=not as_latex)

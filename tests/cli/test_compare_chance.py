@@ -1,0 +1,69 @@
+"""``contextwise compare --chance``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+import commands
+from contextwise import Structure, write
+from contextwise.evaluation import chance
+
+DOMAIN = {"A": 2, "B": 2, "C": 3, "D": 2}
+TRUE = Structure(DOMAIN, ["A=1 & B=1 & C!=0", "B=1 & D=1"])
+GUESSES = [
+    Structure(DOMAIN, texts)
+    for texts in (
+        ["A=1 & B=1"],
+        ["A=1 & B=1 & C=1", "B=1 & D=1"],
+    )
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(TRUE, tmp_path / "true.json")
+    for k, guess in enumerate(GUESSES):
+        write(guess, tmp_path / f"guess{k}.json")
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str) -> Result:
+    return commands.run("compare", *(text.replace("@", f"{folder}/") for text in arguments))
+
+
+def test_chance(folder: Path) -> None:
+    shown = run(folder, "@true.json", "@guess1.json", "--chance", "--draws", "19", "--seed", "3")
+    assert shown.exit_code == 0, shown.output
+    assert str(chance(TRUE, GUESSES[1], draws=19, rng=3)) in shown.output
+    question = ["--chance", "--null", "variables", "--draws", "9", "--context", "D=1"]
+    record = json.loads(run(folder, "@true.json", "@guess1.json", "--json", *question).output)
+    found = chance(TRUE, GUESSES[1], null="variables", draws=9, context="D=1")
+    assert record["chance_p_value"] == found.p_value
+    assert record["chance_skill"] == found.skill
+    several = run(folder, "@true.json", "@guess0.json", "@guess1.json", "--chance", "--draws", "5")
+    assert several.output.count("Random guesses (5 draws):") == 2
+    assert "guess1.json:\nRandom guesses" in several.output
+    assert record["chance_verdict"] == found.verdict
+    rows = run(folder, "@true.json", "@guess1.json", "--csv", *question).output
+    assert next(csv.DictReader(io.StringIO(rows)))["chance_verdict"] == found.verdict
+
+
+def test_pairs_beside_chance(folder: Path) -> None:
+    words = ["@true.json", "@guess1.json", "--chance", "--draws", "19", "--per-pair"]
+    found = {c.pair: c for c in chance(TRUE, GUESSES[1], draws=19).pair_chances()}
+    record = json.loads(run(folder, *words, "--json").output)
+    rows = list(csv.DictReader(io.StringIO(run(folder, *words, "--csv").output)))
+    assert len(rows) == len(record["per_pair"]) > 0
+    for row, own in zip(rows, record["per_pair"], strict=True):
+        beside = found[own["first"], own["second"]]
+        assert own["chance_skill"] == beside.skill
+        assert own["chance_p_value"] == beside.p_value
+        assert row["chance_p_value"] == ("" if beside.p_value is None else str(beside.p_value))
+    plain = run(folder, "@true.json", "@guess1.json", "--per-pair", "--csv").output
+    assert "chance" not in plain.splitlines()[0]
