@@ -1,8 +1,7 @@
-"""The reference of the command: a page per subcommand, made from click, so that it cannot go stale.
+"""Generate the reference of the commands: a page per command, made from click.
 
-A command of several kinds, such as ``learn`` with its learners, has one page: a table of the kinds,
-the options that all of them have, and a section for each with its own. What an option says is what
-``--help`` says of it.
+``plot``, ``experiment`` and ``learn`` have kinds (subcommands or learners). Their page has a table
+of the kinds, the options that all kinds share, and a section for each kind.
 """
 
 from __future__ import annotations
@@ -16,20 +15,17 @@ from textwrap import dedent
 
 import click
 
-from contextwise.cli import COMMANDS, contextwise
+from contextwise.cli import COMMANDS, SECTIONS, contextwise
+from contextwise.cli.cmd_learn import LearnCommand, learner_help
+from contextwise.cli.options import sections
+from contextwise.learning.registry import LEARNERS
 
 Record = tuple[str, str]
-"""An option as its help shows it: how it is written, and what it says."""
+"""An option and its text, as the help shows them."""
 
 
 def write_pages(folder: Path) -> None:
-    """Write the page of each subcommand into a folder, and the table that leads to them.
-
-    Parameters
-    ----------
-    folder : Path
-        What was in it goes away.
-    """
+    """Write a page per command and a table of all commands into a folder; empty it first."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     top = click.Context(contextwise, info_name="contextwise")
@@ -42,53 +38,70 @@ def write_pages(folder: Path) -> None:
 
 
 def _contents() -> str:
-    """The table of all commands, and their order in the site."""
-    rows = [f"| [`{name}`](commands/{name}.md) | {said} |" for name, said in COMMANDS.items()]
+    """Return the table of all commands, and their order in the site."""
+    lines = ["| command | what it does |", "|---|---|"]
+    for title, commands in SECTIONS.items():
+        lines.append(f"| **{title}** | |")
+        lines += [f"| [`{name}`](commands/{name}.md) | {text} |" for name, text in commands.items()]
     order = [f"commands/{name}" for name in COMMANDS]
-    lines = ["| command | what it does |", "|---|---|", *rows, ""]
-    return "\n".join([*lines, "```{toctree}", ":hidden:", "", *order, "```", ""])
+    return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *order, "```", ""])
 
 
 def _page(context: click.Context) -> Iterator[str]:
     command = context.command
     yield f"# {context.command_path}"
-    yield from _described(context)
-    if not isinstance(command, click.Group):
-        yield "## Options"
-        yield from _listed(_records(context))
+    yield from _described(context, command.help)
+    kinds = _kinds(context)
+    if not kinds:
+        for title, records in sections(context):
+            yield f"## {title}"
+            yield from _listed([record for record in records if "--help" not in record[0]])
         return
-    parts = [
-        click.Context(part, parent=context, info_name=name)
+    options = {name: _records(kind) for name, (kind, _, _) in kinds.items()}
+    first = next(iter(options.values()))
+    shared = [record for record in first if all(record in others for others in options.values())]
+    kind_of = "learner" if isinstance(command, LearnCommand) else "command"
+    rows = [f"| [`{name}`](#{name}) | {_plain(text)} |" for name, (_, text, _) in kinds.items()]
+    yield "\n".join([f"| {kind_of} | what it does |", "|---|---|", *rows])
+    if shared:
+        yield f"## Options of every {kind_of}"
+        yield from _listed(shared)
+    for name, (kind, _, text) in kinds.items():
+        yield f"## {name}"
+        yield from _described(kind, text)
+        yield from _listed([record for record in options[name] if record not in shared])
+
+
+def _kinds(context: click.Context) -> dict[str, tuple[click.Context, str, str | None]]:
+    """Return the subcommands or learners of a command: their context, summary and help."""
+    command = context.command
+    if isinstance(command, LearnCommand):
+        return {
+            name: (
+                click.Context(command, parent=context.parent, info_name="learn", obj=name),
+                entry.summary,
+                learner_help(name),
+            )
+            for name, entry in LEARNERS.items()
+        }
+    if not isinstance(command, click.Group):
+        return {}
+    return {
+        name: (
+            click.Context(part, parent=context, info_name=name),
+            part.get_short_help_str(1000),
+            part.help,
+        )
         for name in command.list_commands(context)
         if (part := command.get_command(context, name)) is not None
-    ]
-    records = [_records(part) for part in parts]
-    shared = [one for one in records[0] if all(one in others for others in records)]
-    yield _table(command, parts)
-    if shared:
-        yield "## Options that all of them have"
-        yield from _listed(shared)
-    for part, own in zip(parts, records, strict=True):
-        yield f"## {part.info_name}"
-        yield from _described(part)
-        yield from _listed([one for one in own if one not in shared])
+    }
 
 
-def _table(command: click.Group, parts: Sequence[click.Context]) -> str:
-    """What there is to choose from, as the group's own help lists it."""
-    formatter = click.HelpFormatter(width=1000)
-    command.format_commands(parts[0].parent or parts[0], formatter)
-    title, *lines = formatter.getvalue().strip().splitlines()
-    pairs = [line.split(None, 1) for line in lines]
-    rows = [f"| [`{name}`](#{name}) | {_plain(said)} |" for name, said in pairs]
-    return "\n".join([f"| {title.strip(':').lower()} | what it does |", "|---|---|", *rows])
-
-
-def _described(context: click.Context) -> Iterator[str]:
-    """The usage and the help text, whose lines after a backspace are code."""
-    usage = " ".join(context.command.collect_usage_pieces(context))
-    yield f"```text\n{context.command_path} {usage}\n```"
-    for paragraph in inspect.cleandoc(context.command.help or "").split("\n\n"):
+def _described(context: click.Context, text: str | None) -> Iterator[str]:
+    """Yield the usage and the help text, whose lines after a backspace are code."""
+    usage = context.get_usage().removeprefix("Usage: ")
+    yield f"```text\n{' '.join(usage.split())}\n```"
+    for paragraph in inspect.cleandoc(text or "").split("\n\n"):
         head, mark, lines = paragraph.partition("\b\n")
         if not mark:
             yield _plain(" ".join(paragraph.split()))
@@ -99,19 +112,21 @@ def _described(context: click.Context) -> Iterator[str]:
 
 
 def _records(context: click.Context) -> list[Record]:
-    """The options of a command, without the one for help."""
-    options = [one for one in context.command.params if isinstance(one, click.Option)]
-    found = [option.get_help_record(context) for option in options]
-    return [record for record in found if record is not None]
+    return [
+        record
+        for _, records in sections(context)
+        for record in records
+        if "--help" not in record[0]
+    ]
 
 
 def _listed(records: Sequence[Record]) -> Iterator[str]:
-    """Options as a list of definitions."""
-    for written, said in records:
-        yield f"`{written}`\n: {_plain(said)}"
+    """Yield options as definitions."""
+    for option, text in records:
+        yield f"`{option}`\n: {_plain(text)}"
 
 
 def _plain(text: str) -> str:
-    """Text as it is, with options and the names of files as code."""
+    """Escape markup in a text, and mark options as code."""
     text = re.sub(r"([\\`*_<>\[\]|$])", r"\\\1", text)
     return re.sub(r"(?<![\w-])(--[a-z][\w-]*)", r"`\1`", text)
