@@ -56,7 +56,13 @@ def info(models: tuple[str, ...], format_name: str | None, as_json: bool) -> Non
         _list_examples(as_json)
         return
     only_one_from_stdin(list(models))
-    data = [name for name in models if name.lower().removesuffix(".gz").endswith(DATA)]
+    from contextwise.data.rows import BUNDLED
+
+    data = [
+        name
+        for name in models
+        if name in BUNDLED or name.lower().removesuffix(".gz").endswith(DATA)
+    ]
     if data and len(data) < len(models):
         raise click.UsageError("cannot mix models and data files; run the command twice")
     if data:
