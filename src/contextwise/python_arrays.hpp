@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
+#include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -16,24 +17,53 @@ namespace nb = nanobind;
 template <class T>
 using Array = nb::ndarray<const T, nb::numpy, nb::c_contig, nb::device::cpu>;
 
-// New NumPy arrays to return.
+// How NumPy names the type of an item.
 template <class T>
-using Vector = nb::ndarray<T, nb::numpy, nb::ndim<1>>;
-template <class T>
-using Matrix = nb::ndarray<T, nb::numpy, nb::ndim<2>>;
+inline constexpr auto NUMPY_NAME = nb::detail::const_name("object_");
+template <>
+inline constexpr auto NUMPY_NAME<double> = nb::detail::const_name("float64");
+template <>
+inline constexpr auto NUMPY_NAME<std::int32_t> = nb::detail::const_name("int32");
+template <>
+inline constexpr auto NUMPY_NAME<std::int64_t> = nb::detail::const_name("int64");
+template <>
+inline constexpr auto NUMPY_NAME<std::uint64_t> = nb::detail::const_name("uint64");
 
-// Returns the values as a NumPy array, without a copy.
+// A new NumPy array to return; its items are PyObject* if it holds Python objects.
 template <class T>
-Vector<T> array_of(std::vector<T> values) {
-  auto* const kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return Vector<T>(kept->data(), {kept->size()}, owner);
-}
+class NewArray : public nb::object {
+ public:
+  static constexpr auto Name = nb::detail::const_name("numpy.typing.NDArray[numpy.") +
+                               NUMPY_NAME<T> + nb::detail::const_name("]");
+
+  // Makes an array and calls `fill` with its items, which are not initialized unless they are
+  // objects.
+  template <class Fill>
+  NewArray(nb::handle shape, Fill fill) : nb::object(empty(shape)) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(ptr(), &view, PyBUF_WRITABLE) != 0) throw nb::python_error();
+    fill(static_cast<T*>(view.buf));
+    PyBuffer_Release(&view);
+  }
+
+ private:
+  // Looked up once and kept for the life of the process. The GIL protects them.
+  static nb::object empty(nb::handle shape) {
+    static nb::handle make, type;
+    if (!type.is_valid()) {
+      const nb::module_ numpy = nb::module_::import_("numpy");
+      make = nb::object(numpy.attr("empty")).release();
+      type = nb::object(numpy.attr("dtype")(NUMPY_NAME<T>.text)).release();
+    }
+    return make(shape, type);
+  }
+};
+
 template <class T>
-Matrix<T> array_of(std::vector<T> values, std::size_t rows, std::size_t columns) {
-  auto* const kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return Matrix<T>(kept->data(), {rows, columns}, owner);
+NewArray<T> array_of(const std::vector<T>& values) {
+  return NewArray<T>(nb::int_(values.size()), [&](T* items) {
+    if (!values.empty()) std::memcpy(items, values.data(), values.size() * sizeof(T));
+  });
 }
 
 // Throws the exception that a signal handler raised, such as that of Ctrl-C. The caller need not

@@ -93,27 +93,19 @@ class Integers {
 
 inline nb::int_ integer(const Natural& value) { return Integers().of(value); }
 
-// A NumPy array of Python ints.
-class IntegerTable : public nb::object {
-  NB_OBJECT(IntegerTable, nb::object, "numpy.typing.NDArray[numpy.object_]", PyObject_CheckBuffer)
-};
+// A table of Python ints.
+using IntegerTable = NewArray<PyObject*>;
 
 // Makes a table of `make(row, column)`.
 template <class Make>
 IntegerTable table_of(std::size_t rows, std::size_t columns, Make make) {
-  nb::object table =
-      nb::module_::import_("numpy").attr("empty")(nb::make_tuple(rows, columns), "O");
-  Py_buffer view;
-  if (PyObject_GetBuffer(table.ptr(), &view, PyBUF_WRITABLE) != 0) throw nb::python_error();
-  auto** cell = static_cast<PyObject**>(view.buf);
-  for (std::size_t row = 0; row < rows; ++row)
-    for (std::size_t column = 0; column < columns; ++column) {
-      PyObject* const before = std::exchange(*cell, make(row, column).release().ptr());
-      Py_XDECREF(before);
-      ++cell;
-    }
-  PyBuffer_Release(&view);
-  return nb::steal<IntegerTable>(table.release());
+  return IntegerTable(nb::make_tuple(rows, columns), [&](PyObject** cell) {
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t column = 0; column < columns; ++column, ++cell) {
+        PyObject* const before = std::exchange(*cell, make(row, column).release().ptr());
+        Py_XDECREF(before);
+      }
+  });
 }
 
 using Progress = std::function<void(std::size_t)>;

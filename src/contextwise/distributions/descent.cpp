@@ -12,7 +12,7 @@
 #include "../python_arrays.hpp"
 
 using namespace nanobind::literals;
-using contextwise::array_of, contextwise::Array, contextwise::check_signals, contextwise::Vector;
+using contextwise::array_of, contextwise::Array, contextwise::check_signals, contextwise::NewArray;
 using namespace contextwise::descent;
 namespace nb = nanobind;
 
@@ -22,9 +22,10 @@ using Ints = Array<std::int64_t>;
 using Shorts = Array<std::int32_t>;
 using Floats = Array<double>;
 
-Vector<double> minimum(const Ints& indptr, const Shorts& indices, const Floats& data,
-                       const Ints& starts, const Floats& curvatures, const Floats& prices,
-                       const Floats& point, const Floats& gradient, int passes, double tolerance) {
+NewArray<double> minimum(const Ints& indptr, const Shorts& indices, const Floats& data,
+                         const Ints& starts, const Floats& curvatures, const Floats& prices,
+                         const Floats& point, const Floats& gradient, int passes,
+                         double tolerance) {
   const Quadratic model{{indptr.data(), indices.data(), data.data()},
                         static_cast<std::int64_t>(starts.size()) - 1,
                         starts.data(),
@@ -36,10 +37,10 @@ Vector<double> minimum(const Ints& indptr, const Shorts& indices, const Floats& 
     const nb::gil_scoped_release release;
     descend(model, passes, tolerance, x.data(), pull.data(), check_signals);
   }
-  return array_of(std::move(x));
+  return array_of(x);
 }
 
-std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<double>> gram(
+std::tuple<NewArray<std::int64_t>, NewArray<std::int32_t>, NewArray<double>> gram(
     const Ints& indptr, const Shorts& indices, const Floats& data, const Ints& turned_indptr,
     const Shorts& turned_indices, const Floats& turned_data, const Floats& scale,
     const Ints& chosen) {
@@ -53,8 +54,7 @@ std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<double>> gram(
     product = mirrored(
         upper_triangle(matrix, turned, columns, scale.data(), chosen.data(), size, check_signals));
   }
-  return {array_of(std::move(product.starts)), array_of(std::move(product.indices)),
-          array_of(std::move(product.data))};
+  return {array_of(product.starts), array_of(product.indices), array_of(product.data)};
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 # Written by tests/compiled/test_stubs.py.
-"""The compiled twin of contextwise.formats.libra_grammar."""
+"""The compiled twin of the parser in contextwise.formats.libra."""
 
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 
-def scan(data: bytes, at: int, keyword: str, cardinalities: NDArray[numpy.int64], most_literals: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], int] | None: ...
+def scan(data: bytes, at: int, keyword: str, cardinalities: NDArray[numpy.int64], most_literals: int) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], int] | None: ...

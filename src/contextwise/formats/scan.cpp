@@ -314,15 +314,16 @@ class Scanner {
 
 // Returns the lengths, tests and weights of the features and where the last brace ends; None if the
 // text is not well formed.
-std::optional<std::tuple<Vector<std::int64_t>, Vector<std::int64_t>, Vector<double>, std::size_t>>
+std::optional<
+    std::tuple<NewArray<std::int64_t>, NewArray<std::int64_t>, NewArray<double>, std::size_t>>
 scan(const nb::bytes& data, std::size_t at, const std::string& keyword,
      const Array<std::int64_t>& cardinalities, std::size_t most_literals) {
   Scanner scanner({data.c_str(), data.size()}, at, cardinalities.data(), cardinalities.size(),
                   most_literals);
   try {
     const std::size_t end = scanner.file(keyword);
-    return std::tuple(array_of(std::move(scanner.lengths)), array_of(std::move(scanner.tests)),
-                      array_of(std::move(scanner.weights)), end);
+    return std::tuple(array_of(scanner.lengths), array_of(scanner.tests), array_of(scanner.weights),
+                      end);
   } catch (const Cannot&) {
     return std::nullopt;
   }

@@ -4,7 +4,8 @@
 from collections.abc import Callable, Sequence
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 
-def grow(codes: NDArray[numpy.int32], cardinalities: Sequence[int], penalty: float, min_count: int, prior: float, acyclic: bool, threads: int, progress: Callable[[int], None] | None) -> list[tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]]: ...
+def grow(codes: NDArray[numpy.int32], cardinalities: Sequence[int], penalty: float, min_count: int, prior: float, acyclic: bool, threads: int, progress: Callable[[int], None] | None) -> list[tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]]: ...

@@ -25,7 +25,7 @@ namespace {
 //   the distances, as words, without the unions that are not finished;
 //   the unions that are not finished, four ints each: pair, two models, cell;
 //   whether Ctrl-C ended the work.
-std::tuple<Vector<u64>, Vector<std::int64_t>, bool> count_distances(
+std::tuple<NewArray<u64>, NewArray<std::int64_t>, bool> count_distances(
     const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights,
     const std::vector<Model>& models, std::size_t rows, const Array<std::int64_t>& pairs,
     const Array<u64>& factors, std::size_t width, bool canonical, unsigned threads,
@@ -44,7 +44,7 @@ std::tuple<Vector<u64>, Vector<std::int64_t>, bool> count_distances(
   std::vector<std::int64_t> open;
   for (const auto& [pair, first, second, cell] : counter->open())
     open.insert(open.end(), {pair, first, second, cell});
-  return {array_of(counter->sums().words()), array_of(std::move(open)), interrupted};
+  return {array_of(counter->sums().words()), array_of(open), interrupted};
 }
 
 // Counts the distance from model `a` to each draw of model `b`; the value sets of the draws follow
@@ -52,7 +52,7 @@ std::tuple<Vector<u64>, Vector<std::int64_t>, bool> count_distances(
 //   the distances, one row per draw and one column per pair;
 //   the distances that are not finished, two ints each: pair and draw;
 //   whether Ctrl-C ended the work.
-std::tuple<IntegerTable, Vector<std::int64_t>, bool> count_redrawn(
+std::tuple<IntegerTable, NewArray<std::int64_t>, bool> count_redrawn(
     const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights, const Model& a,
     const Model& b, std::size_t draws, const Array<std::int64_t>& pairs, bool canonical,
     unsigned threads, std::optional<u64> node_budget, std::size_t memory) {
@@ -78,16 +78,15 @@ std::tuple<IntegerTable, Vector<std::int64_t>, bool> count_redrawn(
   });
   std::vector<std::int64_t> open;
   for (const auto& [pair, draw] : counter->open()) open.insert(open.end(), {pair, draw});
-  return {std::move(table), array_of(std::move(open)), interrupted};
+  return {std::move(table), array_of(open), interrupted};
 }
 
 // Answers a sample of assertions. Returns one bit per assertion, and the first feature that makes
 // it dependent or -1.
-std::tuple<Vector<u64>, Vector<std::int64_t>> ask(const std::vector<std::int64_t>& cardinalities,
-                                                  const Array<std::int64_t>& pairs,
-                                                  const Array<std::int64_t>& starts,
-                                                  const Array<u64>& holds, bool canonical,
-                                                  const Model& model) {
+std::tuple<NewArray<u64>, NewArray<std::int64_t>> ask(
+    const std::vector<std::int64_t>& cardinalities, const Array<std::int64_t>& pairs,
+    const Array<std::int64_t>& starts, const Array<u64>& holds, bool canonical,
+    const Model& model) {
   const std::size_t words = holds.shape(1);
   const Sample sample{cardinalities, pairs.data(), starts.data(), pairs.shape(0),
                       holds.data(),  words,        canonical};
@@ -98,18 +97,16 @@ std::tuple<Vector<u64>, Vector<std::int64_t>> ask(const std::vector<std::int64_t
     const nb::gil_scoped_release release;
     Answers(sample).run(features, answers.data(), first.data());
   }
-  return {array_of(std::move(answers)), array_of(std::move(first))};
+  return {array_of(answers), array_of(first)};
 }
 
 // Counts the bits in which each row of one table differs from each row of the other.
-Matrix<std::int64_t> differing(const Array<u64>& first, const Array<u64>& second) {
+NewArray<std::int64_t> differing(const Array<u64>& first, const Array<u64>& second) {
   const std::size_t rows = first.shape(0), others = second.shape(0), words = first.shape(1);
-  std::vector<std::int64_t> counts(rows * others);
-  {
+  return NewArray<std::int64_t>(nb::make_tuple(rows, others), [&](std::int64_t* counts) {
     const nb::gil_scoped_release release;
-    count_differing(first.data(), rows, second.data(), others, words, counts.data());
-  }
-  return array_of(std::move(counts), rows, others);
+    count_differing(first.data(), rows, second.data(), others, words, counts);
+  });
 }
 
 }  // namespace

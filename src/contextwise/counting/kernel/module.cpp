@@ -72,7 +72,7 @@ std::tuple<nb::int_, nb::int_, u64> count_uncovered(
 //   the number of nodes;
 //   the seconds it took to index the models.
 // An exception of `progress` ends the work and is thrown.
-std::tuple<IntegerTable, Vector<std::int64_t>, IntegerTable, bool, u64, double> count_pairs(
+std::tuple<IntegerTable, NewArray<std::int64_t>, IntegerTable, bool, u64, double> count_pairs(
     const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights, const Model& a,
     const Model& b, const Array<std::int64_t>& pairs, bool canonical, unsigned threads,
     std::optional<u64> node_budget, std::optional<double> seconds, std::size_t memory,
@@ -99,21 +99,23 @@ std::tuple<IntegerTable, Vector<std::int64_t>, IntegerTable, bool, u64, double> 
   IntegerTable upper = table_of(open.size(), 3, [&](std::size_t k, std::size_t union_) {
     return integer(sizes[static_cast<std::size_t>(open[k])].sizes[union_].high());
   });
-  return {std::move(lower), array_of(std::move(open)), std::move(upper),
-          interrupted,      counter->nodes(),          counter->seconds_of_indexing()};
+  return {std::move(lower), array_of(open),   std::move(upper),
+          interrupted,      counter->nodes(), counter->seconds_of_indexing()};
 }
 
 // Lists the pairs that some feature has in its scope, in rising order.
-Matrix<std::int64_t> covered_pairs_of(std::size_t variables, const std::vector<Model>& models,
-                                      const std::optional<Array<std::int64_t>>& among) {
+NewArray<std::int64_t> covered_pairs_of(std::size_t variables, const std::vector<Model>& models,
+                                        const std::optional<Array<std::int64_t>>& among) {
   std::vector<FeatureArrays> arrays;
   for (const Model& model : models) arrays.push_back(arrays_of(model));
   const std::vector<Pair> covered =
       among ? covered_pairs(arrays, variables, pairs_of(*among)) : covered_pairs(arrays, variables);
-  std::vector<std::int64_t> flat;
-  flat.reserve(2 * covered.size());
-  for (const auto& [first, second] : covered) flat.insert(flat.end(), {first, second});
-  return array_of(std::move(flat), covered.size(), 2);
+  return NewArray<std::int64_t>(nb::make_tuple(covered.size(), 2), [&](std::int64_t* items) {
+    for (const auto& [first, second] : covered) {
+      *items++ = first;
+      *items++ = second;
+    }
+  });
 }
 
 // A Tracker that returns Python ints. It watches for Ctrl-C only while it counts hard changes.

@@ -15,13 +15,13 @@
 #include "trees.hpp"
 
 using namespace nanobind::literals;
-using contextwise::Array, contextwise::array_of, contextwise::check_signals, contextwise::Vector;
+using contextwise::Array, contextwise::array_of, contextwise::check_signals, contextwise::NewArray;
 using namespace contextwise::grow;
 namespace nb = nanobind;
 
 namespace {
 
-using Ints = Vector<std::int64_t>;
+using Ints = NewArray<std::int64_t>;
 
 // Grows one tree per variable. `codes` has one row per variable. Returns (variables, values,
 // counts) for each tree.
