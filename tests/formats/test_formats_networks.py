@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from contextwise import Domain, LogLinear, Structure, distance, read, write
 from contextwise.errors import ContextwiseError, NotRepresentable, ParseError, TooLargeError
 from contextwise.formats import encode, read_stream
+from contextwise.formats.bif import MissingProbabilities
 from contextwise.formats.uai import NamesLost
 from contextwise.models.factors import Factor, FloatArray, log_linear
+from contextwise.models.structure import structure_of
 from contextwise.testing import domains, log_linear_models
 from convert_oracle import assert_equal, claims, interactions, random_domain
 
@@ -115,7 +117,7 @@ def test_uai_comments_and_a_zero() -> None:
 
 
 def test_uai_has_no_place_for_names() -> None:
-    with pytest.warns(NamesLost, match="keeps no names"):
+    with pytest.warns(NamesLost, match="has no names"):
         encode(LogLinear(Structure({"A": 2}, ["A=1"]), np.ones(1)), "uai")
 
 
@@ -136,18 +138,18 @@ def test_a_structure_without_weights_has_no_numbers_to_write(format: str) -> Non
     ("text", "line", "message"),
     [
         ("", 1, "the file ends where MARKOV or BAYES should follow"),
-        ("FACTOR\n1", 1, "expected MARKOV or BAYES, not 'FACTOR'"),
-        ("MARKOV\n-1", 2, "expected the number of variables, not '-1'"),
-        ("MARKOV\n2\n2 0\n0", 3, "expected a cardinality, not '0'"),
+        ("FACTOR\n1", 1, "expected MARKOV or BAYES, got 'FACTOR'"),
+        ("MARKOV\n-1", 2, "expected the number of variables, got '-1'"),
+        ("MARKOV\n2\n2 0\n0", 3, "expected a cardinality, got '0'"),
         ("MARKOV\n2\n2", 3, "the file ends where a cardinality should follow"),
         ("MARKOV\n1\n2\n99999999999\n1 0", 5, "the file ends where the size of a scope"),
         ("MARKOV\n2\n2 2\n1\n2 0 2", 5, "there is no variable 2; the last one is 1"),
         ("MARKOV\n2\n2 2\n1\n2 0 0", 5, "variable 0 occurs twice in a scope"),
-        ("MARKOV\n1\n2\n1\n1 0\n3\n1 2 3", 6, "the table over 1 variables has 2 entries, not 3"),
+        ("MARKOV\n1\n2\n1\n1 0\n3\n1 2 3", 6, "the table over 1 variables has 2 entries, got 3"),
         ("MARKOV\n1\n2\n1\n1 0\n2\n1", 7, "the file ends where an entry of a table"),
-        ("MARKOV\n1\n2\n1\n1 0\n2\n1\nx", 8, "expected an entry of a table that .* not 'x'"),
-        ("MARKOV\n1\n2\n1\n1 0\n2\n1\n-1", 8, "expected an entry of a table that .* not '-1'"),
-        ("MARKOV\n1\n2\n1\n1 0\n2\nnan 1", 7, "expected an entry of a table that .* not 'nan'"),
+        ("MARKOV\n1\n2\n1\n1 0\n2\n1\nx", 8, "expected an entry of a table that .* got 'x'"),
+        ("MARKOV\n1\n2\n1\n1 0\n2\n1\n-1", 8, "expected an entry of a table that .* got '-1'"),
+        ("MARKOV\n1\n2\n1\n1 0\n2\nnan 1", 7, "expected an entry of a table that .* got 'nan'"),
         ("MARKOV\n1\n2\n1\n1 0\n2\n1 1\n7", 8, "expected the end of the file"),
         (f"MARKOV 40 {'2 ' * 40} 1 40 {' '.join(map(str, range(40)))}", 1, r"about 10\*\*12 cells"),
         (
@@ -262,23 +264,22 @@ PA = "probability (A) { table 0.5 0.5; }\n"
     [
         ("", 1, "the file is empty"),
         ("// nothing", 1, "the file is empty"),
-        ("nonsense", 1, "expected network, variable or probability, not 'nonsense'"),
+        ("nonsense", 1, "expected network, variable or probability, got 'nonsense'"),
         ("network x {", 1, "the file ends inside a block"),
         ("\n/* no end", 2, "a comment has no end"),
         (f'{A}variable "B', 2, "a quoted name has no end"),
         (A + A, 2, "two variables have the name 'A'"),
         ("variable A { }", 1, "variable 'A' has no type"),
-        ("variable A { kind x; }", 1, "expected type or property, not 'kind'"),
-        ("variable A { type continuous; }", 1, "only discrete variables are known"),
-        ("variable A {\n type discrete [3] {a b}; }", 2, "variable 'A' has 2 states, not 3"),
+        ("variable A { kind x; }", 1, "expected type or property, got 'kind'"),
+        ("variable A { type continuous; }", 1, "only discrete variables can be read"),
+        ("variable A {\n type discrete [3] {a b}; }", 2, "variable 'A' has 2 states, expected 3"),
         ("variable A {\n type discrete [2] {a a}; }", 2, "variable 'A' has a state twice"),
         ("variable A { type discrete [2] {a b} }", 1, "expected ';' but found '}'"),
         (f"{A}probability (Z) ", 2, "unknown variable 'Z'"),
         (f"{A}probability () ", 2, "expected a variable and its parents"),
         (f"{A}probability (A A) ", 2, "expected a variable and its parents"),
-        (f"{A}probability (A) {{ table 0.5 x; }}", 2, "expected a probability, not 'x'"),
-        (f"{A}probability (A) {{ table 0.5 nan; }}", 2, "expected a probability, not 'nan'"),
-        (f"{A}probability (A) {{ table 0.5; }}", 2, "'A' needs 2 numbers, not 1"),
+        (f"{A}probability (A) {{ table 0.5 x; }}", 2, "expected a probability, got 'x'"),
+        (f"{A}probability (A) {{ table 0.5; }}", 2, "'A' needs 2 numbers, got 1"),
         (f"{A}probability (A) {{ table 0.5 0.6; }}", 2, "has the sum 1.1, not 1"),
         (f"{A}probability (A) {{ tables 1; }}", 2, "expected table, default or a row"),
         (f"{A}probability (A) {{ }}", 2, "no row for some states"),
@@ -351,3 +352,15 @@ def test_comments_before_the_first_word_are_read_once(comment: str) -> None:
     assert read_stream(io.StringIO(text)).info["format"] == "bif"
     with pytest.raises(ContextwiseError, match="unknown kind of model"):
         read_stream(io.StringIO(comment * 2_000 + "something else"))
+
+
+def test_a_bif_file_with_unobserved_rows_gives_a_structure() -> None:
+    """bnlearn writes NaN where a parent configuration was never observed."""
+    text = f"{A}{B}{PA}probability (B|A) {{\n(a) 0.5 0.5;\n(b) NaN, NaN; }}"
+    with pytest.warns(MissingProbabilities, match=r"1 variable without some probabilities \(NaN\)"):
+        model = read_stream(io.StringIO(text), format="bif")
+    assert isinstance(model, Structure)
+    assert model.info["zero_weights"] == 0
+    whole = from_text(text.replace("NaN, NaN", "0.5 0.5"), "bif")
+    assert model == structure_of(whole)
+    assert model.pairs() == [("A", "B")]

@@ -1,11 +1,14 @@
-"""The grammar of BIF: from a text to variables and distributions, with their lines.
+"""Read and write Bayesian networks in the interchange format BIF: ``.bif``.
 
-Checks the form; what the numbers and names mean is the business of `contextwise.formats.bif`.
+bnlearn writes NaN for a row whose parent configuration was never observed. A file with such rows is
+read as a `Structure`, without weights, with a warning.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
@@ -25,6 +28,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.factors import Factor, FloatArray, check_scopes, factors_to_write, numbers
 from contextwise.models.notation import quoted
 from contextwise.models.structure import Model
+from contextwise.support.formatting import plural
 
 _TOKEN = re.compile(
     r"""(?P<skip>[\s,|]+|//[^\n]*|/\*.*?\*/)
@@ -36,9 +40,21 @@ _TOKEN = re.compile(
 )
 
 
+NEAR = 0.02
+"""The largest distance from 1 of the sum of a row: files have rounded digits."""
+EXACT = 1e-9
+"""A row whose sum is this close to 1 is not rescaled."""
+PRINTED = 1e-4
+"""The largest distance from 1 when writing a model whose weights were printed with six digits."""
+
+
+class MissingProbabilities(UserWarning):
+    """A file has NaN for some probabilities, so the model has no weights."""
+
+
 @dataclass
 class Distribution:
-    """A probability block as it is written."""
+    """A probability block of a file."""
 
     child: str
     parents: list[str]
@@ -62,11 +78,6 @@ class _Token(NamedTuple):
     line: int
 
 
-def parse(source: Source) -> Network:
-    """Read the blocks of a file."""
-    return _Parser(source).network()
-
-
 class _Parser:
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -76,21 +87,21 @@ class _Parser:
 
     def split(self) -> list[_Token]:
         text, line, at = self.source.text, 1, 0
-        found = []
+        tokens = []
         while at < len(text):
             match = _TOKEN.match(text, at)
             if match is None or match.lastgroup == "open":
                 what = "a quoted name" if match is None else "a comment"
                 raise self.source.error(f"{what} has no end", line)
             if match.lastgroup == "quoted":
-                found.append(_Token("word", match[0][1:-1], line))
+                tokens.append(_Token("word", match[0][1:-1], line))
             elif match.lastgroup != "skip":
                 kind = "word" if match.lastgroup == "word" else match[0]
-                found.append(_Token(kind, match[0], line))
+                tokens.append(_Token(kind, match[0], line))
             line += match[0].count("\n")
             at = match.end()
-        found.append(_Token("end", "the end of the file", line))
-        return found
+        tokens.append(_Token("end", "the end of the file", line))
+        return tokens
 
     def network(self) -> Network:
         distributions = []
@@ -104,13 +115,11 @@ class _Parser:
                 distributions.append(self.probability())
             else:
                 raise self.error(
-                    f"expected network, variable or probability, not {keyword.text[:30]!r}", keyword
+                    f"expected network, variable or probability, got {keyword.text[:30]!r}", keyword
                 )
         if not self.at:
             raise self.error("the file is empty", self.tokens[0])
         return Network(self.variables, distributions)
-
-    # -- blocks ----------------------------------------------------------------------------------
 
     def ignore_block(self) -> None:
         while self.tokens[self.at].kind != "{":
@@ -130,7 +139,7 @@ class _Parser:
             elif token.text.lower() == "property":
                 self.ignore_property()
             else:
-                raise self.error(f"expected type or property, not {token.text[:30]!r}", token)
+                raise self.error(f"expected type or property, got {token.text[:30]!r}", token)
         if states is None:
             raise self.error(f"variable {name.text!r} has no type", name)
         self.variables[name.text] = states
@@ -138,7 +147,7 @@ class _Parser:
     def states(self, name: _Token) -> list[str]:
         kind = self.take("word")
         if kind.text.lower() != "discrete":
-            raise self.error(f"only discrete variables are known, not {kind.text[:30]!r}", kind)
+            raise self.error(f"only discrete variables can be read, got {kind.text[:30]!r}", kind)
         self.take("[")
         count = self.take("word")
         self.take("]")
@@ -147,7 +156,8 @@ class _Parser:
         self.take(";")
         if count.text != str(len(states)):
             raise self.error(
-                f"variable {name.text!r} has {len(states)} states, not {count.text[:30]}", count
+                f"variable {name.text!r} has {len(states)} states, expected {count.text[:30]}",
+                count,
             )
         if len(set(states)) < len(states):
             raise self.error(f"variable {name.text!r} has a state twice", count)
@@ -162,26 +172,22 @@ class _Parser:
         family = [name.text for name in names]
         if not family or len(set(family)) < len(family):
             raise self.error("expected a variable and its parents, each once", opening)
-        own = Distribution(family[0], family[1:], opening.line)
+        block = Distribution(family[0], family[1:], opening.line)
         self.take("{")
         while (token := self.take("word", "(", "}")).kind != "}":
-            self.entry(own, token)
-        return own
-
-    def entry(self, own: Distribution, token: _Token) -> None:
-        if token.kind == "(":
-            states = [state.text for state in self.words_until(")")]
-            own.rows.append((states, token.line, self.numbers()))
-        elif token.text.lower() == "table":
-            own.table = self.numbers()
-        elif token.text.lower() == "default":
-            own.default = self.numbers()
-        elif token.text.lower() == "property":
-            self.ignore_property()
-        else:
-            raise self.error(f"expected table, default or a row, not {token.text[:30]!r}", token)
-
-    # -- smaller parts ---------------------------------------------------------------------------
+            if token.kind == "(":
+                states = [state.text for state in self.words_until(")")]
+                block.rows.append((states, token.line, self.numbers()))
+            elif token.text.lower() == "table":
+                block.table = self.numbers()
+            elif token.text.lower() == "default":
+                block.default = self.numbers()
+            elif token.text.lower() == "property":
+                self.ignore_property()
+            else:
+                text = token.text[:30]
+                raise self.error(f"expected table, default or a row, got {text!r}", token)
+        return block
 
     def numbers(self) -> list[float]:
         values = []
@@ -190,8 +196,8 @@ class _Parser:
                 value = float(token.text)
             except ValueError:
                 value = -1.0
-            if not 0 <= value <= 1:
-                raise self.error(f"expected a probability, not {token.text[:30]!r}", token)
+            if not (0 <= value <= 1 or np.isnan(value)):
+                raise self.error(f"expected a probability, got {token.text[:30]!r}", token)
             values.append(value)
         return values
 
@@ -216,131 +222,100 @@ class _Parser:
         token = self.tokens[self.at]
         if token.kind not in kinds:
             wanted = " or ".join("a name" if kind == "word" else repr(kind) for kind in kinds)
-            found = token.text if token.kind == "end" else repr(token.text[:30])
-            raise self.error(f"expected {wanted} but found {found}", token)
+            actual = token.text if token.kind == "end" else repr(token.text[:30])
+            raise self.error(f"expected {wanted} but found {actual}", token)
         return self.take_any()
 
     def error(self, message: str, token: _Token) -> ParseError:
         return self.source.error(message, token.line)
 
 
-# -- Bayesian networks in the interchange format BIF: ``.bif``.
-
-
-NEAR = 0.02
-"""How far the sum of a row may be from 1: digits are cut when networks are printed."""
-
-EXACT = 1e-9
-"""How far the sum of a row is from 1 if it is a distribution but for rounding."""
-
-PRINTED = 1e-4
-"""How far it may be when a model is written whose weights were once printed with six digits."""
+# -- from blocks to a model ------------------------------------------------------------------------
 
 
 def read(source: Source) -> Model:
     """Read a ``.bif`` file."""
-    parsed = parse(source)
+    parsed = _Parser(source).network()
     check_states(source, [len(states) for states in parsed.variables.values()])
     try:
         domain = Domain(parsed.variables)
     except DomainError as error:
         raise source.error(str(error)) from None
-    factors = [_factor(source, domain, own) for own in _complete(source, parsed)]
-    return model_of_factors(domain, factors, source, "bif")
-
-
-def _complete(source: Source, parsed: Network) -> list[Distribution]:
-    """One distribution for each variable, and no cycle."""
-    of = {own.child: own for own in parsed.distributions}
+    children = Counter(block.child for block in parsed.distributions)
     for name in parsed.variables:
-        if name not in of:
+        if name not in children:
             raise source.error(f"variable {name!r} has no probability")
-    for own in parsed.distributions:
-        if of[own.child] is not own:
-            raise source.error(f"variable {own.child!r} has two probabilities", own.line)
+    for block in parsed.distributions:
+        if children[block.child] > 1:
+            raise source.error(f"variable {block.child!r} has two probabilities", block.line)
     try:
-        TopologicalSorter({own.child: own.parents for own in parsed.distributions}).prepare()
+        TopologicalSorter({block.child: block.parents for block in parsed.distributions}).prepare()
     except CycleError as error:
         way = " -> ".join(error.args[1][:6])
         raise source.error(f"the network has a cycle: {way}") from None
-    return parsed.distributions
+    factors = [_factor(source, domain, block) for block in parsed.distributions]
+    missing = sum(bool(np.isnan(factor.logs).any()) for factor in factors)
+    if not missing:
+        return model_of_factors(domain, factors, source, "bif")
+    warnings.warn(
+        f"{source.name}: {plural(missing, 'variable')} without some probabilities (NaN), so the "
+        "model is read without weights",
+        MissingProbabilities,
+        stacklevel=4,
+    )
+    return model_of_factors(domain, factors, source, "bif", has_weights=False)
 
 
-def _factor(source: Source, domain: Domain, own: Distribution) -> Factor:
-    """The table of one distribution: its parents, then the child."""
-    child = domain.positions[own.child]
-    scope = [*(domain.positions[name] for name in own.parents), child]
+def _factor(source: Source, domain: Domain, block: Distribution) -> Factor:
+    """Make the table of one block, over its parents and then the child; NaN rows stay NaN."""
+    scope = [domain.positions[name] for name in (*block.parents, block.child)]
     shape = [domain.cardinalities[v] for v in scope]
     try:
         check_scopes(domain, [scope])
     except TooLargeError as error:
-        raise source.error(str(error), own.line) from None
-    values = np.full(shape, np.nan)
-    if own.default is not None:
-        values[...] = _row(source, own, own.default, shape[-1])
-    if own.table is not None:
-        table = _row(source, own, own.table, values.size)
+        raise source.error(str(error), block.line) from None
+    owner = f"the probability of {block.child!r}"
+
+    def checked(row: list[float], wanted: int, line: int) -> FloatArray:
+        if len(row) != wanted:
+            raise source.error(f"{owner} needs {wanted} numbers, got {len(row)}", line)
+        return np.array(row)
+
+    values = np.full(shape, -1.0)
+    if block.default is not None:
+        values[...] = checked(block.default, shape[-1], block.line)
+    if block.table is not None:
+        table = checked(block.table, values.size, block.line)
         values = np.moveaxis(table.reshape([shape[-1], *shape[:-1]]), 0, -1)
     seen = set()
-    for states, line, row in own.rows:
-        place = _place(source, domain, own, states, line)
+    for states, line, row in block.rows:
+        if len(states) != len(block.parents):
+            raise source.error(
+                f"{owner} has {len(block.parents)} parents and this row {len(states)} states", line
+            )
+        try:
+            place = tuple(map(domain.state_position, scope, states))
+        except DomainError as error:
+            raise source.error(str(error), line) from None
         if place in seen:
-            raise source.error(f"the probability of {own.child!r} has this row twice", line)
+            raise source.error(f"{owner} has this row twice", line)
         seen.add(place)
-        values[place] = _row(source, own, row, shape[-1], line)
-    return factor_of(scope, _distributions(source, own, values))
-
-
-def _place(
-    source: Source, domain: Domain, own: Distribution, states: list[str], line: int
-) -> tuple[int, ...]:
-    """Where the row of these states of the parents stands."""
-    if len(states) != len(own.parents):
-        raise source.error(
-            f"the probability of {own.child!r} has {len(own.parents)} parents and this row "
-            f"{len(states)} states",
-            line,
-        )
-    try:
-        return tuple(
-            domain.state_position(domain.positions[parent], state)
-            for parent, state in zip(own.parents, states, strict=True)
-        )
-    except DomainError as error:
-        raise source.error(str(error), line) from None
-
-
-def _row(
-    source: Source, own: Distribution, row: list[float], wanted: int, line: int | None = None
-) -> FloatArray:
-    if len(row) != wanted:
-        raise source.error(
-            f"the probability of {own.child!r} needs {wanted} numbers, not {len(row)}",
-            own.line if line is None else line,
-        )
-    return np.array(row)
-
-
-def _distributions(source: Source, own: Distribution, values: FloatArray) -> FloatArray:
-    """The table with each row scaled to the sum 1, where it is not so but for rounding."""
-    if np.isnan(values).any():
-        raise source.error(
-            f"the probability of {own.child!r} has no row for some states of its parents", own.line
-        )
+        values[place] = checked(row, shape[-1], line)
+    if (values < 0).any():
+        raise source.error(f"{owner} has no row for some states of its parents", block.line)
     sums = values.sum(axis=-1, keepdims=True)
-    if (np.abs(sums - 1) > NEAR).any():
-        bad = float(sums.flat[int(np.argmax(np.abs(sums - 1)))])
-        raise source.error(
-            f"a row of the probability of {own.child!r} has the sum {bad:g}, not 1", own.line
-        )
-    return np.where(np.abs(sums - 1) > EXACT, values / sums, values)
+    distance = np.abs(sums - 1)
+    if (distance > NEAR).any():
+        bad = float(sums.flat[int(np.nanargmax(distance))])
+        raise source.error(f"a row of {owner} has the sum {bad:g}, not 1", block.line)
+    return factor_of(scope, np.where(distance > EXACT, values / sums, values))
 
 
 # -- writing -------------------------------------------------------------------------------------
 
 
 def write(model: Model) -> bytes:
-    """A Bayesian network as a ``.bif`` file; any other model is `NotRepresentable`.
+    """Write a Bayesian network as a ``.bif`` file; raise `NotRepresentable` for other models.
 
     >>> from contextwise.models.factors import Factor, log_linear
     >>> half = np.log(np.array([0.5, 0.5]))
@@ -370,11 +345,11 @@ def write(model: Model) -> bytes:
 
 
 def _families(domain: Domain, factors: list[Factor]) -> dict[int, Factor]:
-    """The conditional distribution of each child.
+    """Return the conditional distribution of each child.
 
-    A variable that occurs in one table only, over which this table has the sum 1 everywhere, is
-    childless: it and its table can be taken away, and the rest is again a Bayesian network. A
-    variable that is left without a table is uniform.
+    If a variable occurs in one table only, and the table sums to 1 over it, then it has no
+    children. Remove it with its table, and the rest is again a Bayesian network. A variable that is
+    left without a table is uniform.
     """
     holders: dict[int, list[Factor]] = {}
     for factor in factors:
@@ -393,8 +368,8 @@ def _families(domain: Domain, factors: list[Factor]) -> dict[int, Factor]:
         for factor in left:
             names = ", ".join(quoted(domain.names[v]) for v in factor.scope)
             raise NotRepresentable(
-                "a .bif file holds Bayesian networks, and this model is not written as one: the "
-                f"table over {names} is not the conditional distribution of a variable"
+                f"a .bif file needs a Bayesian network, and the table over {names} is not the "
+                "conditional distribution of one of its variables"
             )
     return families
 
@@ -405,13 +380,13 @@ def _sums_to_one(factor: Factor, child: int) -> bool:
 
 
 def _probability(domain: Domain, child: int, family: Factor | None) -> Iterator[str]:
-    """The block of one variable."""
+    """Yield the lines of the probability block of one variable."""
     if family is None:
         family = Factor((child,), -np.log(np.full(size := domain.cardinalities[child], size)))
     parents = [v for v in family.scope if v != child]
     values = np.moveaxis(numbers(family, "a .bif file"), family.scope.index(child), -1)
-    given = f" | {', '.join(_word(domain.names[v]) for v in parents)}" if parents else ""
-    yield f"probability ( {_word(domain.names[child])}{given} ) {{"
+    condition = f" | {', '.join(_word(domain.names[v]) for v in parents)}" if parents else ""
+    yield f"probability ( {_word(domain.names[child])}{condition} ) {{"
     for place in np.ndindex(values.shape[:-1]):
         row = ", ".join(map(repr, values[place].tolist()))
         states = ", ".join(_word(domain.states[v][k]) for v, k in zip(parents, place, strict=True))
@@ -420,18 +395,12 @@ def _probability(domain: Domain, child: int, family: Factor | None) -> Iterator[
 
 
 def _word(name: str) -> str:
-    """A name as it is written, in quotes where it needs them."""
     if '"' in name or not name.isprintable():
         raise ContextwiseError(f"a .bif file cannot hold the name {name!r}; rename it first")
     return name if re.fullmatch(r"[^\s{}()\[\];,|/]+", name) else f'"{name}"'
 
 
-# Possessive (*+): what was read as blank or comment is never tried again as something else.
+# Possessive (*+): blanks and comments are matched once, without backtracking.
 _START = re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:network|variable)\b")
 
-
-def _fits(data: bytes) -> bool:
-    return _START.match(data) is not None
-
-
-FORMAT = Format("bif", (".bif",), read, write, _fits)
+FORMAT = Format("bif", (".bif",), read, write, lambda data: _START.match(data) is not None)

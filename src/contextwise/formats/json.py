@@ -1,26 +1,4 @@
-"""The native format: everything a model is, in JSON that people and other programs can read.
-
-An object with these keys; any other key is an error, so that a slip of the pen is found:
-
-``format``
-    ``"contextwise"``
-``version``
-    1
-``description``
-    a text, optional; ``info["description"]`` after reading
-``variables``
-    a list of objects ``{"name": "smoker", "states": ["no", "yes"]}``, in order. A state is a text,
-    or an int that stands for its text.
-``features``
-    a list of objects, from the name of a variable to the state it must have, or to the list of the
-    states it may have: ``{"smoker": "yes", "age": ["old", "very old"]}``. ``{}`` is the constant
-    feature.
-``weights``
-    optional: a list of numbers, one per feature; ``"inf"`` and ``"-inf"`` for what JSON cannot say.
-    With it the model is a `LogLinear`, without it a `Structure`.
-
-Weights are written with as many digits as it takes to come back as the same numbers.
-"""
+"""Read and write the native format, JSON; ``docs/reference/formats.md`` defines it."""
 
 from __future__ import annotations
 
@@ -45,7 +23,7 @@ from contextwise.formats.reading import (
     too_many_literals,
 )
 from contextwise.models.domain import Domain
-from contextwise.models.features import WordArray, members, words_of
+from contextwise.models.features import members, words_of
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 
 VERSION = 1
@@ -54,7 +32,7 @@ _BLANK = " \t\n\r"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 Path = tuple[str | int, ...]
-"""Where something stands in a document: ``("features", 3, "smoker")``."""
+"""The place of a value in a document: ``("features", 3, "smoker")``."""
 
 
 def read(source: Source) -> Model:
@@ -69,7 +47,7 @@ def read(source: Source) -> Model:
 
 
 def write(model: Model) -> bytes:
-    """A model as a ``.json`` file, one line per variable and per feature."""
+    """Write a model as a ``.json`` file, one line per variable and per feature."""
     structure = structure_of(model)
     description = structure.info.get("description")
     about = "" if description is None else f' "description": {_dumped(description)},\n'
@@ -87,8 +65,8 @@ def write(model: Model) -> bytes:
         return (text + "}\n").encode("utf-8")
     except UnicodeEncodeError as error:
         raise ContextwiseError(
-            f"the name or state with {error.object[error.start]!r} in it is not valid Unicode "
-            "and cannot be written"
+            f"cannot write a name or state that contains {error.object[error.start]!r}, which is "
+            "not valid Unicode"
         ) from None
 
 
@@ -97,8 +75,9 @@ def _feature_texts(structure: Structure) -> Iterator[str]:
 
     @cache
     def text_of(variable: int, allowed: int) -> str:
-        own = [domain.states[variable][k] for k in members(allowed)]
-        return f"{_dumped(domain.names[variable])}: {_dumped(own[0] if len(own) == 1 else own)}"
+        states = [domain.states[variable][k] for k in members(allowed)]
+        value = states[0] if len(states) == 1 else states
+        return f"{_dumped(domain.names[variable])}: {_dumped(value)}"
 
     for literals in structure.features.literals():
         yield "{" + ", ".join(text_of(*literal) for literal in literals) + "}"
@@ -138,12 +117,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _int(digits: str) -> int | float:
-    """An int; one with hundreds of digits is as good as infinite, and refused where it stands."""
+    """Parse an int; one with hundreds of digits counts as infinite, and is refused later."""
     return int(digits) if len(digits) < 300 else math.inf
 
 
 def _document(source: Source) -> dict[str, Any]:
-    """The whole file as one object with the right keys, of a version we know."""
+    """Parse the file; check its keys and its version."""
     if not source.text.strip():
         raise source.error("the file is empty", 1)
     try:
@@ -160,7 +139,7 @@ def _document(source: Source) -> dict[str, Any]:
         shown = repr(document.get("version"))[:30]
         raise _error(
             source,
-            f"unknown version {shown}; this contextwise reads version {VERSION}",
+            f"unknown version {shown}; expected {VERSION}",
             ("version",),
         )
     for key in ("variables", "features"):
@@ -215,18 +194,15 @@ def _listed(source: Source, domain: Domain, features: Any, weights: Any) -> List
         lengths.append(len(feature))
         if len(variables) > most:
             raise too_many_literals(source, most)
+    words = words_of(domain.cardinalities)
+    data = b"".join(value_set.to_bytes(8 * words, "little") for value_set in sets)
     return ListedFeatures(
         domain,
         np.array(lengths, dtype=np.int64),
         np.array(variables, dtype=np.int64),
-        _value_words(sets, words_of(domain.cardinalities)),
+        np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(-1, words),
         None if weights is None else _weights(source, weights, len(features)),
     )
-
-
-def _value_words(sets: list[int], words: int) -> WordArray:
-    data = b"".join(value_set.to_bytes(8 * words, "little") for value_set in sets)
-    return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(-1, words)
 
 
 def _weights(source: Source, weights: Any, count: int) -> npt.NDArray[np.float64]:
@@ -271,31 +247,29 @@ def _error(source: Source, message: str, path: Path) -> ContextwiseError:
     return source.error(f"{place}: {message}" if place else message, line_of(source.text, path))
 
 
-# -- on which line a value stands; the standard decoder does not say -------------------------------
+# -- the line of a value, which the standard decoder does not report -------------------------------
 
 
 def line_of(text: str, path: Path) -> int:
-    """The line of the value at ``path`` of a valid document; if it is missing, of its parent.
-
-    Of equal keys the last counts, as for the decoder.
+    """Return the line of the value at ``path`` of a valid document, or of its parent.
 
     >>> line_of('{"a": [1,\\n 2,\\n {"b": 3}]}', ("a", 2, "b"))
     3
     """
     at = _skip(text, 0)
     for step in path:
-        found = _child(text, at, step)
-        if found is None:
+        start = _child(text, at, step)
+        if start is None:
             break
-        at = found
+        at = start
     return text.count("\n", 0, at) + 1
 
 
 def _child(text: str, at: int, step: str | int) -> int | None:
-    """Where the value of a key, or an item of a list, starts."""
+    """Return the start of the value of a key (of equal keys, the last), or of a list item."""
     decode = JSONDecoder().raw_decode
     closing = {"{": "}", "[": "]"}.get(text[at : at + 1])
-    found, index = None, 0
+    start, index = None, 0
     at = _skip(text, at + 1)
     while closing and text[at] != closing:
         key: str | int = index
@@ -303,11 +277,11 @@ def _child(text: str, at: int, step: str | int) -> int | None:
             key, at = decode(text, at)
             at = _skip(text, _skip(text, at) + 1)
         if key == step:
-            found = at
+            start = at
         at = _skip(text, decode(text, at)[1])
         at = _skip(text, at + (text[at] == ","))
         index += 1
-    return found
+    return start
 
 
 def _skip(text: str, at: int) -> int:
@@ -317,7 +291,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def place_of(path: Path) -> str:
-    """A path as people write it.
+    """Write a path.
 
     >>> place_of(("features", 3, "smoker"))
     'features[3].smoker'

@@ -1,4 +1,4 @@
-"""The grammar that Libra's ``.mn``, ``.bn`` and ``.dn`` files share, read in plain Python.
+"""Read Libra's ``.mn``, ``.bn`` and ``.dn`` files, and write ``.mn``.
 
 A file is a line of cardinalities, a keyword, and factors in braces; variable ``i`` is ``v<i>``::
 
@@ -7,31 +7,25 @@ A file is a line of cardinalities, a keyword, and factors in braces; variable ``
     1.2 +v0_1 -v1_2             a feature: weight, then v0 = 1 and v1 ≠ 2; it ends with its line
     features {                  the same, as a block
     inf +v0_0
-    7 -0.5 +v2_1                a weight may have a number before it, which is ignored
+    7 -0.5 +v2_1                an int before the weight is ignored
     }
-    table {                     the same again; cells that are not named are 0
+    table {                     the same again; cells that are not listed are 0
     0.5 +v0_1 +v2_1
     }
-    tree {                      (test, value if it holds, value if not); lines do not matter
+    tree {                      (test, value if it holds, value if not); line ends are ignored
     (v1_0 (v2_0 0.1 -0.2) 3)
     }
     }
     text after the last brace is ignored
 
-Every line of a table and every leaf of a tree is a feature; a leaf's literals are the tests on its
-path. Keywords are read in any case, ``v`` and ``inf`` in lower case only; blanks are optional.
-Lines without weights, which the paper's own program reads and Libra does not, are accepted if no
-feature of the file has one.
+Each line of a table and each leaf of a tree is a feature; the literals of a leaf are the tests on
+its path. ``docs/reference/formats.md`` has the whole grammar and the differences to Libra.
 
-Refused, unlike in Libra: a value beyond the cardinality, a weight too large for a float. Accepted,
-unlike in Libra: CRLF and blank lines before ``MN``, and line ends anywhere in a tree.
+The parser in this module has a compiled twin, ``scan.cpp``, which falls back to this parser for
+every file that it cannot read, so all error messages are written here.
 
-This module is the grammar in plain Python. ``scan.cpp`` is its compiled twin, which leaves to this
-one every file that it does not understand at once, so that all errors are told here.
-
-What a file lists comes out as a `Listing`, with one number per test: ``v = k`` and ``v ≠ k`` are
-the numbers ``2s`` and ``2s + 1``, where ``s`` counts the states of all variables before ``v``, plus
-``k``.
+A parser makes a `Listing`, with one number per test: ``v = k`` and ``v ≠ k`` are the numbers ``2s``
+and ``2s + 1``, where ``s`` is ``k`` plus the number of states of all variables before ``v``.
 """
 
 from __future__ import annotations
@@ -63,6 +57,13 @@ from contextwise.models.domain import Domain
 from contextwise.models.features import WORD, IntArray, all_values, members, words_of
 from contextwise.models.structure import LogLinear, Model, structure_of
 
+try:
+    from contextwise.formats import _scan
+except ImportError:  # built without a compiler
+    _scan = None  # type: ignore[assignment]
+
+_REMARK = "contextwise "
+_VERSION = "1"
 _TOKEN = re.compile(
     r"""[ \t]*(?: (?P<literal>[+-]v[0-9]+_[0-9]+)
                 | (?P<test>v[0-9]+_[0-9]+)
@@ -79,28 +80,20 @@ _HUGE = 10**9
 
 @dataclass(frozen=True)
 class Listing:
-    """What a file of this grammar lists.
-
-    Attributes
-    ----------
-    cardinalities : of the variables
-    lengths : the number of tests of each feature
-    tests : the numbers of the tests, feature by feature
-    weights : one weight per feature; None if no feature has one
-    rest : the text after the last brace
-    line : the line on which that brace stands
-    """
+    """The features of a file: their numbers of tests, the tests, and the weights if any."""
 
     cardinalities: list[int]
     lengths: IntArray
     tests: IntArray
     weights: npt.NDArray[np.float64] | None
     rest: str
+    """The text after the last brace."""
     line: int
+    """The line of that brace."""
 
 
 def parse(source: Source, keyword: str) -> Listing:
-    """Read a file whose factors follow the keyword ``MN``, ``BN`` or ``DN``.
+    """Read a file with the keyword ``MN``, ``BN`` or ``DN`` in plain Python.
 
     >>> listing = parse(Source(b"2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n", "small.mn"), "MN")
     >>> listing.lengths, listing.tests, listing.weights
@@ -110,7 +103,7 @@ def parse(source: Source, keyword: str) -> Listing:
 
 
 def header(source: Source, text: str) -> tuple[list[int], int]:
-    """The cardinalities, from the first line that is not blank, and where that line ends.
+    """Return the cardinalities, from the first line that is not blank, and the end of that line.
 
     >>> header(Source(b"", "small.mn"), "2, 3\\nMN {")
     ([2, 3], 4)
@@ -139,7 +132,7 @@ def header(source: Source, text: str) -> tuple[list[int], int]:
 
 
 class Token(NamedTuple):
-    """A word of the file: its kind (a sign is its own kind), its text and where it stands."""
+    """A token: its kind (a sign is its own kind), its text and its position."""
 
     kind: str
     text: str
@@ -147,18 +140,18 @@ class Token(NamedTuple):
 
 
 def text_of(source: Source) -> str:
-    """The text of a file; Latin-1 reads every byte, and what is no text fails later, as a word."""
+    """Return the text of a file; Latin-1 decodes any byte, and the parser refuses odd ones."""
     return source.data.decode("latin-1").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def whole(digits: str) -> int:
-    """A number from digits, however many; beyond a billion they are all the same to us."""
+    """Convert digits to an int, or to a billion if it is larger."""
     digits = digits.lstrip("0")
     return int(digits or "0") if len(digits) < 10 else _HUGE
 
 
 def shown(text: str) -> str:
-    """A piece of the text for a message: in quotes, and not too long."""
+    """Quote a piece of the text for a message, shortened."""
     if not text:
         return "the end of the file"
     if text == "\n":
@@ -167,13 +160,13 @@ def shown(text: str) -> str:
 
 
 class Tokens:
-    """The tokens of a source from some place on."""
+    """The tokens of a source, one by one."""
 
     def __init__(self, source: Source, text: str, at: int) -> None:
         self.source, self.text, self.at = source, text, at
 
     def next(self) -> Token:
-        """The next token; at the end of the file one of kind ``"end"``, for ever."""
+        """Return the next token, of kind ``"end"`` after the last one."""
         match = _TOKEN.match(self.text, self.at)
         if match is None:
             rest = self.text[self.at :].lstrip(" \t").partition("\n")[0]
@@ -186,30 +179,30 @@ class Tokens:
         return Token(text if kind == "sign" else kind, text, match.start(kind))
 
     def take(self, kind: str, wanted: str) -> Token:
-        """The next token, which has to be of this kind."""
+        """Return the next token; raise unless it has this kind."""
         token = self.next()
         if token.kind != kind:
             raise self.unexpected(token, wanted)
         return token
 
     def next_after_line_ends(self) -> Token:
-        """The next token that is not the end of a line."""
+        """Return the next token that is not a line end."""
         token = self.next()
         while token.kind == "\n":
             token = self.next()
         return token
 
     def error(self, message: str, at: int) -> ParseError:
-        """An error at this place of the text, to be raised."""
+        """Return an error at this position of the text."""
         return self.source.error(message, self.text.count("\n", 0, at) + 1)
 
     def unexpected(self, token: Token, wanted: str) -> ParseError:
-        """The error of a token that stands where something else is wanted."""
+        """Return the error for an unexpected token."""
         return self.error(f"expected {wanted} but found {shown(token.text)}", token.at)
 
 
 class _Parser(Tokens):
-    """A recursive-descent parser without the recursion: a tree may be nested without limit."""
+    """A recursive-descent parser without recursion: a tree may be nested without limit."""
 
     def __init__(self, source: Source, keyword: str) -> None:
         text = text_of(source)
@@ -220,8 +213,6 @@ class _Parser(Tokens):
         self.most_literals = most_literals(source, self.cardinalities)
         self.lengths, self.tests, self.weights = array("q"), array("q"), array("d")
         self.weightless = False
-
-    # -- the file --------------------------------------------------------------------------------
 
     def file(self) -> Listing:
         self.opening()
@@ -241,10 +232,10 @@ class _Parser(Tokens):
     def opening(self) -> None:
         token = self.next_after_line_ends()
         if token.kind == "word" and token.text.upper() in {"MN", "BN", "DN"} - {self.keyword}:
-            found = token.text.upper()
+            keyword = token.text.upper()
             raise self.error(
-                f"expected {self.keyword} but found {found}, another kind of file: "
-                f"read it as the format {found.lower()}",
+                f"expected {self.keyword} but found {keyword}; read it as the format "
+                f"{keyword.lower()}",
                 token.at,
             )
         if token.text.upper() != self.keyword:
@@ -254,7 +245,7 @@ class _Parser(Tokens):
             raise self.unexpected(token, f"'{{' after {self.keyword}")
 
     def sections(self) -> None:
-        """The factors of each variable: ``v0 { … } v1 { … } … }``."""
+        """Read the factors of each variable: ``v0 { … } v1 { … } … }``."""
         while (token := self.next_after_line_ends()).kind != "}":
             if token.kind != "variable":
                 raise self.unclosed(token, self.keyword, "'v0 {' or '}'")
@@ -264,7 +255,7 @@ class _Parser(Tokens):
             self.factors(token.text)
 
     def factors(self, owner: str) -> None:
-        """Features and blocks up to the closing brace."""
+        """Read features and blocks up to the closing brace."""
         while (token := self.next_after_line_ends()).kind != "}":
             word = token.text.lower()
             if token.kind in ("number", "literal"):
@@ -293,10 +284,8 @@ class _Parser(Tokens):
             return self.error("a weight is not a number (nan)", token.at)
         return self.unexpected(token, wanted)
 
-    # -- features --------------------------------------------------------------------------------
-
     def feature(self, token: Token) -> None:
-        """A line: an optional number that is ignored, a weight, literals."""
+        """Read a line: an optional number that is ignored, a weight, literals."""
         first, weight, length = token, None, 0
         if token.kind == "number":
             weight = token
@@ -316,8 +305,8 @@ class _Parser(Tokens):
         self.add(first, length, weight)
 
     def tree(self) -> None:
-        """A tree: each leaf is a feature with the tests on its path, each of them once."""
-        path: list[int] = []  # the tests on the way to here
+        """Read a tree: each leaf is a feature with the tests on its path, without repetitions."""
+        path: list[int] = []
         on_path: set[int] = set()
         opened: list[tuple[int, bool]] = []  # the open tests, and whether each is new to the path
 
@@ -359,7 +348,7 @@ class _Parser(Tokens):
             raise self.unclosed(token, "tree", f"'{sign}'")
 
     def state(self, token: Token, name: str) -> int:
-        """The number of a state, from a name like ``0_1``, counted over all variables."""
+        """Return the number of a state, counted over all variables, from a name like ``0_1``."""
         variable, value = map(whole, name.split("_"))
         if variable >= len(self.cardinalities):
             raise self.unknown(token, f"v{name.split('_')[0]}")
@@ -380,7 +369,7 @@ class _Parser(Tokens):
         )
 
     def add(self, token: Token, length: int, weight: Token | None) -> None:
-        """Keep a feature whose tests are in place."""
+        """Add a feature whose tests have been appended."""
         if weight is None:
             self.weightless = True
         else:
@@ -390,7 +379,7 @@ class _Parser(Tokens):
             self.weights.append(value)
         if self.weightless and self.weights:
             raise self.error(
-                "features with and without weights in one file; give all of them weights, or none",
+                "some features have weights and some do not; give weights to all or to none",
                 token.at,
             )
         self.lengths.append(length)
@@ -398,50 +387,38 @@ class _Parser(Tokens):
             raise too_many_literals(self.source, self.most_literals)
 
 
-# -- The files of the Libra toolkit: Markov networks ``.mn``, and ``.bn`` and ``.dn``, read only.
-
-
-try:
-    from contextwise.formats import _scan
-except ImportError:  # built without a compiler
-    _scan = None  # type: ignore[assignment]
-
-_REMARK = "contextwise "
-_VERSION = "1"
-
-
-# -- from bytes to listed features -----------------------------------------------------------------
+# -- from a listing to a model ---------------------------------------------------------------------
 
 
 def available() -> bool:
-    """Whether the compiled scanner was built."""
+    """Check whether the compiled scanner was built."""
     return _scan is not None
 
 
 def listing_of(source: Source, keyword: str) -> Listing:
-    """What a file lists whose factors follow the keyword ``MN``, ``BN`` or ``DN``.
+    """Read a file with the keyword ``MN``, ``BN`` or ``DN``, compiled where possible.
 
     >>> listing_of(Source(b"2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n", "small.mn"), "MN").tests
     array([2, 9])
     """
-    found = scanned(source, keyword) if available() else None
-    return parse(source, keyword) if found is None else found
+    listing = scanned(source, keyword) if available() else None
+    return parse(source, keyword) if listing is None else listing
 
 
 def scanned(source: Source, keyword: str) -> Listing | None:
-    """The listing by the compiled scanner; None if it met something that it does not understand."""
+    """Read a file with the compiled scanner; return None if it cannot read the file."""
     text = text_of(source)
     cardinalities, at = header(source, text)
-    found = _scan.scan(
+    result = _scan.scan(
         text.encode("latin-1") if b"\r" in source.data else source.data,
         at,
         keyword,
         np.array(cardinalities, dtype=np.int64),
         most_literals(source, cardinalities),
     )
-    if found is None:
+    if result is None:
         return None
-    lengths, tests, weights, end = found
+    lengths, tests, weights, end = result
     return Listing(
         cardinalities,
         lengths,
@@ -455,16 +432,8 @@ def scanned(source: Source, keyword: str) -> Listing | None:
 def listed_features(
     listing: Listing, domain: Domain, weights: npt.NDArray[np.float64] | None
 ) -> ListedFeatures:
-    """The tests of a listing as value sets.
+    """Turn the tests of a listing into value sets.
 
-    Parameters
-    ----------
-    listing : Listing
-    domain : Domain
-    weights : one weight per feature, or None
-
-    Examples
-    --------
     >>> listing = Listing([2, 3], np.array([2]), np.array([2, 9]), None, "", 4)
     >>> listed_features(listing, Domain({"A": 2, "B": 3}), None).values
     array([[2], [3]], dtype=uint64)
@@ -480,9 +449,6 @@ def listed_features(
     negated = (listing.tests & 1).astype(np.uint64)
     values ^= all_values(cardinalities)[variables] * negated[:, None]
     return ListedFeatures(domain, listing.lengths, variables, values, weights)
-
-
-# -- reading ---------------------------------------------------------------------------------------
 
 
 def read_mn(source: Source) -> Model:
@@ -524,7 +490,7 @@ def read_dn(source: Source) -> Model:
 
 
 def _remark_of(source: Source, listing: Listing) -> dict[str, Any]:
-    """The remark after the last brace; text that is none of ours is ignored."""
+    """Return the remark after the last brace; ignore any other text."""
     line = listing.rest.lstrip().split("\n", 1)[0].strip()
     if not line.startswith(_REMARK):
         return {}
@@ -563,7 +529,7 @@ def _remark_error(source: Source, listing: Listing, reason: str) -> ContextwiseE
 
 
 def write_mn(model: Model) -> bytes:
-    """A model as a ``.mn`` file; a value set of several values is written as what it excludes.
+    """Write a model as a ``.mn`` file; a set of several values becomes ``-`` literals.
 
     >>> from contextwise.models.structure import Structure
     >>> print(write_mn(Structure({"A": 2, "v1": 3}, ["A=1 & v1!=0"])).decode())
@@ -594,7 +560,7 @@ def _feature_lines(model: Model) -> Iterator[str]:
         refused = allowed ^ ((1 << cardinalities[variable]) - 1)
         return "".join(f" -v{variable}_{k}" for k in members(refused))
 
-    # repr gives the shortest digits that come back as the same float
+    # repr gives the shortest digits that read back as the same float
     weights = map(repr, model.weights.tolist()) if isinstance(model, LogLinear) else None
     for literals in structure.features.literals():
         weight = next(weights) if weights is not None else "0"
@@ -602,14 +568,14 @@ def _feature_lines(model: Model) -> Iterator[str]:
 
 
 def _remark_for(model: Model) -> dict[str, Any]:
-    """What Libra has no place for; empty if there is nothing to say."""
+    """Return the names, states and kind of a model, where Libra's own would be different."""
     domain = structure_of(model).domain
     plain = Domain.of_cardinalities(domain.cardinalities)
     remark: dict[str, Any] = {}
     if not isinstance(model, LogLinear):
         remark["weights"] = False
     elif not len(model):
-        remark["weights"] = True  # nothing else in the file would tell
+        remark["weights"] = True  # without features, the file has no weights
     if domain.names != plain.names:
         remark["names"] = domain.names
     if domain.states != plain.states:
@@ -618,7 +584,7 @@ def _remark_for(model: Model) -> dict[str, Any]:
 
 
 def looks_like(keyword: str) -> Callable[[bytes], bool]:
-    """Whether data start with a line of cardinalities and this keyword."""
+    """Return a test for data that start with cardinalities and this keyword."""
     pattern = re.compile(rb"[\s0-9,]+" + keyword.encode() + rb"\s*\{", re.IGNORECASE)
     return lambda data: pattern.match(data) is not None
 

@@ -1,13 +1,10 @@
-"""What all readers share: the bytes of a file, the features it lists, and the model they make.
+"""Code that all readers share: the bytes of a file, the features it lists, and their model.
 
-A reader goes from a `Source` to a listing of features, as the file has them, and `model_of` makes
-the model. A `Format` is a reader and, if it can be written, a function from a model to bytes.
-`contextwise.formats.FORMATS` is the list of them.
+A reader takes a `Source` and makes `ListedFeatures`; `model_of` makes the model of them.
 
-A small file can stand for much: a tree for all its leaves times their depth, a number for as many
-states. So readers ask how much a file may stand for before they make it: at most a fixed amount
-that every machine has, or in proportion to the file. The largest cardinality is
-`contextwise.models.domain.LARGEST_CARDINALITY`.
+A small file can describe a large model: a tree has leaves times depth literals, and one number
+gives a variable any number of states. So readers check the size before they allocate memory: a
+fixed amount is always allowed, and beyond that the size must be proportional to the file.
 """
 
 from __future__ import annotations
@@ -26,52 +23,39 @@ from contextwise.models.factors import Factor, FloatArray, cells_of
 from contextwise.models.features import IntArray, WordArray, normalized, words_of
 from contextwise.models.literals import ContradictionWarning
 from contextwise.models.structure import LogLinear, Model, Structure
+from contextwise.support.files import decoded
 
 
 @dataclass(frozen=True)
 class Source:
-    """The bytes of a file, unpacked, and the name that messages call it by."""
+    """The unpacked bytes of a file, and its name for messages."""
 
     data: bytes
     name: str
 
     @cached_property
     def text(self) -> str:
-        """The bytes as UTF-8 text, with every line end as ``\\n``.
+        """The bytes as UTF-8 text, with all line ends as ``\\n``.
 
         >>> Source(b"a\\r\\nb", "x").text
         'a\\nb'
         """
-        try:
-            text = self.data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = self.data.count(b"\n", 0, error.start) + 1
-            raise self.error("this is not text (not valid UTF-8)", line) from None
-        return text.replace("\r\n", "\n").replace("\r", "\n")
+        return decoded(self.data, self.name).replace("\r\n", "\n").replace("\r", "\n")
 
     @property
     def lines(self) -> int:
-        """The number of lines; a last line without an end counts."""
+        """The number of lines, with or without a line end after the last one."""
         return self.data.count(b"\n") + (not self.data.endswith(b"\n") and bool(self.data))
 
     def error(self, message: str, line: int | None = None) -> ParseError:
-        """An error at a line of this source, to be raised; a very long message is cut."""
+        """Return an error at a line of this source; a very long message is cut."""
         shown = message if len(message) <= 400 else f"{message[:300]} … {message[-80:]}"
         return ParseError(shown, path=self.name, line=line)
 
 
 @dataclass(frozen=True)
 class Format:
-    """A way to keep a model in a file.
-
-    Attributes
-    ----------
-    name : what ``format=`` takes
-    suffixes : the ends of file names that mean it
-    read : from a source to a model
-    write : from a model to bytes; None if the format is only read
-    fits : whether data without a file name (standard input) look like it
-    """
+    """A file format: its reader, its writer if any, and a test for data without a file name."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -80,25 +64,18 @@ class Format:
     fits: Callable[[bytes], bool]
 
 
-# -- how much a file may stand for -----------------------------------------------------------------
-
 FREE_LITERALS = 2**23
-"""So many literals (of one word) are always fine: about half a gigabyte while they are read."""
-
-
+"""The number of literals (of one word) that is always allowed: about half a gigabyte."""
 FREE_STATES = 2**17
-"""So many states are always fine: a state is a label and two entries, about 150 bytes."""
+"""The number of states that is always allowed: about 150 bytes each."""
 
 
 @dataclass(frozen=True)
 class ListedFeatures:
-    """Features as a file lists them: repeated, contradictory, in any order.
+    """Features as a file lists them, with duplicates and contradictions.
 
-    Attributes
-    ----------
-    lengths : the number of literals of each feature
-    variables, values : the variable and the value set of each literal
-    weights : one weight per feature, or None
+    ``lengths`` has the number of literals of each feature; ``variables`` and ``values`` have the
+    variable and the value set of each literal.
     """
 
     domain: Domain
@@ -109,51 +86,40 @@ class ListedFeatures:
 
 
 def most_literals(source: Source, cardinalities: npt.ArrayLike) -> int:
-    """How many literals a source may stand for, so that memory stays in proportion to its size.
-
-    A tree stands for leaves × depth literals, and a variable with many values makes every value
-    set wide; both let a small file ask for any amount of memory.
-    """
+    """Return the number of literals that a source may describe."""
     return max(FREE_LITERALS, 2 * len(source.data)) // words_of(cardinalities)
 
 
 def check_states(source: Source, cardinalities: list[int]) -> None:
-    """Refuse cardinalities that are too large, or out of all proportion to the file."""
+    """Raise `TooLargeError` for cardinalities that are too large for the size of the file."""
     largest = max(cardinalities, default=1)
     if largest > LARGEST_CARDINALITY:
         raise TooLargeError(
-            f"{source.name}: the variable number {cardinalities.index(largest)} has {largest:,} "
+            f"{source.name}: variable number {cardinalities.index(largest)} has {largest:,} "
             f"states, and at most {LARGEST_CARDINALITY:,} are possible"
         )
     words = len(cardinalities) * words_of(cardinalities)
     if max(sum(cardinalities), words) > max(FREE_STATES, 2 * len(source.data)):
         raise TooLargeError(
-            f"{source.name}: {sum(cardinalities)} states of {len(cardinalities)} variables are "
-            "more than a file of this size can mean; check its first line"
+            f"{source.name}: {len(cardinalities)} variables with {sum(cardinalities)} states are "
+            "too many for a file of this size; check its first line"
         )
 
 
 def too_many_literals(source: Source, most: int) -> TooLargeError:
-    """The error of a file that stands for more literals than `most_literals` allows."""
+    """Return the error for a file with more literals than `most_literals` allows."""
     return TooLargeError(
-        f"{source.name}: this file of {len(source.data)} bytes stands for more than {most} "
-        "literals (deep trees, or variables with very many values); split it or simplify it"
+        f"{source.name}: this file of {len(source.data)} bytes describes more than {most} literals "
+        "(deep trees, or variables with very many values); split it or simplify it"
     )
 
 
 def model_of(
     listed: ListedFeatures, source: Source, format: str, *, description: str | None = None
 ) -> Model:
-    """The model of the listed features: a LogLinear if they have weights, else a Structure.
+    """Make a LogLinear if the features have weights, else a Structure.
 
     Features that can never hold are dropped with a warning; the weights of equal ones add up.
-
-    Parameters
-    ----------
-    listed : ListedFeatures
-    source : where they come from
-    format : the name of its format
-    description : what the file says about itself, if anything
     """
     count = len(listed.lengths)
     owners = np.repeat(np.arange(count), listed.lengths)
@@ -183,7 +149,7 @@ def model_of(
     if listed.weights is None:
         return structure
     total = np.zeros(len(features))
-    with np.errstate(invalid="ignore"):  # inf and -inf; told below, with the file
+    with np.errstate(invalid="ignore"):  # inf and -inf: an error below
         np.add.at(total, places[alive], listed.weights[alive])
     if np.isnan(total).any():
         text = structure.feature_text(int(np.flatnonzero(np.isnan(total))[0]))
@@ -192,27 +158,25 @@ def model_of(
 
 
 def factor_of(scope: Sequence[int], values: FloatArray) -> Factor:
-    """A factor from its numbers; 0 has the log ``-inf``."""
+    """Make a factor from its numbers; the log of 0 is ``-inf``."""
     with np.errstate(divide="ignore"):
         return Factor(tuple(scope), np.log(values))
 
 
 def model_of_factors(
-    domain: Domain, factors: Sequence[Factor], source: Source, format: str
+    domain: Domain,
+    factors: Sequence[Factor],
+    source: Source,
+    format: str,
+    *,
+    has_weights: bool = True,
 ) -> Model:
-    """The model of the tables of a file: each cell is a feature, its log the weight.
-
-    Parameters
-    ----------
-    domain : Domain
-    factors : tables of logs
-    source : where they come from
-    format : the name of its format
-    """
+    """Make the model of the tables of a file: each cell is a feature, its log the weight."""
     try:
         owners, variables, values, count = cells_of(domain, [factor.scope for factor in factors])
     except TooLargeError as error:
         raise TooLargeError(f"{source.name}: {error}") from None
-    weights = np.concatenate([np.zeros(0), *(factor.logs.ravel() for factor in factors)])
+    logs = np.concatenate([np.zeros(0), *(factor.logs.ravel() for factor in factors)])
+    weights = logs if has_weights else None
     lengths = np.bincount(owners, minlength=count)
     return model_of(ListedFeatures(domain, lengths, variables, values, weights), source, format)

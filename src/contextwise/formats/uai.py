@@ -1,6 +1,6 @@
-"""Markov and Bayesian networks as the UAI competitions keep them: ``.uai``.
+"""Read and write Markov and Bayesian networks in the format of the UAI competitions: ``.uai``.
 
-Numbers between blanks, after a word that says what they are::
+A word, and then numbers separated by blanks::
 
     MARKOV            or BAYES
     3                 the number of variables
@@ -12,16 +12,13 @@ Numbers between blanks, after a word that says what they are::
      1.0 2.5 0.5 1.0  its numbers, the last variable of the scope varying fastest
     6 ...
 
-A number of a table is a factor of the probability, so its log is the weight of a feature: each cell
-of a table becomes one feature. A ``BAYES`` file is read in the same way; each table is a
-conditional distribution, and it makes its child and parents depend on each other.
+Each cell of a table becomes one feature, and the log of its number is the weight. A ``BAYES`` file
+is read in the same way. A number 1 is a feature of weight 0, which is part of the structure unless
+``zero_weights="drop"``: a model with the only feature ``v0=1 & v1=1 & v2=1`` is written as one
+whole table, in which one number is not 1.
 
-A number 1 is a feature with the weight 0, and like all of them it counts, unless the reader is told
-``zero_weights="drop"``. That matters when a file was written by us: a model with the feature
-``v0=1 & v1=1 & v2=1`` alone is written as one whole table, of which one number is not 1.
-
-Lines that start with ``c``, and what follows ``#``, are comments. The format has no place for
-names: what we write is numbered, with a warning if there were names to lose.
+Lines that start with ``c``, and text after ``#``, are comments. The format has no names; writing a
+model with names gives a warning.
 """
 
 from __future__ import annotations
@@ -51,7 +48,7 @@ _ENTRIES_A_LINE = 8
 
 
 class NamesLost(UserWarning):
-    """A file that has no place for the names of variables and states."""
+    """The names of variables and states are lost in a file."""
 
 
 def read(source: Source) -> Model:
@@ -59,7 +56,7 @@ def read(source: Source) -> Model:
     words = _Words(source)
     kind = words.word()
     if kind.upper() not in _KINDS:
-        raise words.error(f"expected MARKOV or BAYES, not {kind[:20]!r}")
+        raise words.error(f"expected MARKOV or BAYES, got {kind[:20]!r}")
     cardinalities = words.integers(words.integer("the number of variables"), "a cardinality", 1)
     check_states(source, cardinalities)
     count = words.integer("the number of tables")
@@ -75,7 +72,7 @@ def read(source: Source) -> Model:
 
 
 def write(model: Model) -> bytes:
-    """A log-linear model as a ``.uai`` file: one table for each scope of its features.
+    """Write a log-linear model as a ``.uai`` file: one table for each scope of its features.
 
     >>> from contextwise.models.structure import LogLinear, Structure
     >>> model = LogLinear(Structure({"v0": 2, "v1": 2}, ["v0=1 & v1=1"]), [1.0])
@@ -93,7 +90,7 @@ def write(model: Model) -> bytes:
     domain = model.domain
     if domain != Domain.of_cardinalities(domain.cardinalities):
         warnings.warn(
-            "a .uai file keeps no names: variables and states are numbered in it",
+            "a .uai file has no names: variables and states are numbered in it",
             NamesLost,
             stacklevel=4,
         )
@@ -111,7 +108,7 @@ def write(model: Model) -> bytes:
 
 
 class _Words:
-    """The words of a file, taken one by one; an error knows the line of the last one taken."""
+    """The words of a file, taken one by one; errors have the line of the last one."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -120,7 +117,6 @@ class _Words:
         self.at = 0
 
     def error(self, message: str) -> ContextwiseError:
-        """An error at the last word that was taken."""
         for k, match in enumerate(re.finditer(r"\S+", self.text)):
             if k == max(self.at - 1, 0):
                 return self.source.error(message, self.text.count("\n", 0, match.start()) + 1)
@@ -137,13 +133,13 @@ class _Words:
         return self.take(1, "MARKOV or BAYES")[0]
 
     def times(self, count: int) -> range:
-        """As many rounds as there can be words for."""
+        """Return a range that is not longer than the rest of the file."""
         return range(min(count, len(self.words) - self.at + 1))
 
     def integer(self, what: str, least: int = 0) -> int:
         word = self.take(1, what)[0]
         if not (word.isascii() and word.isdigit() and len(word) < 19) or int(word) < least:
-            raise self.error(f"expected {what}, not {word[:20]!r}")
+            raise self.error(f"expected {what}, got {word[:20]!r}")
         return int(word)
 
     def integers(self, count: int, what: str, least: int = 0) -> list[int]:
@@ -159,14 +155,14 @@ class _Words:
         if len(bad):
             self.at -= count - int(bad[0]) - 1
             shown = self.words[self.at - 1][:20]
-            raise self.error(f"expected {what} that is 0 or more, not {shown!r}")
+            raise self.error(f"expected {what} that is >= 0, got {shown!r}")
         return values
 
     def expect_end(self) -> None:
         if self.at < len(self.words):
             self.at += 1
             shown = self.words[self.at - 1][:20]
-            raise self.error(f"expected the end of the file after the last table, not {shown!r}")
+            raise self.error(f"expected the end of the file after the last table, got {shown!r}")
 
 
 def _float(word: str) -> float:
@@ -193,14 +189,16 @@ def _factor(words: _Words, scope: list[int], cardinalities: list[int]) -> Factor
     entries = words.integer("the number of entries of a table")
     if entries != prod(shape):
         raise words.error(
-            f"the table over {len(scope)} variables has {readable(prod(shape))} entries, not "
+            f"the table over {len(scope)} variables has {readable(prod(shape))} entries, got "
             f"{entries}"
         )
     return factor_of(scope, words.floats(entries, "an entry of a table").reshape(shape))
 
 
-def _fits(data: bytes) -> bool:
-    return data.lstrip()[:6].upper().startswith((b"MARKOV", b"BAYES"))
-
-
-FORMAT = Format("uai", (".uai",), read, write, _fits)
+FORMAT = Format(
+    "uai",
+    (".uai",),
+    read,
+    write,
+    lambda data: data.lstrip()[:6].upper().startswith((b"MARKOV", b"BAYES")),
+)

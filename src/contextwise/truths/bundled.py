@@ -1,27 +1,24 @@
-"""Small models that come with the package, each with a variant that differs in a way one can tell.
+"""Small example models, each with a variant whose errors can be counted by hand.
 
 ====================  ============================================================================
 ``six``               the model of the paper's experiment: six binary variables, all of which
                       interact under X0=0; under X0=1 the others interact with X0 alone
 ``six-guess``         ``six`` with one interaction too many under X0=1 and one too few under X0=0
-``six-graph``         the undirected graph of ``six``: all interact, whatever X0 is
+``six-graph``         the undirected graph of ``six``: all variables interact in every context
 ``lung``              smoking, asbestos and cancer, with weights: asbestos harms smokers only
-``lung-learned``      the same, learned as if asbestos harmed everybody
+``lung-learned``      the same, learned as if asbestos harmed everyone
 ``survey``            a survey on work with variables of three states: children change the working
                       hours of women only
-``survey-learned``    the same, learned without the part that gender plays
+``survey-learned``    the same, learned without the effect of gender
 ====================  ============================================================================
 
-The differences can be counted by hand. In ``lung`` there are three pairs with two contexts each. A
-non-smoker's cancer and asbestos are independent, and the learned model says they are not: one
-context, FP. Among the ill, smoking and asbestos depend (an ill smoker is likelier to have had
-asbestos), and the learned model has no feature for that: one context, FN.
+In ``lung`` there are three pairs with two contexts each. For non-smokers, cancer and asbestos are
+independent, and in the learned model they are not: one FP. For people with cancer, smoking and
+asbestos depend, and in the learned model they do not: one FN.
 
 >>> from contextwise.comparison.compare import compare
 >>> compare(load("lung"), load("lung-learned"))
 Comparison(distance=2, normalized=0.3333, tp=3, fn=1, fp=1, tn=1)
-
-The files are in the native format beside this module.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ __all__ = ["describe", "load", "names"]
 
 
 def names() -> tuple[str, ...]:
-    """The names of the examples; a variant follows the model it departs from.
+    """Return the names of the examples; a variant follows the model it differs from.
 
     Returns
     -------
@@ -48,7 +45,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Model:
-    """One of the examples; wherever a model is asked for, its name will do.
+    """Return an example. Functions that take a model also take its name.
 
     Parameters
     ----------
@@ -74,7 +71,7 @@ def load(name: str) -> Model:
 
 
 def describe(name: str) -> str:
-    """What an example is about, in a sentence or two.
+    """Describe an example in a sentence or two.
 
     Parameters
     ----------

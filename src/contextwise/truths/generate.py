@@ -1,20 +1,16 @@
-"""Random structures, and structures with a wanted number of errors.
+"""Draw random structures, and structures with a given number of errors.
 
-Every draw takes ``rng``, a `numpy.random.Generator` or a seed, and its distribution is stated.
+Every function takes ``rng``, a `numpy.random.Generator` or a seed.
 
-**Errors of one kind only.** Adding features can only add dependencies, so a structure with more
-features has false positives and nothing else; leaving features out can only lose dependencies, so
-it has false negatives and nothing else. `with_errors` uses both as a *chain*: a random sequence of
-features to add, or a random order in which to leave the structure's own features out. Along a chain
-the number of errors never falls, so the place where it comes closest to the wanted number is found
-by bisection, with exact counts; then later features of the chain are tried one by one, as long as
-they bring the count closer.
+Adding features can only add dependencies, so it causes only false positives; removing features
+causes only false negatives. `with_errors` uses a *chain*: a random sequence of features to add, or
+a random order in which to remove the features of the structure. Along a chain the number of errors
+never decreases, so bisection with exact counts finds the point closest to the wanted number. Then
+later features of the chain are tried one by one.
 
-**What can be reached.** Not every number: a feature makes every pair of its scope depend. In the
-model that is complete under X0=0 and a star under X0=1, six binary variables, the smallest number
-of false positives is 8 (``X0=1 & X1=0 & X2=0`` makes X1 and X2 depend wherever X0=1). At the far
-end, all features over all pairs give every false positive there can be, and no feature at all gives
-every false negative.
+Not every number can be reached, because a feature makes every pair of its scope depend. In the
+model ``six`` the smallest number of false positives is 8 (``X0=1 & X1=0 & X2=0`` makes X1 and X2
+depend wherever X0=1).
 """
 
 from __future__ import annotations
@@ -36,22 +32,23 @@ __all__ = ["WithErrors", "even_sample", "perturb", "random_structure", "with_err
 
 Rng = np.random.Generator | int | None
 Wanted = int | tuple[int, int]
-"""A number of errors, or the smallest and the largest one that will do."""
+"""A number of errors, or the smallest and the largest accepted number."""
 
 CHAIN = 4096
-"""How many features are drawn for a chain of false positives."""
+"""The number of features drawn for a chain of false positives."""
 TRIES = 48
-"""How many later features of a chain are tried to come closer."""
+"""The number of later features of a chain that are tried to come closer."""
 
 
 @dataclass(frozen=True)
 class WithErrors:
-    """A structure with errors of one kind, and exactly how many it has.
+    """A structure with errors of one kind, and their exact number.
 
     Attributes
     ----------
-    structure : the structure
-    errors : how many it has, exactly; not always as many as wanted
+    structure : Structure
+    errors : int
+        The exact number, which may differ from the wanted number.
 
     Examples
     --------
@@ -71,20 +68,20 @@ def random_structure(
     set_literals: float = 0.0,
     rng: Rng = None,
 ) -> Structure:
-    """A structure with up to ``features`` distinct random features.
+    """Draw a structure with up to ``features`` distinct random features.
 
-    Each feature draws its length uniformly from ``lengths`` (no longer than there are variables),
-    its scope uniformly among the scopes of that length, and for each variable of the scope one
-    state uniformly, or with probability ``set_literals`` a value set uniformly among those that
-    allow something and not everything. Variables with one state are never drawn. Features that come
-    out equal are one.
+    The length of a feature is uniform in ``lengths``, its scope is uniform among the scopes of that
+    length, and each literal is a uniform state, or with probability ``set_literals`` a uniform
+    value set. Variables with one state are never drawn.
 
     Parameters
     ----------
     domain : Domain
-    features : how many features are drawn
+    features : int
+        The number of draws; equal features count once.
     lengths : (shortest, longest)
-    set_literals : probability that a literal allows a random value set instead of one value
+    set_literals : float
+        Probability that a literal allows a random value set instead of one value.
     rng : generator or seed
 
     Returns
@@ -102,15 +99,17 @@ def random_structure(
 
 
 def perturb(model: ModelLike, *, changes: int, rng: Rng = None) -> Structure:
-    """The structure after some random changes, each of one of three kinds, equally likely.
+    """Change a structure at random.
 
-    A change leaves a feature out, adds one (drawn as in `random_structure`, with the length of a
-    random feature of the structure), or gives one literal of one feature another value set.
+    Each change removes a feature, adds one (drawn as in `random_structure`, with the length of a
+    random feature of the structure), or changes the value set of one literal, with equal
+    probability.
 
     Parameters
     ----------
     model : Structure or LogLinear
-    changes : how many
+    changes : int
+        The number of changes.
     rng : generator or seed
 
     Returns
@@ -149,20 +148,17 @@ def with_errors(
     lengths: tuple[int, int] | None = None,
     rng: Rng = None,
 ) -> WithErrors:
-    """A structure that differs from ``model`` by errors of one kind, as many as wanted.
+    """Draw a structure with a given number of false positives or false negatives.
 
-    Give exactly one of ``false_positives`` and ``false_negatives``: a number, or a range (lowest,
-    highest). The number of a range is drawn uniformly first. The result comes as close to it as its
-    chain can get (see the head of this module), and says how close: ``errors`` is exact.
+    The result comes as close to the number as its chain allows (see the module's docstring).
 
     Parameters
     ----------
     model : Structure or LogLinear
     false_positives, false_negatives : int, or (lowest, highest)
-        How many errors; exactly one of the two.
+        The number of errors; pass exactly one of the two. A number in a range is drawn uniformly.
     lengths : (shortest, longest), optional
-        Of the features that are added for false positives; by default from 2 to the longest feature
-        of the model, drawn as in `random_structure`.
+        Lengths of the features added for false positives; by default 2 to the longest of the model.
     rng : generator or seed
 
     Returns
@@ -172,7 +168,7 @@ def with_errors(
     Raises
     ------
     DomainError
-        If not exactly one kind of errors is asked for, or there cannot be so many.
+        Unless exactly one kind of errors is given, as a number >= 0 or an increasing range.
 
     Examples
     --------
@@ -185,7 +181,7 @@ def with_errors(
     """
     structure = as_structure(model)
     if (false_positives is None) == (false_negatives is None):
-        raise DomainError("give either false_positives or false_negatives, and not both")
+        raise DomainError("pass either false_positives or false_negatives, not both")
     generator = np.random.default_rng(rng)
     if false_positives is not None:
         longest = int(structure.features.lengths.max(initial=2))
@@ -200,7 +196,7 @@ def with_errors(
 
     low, high = wanted if isinstance(wanted, tuple) else (wanted, wanted)
     if not 0 <= low <= high:
-        raise DomainError(f"a number of errors, or a range that rises from 0, not {wanted!r}")
+        raise DomainError(f"errors must be a number >= 0 or an increasing range, got {wanted!r}")
     target = int(generator.integers(low, high + 1)) if low < high else low
     return _closest(chain, errors, target)
 
@@ -208,22 +204,22 @@ def with_errors(
 def even_sample(
     models: Sequence[Structure], size: int, *, rng: Rng = None
 ) -> tuple[list[Structure], list[list[Number]]]:
-    """Some of the models, as evenly spread as can be under the metric, and their distances.
+    """Choose models that are evenly spread under the metric (farthest-point sampling).
 
-    Starts with a random model and always takes the one that is farthest from those taken
-    (farthest-point sampling): no region of the space is left out while another one is crowded.
-    Costs ``size`` times the number of models in comparisons.
+    Starts with a random model and repeatedly takes the one farthest from those taken, with ``size``
+    comparisons per model.
 
     Parameters
     ----------
     models : structures over one domain
-    size : how many to take
+    size : int
+        The number of models to take.
     rng : generator or seed
 
     Returns
     -------
     structures, distances
-        Those that were taken, and for each its distances to all of them.
+        The chosen models, and the matrix of their distances.
 
     Examples
     --------
@@ -255,7 +251,7 @@ Literals = list[tuple[int, int]]
 
 @dataclass(frozen=True)
 class _Chain:
-    """Features in the order in which they are put in, or left out; errors rise along it."""
+    """Features in the order in which they are added or removed; errors increase along it."""
 
     domain: Domain
     kept: list[Literals]
@@ -263,7 +259,7 @@ class _Chain:
     adds: bool
 
     def at(self, taken: Sequence[int]) -> Structure:
-        """The structure after some of the steps."""
+        """Return the structure after some of the steps."""
         chosen = set(taken)
         steps = [s for k, s in enumerate(self.steps) if (k in chosen) == self.adds]
         return Structure(self.domain, features_of(self.domain, [*self.kept, *steps]))
@@ -271,27 +267,27 @@ class _Chain:
 
 def _additions(structure: Structure, lengths: tuple[int, int], rng: np.random.Generator) -> _Chain:
     domain = structure.domain
-    own = structure.features.literals()
-    seen = {tuple(feature) for feature in own}
+    kept = structure.features.literals()
+    seen = {tuple(feature) for feature in kept}
     steps = []
     for _ in range(CHAIN):
         feature = _random_literals(domain, lengths, 0.0, rng)
         if tuple(feature) not in seen:
             seen.add(tuple(feature))
             steps.append(feature)
-    return _Chain(domain, own, steps, adds=True)
+    return _Chain(domain, kept, steps, adds=True)
 
 
 def _removals(structure: Structure, rng: np.random.Generator) -> _Chain:
-    own = structure.features.literals()
-    order = rng.permutation(len(own))
-    return _Chain(structure.domain, [], [own[k] for k in order], adds=False)
+    features = structure.features.literals()
+    order = rng.permutation(len(features))
+    return _Chain(structure.domain, [], [features[k] for k in order], adds=False)
 
 
 def _closest(chain: _Chain, errors: Callable[[Structure], int], target: int) -> WithErrors:
-    """The structure of the chain whose errors are closest to the target."""
+    """Return the structure of the chain whose number of errors is closest to the target."""
     low, high = 0, len(chain.steps)
-    while low < high:  # the last place with no more errors than wanted
+    while low < high:  # find the last place with at most `target` errors
         middle = (low + high + 1) // 2
         if errors(chain.at(range(middle))) <= target:
             low = middle
@@ -299,17 +295,17 @@ def _closest(chain: _Chain, errors: Callable[[Structure], int], target: int) -> 
             high = middle - 1
     taken = list(range(low))
     best = chain.at(taken)
-    found = errors(best)
+    reached = errors(best)
     for step in range(low, min(low + TRIES, len(chain.steps))):
-        if found == target:
+        if reached == target:
             break
         candidate = chain.at([*taken, step])
         count = errors(candidate)
-        if abs(count - target) < abs(found - target):
-            best, found = candidate, count
+        if abs(count - target) < abs(reached - target):
+            best, reached = candidate, count
             if count <= target:
                 taken.append(step)
-    return WithErrors(best, found)
+    return WithErrors(best, reached)
 
 
 # -- features ------------------------------------------------------------------------------------
