@@ -69,3 +69,42 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "contextwise" in done.stdout.split()
     assert not {"numpy", "click", "typing"} & {*done.stdout.split()}
+
+
+def test_the_oracle_needs_no_hypothesis() -> None:
+    code = """
+import sys
+sys.modules["hypothesis"] = None
+from contextwise import Structure
+from contextwise.testing import brute_force
+model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
+print(brute_force(model, model))
+try:
+    from contextwise.testing import domains
+except Exception as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "Confusion(tp=2, fn=0, fp=0, tn=4)",
+        "this needs the package 'hypothesis': pip install 'contextwise[testing]'",
+    ]
+
+
+def test_the_extra_all_has_every_extra_of_users() -> None:
+    root = Path(__file__).parent.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+
+    def reached(name: str) -> set[str]:
+        inner = [
+            extra
+            for text in extras[name]
+            for match in re.findall(r"contextwise\[(.*?)\]", text)
+            for extra in match.split(",")
+        ]
+        return {name, *(other for extra in inner for other in reached(extra))}
+
+    for_developers = {"bench", "docs", "test", "dev"}
+    other_packages = {"causal-learn", "pgmpy", "pyagrum", "cluster"}  # only for those who use them
+    assert {*extras} - reached("all") == for_developers | other_packages

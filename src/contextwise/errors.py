@@ -1,7 +1,7 @@
-"""What can go wrong, in the user's words.
+"""The errors of this package.
 
-Every error that a user can cause is a `ContextwiseError`; the command line prints its message as
-one line and leaves with exit code 2. A message says what is wrong, where, and what to do about it.
+Every error that a user can cause is a `ContextwiseError`; the command prints its message on one
+line and exits with code 2. A message names what is wrong, the place, and the remedy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class ContextwiseError(Exception):
-    """The root of every error this package raises on purpose.
+    """The base class of all errors that this package raises on purpose.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class ContextwiseError(Exception):
 
 
 class ParseError(ContextwiseError, ValueError):
-    """A text that cannot be understood; it knows the file and the line.
+    """A text that is not valid, with the file and the line.
 
     >>> str(ParseError("a weight is missing", path="model.mn", line=7))
     'model.mn:7: a weight is missing'
@@ -61,42 +61,42 @@ def _parse_error(message: str, path: str | None, line: int | None) -> ParseError
 
 
 class DomainError(ContextwiseError, ValueError):
-    """Variables or states that are unknown, repeated, or do not align between two models."""
+    """Variables or states that are unknown, repeated, or differ between two models."""
 
 
 class TooLargeError(ContextwiseError):
-    """Work that is exponential by definition and too large here; the message says how large."""
+    """Work that would take too much time or memory; the message has its size."""
 
 
 class EngineError(ContextwiseError):
-    """An engine that does not exist, is not installed, or failed at its work."""
+    """A counting engine that is unknown, not installed, or failed."""
 
 
 class OpenResult(ContextwiseError):
-    """A number that is not known yet, because a time limit left some pairs open."""
+    """A number that is not known, because a time limit left some pairs unfinished."""
 
 
 class NotRepresentable(ContextwiseError):
-    """A claim that no set of features can make; the message names a pair and a context."""
+    """A claim that features cannot express; the message names a pair and a context."""
 
 
 class FileError(ContextwiseError, OSError):
-    """A file that cannot be read or written; the message is its path and the system's reason."""
+    """A file that cannot be read or written; the message has its path and the reason."""
 
 
 def require(module: str, extra: str) -> Any:
-    """Import a package that comes with an extra; if it is missing, say how to install it.
+    """Import a package of an extra; raise with the command that installs it if it is missing.
 
     Parameters
     ----------
     module : str
-        What to import, a package or a module in it.
+        The package or module to import.
     extra : str
-        The extra of this package that brings it.
+        The extra of contextwise that installs it.
 
     Returns
     -------
-    the module
+    module
 
     Raises
     ------

@@ -17,7 +17,6 @@ from contextwise import Domain, LogLinear, Structure, compare
 from contextwise.errors import DomainError, ParseError
 from contextwise.models.literals import ContradictionWarning
 from contextwise.testing import (
-    NAMES,
     assignments,
     domains,
     families,
@@ -25,6 +24,7 @@ from contextwise.testing import (
     log_linear_models,
     structures,
 )
+from contextwise.testing.strategies import NAMES
 
 SURVEY = Domain({"smoker": ["no", "yes"], "age": ["young", "old", "very old"], "ill": 2})
 

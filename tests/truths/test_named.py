@@ -86,12 +86,12 @@ def test_a_model_file_is_a_truth(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nothing", "there is no truth 'nothing'"),
-        ("grown-5-1", "from 6 to 30 variables"),
-        ("grown-10-4", "from 1 to 3 flags"),
-        ("random-31", "from 6 to 30 variables"),
-        ("paper#x", "the number of a set"),
-        ("lung#1", "weights of its own"),
+        ("nothing", "unknown truth 'nothing'"),
+        ("grown-5-1", "must be 6 to 30"),
+        ("grown-10-4", "must be 1 to 3"),
+        ("random-31", "must be 6 to 30"),
+        ("paper#x", "expected a number after #"),
+        ("lung#1", "has its own weights"),
     ],
 )
 def test_a_truth_that_cannot_be(name: str, message: str) -> None:

@@ -39,7 +39,8 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> None:
                 super().__setattr__(name, value)
 
         def __dir__(self) -> list[str]:
-            return sorted({*homes, *(name for name in self.__dict__ if name.startswith("__"))})
+            special = (name for name in self.__dict__ if name.startswith("__"))
+            return sorted({*homes, *self.__dict__.get("__all__", ()), *special})
 
     sys.modules[package].__class__ = Room
 

@@ -1,22 +1,22 @@
-"""Models whose structure is known, by name: what learners are judged against.
+"""True models by name, to evaluate learners against.
 
 ====================  ============================================================================
 ``paper``             the model of the paper's experiment, complete under X0=0 and a star under X0=1
 ``grown-N-F``         that model grown to N variables with F flags, F from 1 to 3
 ``grown-N-F-three``   the same with flags of three values; under the third nothing interacts
-``grown-N-F-nested``  the same with flags inside one another: each speaks where those before are 0
+``grown-N-F-nested``  the same with nested flags: each one applies where those before it are 0
 ``random-N``          a random Bayesian network of N variables with context-specific tables
 a model's name        a bundled example, or the path of a model file
 ====================  ============================================================================
 
-``#K`` after a name, such as ``paper#3``, is the set of weights number K; without it K is 0. A model
-that has weights of its own has this one set only.
+``#K`` after a name, such as ``paper#3``, selects the set of weights number K, by default 0. A model
+with weights has only these.
 
-**Grown.** The first F variables are the flags. The others stand in groups of at most five, as in
-the paper, and the groups are dealt to the flags in turn. Where its flag is 0, all variables of a
-group interact; where it is 1, each of them interacts with the flag alone. Neighbouring flags
-interact, so that the network is in one piece. No group is larger than the paper's, so the treewidth
-stays small, and rows and divergences are exact at 30 variables, too.
+**Grown.** The first F variables are the flags. The others form groups of at most five, as in the
+paper, and each group belongs to one flag. Where the flag is 0, all variables of the group interact;
+where it is 1, each of them interacts with the flag alone. Neighbouring flags interact, so that the
+network is connected. The treewidth stays small, so rows and divergences are exact up to 30
+variables.
 
 **Random.** Each variable has up to three parents among those before it. Its table is a tree: at one
 value of the first parent it depends on the others, at the other value it does not.
@@ -40,27 +40,21 @@ from contextwise.models.features import members
 from contextwise.models.structure import LogLinear, Structure
 
 GROUP = 5
-"""The largest group of variables that all interact, as in the paper."""
+"""The size of the largest group, as in the paper."""
 FEWEST, MOST, MOST_FLAGS = 6, 30, 3
 PARENTS = 3
 MOST_R_HAT, LEAST_EFFECTIVE = 1.05, 0.5
-"""Rows from chains are marked where R-hat is above, or the effective size is a smaller share."""
+"""Rows from Gibbs chains are doubtful beyond this R-hat or below this effective share."""
 DIAGNOSED = 2000
-"""The fewest rows that chains give for their diagnosis; of them as many as asked for are kept."""
+"""The fewest rows that the diagnosis of Gibbs chains is based on."""
 
 Weighted = dict[str, float]
-"""Features as texts, and their weights."""
+"""Weights by the text of the feature."""
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """A model whose structure is known.
-
-    Attributes
-    ----------
-    name : as it was asked for
-    model : LogLinear
-    """
+    """A true model and its name."""
 
     name: str
     model: LogLinear
@@ -68,13 +62,9 @@ class Truth:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows drawn from a truth, and how well.
+    """Rows drawn from a true model, with the worst R-hat and effective share of Gibbs chains.
 
-    Attributes
-    ----------
-    drawn : Drawn
-    r_hat : the largest R-hat of a variable; None if the rows are exact, or nobody can say
-    effective_share : the smallest effective size as a share of the chains' rows; None likewise
+    Both are None if the rows are exact or there is no diagnosis.
     """
 
     drawn: Drawn
@@ -83,7 +73,7 @@ class Rows:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the chains mixed less than the limits ask for, or nobody can say."""
+        """True for chains that mixed badly or could not be diagnosed."""
         if self.drawn.chains is None:
             return False
         if self.r_hat is None or self.effective_share is None:
@@ -94,27 +84,11 @@ class Rows:
 def truth_named(
     name: str, *, interaction: tuple[float, float] = (1.0, 3.0), seed: int = 1
 ) -> Truth:
-    """The truth of a name; see the head of this module.
+    """Return the true model of a name (see the module's docstring).
 
-    Parameters
-    ----------
-    name : str
-    interaction : (smallest, largest)
-        The range of the log-odds ratios of interactions; their signs are drawn, too.
-    seed : int
-        Equal names and seeds give equal weights.
+    ``interaction`` is the range of the log-odds ratios, whose signs are random. Equal names and
+    seeds give equal weights.
 
-    Returns
-    -------
-    Truth
-
-    Raises
-    ------
-    ContextwiseError
-        If there is no such truth.
-
-    Examples
-    --------
     >>> truth_named("grown-9-2").model
     LogLinear(9 variables, 54 features: ...
     >>> truth_named("paper#3").model.structure == truth_named("paper").model.structure
@@ -122,7 +96,7 @@ def truth_named(
     """
     kind, _, number = name.partition("#")
     if number and not number.isdecimal():
-        raise ContextwiseError(f"{name!r}: after # stands the number of a set of weights")
+        raise ContextwiseError(f"{name!r}: expected a number after #, as in paper#3")
     rng = np.random.default_rng([seed, crc32(kind.encode()), int(number or 0)])
     if match := re.fullmatch(r"random-(\d+)", kind):
         count = int(match[1])
@@ -134,7 +108,7 @@ def truth_named(
     model = _stored("six" if kind == "paper" else kind, name)
     if isinstance(model, LogLinear):
         if number not in ("", "0"):
-            raise ContextwiseError(f"{kind!r} has weights of its own, and so no set {number}")
+            raise ContextwiseError(f"{kind!r} has its own weights, so there is no set {number}")
         return Truth(name, model)
     return Truth(name, strong_weights(model, interaction=interaction, rng=rng))
 
@@ -142,66 +116,39 @@ def truth_named(
 def _stored(kind: str, name: str) -> Structure | LogLinear:
     if kind not in EXAMPLES and not Path(kind).exists():
         raise ContextwiseError(
-            f"there is no truth {name!r}: a truth is paper, grown-N-F, grown-N-F-three, "
-            f"grown-N-F-nested, random-N, a model file, or one of {', '.join(EXAMPLES)}"
+            f"unknown truth {name!r}; use paper, grown-N-F, grown-N-F-three, grown-N-F-nested, "
+            f"random-N, a model file, or one of {', '.join(EXAMPLES)}"
         )
     return as_model(kind)
 
 
 def draw_rows(truth: Truth, count: int, *, rng: np.random.Generator) -> Rows:
-    """Rows of a truth: exact where the treewidth allows, else by chains with their diagnosis.
+    """Draw rows exactly where the treewidth allows it, else from Gibbs chains with a diagnosis.
 
-    Parameters
-    ----------
-    truth : Truth
-    count : how many rows
-    rng : generator
-
-    Returns
-    -------
-    Rows
-
-    Examples
-    --------
     >>> rows = draw_rows(truth_named("paper"), 100, rng=np.random.default_rng(1))
     >>> rows.drawn.how, rows.r_hat, rows.is_doubtful
     ('exact', None, False)
     """
-    drawn = _draw(truth.model, count, rng)
-    found = drawn.diagnosis
-    if found is None or drawn.chains is None:
-        return Rows(drawn, None, None)
-    in_all = drawn.chains.shape[0] * drawn.chains.shape[1]
-    return Rows(drawn, found.worst[1], found.fewest / in_all)
-
-
-def _draw(model: LogLinear, count: int, rng: np.random.Generator) -> Drawn:
-    """Rows of a model; chains go on beyond the rows that are kept, to know their mixing."""
     try:
-        return draw(model, count, rng=rng, method="exact")
+        return Rows(draw(truth.model, count, rng=rng, method="exact"), None, None)
     except TooLargeError:
-        drawn = draw(model, max(count, DIAGNOSED), rng=rng, method="gibbs")
-        return replace(drawn, positions=drawn.positions[:count])
+        drawn = draw(truth.model, max(count, DIAGNOSED), rng=rng, method="gibbs")
+    diagnosis, chains = drawn.diagnosis, drawn.chains
+    drawn = replace(drawn, positions=drawn.positions[:count])
+    if diagnosis is None or chains is None:
+        return Rows(drawn, None, None)
+    share = diagnosis.fewest / (chains.shape[0] * chains.shape[1])
+    return Rows(drawn, diagnosis.worst[1], share)
 
 
 def strong_weights(
     structure: Structure, *, interaction: tuple[float, float], rng: np.random.Generator
 ) -> LogLinear:
-    """The structure with strong interactions, drawn as in `contextwise.studies.kl`.
+    """Draw weights with strong interactions.
 
-    One log-odds ratio is drawn per scope: its size from the range, its sign by a fair coin. A
-    feature weighs a quarter of it, with a minus for every variable of which the first state that
-    the feature allows is in an odd place.
-
-    Parameters
-    ----------
-    structure : Structure
-    interaction : (smallest, largest)
-    rng : generator
-
-    Returns
-    -------
-    LogLinear
+    One log-odds ratio is drawn per scope: its size from the range, its sign by a fair coin. The
+    weight of a feature is a quarter of it, times -1 for every variable whose first allowed state
+    has an odd index.
     """
     strength: dict[tuple[int, ...], float] = {}
     weights = []
@@ -220,13 +167,17 @@ def strong_weights(
 
 def _check_size(name: str, count: int) -> None:
     if not FEWEST <= count <= MOST:
-        raise ContextwiseError(f"{name!r}: a truth has from {FEWEST} to {MOST} variables")
+        raise ContextwiseError(
+            f"{name!r}: the number of variables must be {FEWEST} to {MOST}, got {count}"
+        )
 
 
 def _grown(name: str, count: int, flags: int, kind: str) -> Structure:
     _check_size(name, count)
     if not 1 <= flags <= MOST_FLAGS or count < 2 * flags + 1:
-        raise ContextwiseError(f"{name!r}: there are from 1 to {MOST_FLAGS} flags")
+        raise ContextwiseError(
+            f"{name!r}: the number of flags must be 1 to {MOST_FLAGS}, got {flags}"
+        )
     values = 3 if kind == "three" else 2
     domain = Domain({f"X{v}": values if v < flags else 2 for v in range(count)})
     features = [f"X{f}={a} & X{f + 1}={b}" for f in range(flags - 1) for a, b in _table(values)]
@@ -246,7 +197,7 @@ def _table(values: int) -> list[tuple[int, int]]:
 
 
 def _contexts(flag: int, flags: int, nested: bool) -> list[tuple[str, str, str]]:
-    """The flags that rule a group: which is the last, where each is 1, and where all are 0."""
+    """Return for each flag of a group: is it the last, the context where it is 1, and all are 0."""
     if not nested:
         return [("last", f"X{flag}=1", f"X{flag}=0")]
     zeros = [" & ".join(f"X{f}=0" for f in range(k)) for k in range(flags + 1)]
@@ -267,7 +218,7 @@ def _complete(names: list[str], where: str) -> Iterator[str]:
 def _random_network(
     count: int, interaction: tuple[float, float], rng: np.random.Generator
 ) -> LogLinear:
-    """A Bayesian network whose tables are trees, as the features of their paths."""
+    """Draw a Bayesian network whose tables are trees, as the features of their paths."""
     domain = Domain.of_cardinalities([2] * count)
     features: Weighted = {}
     for child in range(count):
@@ -285,21 +236,21 @@ def _random_network(
 def _paths(
     parents: list[int], interaction: tuple[float, float], rng: np.random.Generator
 ) -> list[tuple[dict[int, int], float]]:
-    """The paths of a table's tree, and the log-odds of the child's value 1 at the end of each."""
+    """Return the paths of a table's tree, with the log-odds of the child's value 1 on each."""
     base = rng.uniform(-0.5, 0.5)
     effects = [rng.uniform(*interaction) * rng.choice([-1, 1]) for _ in parents]
     if not parents:
         return [({}, base)]
     first, *others = parents
     silent = int(rng.integers(2)) if others else -1
-    found: list[tuple[dict[int, int], float]] = []
+    paths: list[tuple[dict[int, int], float]] = []
     for value in range(2):
         shift = base + effects[0] * (value - 0.5)
         if value == silent or not others:
-            found.append(({first: value}, shift))
+            paths.append(({first: value}, shift))
             continue
         for states in np.ndindex(*[2] * len(others)):
             more = sum(e * (s - 0.5) for e, s in zip(effects[1:], states, strict=True))
             path = {first: value, **dict(zip(others, map(int, states), strict=True))}
-            found.append((path, shift + more))
-    return found
+            paths.append((path, shift + more))
+    return paths
