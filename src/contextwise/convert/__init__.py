@@ -1,7 +1,6 @@
-"""Other people's representations to structures and back.
+"""Convert other representations and packages to structures and back.
 
-Each function takes the domain (or the mapping that makes one) and the representation; each module
-teaches its representation. The rule behind all of them is in `contextwise.convert.from_claims`.
+`contextwise.convert.from_claims` has the rule behind all converters.
 """
 
 from contextwise.convert.bayesian import from_cpt_trees, from_ldag

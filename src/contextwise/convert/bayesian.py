@@ -1,22 +1,21 @@
-"""Bayesian networks that say more than their graph: labelled DAGs and trees of probabilities.
+"""Convert Bayesian networks with context-specific independence: labelled DAGs and CPT trees.
 
 In a Bayesian network each variable has a distribution for each assignment of its parents.
 
 A **labelled DAG** (Pensar, Nyman, Koski, Corander) adds labels to edges: the label of A → Y holds
 outcomes of Y's *other* parents in which Y does not depend on A, so that A's values share one
-distribution there. Without labels it is the DAG of a Bayesian network. Labels can imply more than
-they say: shared distributions are closed under "equal to the same". The parents of Y are married
-only where the labels leave them a joint effect on Y.
+distribution there. Without labels it is the DAG of a Bayesian network. Labels can imply further
+labels, because sharing a distribution is transitive. The parents of Y become dependent only where
+the labels leave them a joint effect on Y.
 
 A **CPT tree** (Boutilier, Friedman, Goldszmidt, Koller) is a decision tree for the distribution of
 one variable (the child): inner nodes test a parent, branches are its states, and each leaf has a
-distribution of its own. Parents that a way through the tree does not test do not matter there: that
-is how a Bayesian network says that Y depends on B only where A=1. A model has one tree for each
-variable. Leaves that carry the same label (or the same numbers) share their distribution, so
-decision graphs can be written as well.
+distribution. Parents that a path does not test do not matter there; this is how a Bayesian network
+expresses that Y depends on B only where A=1. A model has one tree per variable. Leaves with the
+same label (or the same numbers) share their distribution, so decision graphs can be written too.
 
-Lost: the directions, and the independencies that hold only while a child is not observed (see
-`contextwise.convert.directed`). What no features can express is `NotRepresentable`.
+Features lose the directions and the independencies that hold only while a child is unobserved (see
+`contextwise.convert.directed`). Claims that no features can make raise `NotRepresentable`.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ Edge = tuple[str, str]
 def from_ldag(
     domain: DomainLike, dag: Any, labels: Mapping[Edge, Iterable[Feature]] | None = None
 ) -> Structure:
-    """The structure of a labelled DAG.
+    """Convert a labelled DAG to a structure.
 
     Parameters
     ----------
@@ -61,7 +60,7 @@ def from_ldag(
     NotRepresentable
         If no features make these claims.
     DomainError
-        If the graph has a cycle, or a label speaks of something else than the other parents.
+        If the graph has a cycle, or a label mentions a variable that is not another parent.
 
     Examples
     --------
@@ -92,7 +91,7 @@ def from_ldag(
 
 
 def _parents(domain: Domain, dag: Any) -> dict[int, set[int]]:
-    """The parents of every variable."""
+    """Return the parents of every variable."""
     if hasattr(dag, "is_directed") and not dag.is_directed():
         raise DomainError("the graph is undirected; use from_graph")
     if isinstance(dag, str):
@@ -109,7 +108,7 @@ def _check_label(domain: Domain, edge: Edge, cube: CubeMap, others: set[int]) ->
     strange = [domain.names[v] for v in cube if v not in others]
     if strange:
         raise DomainError(
-            f"the label of {edge[0]!r} -> {edge[1]!r} speaks of {listed(strange)}, which is not "
+            f"the label of {edge[0]!r} -> {edge[1]!r} mentions {listed(strange)}, which is not "
             "another parent"
         )
 
@@ -117,7 +116,7 @@ def _check_label(domain: Domain, edge: Edge, cube: CubeMap, others: set[int]) ->
 def _merged(
     domain: Domain, child: int, parents: Iterable[int], labels: list[tuple[int, CubeMap]]
 ) -> Stages:
-    """The stages of a child: what a label joins takes the lowest number, until nothing changes."""
+    """Merge the stages of a child that its labels join, until nothing changes."""
     stages = all_different(domain, child, sorted(parents))
     table = stages.table
     places = []
@@ -138,14 +137,14 @@ Tree = Any
 
 
 def from_cpt_trees(domain: DomainLike, trees: Mapping[str, Tree]) -> Structure:
-    """The structure of a Bayesian network whose conditional distributions are trees.
+    """Convert a Bayesian network whose conditional distributions are trees to a structure.
 
     Parameters
     ----------
     domain : Domain, or a mapping that makes one
     trees : mapping from each child to its tree
         A test is ``{parent: {state: subtree, ...}}``, with a subtree for every state (a tuple of
-        states shares one); a leaf is None (a distribution of its own), a label, or a list of
+        states shares one); a leaf is None (its own distribution), a label, or a list of
         probabilities. A variable without a tree has no parents.
 
     Returns
@@ -185,7 +184,7 @@ def _stages(domain: Domain, child: int, tree: Tree) -> Stages:
 
 
 def _label(leaf: Tree, number: int) -> Hashable:
-    """What leaves that share a distribution have in common."""
+    """Return a key that leaves with the same distribution share."""
     if leaf is None:
         return "leaf", number
     if isinstance(leaf, Hashable):

@@ -1,15 +1,13 @@
-"""By values: which interactions vanish in which contexts, with a tolerance.
+"""Find the interactions that vanish in some contexts from the weights of a model.
 
-A table of numbers can say more than its scope: two rows of a conditional distribution that are
-equal are a context-specific independence, even if nobody drew it. `by_values` looks at the numbers
-of a log-linear model (read from a file, or made from a network of another package) and gives the
-structure of what really interacts.
+Equal rows of a conditional distribution are a context-specific independence, even if the graph
+does not show it. `by_values` reads such independencies off the weights of a log-linear model.
 
-Two variables interact in a context by as much as their largest **log odds ratio** there; up to
-``tolerance`` it counts as none. Only the features that have both variables matter: all others
-cancel in the ratio. Where some numbers are 0, the two are independent if the states that are
-possible together are a product, and no ratio among them exceeds the tolerance; a context that is
-itself impossible has no interactions.
+The strength of an interaction in a context is the largest **log odds ratio** of the two variables
+there; a strength up to ``tolerance`` counts as zero. Only features with both variables matter: all
+others cancel in the ratio. If some probabilities are 0, the two variables are independent when
+their possible joint states form a product and no ratio among them exceeds the tolerance. An
+impossible context has no interactions.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ Weighted = tuple[CubeMap, float]
 
 
 def by_values(model: LogLinear, *, tolerance: float = TOLERANCE) -> Structure:
-    """The structure of the interactions that the weights of a model make.
+    """Return the structure of the interactions in the weights of a model.
 
     Parameters
     ----------
@@ -62,9 +60,9 @@ def by_values(model: LogLinear, *, tolerance: float = TOLERANCE) -> Structure:
     ([], [('B', 'Y')])
     """
     if not isinstance(model, LogLinear):
-        raise DomainError("this structure has no weights; its features are all there is to see")
+        raise DomainError("by_values needs weights, got a structure; fit weights first")
     if (model.weights == np.inf).any():
-        raise DomainError("a weight is infinite; the model has no odds ratios")
+        raise DomainError("a weight is infinite, so odds ratios are undefined; use finite ones")
     domain = model.domain
     together: dict[PairIndex, list[Weighted]] = {}
     for literals, weight in zip(
@@ -93,7 +91,7 @@ def _independent(
     features: Iterable[Weighted],
     tolerance: float,
 ) -> Sequence[CubeMap]:
-    """Where a pair does not interact; ``others`` are the other variables of its features."""
+    """Find where a pair does not interact; ``others`` are the other variables of its features."""
     axes = [*pair, *others]
     logs = np.zeros([domain.cardinalities[v] for v in axes])
     everything = {v: (1 << domain.cardinalities[v]) - 1 for v in axes}
@@ -103,7 +101,7 @@ def _independent(
 
 
 def odds_ratio(logs: FloatArray) -> FloatArray:
-    """The largest log odds ratio of the first two axes, for each cell of the others.
+    """Return the largest log odds ratio of the first two axes, for each cell of the others.
 
     It is infinite if the cells above ``-inf`` are not a product of rows and columns.
 

@@ -5,10 +5,10 @@ two variables are independent where the context holds, given all the others. A c
 partial: ``X0=0`` has one graph for all assignments with X0=0. So the model of the paper's example
 is two graphs: where X0=1, nothing depends; where X0=0, all the others do.
 
-A graph speaks of the pairs of its nodes. The variables of its own context are usually not among
-them, and about their pairs nothing is claimed, which means that they depend: with one set of
-parameters where X0=0 and another where X0=1, every variable depends on X0. A graph that has X0
-among its nodes (or names it in an edge) speaks of its pairs as well.
+A graph makes claims about the pairs of its nodes. The variables of its context are usually not
+nodes. Their pairs are unrestricted and therefore depend: with one set of parameters where X0=0 and
+another where X0=1, every variable depends on X0. A graph that has X0 among its nodes (or in an
+edge) makes claims about its pairs as well.
 
 Two graphs must not contradict each other, and every assignment must have a graph. Not every
 canonical model has features: an edge that is present under X0=0 only, while X0 itself is claimed to
@@ -51,7 +51,7 @@ GRAPHS = 4096
 
 @dataclass(frozen=True)
 class _Instantiated:
-    """One graph and where it holds."""
+    """A graph and the context where it holds."""
 
     text: str
     context: dict[int, int]
@@ -60,7 +60,7 @@ class _Instantiated:
 
 
 def from_canonical(domain: DomainLike, graphs: Mapping[str, GraphLike]) -> Structure:
-    """The structure of a canonical model.
+    """Convert a canonical model to a structure.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def from_canonical(domain: DomainLike, graphs: Mapping[str, GraphLike]) -> Struc
 
 
 def to_graphs(model: ModelLike, by: Iterable[str]) -> dict[str, Any]:
-    """The instantiated graph of each assignment of the variables ``by``, as networkx graphs.
+    """Return the instantiated graph of each assignment of the variables ``by``.
 
     A graph has the other variables as nodes, and an edge for each pair that occurs together in a
     feature compatible with the assignment: the pairs that depend in *some* context with it. The
@@ -152,7 +152,7 @@ def to_graphs(model: ModelLike, by: Iterable[str]) -> dict[str, Any]:
 
 
 def _edges_by(structure: Structure, fixed: list[int]) -> Iterator[tuple[str, list[Edge]]]:
-    """Each assignment of some variables, and the pairs of the others that are left there."""
+    """Yield each assignment of ``fixed`` and the pairs of other variables that depend in it."""
     domain, features = structure.domain, structure.features
     pairs, starts, owners = pair_features(features)
     others = ~np.isin(pairs, fixed).any(axis=1)
@@ -181,11 +181,11 @@ def _require_complete(domain: Domain, parts: list[_Instantiated]) -> None:
     contexts = [list(part.context.items()) for part in parts]
     for region in complement(class_space(domain.cardinalities, contexts), contexts):
         place = write_literals(domain.literal(v, allowed) for v, allowed in region.literals)
-        raise DomainError(f"there is no graph for the context {place or 'without literals'}")
+        raise DomainError(f"no graph covers the context {place or 'without literals'}; add one")
 
 
 def _independent(domain: Domain, pair: PairIndex, parts: list[_Instantiated]) -> list[CubeMap]:
-    """Where the graphs claim that a pair is independent."""
+    """Find where the graphs make a pair independent."""
     speaking = [
         (part, {v: allowed for v, allowed in part.context.items() if v not in pair})
         for part in parts

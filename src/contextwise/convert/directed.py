@@ -1,20 +1,20 @@
-"""Directed models as stages: what they claim about each pair, in each full context.
+"""Derive the claims of directed models about each pair in each full context.
 
 A directed model gives each variable (child) a distribution for each assignment of its parents.
-Assignments that share their distribution are one **stage**; a Bayesian network gives each its own,
-and labelled DAGs, CPT trees, staged trees and CStrees are ways to say which ones share. The log of
+Assignments that share their distribution form a **stage**. In a Bayesian network each assignment
+has its own; labelled DAGs, CPT trees, staged trees and CStrees specify which ones share. The log of
 the joint distribution is the sum of the logs of all children, so two variables interact in a
 context if they do in some child's term (for all but special parameters, no two terms cancel):
 
 - the child and a parent, where the parent's values lead to different stages;
-- two parents, where the stages, as a table over the two, are not settled by one of them alone. For
-  a table of stages s this is so if for some values s(p, q), s(0, 0) and s(p, 0), s(0, q) are
+- two parents, where the stages, as a table over the two, are not determined by one of them alone.
+  For a table of stages s this holds if for some values s(p, q), s(0, 0) and s(p, 0), s(0, q) are
   different pairs of stages: then no sum of a term in p and a term in q fits.
 
-The second is what marrying the parents means, context by context. **What is lost**: structures
-speak of pairs given *all* other variables. That the parents of a collider are independent when the
-child is not observed, and more generally every independence that holds given some variables and
-fails given more, cannot be seen in any undirected model, and neither can the directions.
+The second case is moralization, context by context. **Features lose** two things. Structures
+describe pairs given *all* other variables, so they cannot express that the parents of a collider
+are independent while the child is unobserved, nor any other independence that holds given some
+variables and fails given more. They also lose the directions.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class Stages:
 
     @property
     def family(self) -> tuple[int, ...]:
-        """The child and its parents, rising."""
+        """The child and its parents, sorted."""
         return tuple(sorted((self.child, *self.parents)))
 
 
 def all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages:
-    """Stages of which each assignment of the parents has its own.
+    """Return stages in which each assignment of the parents has its own.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ def all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages:
 
 
 def from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
-    """The structure of a directed model, or `NotRepresentable`."""
+    """Convert stages to a structure."""
     return features_for(claims_of(domain, list(children)))
 
 
 def claims_of(domain: Domain, children: Sequence[Stages]) -> Claims:
-    """Where each pair interacts in a directed model."""
+    """Find where each pair interacts in a directed model."""
     _require_acyclic(domain, children)
     terms: dict[PairIndex, list[tuple[tuple[int, ...], BoolArray]]] = {}
     for stages in children:
@@ -86,7 +86,7 @@ def claims_of(domain: Domain, children: Sequence[Stages]) -> Claims:
 
 
 def interacting(stages: Stages, pair: PairIndex) -> tuple[tuple[int, ...], BoolArray]:
-    """Where a pair interacts in the term of one child: a table over the other parents.
+    """Find where a pair interacts in the term of one child: a table over the other parents.
 
     >>> xor = Stages(2, (0, 1), np.array([[0, 1], [1, 0]]))
     >>> interacting(xor, (0, 2))[1].tolist(), interacting(xor, (0, 1))[1].tolist()
@@ -105,7 +105,7 @@ def interacting(stages: Stages, pair: PairIndex) -> tuple[tuple[int, ...], BoolA
 def _independent(
     domain: Domain, terms: list[tuple[tuple[int, ...], BoolArray]]
 ) -> Sequence[CubeMap]:
-    """Where none of the terms of a pair interacts."""
+    """Find where none of the terms of a pair interacts."""
     if any(where.all() for _, where in terms):
         return []
     scope = sorted({v for own, _ in terms for v in own})

@@ -1,22 +1,20 @@
-"""The heart of every converter: from claims about pairs to features that make them.
+"""Find features that make given claims about pairs; every converter uses this.
 
-Other representations say, for each pair of variables and each context (an assignment of all the
-others), whether the two interact. These are the **claims**. A feature makes *every* pair of its
-scope depend wherever its other literals hold, so not all claims have features: an edge between A
-and B that is present only under C=0 needs a feature on A, B and C, and with it C interacts with
-both.
+A representation claims, for each pair of variables and each context, whether the two interact. A
+feature makes *every* pair of its scope depend wherever its other literals hold, so some claims have
+no features: an edge A–B that exists only under C=0 needs a feature on A, B and C, which makes C
+interact with both.
 
 The rule: take the conjunctions that make no pair depend where it is claimed independent. If they
-cover all claimed dependencies, they are the structure; if not, `NotRepresentable` names a pair and
-where it fails.
+cover all claimed dependencies, they are the structure; otherwise `NotRepresentable` names a pair
+and a context.
 
-Not all of them are needed. A literal that allows several values covers what its single values
-cover, and for a given pair a conjunction covers no more than a part of it that is allowed as well.
-So the search starts, for each pair and each of its values, from these two literals. If some pair
-(k, l) of the conjunction is claimed independent somewhere in it, say where a cube Q holds, then the
-conjunction needs a literal that leaves Q: each variable of Q with each value outside Q is tried, as
-long as the variable interacts with all others of the conjunction. What is found first on a way is
-not extended further; what has a found part is dropped.
+The search looks for shortest conjunctions of single values, which suffice: a literal with several
+values covers the union of its values, and a conjunction covers no more than its parts. It starts,
+for each pair and each of its values, from these two literals. If some pair of the conjunction is
+claimed independent where a cube Q holds, the conjunction needs a literal outside Q: the search
+tries each variable of Q with each value outside Q, if the variable interacts with all others of the
+conjunction. It does not extend a conjunction that satisfies the claims.
 
 Cost: a pair that depends everywhere costs one step per pair of values; otherwise the search is
 exponential in the number of variables that the claims around the pair mention, and stops with an
@@ -48,16 +46,16 @@ CubeMap = Mapping[int, int]
 """A cube as a mapping: for each variable it tests, the values it allows (as a bit set)."""
 
 STEPS = 200_000
-"""How many conjunctions the search looks at before it gives up."""
+"""Largest number of conjunctions to try before giving up."""
 
 
 def domain_of(domain: DomainLike) -> Domain:
-    """A domain, from one or from the mapping that makes one."""
+    """Return a domain, made from a mapping if necessary."""
     return domain if isinstance(domain, Domain) else Domain(domain)
 
 
 def pair_of(domain: Domain, names: Iterable[str]) -> PairIndex:
-    """Two different variables as rising positions."""
+    """Return the sorted positions of two different variables."""
     two = [names] if isinstance(names, str) else list(names)
     if len(two) != 2:
         raise DomainError(f"{names!r} is not an edge; give two variables, such as ('A', 'B')")
@@ -68,7 +66,7 @@ def pair_of(domain: Domain, names: Iterable[str]) -> PairIndex:
 
 
 def cube_of(domain: Domain, context: Feature) -> dict[int, int]:
-    """A context, as people write it, as a cube; a variable may have several values.
+    """Return a written context as a cube; a variable may have several values.
 
     >>> cube_of(Domain({"A": 2, "B": 3}), "A=1 & B!=0")
     {0: 2, 1: 6}
@@ -82,7 +80,7 @@ def cube_of(domain: Domain, context: Feature) -> dict[int, int]:
 
 
 def cubes_where(scope: Sequence[int], where: npt.NDArray[np.bool_]) -> list[dict[int, int]]:
-    """The true cells of a table as disjoint cubes; states with equal slices stay together.
+    """Return the true cells of a table as disjoint cubes; states with equal slices share one.
 
     >>> cubes_where((0, 1), np.array([[True, True, True], [False, True, True]]))
     [{0: 1}, {0: 2, 1: 6}]
@@ -102,23 +100,16 @@ def cubes_where(scope: Sequence[int], where: npt.NDArray[np.bool_]) -> list[dict
 
 @dataclass(frozen=True)
 class Claims:
-    """Where each pair is independent; a pair that is not listed is so everywhere.
+    """The contexts in which each pair is independent; an unlisted pair is independent everywhere.
 
-    Attributes
-    ----------
-    domain : Domain
-    independent : mapping
-        For each pair that can interact, cubes whose union are the contexts where it does not.
-
-    Examples
-    --------
-    A and B interact where C=0; C interacts with both everywhere.
+    ``independent`` maps each pair that can interact to cubes whose union are the contexts where it
+    does not. Below, A and B interact where C=0; C interacts with both everywhere.
 
     >>> domain = Domain({"A": 2, "B": 2, "C": 2})
     >>> features_for(Claims(domain, {(0, 1): [{2: 0b10}], (0, 2): [], (1, 2): []})).pairs()
     [('A', 'B'), ('A', 'C'), ('B', 'C')]
 
-    If it does not interact with them, there is no such structure.
+    If C interacts with neither, no features make these claims.
 
     >>> features_for(Claims(domain, {(0, 1): [{2: 0b10}]}))
     Traceback (most recent call last):
@@ -129,43 +120,25 @@ class Claims:
     independent: Mapping[PairIndex, Sequence[CubeMap]]
 
     def pairs(self) -> list[PairIndex]:
-        """The pairs that may interact: a variable with one state interacts with nothing."""
+        """List the pairs that may interact; a variable with one state interacts with nothing."""
         cards = self.domain.cardinalities
         return sorted((i, j) for i, j in self.independent if cards[i] > 1 and cards[j] > 1)
 
 
 def features_for(claims: Claims, *, info: Mapping[str, Any] | None = None) -> Structure:
-    """The structure that makes exactly these claims.
-
-    Parameters
-    ----------
-    claims : Claims
-    info : mapping, optional
-        What to note in the structure's ``info``.
-
-    Returns
-    -------
-    Structure
-
-    Raises
-    ------
-    NotRepresentable
-        If no features make these claims; the message names a pair and where it fails.
-    TooLargeError
-        If the search for features looks at more than `STEPS` conjunctions.
-    """
+    """Return the structure that makes exactly these claims, or raise `NotRepresentable`."""
     search = _Search(claims)
-    found: dict[frozenset[tuple[int, int]], None] = {}
+    features: dict[frozenset[tuple[int, int]], None] = {}
     for pair in claims.pairs():
-        own = list(search.conjunctions(pair))
-        _require_covered(claims, pair, own)
-        found.update(dict.fromkeys(own))
-    literals = ([(v, 1 << state) for v, state in conjunction] for conjunction in found)
+        conjunctions = list(search.conjunctions(pair))
+        _require_covered(claims, pair, conjunctions)
+        features.update(dict.fromkeys(conjunctions))
+    literals = ([(v, 1 << state) for v, state in conjunction] for conjunction in features)
     return Structure(claims.domain, features_of(claims.domain, literals), info=info)
 
 
 class _Search:
-    """The search for conjunctions whose dependencies lie inside the claims."""
+    """Search for conjunctions whose dependencies lie inside the claims."""
 
     def __init__(self, claims: Claims) -> None:
         self.domain = claims.domain
@@ -176,14 +149,13 @@ class _Search:
         self.steps = 0
 
     def conjunctions(self, pair: PairIndex) -> Iterator[frozenset[tuple[int, int]]]:
-        """The shortest conjunctions inside the claims that have the pair in their scope."""
+        """Yield the shortest conjunctions inside the claims with the pair in their scope."""
         cards = self.domain.cardinalities
         for values in product(*(range(cards[v]) for v in pair)):
-            found = self.extensions(dict(zip(pair, values, strict=True)))
-            yield from _shortest(found)
+            yield from _shortest(self.extensions(dict(zip(pair, values, strict=True))))
 
     def extensions(self, start: dict[int, int]) -> set[frozenset[tuple[int, int]]]:
-        seen, found = set(), set()
+        seen, allowed = set(), set()
         waiting = [start]
         while waiting:
             conjunction = waiting.pop()
@@ -194,10 +166,10 @@ class _Search:
             self.count_step(start)
             cube = self.clash(conjunction)
             if cube is None:
-                found.add(key)
+                allowed.add(key)
             else:
                 waiting.extend(self.repairs(conjunction, cube))
-        return found
+        return allowed
 
     def count_step(self, start: dict[int, int]) -> None:
         self.steps += 1
@@ -209,10 +181,7 @@ class _Search:
             )
 
     def clash(self, conjunction: dict[int, int]) -> CubeMap | None:
-        """A cube that the conjunction reaches and where one of its pairs must not interact.
-
-        The cube never tests that pair, so whether it meets the conjunction says all.
-        """
+        """Return a cube in the conjunction where one of its pairs must not interact."""
         for pair in combinations(sorted(conjunction), 2):
             for cube in self.independent[pair]:
                 if all(
@@ -222,7 +191,7 @@ class _Search:
         return None
 
     def repairs(self, conjunction: dict[int, int], cube: CubeMap) -> Iterator[dict[int, int]]:
-        """The conjunction with one more literal that leaves the cube."""
+        """Yield the conjunction with one more literal that leaves the cube."""
         for variable, allowed in cube.items():
             if variable in conjunction or not self.interacts(variable, conjunction):
                 continue
@@ -238,7 +207,7 @@ class _Search:
 
 
 def _shortest(found: Iterable[frozenset[tuple[int, int]]]) -> list[frozenset[tuple[int, int]]]:
-    """The conjunctions that contain no other one."""
+    """Return the conjunctions that contain no other."""
     kept: list[frozenset[tuple[int, int]]] = []
     for conjunction in sorted(found, key=lambda c: (len(c), sorted(c))):
         if not any(other <= conjunction for other in kept):
@@ -269,16 +238,8 @@ def _require_covered(
 def uncovered(
     domain: Domain, pair: PairIndex, cubes: Sequence[Sequence[tuple[int, int]]]
 ) -> str | None:
-    """Contexts of a pair that no cube allows, as text, or None if there are none.
+    """Describe contexts of a pair that no cube covers; return None if all are covered.
 
-    Parameters
-    ----------
-    domain : Domain
-    pair : positions of two variables
-    cubes : lists of (variable, allowed values)
-
-    Examples
-    --------
     >>> domain = Domain({"A": 2, "B": 2, "C": 3})
     >>> uncovered(domain, (0, 1), [[(2, 0b001)]]), uncovered(domain, (0, 1), [])
     ('where C!=0', 'in every context')
@@ -293,4 +254,7 @@ def uncovered(
         literals = write_literals(domain.literal(v, allowed) for v, allowed in region.literals)
         return f"where {literals}" if literals else "in every context"
     first, second = (quoted(domain.names[v]) for v in pair)
-    raise TooLargeError(f"the contexts of {first} and {second} are too many to find one")
+    raise TooLargeError(
+        f"too many regions in the contexts of {first} and {second}; "
+        "convert a model over fewer variables"
+    )

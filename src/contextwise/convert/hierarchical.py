@@ -1,4 +1,4 @@
-"""Hierarchical log-linear models, ``[AB][BC]``, and those whose generators hold in contexts.
+"""Convert hierarchical log-linear models, ``[AB][BC]``, also with generators in contexts.
 
 A **hierarchical model** is written by its **generators**, the largest sets of variables that
 interact jointly; all interactions inside a generator are in the model, none other is. ``[AB][BC]``
@@ -11,18 +11,17 @@ if and only if some generator has both. So ``[ABC]`` and ``[AB][BC][AC]``, which
 make the same claims and are at distance 0.
 
 A **context-specific interaction model** (Eriksen; Højsgaard) is a hierarchical model whose
-generators may hold in a context only: "in general [AB], and where C=1 also [AD]". A generator g in
-a context c stands for a table over g that counts where c holds and nowhere else. In features: each
-cell of g together with the literals of c. So every such model is a structure, feature by feature,
-and nothing is lost.
+generators may be limited to a context: "in general [AB], and where C=1 also [AD]". A generator g in
+a context c is a table over g that applies only where c holds. It becomes the cells of g together
+with the literals of c, so nothing is lost.
 
-Note what a context does to its own variables: a table that counts only where C=1 makes C interact
-with all variables of g (its effect switches with C), and the variables of one context with each
-other. That is what the model says, not an addition of the conversion.
+A context affects its own variables: a table that applies only where C=1 makes C interact with all
+variables of g, and the variables of one context interact with each other. The model itself implies
+this; the conversion does not add it.
 
-A **split model** is the tree-shaped case: the table is split by the states of a variable, each part
-again or not, and each leaf has generators for the variables that are left. In different leaves all
-parameters differ, so every variable that a leaf mentions depends on the splits above it.
+A **split model** is the tree-shaped case: it splits the table by the states of a variable, splits
+parts further, and gives each leaf generators for the remaining variables. All parameters differ
+between leaves, so every variable that a leaf mentions depends on the splits above it.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ Generators = str | Iterable[Iterable[str]]
 
 
 def from_generators(domain: DomainLike, generators: Generators) -> Structure:
-    """The structure of a hierarchical model.
+    """Convert a hierarchical model to a structure.
 
     Parameters
     ----------
@@ -81,7 +80,7 @@ def from_generators(domain: DomainLike, generators: Generators) -> Structure:
 
 
 def to_generators(model: ModelLike) -> list[tuple[str, ...]]:
-    """The generators of the hierarchical model that makes the same claims.
+    """Return the generators of the hierarchical model that makes the same claims.
 
     They are the largest scopes of the features.
 
@@ -123,7 +122,7 @@ def to_generators(model: ModelLike) -> list[tuple[str, ...]]:
 
 
 def scopes_of(domain: Domain, generators: Generators) -> list[tuple[int, ...]]:
-    """The generators as rising positions."""
+    """Return the generators as sorted positions."""
     named = _parsed(domain, generators) if isinstance(generators, str) else generators
     scopes = []
     for names in named:
@@ -134,7 +133,7 @@ def scopes_of(domain: Domain, generators: Generators) -> list[tuple[int, ...]]:
 
 
 def maximal(scopes: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The scopes that lie in no other one, in order; the empty scope says nothing and goes.
+    """Return the scopes that lie in no other, in order, without the empty scope.
 
     >>> maximal([(0, 1), (1,), (1, 2), (1, 0)[::-1]])
     [(0, 1), (1, 2)]
@@ -156,7 +155,7 @@ _SEPARATORS = re.compile(r"[\s,:*]+")
 
 
 def _parsed(domain: Domain, text: str) -> list[list[str]]:
-    """The names of each generator of a text."""
+    """Return the names of each generator in a text."""
     if "~" in text:
         terms = text.split("~", 1)[1].split("+")
         return [_names(domain, term, text) for term in terms]
@@ -191,7 +190,7 @@ Literals = list[tuple[int, int]]
 def from_interactions(
     domain: DomainLike, interactions: Iterable[tuple[Feature, Generators]]
 ) -> Structure:
-    """The structure of a context-specific interaction model.
+    """Convert a context-specific interaction model to a structure.
 
     Parameters
     ----------
@@ -226,7 +225,7 @@ def from_interactions(
 
 
 def from_split_model(domain: DomainLike, tree: Mapping[str, Any] | Generators) -> Structure:
-    """The structure of a split model.
+    """Convert a split model to a structure.
 
     Parameters
     ----------
@@ -262,7 +261,7 @@ def from_split_model(domain: DomainLike, tree: Mapping[str, Any] | Generators) -
 def leaves_of(
     domain: Domain, tree: Any, path: Mapping[int, int]
 ) -> Iterator[tuple[dict[int, int], Any]]:
-    """The leaves of a tree of splits, each with the value sets on the way to it.
+    """Yield the leaves of a tree of splits, each with the value sets on its path.
 
     Parameters
     ----------
@@ -283,7 +282,7 @@ def leaves_of(
 def split_of(
     domain: Domain, tree: Mapping[str, Any], path: Iterable[int]
 ) -> tuple[int, list[tuple[int, Any]]]:
-    """The variable of a split, and each branch as (value set, subtree); every state has one.
+    """Return the variable of a split and its branches as (value set, subtree).
 
     Parameters
     ----------
@@ -293,12 +292,12 @@ def split_of(
     """
     if len(tree) != 1:
         raise DomainError(
-            f"a split names one variable, as in {{'A': {{0: ..., 1: ...}}}}, not {listed(tree)}"
+            f"a split must name one variable, as in {{'A': {{0: ..., 1: ...}}}}, got {listed(tree)}"
         )
     [(name, branches)] = tree.items()
     variable = domain.position(name)
     if variable in path:
-        raise DomainError(f"{name!r} is split twice on one way through the tree")
+        raise DomainError(f"{name!r} is split twice on one path of the tree; split it once")
     if not isinstance(branches, Mapping):
         raise DomainError(f"the split on {name!r} needs a mapping from its states to subtrees")
     parts = []
@@ -317,7 +316,7 @@ def split_of(
 
 
 def _terms(domain: Domain, context: CubeMap, generators: Generators) -> Iterator[Literals]:
-    """The cells of each generator, each with the literals of the context."""
+    """Yield the cells of each generator with the literals of the context."""
     scopes = maximal(scopes_of(domain, generators))
     for scope in scopes:
         fixed = [domain.names[v] for v in scope if v in context]

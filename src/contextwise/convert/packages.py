@@ -40,13 +40,12 @@ def from_pgmpy(network: Any, *, domain: Any) -> Structure: ...
 
 
 def from_pgmpy(network: Any, *, domain: Any = None) -> LogLinear | Structure:
-    """The model of a pgmpy network, or the structure of a graph that pgmpy learned.
+    """Convert a pgmpy network to a model, or a graph that pgmpy learned to a structure.
 
     Parameters
     ----------
     network : DiscreteBayesianNetwork, DiscreteMarkovNetwork, DAG or PDAG
-        Names and states that are not texts stand for their texts. All DAGs that a PDAG stands for
-        have the same structure.
+        Names and states become strings. All DAGs that a PDAG represents have the same structure.
     domain : Domain, a mapping that makes one, or data; optional
         The variables and states, where the network has no tables: then its graph alone is looked
         at. A DataFrame, or other data that `Domain.from_data` takes, says them as well.
@@ -68,7 +67,7 @@ def from_pgmpy(network: Any, *, domain: Any = None) -> LogLinear | Structure:
     [('A', 'B')]
     """
     if not hasattr(network, "is_directed"):
-        raise DomainError(f"a {type(network).__name__} is not a network of pgmpy")
+        raise DomainError(f"expected a pgmpy network, got {type(network).__name__}")
     if domain is not None:
         return _learned(network, domain)
     if hasattr(network, "get_cpds"):
@@ -77,7 +76,7 @@ def from_pgmpy(network: Any, *, domain: Any = None) -> LogLinear | Structure:
 
 
 def _learned(network: Any, domain: Any) -> Structure:
-    """The structure of the graph of a network."""
+    """Return the structure of the graph of a network."""
     if not isinstance(domain, Domain | Mapping) or hasattr(domain, "columns"):
         domain = infer_domain(domain)
     if not network.is_directed():
@@ -88,7 +87,7 @@ def _learned(network: Any, domain: Any) -> Structure:
 
 
 def _product(network: Any, tables: list[Any]) -> LogLinear:
-    """The product of the tables of a network."""
+    """Return the product of the tables of a network."""
     states: dict[str, list[str]] = {}
     for table in tables:
         for name in table.variables:
@@ -96,8 +95,8 @@ def _product(network: Any, tables: list[Any]) -> LogLinear:
     for node in network.nodes:
         if str(node) not in states:
             raise DomainError(
-                f"the variable {str(node)!r} has no table, so nobody knows its states; for a graph "
-                "without tables give domain=, such as the data that it was learned from"
+                f"the variable {str(node)!r} has no table and therefore no states; for a graph "
+                "without tables pass domain=, such as the data it was learned from"
             )
     domain = Domain(states)
     with np.errstate(divide="ignore"):
@@ -112,7 +111,7 @@ def _product(network: Any, tables: list[Any]) -> LogLinear:
 
 
 def to_pgmpy(model: LogLinear) -> Any:
-    """The Markov network of pgmpy that a log-linear model is: one factor per scope.
+    """Convert a log-linear model to a Markov network of pgmpy: one factor per scope.
 
     Parameters
     ----------
@@ -150,7 +149,7 @@ def to_pgmpy(model: LogLinear) -> Any:
 
 
 def from_pyagrum(network: Any) -> LogLinear:
-    """The log-linear model of a pyAgrum Bayesian network or Markov random field.
+    """Convert a pyAgrum Bayesian network or Markov random field to a log-linear model.
 
     Parameters
     ----------
@@ -171,7 +170,7 @@ def from_pyagrum(network: Any) -> LogLinear:
     elif hasattr(network, "factors"):
         tables = [network.factor(scope) for scope in network.factors()]
     else:
-        raise DomainError(f"a {type(network).__name__} is not a network of pyAgrum")
+        raise DomainError(f"expected a pyAgrum network, got {type(network).__name__}")
     variables = [network.variable(node) for node in network.nodes()]
     domain = Domain({variable.name(): variable.labels() for variable in variables})
     with np.errstate(divide="ignore"):
@@ -187,7 +186,7 @@ def from_pyagrum(network: Any) -> LogLinear:
 
 
 def from_causal_learn(graph: Any, *, domain: DomainLike) -> Structure:
-    """The structure of a graph that causal-learn learned: its moral graph.
+    """Convert a graph that causal-learn learned to the structure of its moral graph.
 
     Two variables with an edge of any kind depend, and so do two whose edges both point at a third:
     that is the structure of every DAG that a partly directed graph stands for.
@@ -211,7 +210,7 @@ def from_causal_learn(graph: Any, *, domain: DomainLike) -> Structure:
     """
     found = graph["G"] if isinstance(graph, Mapping) else getattr(graph, "G", graph)
     if not hasattr(found, "get_nodes"):
-        raise DomainError(f"a {type(found).__name__} is not a graph of causal-learn")
+        raise DomainError(f"expected a causal-learn graph, got {type(found).__name__}")
     names = [node.get_name() for node in found.get_nodes()]
     ends = np.asarray(found.graph)  # ends[i, j]: the end at i of an edge with j; 1 is an arrow head
     edges = {(i, j) for i, j in np.argwhere((ends != 0) | (ends.T != 0)).tolist() if i < j}
@@ -221,7 +220,7 @@ def from_causal_learn(graph: Any, *, domain: DomainLike) -> Structure:
 
 
 def to_pyagrum(model: LogLinear) -> Any:
-    """The Markov random field of pyAgrum that a log-linear model is: one factor per scope.
+    """Convert a log-linear model to a Markov random field of pyAgrum: one factor per scope.
 
     Parameters
     ----------

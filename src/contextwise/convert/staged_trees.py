@@ -1,19 +1,19 @@
-"""Staged trees and CStrees: event trees whose vertices share distributions.
+"""Convert staged trees and CStrees: event trees whose vertices share distributions.
 
 Order the variables. The **event tree** branches on the first, below it on the second, and so on; a
 vertex is a history, an assignment of all variables before it, and has a distribution over the
 states of the next one. A **staged tree** (Smith and Anderson) puts vertices that share their
-distribution into one stage, one colour. Any vertices of a level may share, so staged trees say more
-than any DAG; they have as many vertices as there are histories.
+distribution into one stage. Any vertices of a level may share, so staged trees are more expressive
+than DAGs; they have as many vertices as there are histories.
 
 A **CStree** (Duarte and Solus) is a staged tree whose stages are contexts: all histories that agree
 on some of the variables. "At level Y: where A=0, one distribution" is one line, however many
 variables come before. Labelled DAGs with one fixed order are CStrees or staged trees.
 
-Lost: the order, and the independencies that hold only while later variables are not observed (see
-`contextwise.convert.directed`). Most trees have features; stages that no features can express are
-`NotRepresentable`, such as those of a Y that looks at A where S=0 and at B where S=1, with the same
-two distributions: there S matters where A and B differ, and A and B never interact.
+Features lose the order and the independencies that hold only while later variables are unobserved
+(see `contextwise.convert.directed`). Most trees have features. Stages that no features can express
+raise `NotRepresentable`. An example is a Y that depends on A where S=0 and on B where S=1, with the
+same two distributions: S matters where A and B differ, and A and B never interact.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from contextwise.models.structure import Structure
 def from_staged_tree(
     domain: DomainLike, stages: Mapping[str, Any], *, order: Sequence[str] | None = None
 ) -> Structure:
-    """The structure of a staged tree.
+    """Convert a staged tree to a structure.
 
     Parameters
     ----------
@@ -70,8 +70,7 @@ def from_staged_tree(
         labels = np.asarray(given, dtype=object).ravel()
         if len(labels) != level.table.size:
             raise DomainError(
-                f"variable {name!r} has {level.table.size} histories and {len(labels)} stages are "
-                "given"
+                f"variable {name!r} has {level.table.size} histories, got {len(labels)} stages"
             )
         numbers: dict[object, int] = {}
         level.table.flat[:] = [numbers.setdefault(label, len(numbers)) for label in labels]
@@ -84,7 +83,7 @@ def from_cstree(
     *,
     order: Sequence[str] | None = None,
 ) -> Structure:
-    """The structure of a CStree.
+    """Convert a CStree to a structure.
 
     Parameters
     ----------
@@ -130,7 +129,7 @@ def from_cstree(
 def _levels(
     domain: Domain, stages: Mapping[str, Any], order: Sequence[str] | None
 ) -> Iterator[tuple[int, Stages]]:
-    """The levels of the event tree, each history in a stage of its own."""
+    """Yield the levels of the event tree, each history in its own stage."""
     for name in stages:
         domain.position(name)
     names = domain.names if order is None else tuple(order)
@@ -142,13 +141,13 @@ def _levels(
 
 
 def _place(domain: Domain, level: Stages, context: Feature) -> Any:
-    """The histories of a context, as an index into the table of a level."""
+    """Return the histories of a context as an index into the table of a level."""
     cube = cube_of(domain, context)
     strange = [domain.names[v] for v in cube if v not in level.parents]
     if strange:
         raise DomainError(
-            f"the stage {context!r} of {domain.names[level.child]!r} speaks of {listed(strange)}, "
-            "which does not come before it"
+            f"the stage {context!r} of {domain.names[level.child]!r} mentions {listed(strange)}, "
+            "which does not come before it in the order"
         )
     everything = [(1 << domain.cardinalities[v]) - 1 for v in level.parents]
     states = [members(cube.get(v, e)) for v, e in zip(level.parents, everything, strict=True)]

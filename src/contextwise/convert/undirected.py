@@ -1,27 +1,26 @@
-"""Undirected graphs: two variables without an edge are independent given all the others.
+"""Convert undirected graphs and stratified graphs.
 
 An undirected graphical model (Markov network) draws an edge between two variables that may interact
-directly. What a missing edge claims holds in every context, and an edge makes its pair depend in
-every context, so on graphs the distance between structures counts each edge that differs once for
-each context of its pair: it is the Hamming distance of the graphs, weighted.
+directly. A missing edge makes its pair independent in every context, an edge makes it depend in
+every context. So the distance of two graphs is a weighted Hamming distance: each edge that differs
+counts once for each context of its pair.
 
-A positive distribution that keeps the claims is a product of one table for each maximal clique
-(Hammersley and Clifford); so a graph becomes the features of these tables. Tables over the edges
-alone make the same claims with fewer features, and leave the higher interactions out.
+A positive distribution with these independencies is a product of one table per maximal clique
+(Hammersley and Clifford), so a graph becomes the features of these tables. Tables over the edges
+make the same claims with fewer features and omit higher interactions.
 
 >>> from_graph({"A": 2, "B": 2, "C": 2}, [("A", "B"), ("B", "C")])
 Structure(3 variables, 8 features: A=0 & B=0; A=0 & B=1; A=1 & B=0; A=1 & B=1; … 4 more)
 
 **Stratified graphs** (Nyman, Pensar, Koski, Corander) are undirected graphs whose edges may carry a
 **stratum**: outcomes of the common neighbours of the two ends in which the edge vanishes, so that
-the ends are independent in that context. They read like a graph and say what a graph cannot: A and
-B depend, except where C=0.
+the ends are independent in that context: A and B depend, except where C=0.
 
-In features: an edge without a stratum has a table of its own; a stratified edge A–B has the cells
-of A and B together with literals of the common neighbours that stay outside the stratum.
+An edge without a stratum becomes a table. A stratified edge A–B becomes the cells of A and B
+together with literals of the common neighbours that stay outside the stratum.
 
 Not every stratified graph has features. A feature makes all pairs of its scope depend, so a stratum
-that has to tell apart outcomes of *two* common neighbours needs these to be neighbours too: if C
+that distinguishes outcomes of *two* common neighbours needs an edge between these: if C
 and D have no edge, "A–B vanishes where C=0, D=0 and where C=1, D=1" is `NotRepresentable`.
 """
 
@@ -55,7 +54,7 @@ GraphLike = Any
 def from_graph(
     domain: DomainLike, graph: GraphLike, *, by: Literal["cliques", "edges"] = "cliques"
 ) -> Structure:
-    """The structure of an undirected graph.
+    """Convert an undirected graph to a structure.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ def from_graph(
     Raises
     ------
     DomainError
-        If the graph is directed, or names a variable that the domain has not.
+        If the graph is directed, or names a variable that the domain lacks.
     TooLargeError
         If a clique is too large for a table.
 
@@ -96,7 +95,7 @@ def from_graph(
 
 
 def nodes_and_edges(domain: Domain, graph: GraphLike) -> tuple[set[int], set[PairIndex]]:
-    """The nodes and edges of a graph, as positions; of bare edges, all variables are nodes."""
+    """Return nodes and edges of a graph as positions; with bare edges, all variables are nodes."""
     if hasattr(graph, "is_directed"):
         if graph.is_directed():
             raise DomainError("the graph is directed; use from_ldag for Bayesian networks")
@@ -130,7 +129,7 @@ def _edges_of_matrix(domain: Domain, matrix: np.ndarray[Any, Any]) -> set[PairIn
 
 
 def maximal_cliques(nodes: Iterable[int], edges: Iterable[PairIndex]) -> Iterator[tuple[int, ...]]:
-    """The maximal cliques, each rising; an isolated node is one. There can be very many.
+    """Yield the maximal cliques, each sorted; an isolated node is one.
 
     >>> sorted(maximal_cliques(range(4), [(0, 1), (1, 2), (0, 2)]))
     [(0, 1, 2), (3,)]
@@ -145,7 +144,7 @@ def maximal_cliques(nodes: Iterable[int], edges: Iterable[PairIndex]) -> Iterato
 def from_stratified(
     domain: DomainLike, graph: GraphLike, strata: Mapping[tuple[str, str], Iterable[Feature]]
 ) -> Structure:
-    """The structure of a stratified graphical model.
+    """Convert a stratified graphical model to a structure.
 
     Parameters
     ----------
@@ -191,7 +190,7 @@ def from_stratified(
             ]
             if strange:
                 raise DomainError(
-                    f"the stratum of {names!r} speaks of {listed(strange)}, which is not a common "
+                    f"the stratum of {names!r} mentions {listed(strange)}, which is not a common "
                     "neighbour"
                 )
             independent[edge].append(cube)

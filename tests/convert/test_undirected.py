@@ -206,7 +206,7 @@ def test_split_models(seed: int) -> None:
         ({"A": {0: "[B]", 1: "[A]"}}, "a generator has A, which its context fixes"),
         ({"A": {0: "[B]", 2: "[B]"}}, "'A' has no state '2'"),
         ({"A": "[B]"}, "needs a mapping"),
-        ({"A": {}, "B": {}}, "a split names one variable"),
+        ({"A": {}, "B": {}}, "a split must name one variable"),
     ],
 )
 def test_bad_split_models(tree: Any, message: str) -> None:
@@ -262,8 +262,8 @@ def test_a_stratum_over_neighbours_that_are_not_adjacent() -> None:
     ("strata", "message"),
     [
         ({("A", "C"): ["B=0"]}, "no edge between 'A' and 'C'"),
-        ({("A", "B"): ["C=0"]}, "speaks of C, which is not a common neighbour"),
-        ({("A", "B"): ["A=0"]}, "speaks of A, which is not a common neighbour"),
+        ({("A", "B"): ["C=0"]}, "mentions C, which is not a common neighbour"),
+        ({("A", "B"): ["A=0"]}, "mentions A, which is not a common neighbour"),
         ({("A", "B"): "C=0"}, "as a list of outcomes"),
         ({("A", "B"): ["C=0 & C=1"]}, "allows no state of 'C'"),
     ],
@@ -337,8 +337,8 @@ def test_an_edge_that_a_context_switches_needs_its_ends_to_depend_on_it() -> Non
 @pytest.mark.parametrize(
     ("graphs", "message"),
     [
-        ({"C=0": []}, "no graph for the context C=1"),
-        ({}, "no graph for the context without literals"),
+        ({"C=0": []}, "no graph covers the context C=1"),
+        ({}, "no graph covers the context without literals"),
         ({"": [("A", "B")], "C=0": []}, "A and B have an edge in the graph of '' and none in"),
         (
             {"C=0": [("A", "C"), ("A", "B")], "C=1": [("B", "C")]},

@@ -120,8 +120,8 @@ def test_a_large_dag_is_converted_at_once() -> None:
         ("AY", {}, "is not a graph"),
         (nx.Graph([("A", "Y")]), {}, "undirected; use from_graph"),
         ([("A", "Y")], {("B", "Y"): ["A=0"]}, "no edge from 'B' to 'Y'"),
-        ([("A", "Y")], {("A", "Y"): ["B=0"]}, "speaks of B, which is not another parent"),
-        ([("A", "Y"), ("B", "Y")], {("A", "Y"): ["A=0"]}, "speaks of A"),
+        ([("A", "Y")], {("A", "Y"): ["B=0"]}, "mentions B, which is not another parent"),
+        ([("A", "Y"), ("B", "Y")], {("A", "Y"): ["A=0"]}, "mentions A"),
         ([("A", "Y"), ("B", "Y")], {("A", "Y"): "B=0"}, "as a list of outcomes"),
     ],
 )
@@ -274,7 +274,7 @@ def test_stages_as_an_array_of_histories() -> None:
 @pytest.mark.parametrize(
     ("stages", "order", "message"),
     [
-        ({"Y": [0, 1]}, None, "'Y' has 4 histories and 2 stages are given"),
+        ({"Y": [0, 1]}, None, "'Y' has 4 histories, got 2 stages"),
         ({"Z": [0, 1]}, None, "unknown variable 'Z'"),
         ({}, ["A", "B"], "the order A, B is not one of the variables"),
     ],
@@ -288,7 +288,7 @@ def test_bad_staged_trees(stages: Any, order: Any, message: str) -> None:
     ("stages", "message"),
     [
         ({"Y": ["A=0", "B=0"]}, "the stage 'B=0' of 'Y' overlaps another one"),
-        ({"B": ["Y=0"]}, "speaks of Y, which does not come before it"),
+        ({"B": ["Y=0"]}, "mentions Y, which does not come before it"),
         ({"Y": "A=0"}, "as a list of contexts"),
     ],
 )
