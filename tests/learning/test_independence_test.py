@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextwise.learning.independence_test import Rule, test_pairs, test_tables
+from contextwise.learning.independence_test import Rule, evaluate_pairs, evaluate_tables
 from contextwise.learning.table import Table
 
 
@@ -25,7 +25,7 @@ def test_moments_are_those_of_all_permutations(first: list[int], second: list[in
     tables = np.zeros((len(permuted), 3, 3))
     for row in range(size):
         np.add.at(tables, (np.arange(len(permuted)), a[row], permuted[:, row]), 1)
-    found = test_tables(tables)
+    found = evaluate_tables(tables)
     np.testing.assert_allclose(found.mean, found.statistic.mean(), atol=1e-9)
     np.testing.assert_allclose(found.variance, found.statistic.var(), atol=1e-9)
     assert (found.statistic <= found.largest + 1e-9).all()
@@ -36,9 +36,9 @@ def test_many_rows_are_the_chi_square_test() -> None:
     table = np.array([[1000.0, 1100, 900], [1010, 1060, 1000]])
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     statistic = float(((table - expected) ** 2 / expected).sum())
-    found = test_tables(table)
+    found = evaluate_tables(table)
     assert float(found.statistic) == pytest.approx(statistic)
-    assert float(found.p_values()) == pytest.approx(special.chdtrc(2, statistic), rel=5e-3)
+    assert float(found.p_values) == pytest.approx(special.chdtrc(2, statistic), rel=5e-3)
 
 
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.9, 0.1), (0.7, 0.2, 0.1)])
@@ -50,8 +50,8 @@ def test_the_level_is_kept_with_few_rows(shares: tuple[float, ...]) -> None:
     tables = np.zeros((times, size, size))
     for row in range(rows):
         np.add.at(tables, (np.arange(times), a[:, row], b[:, row]), 1)
-    found = test_tables(tables)
-    assert (found.p_values() <= 0.05).mean() < 0.065
+    found = evaluate_tables(tables)
+    assert (found.p_values <= 0.05).mean() < 0.065
     rule = Rule.of(rows, 0.05, 5)
     assert not (found.dependent(rule) & found.independent(rule)).any()
 
@@ -67,7 +67,7 @@ def test_a_test_can_be_silent() -> None:
             [[5.0, 5.0], [5.0, 5.0]],
         ]
     )
-    found = test_tables(tables)
+    found = evaluate_tables(tables)
     assert found.dependent(rule).tolist() == [False, False, False, True, False]
     assert found.independent(rule).tolist() == [False, False, False, False, True]
 
@@ -77,7 +77,7 @@ def test_groups_are_tested_together() -> None:
     counts = np.array([9.0, 1, 1, 9, 1, 9, 9, 1])  # opposite dependencies cancel without groups
     table = Table(rows, counts, (2, 2, 2))
     rule = Rule.of(40, 0.05, 5)
-    apart = test_pairs(table, [(1, 2)], *table.groups([0])).together()
+    apart = evaluate_pairs(table, [(1, 2)], *table.groups([0])).together()
     assert apart.dependent(rule).all()
-    assert test_pairs(table, [(1, 2)], *table.groups([])).together().independent(rule).all()
+    assert evaluate_pairs(table, [(1, 2)], *table.groups([])).together().independent(rule).all()
     assert table.groups([])[1] == 1

@@ -19,7 +19,7 @@ from contextwise.errors import DomainError
 from contextwise.learning import MPL, ContextualMPL, EdgeTrees, Learner
 from contextwise.learning.base import fresh
 from contextwise.learning.contextual_mpl import EVERYWHERE, Classes, Edge, from_edge_contexts
-from contextwise.learning.mpl import blanket_score
+from contextwise.learning.mpl import Scores
 from contextwise.learning.table import Table
 
 CONTEXTUAL = [ContextualMPL(), EdgeTrees()]
@@ -60,6 +60,10 @@ def drawn_rows(model: cw.LogLinear, count: int, seed: int) -> npt.NDArray[np.int
     table = probabilities(model)
     chosen = np.random.default_rng(seed).choice(table.size, count, p=table.ravel() / table.sum())
     return np.stack(np.unravel_index(chosen, table.shape), axis=1)
+
+
+def blanket_score(table: Table, target: int, blanket: list[int]) -> float:
+    return Scores(table, 1.0).of(target, frozenset(blanket))
 
 
 # -- scores ----------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ import numpy as np
 from contextwise.comparison.compare import compare
 from contextwise.data.rows import Data, by_position
 from contextwise.learning.base import Learner, check_prior
-from contextwise.learning.mpl import LEAST, best_graph, class_scores
+from contextwise.learning.mpl import LEAST, best_graph, configurations_of, log_rising, scale_of
 from contextwise.learning.table import BoolArray, FloatArray, Table, pairs_of
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray, PairIndex
@@ -156,11 +156,6 @@ class ContextualMPL(EdgeContexts):
         return {pair: _edge(table, common[pair], absent[pair]) for pair in pairs}
 
 
-def configurations_of(table: Table, variables: Sequence[int]) -> int:
-    """Return the number of configurations of some variables."""
-    return prod(table.cardinalities[v] for v in variables)
-
-
 def _configurations(table: Table, common: Sequence[int]) -> list[Context]:
     if not common:
         return []
@@ -244,7 +239,8 @@ class Classes:
         self.labels: IntArray = np.arange(size).reshape(shape)
         self.counts: FloatArray = cells.reshape(size, values).astype(np.float64)
         self.weights = np.full(size, prior / size)
-        self.scores = class_scores(self.counts, self.weights)
+        self.scale = scale_of(table)
+        self.scores = self._scores(self.counts, self.weights)
 
     def lines(self, other: int, context: dict[int, list[int]]) -> IntArray:
         """Return the classes that differ only in one variable, inside a context.
@@ -265,7 +261,8 @@ class Classes:
         if not len(members):
             return 0.0
         counts, weights = self._sums(members, groups)
-        return float(class_scores(counts, weights).sum() - self.scores[members].sum())
+        gain = self._scores(counts, weights).sum() - self.scores[members].sum()
+        return float(gain) / self.scale
 
     def merge(self, lines: IntArray) -> None:
         """Merge the classes of each line."""
@@ -277,13 +274,19 @@ class Classes:
         to = np.arange(len(self.weights))
         to[members] = firsts[groups]
         self.labels = to[self.labels]
-        self.counts[members], self.weights[members], self.scores[members] = 0.0, 0.0, 0.0
+        self.counts[members], self.weights[members], self.scores[members] = 0.0, 0.0, 0
         self.counts[firsts], self.weights[firsts] = counts, weights
-        self.scores[firsts] = class_scores(counts, weights)
+        self.scores[firsts] = self._scores(counts, weights)
 
     def total(self) -> float:
         """Return the score of the target given the classes."""
-        return float(self.scores.sum())
+        return float(self.scores.sum()) / self.scale
+
+    def _scores(self, counts: FloatArray, weights: FloatArray) -> IntArray:
+        """Return the scores of classes from their counts and their weights of the prior."""
+        shares = weights[:, None] / counts.shape[1]
+        parts = log_rising(shares, counts, self.scale).sum(axis=1)
+        return np.asarray(parts - log_rising(weights, counts.sum(axis=1), self.scale))
 
     def _sums(self, members: IntArray, groups: IntArray) -> tuple[FloatArray, FloatArray]:
         count = int(groups.max()) + 1

@@ -21,7 +21,7 @@ from contextwise.learning.gsmn import (
     most_dependent,
     most_independent,
 )
-from contextwise.learning.independence_test import Rule, Tests, test_pairs
+from contextwise.learning.independence_test import Rule, evaluate_in_context, evaluate_on
 from contextwise.learning.table import BoolArray, Table
 from contextwise.models.features import IntArray
 from contextwise.support.progress import Progress, progress_of
@@ -85,40 +85,26 @@ class CSGS(ContextGraphs):
 
 def _blankets(table: Table, target: int, rule: Rule) -> Iterator[tuple[list[int], IntArray]]:
     """Yield the blankets of a variable, each with the rows that have it."""
+    every = [v for v in table.varying if v != target]
     waiting: list[tuple[list[int], IntArray]] = [([], np.arange(len(table.rows)))]
-    tested: dict[tuple[tuple[int, int], ...], Tests] = {}
     while waiting:
         blanket, rows = waiting.pop()
-        part = table.take(rows)
-        added = most_dependent(part, target, blanket, rule)
+        others = [v for v in every if v not in blanket]
+        added = most_dependent(evaluate_on(table, rows, target, others), rule) if others else None
         if added is None:
-            values = {v: int(part.rows[0, v]) for v in blanket}
-            yield _shrink(table, target, values, rule, tested), rows
+            values = {v: int(table.rows[rows[0], v]) for v in blanket}
+            yield _shrink(table, target, values, rule), rows
             continue
-        codes = part.rows[:, added]
-        waiting += (([*blanket, added], rows[codes == value]) for value in np.unique(codes))
+        variable = others[added]
+        codes = table.rows[rows, variable]
+        waiting += (([*blanket, variable], rows[codes == value]) for value in np.unique(codes))
 
 
-def _shrink(
-    table: Table,
-    target: int,
-    blanket: dict[int, int],
-    rule: Rule,
-    tested: dict[tuple[tuple[int, int], ...], Tests],
-) -> list[int]:
-    """Shrink a blanket with its values; ``tested`` remembers tests."""
+def _shrink(table: Table, target: int, blanket: dict[int, int], rule: Rule) -> list[int]:
+    """Shrink a blanket with its values."""
     left = dict(blanket)
     while left:
-        tests = []
-        for v in left:
-            context = {u: value for u, value in left.items() if u != v}
-            key = ((v, -1), *sorted(context.items()))
-            if key not in tested:
-                agree = (table.rows[:, list(context)] == list(context.values())).all(axis=1)
-                part = table.take(agree)
-                tested[key] = test_pairs(part, [(target, v)], *part.groups([])).together()
-            tests.append(tested[key])
-        removed = most_independent(tests, rule)
+        removed = most_independent(evaluate_in_context(table, target, left), rule)
         if removed is None:
             break
         del left[list(left)[removed]]

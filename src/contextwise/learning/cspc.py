@@ -27,15 +27,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from contextwise.comparison.compare import compare
-from contextwise.convert.undirected import maximal_cliques
 from contextwise.data.rows import Data, by_position
+from contextwise.distributions.potentials import distinct
 from contextwise.errors import DomainError
 from contextwise.learning.base import Learner
 from contextwise.learning.gssl import conjunctions
-from contextwise.learning.independence_test import Rule, test_pairs
-from contextwise.learning.table import BoolArray, Table, pairs_of
+from contextwise.learning.independence_test import Rule, evaluate_pairs
+from contextwise.learning.table import BoolArray, Table, maximal_cliques, pairs_of
 from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray, PairIndex
+from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
 from contextwise.support.progress import Progress, progress_of
 
@@ -162,7 +162,7 @@ def _delete_edges(
                 for a, b in pairs_of(others)
             }
             tested = [pair for pair, rows in wanted.items() if rows.any()]
-            tests = test_pairs(table, tested, groups, count).independent(rule)
+            tests = evaluate_pairs(table, tested, groups, count).independent(rule)
             for (a, b), independent in zip(tested, tests, strict=True):
                 deleted = independent[groups] & wanted[a, b]
                 graphs[deleted, a, b] = graphs[deleted, b, a] = False
@@ -183,25 +183,29 @@ def from_row_graphs(domain: Domain, rows: IntArray, graphs: BoolArray) -> Struct
     """
     parts = [np.zeros((0, len(domain)), dtype=np.int64)]
     for clique, members in _cliques(graphs):
-        table = np.full((len(members), len(domain)), -1, dtype=np.int64)
-        table[:, clique] = rows[members][:, clique]
-        parts.append(np.unique(table, axis=0))
+        values = rows[members[:, None], clique]
+        values = values[distinct(values)[1]]
+        table = np.full((len(values), len(domain)), -1, dtype=np.int64)
+        table[:, clique] = values[np.lexsort(values.T[::-1])]
+        parts.append(table)
     return conjunctions(domain, np.concatenate(parts))
 
 
 def _cliques(graphs: BoolArray) -> Iterator[tuple[list[int], IntArray]]:
     """Yield each maximal clique with the rows in whose graph it is one."""
     members: dict[tuple[int, ...], list[IntArray]] = {}
-    flat = np.packbits(graphs.reshape(len(graphs), graphs.shape[1] ** 2), axis=1)
-    _, first, graph = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+    graph, first = distinct(graphs.reshape(len(graphs), graphs.shape[1] ** 2))
     order = np.argsort(graph, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(graph))[:-1]) if len(graph) else []
     for example, rows in zip(first.tolist(), parts, strict=True):
-        edges: list[PairIndex] = [(a, b) for a, b in np.argwhere(graphs[example]).tolist() if a < b]
-        for clique in maximal_cliques(range(graphs.shape[1]), edges):
-            members.setdefault(clique, []).append(rows)
-    for clique, lists in sorted(members.items()):
-        yield list(clique), np.concatenate(lists)
+        for clique in maximal_cliques(graphs[example]):
+            members.setdefault(tuple(clique), []).append(rows)
+    for v in range(graphs.shape[1]):
+        alone = np.flatnonzero(~graphs[:, v].any(axis=1))
+        if len(alone):
+            members[v,] = [alone]
+    for variables, lists in sorted(members.items()):
+        yield list(variables), np.concatenate(lists)
 
 
 def added_dependencies(structure: Structure, rows: IntArray, graphs: BoolArray) -> int:

@@ -40,10 +40,9 @@ from contextwise.learning.contextual_mpl import (
     Context,
     Edge,
     EdgeContexts,
-    configurations_of,
     possible_cells,
 )
-from contextwise.learning.mpl import LEAST
+from contextwise.learning.mpl import LEAST, configurations_of
 from contextwise.learning.table import BoolArray, Table, pairs_of
 from contextwise.models.features import PairIndex
 from contextwise.support.progress import Progress, progress_of

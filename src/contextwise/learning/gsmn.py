@@ -13,7 +13,6 @@ the same separately for each context.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,7 +21,12 @@ import numpy as np
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError
 from contextwise.learning.base import Learner
-from contextwise.learning.independence_test import Rule, Tests, test_pairs
+from contextwise.learning.independence_test import (
+    Rule,
+    Tests,
+    evaluate_given,
+    evaluate_without_each,
+)
 from contextwise.learning.table import BoolArray, Table
 from contextwise.models.domain import Domain
 from contextwise.models.factors import tables
@@ -84,48 +88,38 @@ class GSMN(Learner):
 
 def _grow(table: Table, target: int, rule: Rule) -> list[int]:
     blanket: list[int] = []
-    while (added := most_dependent(table, target, blanket, rule, given=blanket)) is not None:
-        blanket.append(added)
+    others = [v for v in table.varying if v != target]
+    while others:
+        added = most_dependent(evaluate_given(table, target, others, blanket), rule)
+        if added is None:
+            break
+        blanket.append(others.pop(added))
     return blanket
 
 
 def _shrink(table: Table, target: int, blanket: list[int], rule: Rule) -> list[int]:
     left = list(blanket)
     while left:
-        tests = [
-            test_pairs(table, [(target, v)], *table.groups([u for u in left if u != v])).together()
-            for v in left
-        ]
-        removed = most_independent(tests, rule)
+        removed = most_independent(evaluate_without_each(table, target, left), rule)
         if removed is None:
             break
         del left[removed]
     return left
 
 
-def most_dependent(
-    table: Table, target: int, blanket: Sequence[int], rule: Rule, given: Sequence[int] = ()
-) -> int | None:
-    """Return the variable outside the blanket that depends most clearly on the target, if any.
-
-    The tests are within groups of rows that have equal values of ``given``.
-    """
-    others = [v for v in range(len(table.cardinalities)) if v != target and v not in blanket]
-    if not others or not len(table.rows):
-        return None
-    tests = test_pairs(table, [(target, v) for v in others], *table.groups(given)).together()
+def most_dependent(tests: Tests, rule: Rule) -> int | None:
+    """Return the place of the test that rejects independence most clearly, if any does."""
     dependent = tests.dependent(rule)
     if not dependent.any():
         return None
-    order = np.lexsort((-(tests.statistic - tests.mean), tests.p_values(), ~dependent))
-    return others[int(order[0])]
+    order = np.lexsort((-(tests.statistic - tests.mean), tests.p_values, ~dependent))
+    return int(order[0])
 
 
-def most_independent(tests: Sequence[Tests], rule: Rule) -> int | None:
+def most_independent(tests: Tests, rule: Rule) -> int | None:
     """Return the place of the test that accepts independence most clearly, if any does."""
-    accepted = [place for place, test in enumerate(tests) if test.independent(rule).all()]
-    p_values = {place: float(tests[place].p_values()[0]) for place in accepted}
-    return max(accepted, key=lambda place: p_values[place], default=None)
+    accepted = tests.independent(rule)
+    return int(np.argmax(np.where(accepted, tests.p_values, -1.0))) if accepted.any() else None
 
 
 def check_edge_rule(rule: str) -> None:

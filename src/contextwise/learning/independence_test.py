@@ -29,8 +29,9 @@ slower; a learner makes thousands of tests.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
@@ -82,42 +83,48 @@ class Tests:
     rows: FloatArray
     cells: FloatArray
 
+    @property
+    def parts(self) -> tuple[FloatArray, ...]:
+        """All arrays, in the order of the fields."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
     def together(self) -> Tests:
         """Combine the groups along the last axis into one test."""
-        return Tests(*(part.sum(axis=-1) for part in vars(self).values()))
+        return Tests(*(part.sum(axis=-1) for part in self.parts))
 
+    @cached_property
     def p_values(self) -> FloatArray:
-        """Return P(X² >= statistic); 1 where nothing varies."""
+        """P(X² >= statistic); 1 where nothing varies."""
         return self._tail(self.statistic)
 
     def independent(self, rule: Rule) -> BoolArray:
         """Return where the test accepts independence and could have rejected it."""
-        return np.asarray(self._decides(rule) & (self.p_values() > rule.level))
+        able = self._tail(self.largest) <= rule.level
+        return np.asarray(self._enough(rule) & able & (self.p_values > rule.level))
 
     def dependent(self, rule: Rule) -> BoolArray:
         """Return where the test rejects independence."""
-        return np.asarray(self._decides(rule) & (self.p_values() <= rule.level))
+        return np.asarray(self._enough(rule) & (self.p_values <= rule.level))
 
-    def _decides(self, rule: Rule) -> BoolArray:
-        enough = (self.cells > 0) & (self.rows >= rule.min_count * self.cells)
-        return np.asarray(enough & (self._tail(self.largest) <= rule.level))
+    def _enough(self, rule: Rule) -> BoolArray:
+        return np.asarray((self.cells > 0) & (self.rows >= rule.min_count * self.cells))
 
     def _tail(self, statistic: FloatArray) -> FloatArray:
-        special = require("scipy.special", "statistics")
+        gammaincc = require("scipy.special", "statistics").gammaincc
         varies = self.variance > 1e-12
         scale = np.where(varies, self.variance, 1.0) / np.where(varies, self.mean, 1.0)
         shape = np.where(varies, self.mean, 1.0) / scale
-        tail = special.gammaincc(shape, np.maximum(statistic, 0.0) / scale)
+        tail = gammaincc(shape, np.maximum(statistic, 0.0) / scale)
         return np.asarray(np.where(varies, tail, 1.0))
 
 
-def test_tables(tables: FloatArray) -> Tests:
+def evaluate_tables(tables: FloatArray) -> Tests:
     """Test each table of counts; the last two axes are the tables.
 
     Empty rows and columns do not count, and a table of up to 3 rows decides nothing.
 
-    >>> tests = test_tables(np.array([[8.0, 2.0], [2.0, 8.0]]))
-    >>> round(float(tests.statistic), 4), round(float(tests.p_values()), 4)
+    >>> tests = evaluate_tables(np.array([[8.0, 2.0], [2.0, 8.0]]))
+    >>> round(float(tests.statistic), 4), round(float(tests.p_values), 4)
     (7.2, 0.008)
     """
     n = tables.sum(axis=(-2, -1))
@@ -140,9 +147,6 @@ def test_tables(tables: FloatArray) -> Tests:
     return Tests(*(np.where(usable, part, 0.0) for part in values))
 
 
-test_tables.__test__ = False  # type: ignore[attr-defined]  # not a test of pytest
-
-
 def _moments(n: FloatArray, count: IntArray, inverses: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return v and w of one margin."""
     return (count - 1) * (n - count) / (n - 1), (n * inverses - count**2) / (n - 2)
@@ -154,16 +158,54 @@ def _bound(margins: FloatArray, inverses: FloatArray) -> FloatArray:
     return np.asarray(parts.sum(axis=-1))
 
 
-def test_pairs(table: Table, pairs: Sequence[PairIndex], groups: IntArray, count: int) -> Tests:
+def evaluate_given(table: Table, target: int, others: Sequence[int], given: Sequence[int]) -> Tests:
+    """Test a variable and each of some others, within groups of equal values of ``given``."""
+    if table.compiled is not None:
+        return Tests(*table.compiled.tests(target, list(given), list(others)))
+    return evaluate_pairs(table, [(target, v) for v in others], *table.groups(given)).together()
+
+
+def evaluate_without_each(table: Table, target: int, blanket: Sequence[int]) -> Tests:
+    """Test a variable and each one of its blanket, given all the others of the blanket."""
+    if table.compiled is not None:
+        return Tests(*table.compiled.tests_without_each(target, list(blanket)))
+    return _joined(
+        [evaluate_given(table, target, [v], [u for u in blanket if u != v]) for v in blanket]
+    )
+
+
+def evaluate_on(table: Table, rows: IntArray, target: int, others: Sequence[int]) -> Tests:
+    """Test a variable and each of some others, on some of the distinct rows."""
+    if table.compiled is not None:
+        return Tests(*table.compiled.tests_on(rows, target, list(others)))
+    return evaluate_given(table.take(rows), target, others, [])
+
+
+def evaluate_in_context(table: Table, target: int, context: Mapping[int, int]) -> Tests:
+    """Test a variable and each one of a context, on the rows that agree with the rest of it."""
+    if table.compiled is not None:
+        variables, values = list(context), list(context.values())
+        return Tests(*table.compiled.tests_in_context(target, variables, values))
+    tests = []
+    for v in context:
+        rest = {u: value for u, value in context.items() if u != v}
+        agree = (table.rows[:, list(rest)] == list(rest.values())).all(axis=1)
+        tests.append(evaluate_on(table, np.flatnonzero(agree), target, [v]))
+    return _joined(tests)
+
+
+def _joined(tests: Sequence[Tests]) -> Tests:
+    parts = zip(*(test.parts for test in tests), strict=True)
+    return Tests(*map(np.concatenate, parts))
+
+
+def evaluate_pairs(table: Table, pairs: Sequence[PairIndex], groups: IntArray, count: int) -> Tests:
     """Test pairs of variables within each group of rows; the result has shape (pairs, groups)."""
     results = [np.zeros((len(pairs), count)) for _ in range(6)]
     for places, tables in _tables(table, pairs, groups, count):
-        for result, part in zip(results, vars(test_tables(tables)).values(), strict=True):
+        for result, part in zip(results, evaluate_tables(tables).parts, strict=True):
             result[places] = part
     return Tests(*results)
-
-
-test_pairs.__test__ = False  # type: ignore[attr-defined]
 
 
 def _tables(

@@ -1,15 +1,32 @@
-"""The distinct rows of data with their counts, as the learners count them."""
+"""The distinct rows of data with their counts, as the learners count them.
+
+The C++ in ``count/`` keeps a partition of the distinct rows and refines it one variable at a time,
+so it never makes a table of all configurations. The modules that use it have a readable version of
+the same computation.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.convert.undirected import maximal_cliques as cliques_of
 from contextwise.data.rows import Data
+from contextwise.distributions.potentials import distinct_rows
 from contextwise.models.features import IntArray, PairIndex
+from contextwise.support.loading import why_not_compiled
+
+not_compiled: str | None = None
+"""Why the compiled counting is not available, if it is not."""
+try:
+    import contextwise.learning._count as _count
+except ImportError as error:
+    not_compiled = why_not_compiled(error)
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -20,7 +37,7 @@ class Table:
     """Distinct rows, how often each occurs, and the number of states of each variable."""
 
     rows: IntArray
-    counts: FloatArray
+    counts: IntArray
     cardinalities: tuple[int, ...]
 
     @classmethod
@@ -28,11 +45,21 @@ class Table:
         """Count the distinct rows of data.
 
         >>> from contextwise.data.rows import as_data
-        >>> Table.of(as_data([[0, 1], [1, 1], [0, 1]])).counts
-        array([2., 1.])
+        >>> sorted(Table.of(as_data([[0, 1], [1, 1], [0, 1]])).counts.tolist())
+        [1, 2]
         """
-        rows, counts = np.unique(data.rows, axis=0, return_counts=True)
-        return cls(rows, counts.astype(np.float64), data.domain.cardinalities)
+        return cls(*distinct_rows(data.rows), data.domain.cardinalities)
+
+    @cached_property
+    def compiled(self) -> _count.Rows | None:
+        """The same rows for the compiled functions; None if they are not available."""
+        if not_compiled:
+            return None
+        codes = np.ascontiguousarray(self.rows.T, dtype=np.uint32)
+        return _count.Rows(codes, self.counts.astype(np.uint32), list(self.cardinalities))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (self.rows, self.counts, self.cardinalities)
 
     @property
     def varying(self) -> list[int]:
@@ -54,6 +81,18 @@ class Table:
             seen, groups = np.unique(codes, return_inverse=True)
             count = len(seen)
         return groups, count
+
+
+def maximal_cliques(graph: BoolArray) -> list[list[int]]:
+    """Return the maximal cliques of two or more variables of an adjacency matrix.
+
+    >>> maximal_cliques(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=bool))
+    [[0, 1]]
+    """
+    if not not_compiled:
+        return _count.maximal_cliques(graph)
+    edges = [(a, b) for a, b in np.argwhere(np.triu(graph)).tolist()]
+    return [list(clique) for clique in cliques_of(range(len(graph)), edges) if len(clique) > 1]
 
 
 def pairs_of(variables: Iterable[int]) -> list[PairIndex]:

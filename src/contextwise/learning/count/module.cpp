@@ -1,0 +1,124 @@
+// The Python module `_count`: distinct rows in, scores and tests out.
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include "../../python_arrays.hpp"
+#include "cliques.hpp"
+#include "scores.hpp"
+#include "tests.hpp"
+
+using namespace nanobind::literals;
+using contextwise::Array, contextwise::array_of, contextwise::Matrix, contextwise::Vector;
+using namespace contextwise::count;
+namespace nb = nanobind;
+
+namespace {
+
+using Variables = std::vector<u32>;
+
+Matrix<double> matrix_of(const std::vector<Sums>& tests) {
+  std::vector<double> values(6 * tests.size());
+  for (std::size_t k = 0; k < tests.size(); ++k)
+    for (std::size_t part = 0; part < 6; ++part) values[part * tests.size() + k] = tests[k][part];
+  return array_of(std::move(values), 6, tests.size());
+}
+
+std::vector<double> unscaled(const std::vector<i64>& scores, double scale) {
+  std::vector<double> result;
+  for (const i64 score : scores) result.push_back(static_cast<double>(score) / scale);
+  return result;
+}
+
+}  // namespace
+
+NB_MODULE(_count, module) {
+  module.doc() = "The compiled twin of the counting in contextwise.learning.table.";
+  nb::set_leak_warnings(false);
+  module.def(
+      "maximal_cliques",
+      [](const Array<bool>& graph) { return Cliques(graph.data(), graph.shape(0)).find(); },
+      "graph"_a, "Return the maximal cliques of two or more nodes.");
+  nb::class_<Rows>(module, "Rows")
+      .def(
+          "__init__",
+          [](Rows* self, const Array<u32>& codes, const Array<u32>& counts,
+             const Variables& cardinalities) {
+            new (self) Rows{{codes.data(), codes.data() + codes.size()},
+                            {counts.data(), counts.data() + counts.size()},
+                            cardinalities};
+          },
+          "codes"_a, "counts"_a, "cardinalities"_a)
+      .def(
+          "score",
+          [](const Rows& rows, std::size_t target, const Variables& blanket, double weight,
+             double scale) {
+            const nb::gil_scoped_release release;
+            const Partition groups = Refiner(rows).by(blanket);
+            return static_cast<double>(Scorer(rows, target, scale).score(groups, weight)) / scale;
+          },
+          "target"_a, "blanket"_a, "weight"_a, "scale"_a)
+      .def(
+          "scores",
+          [](const Rows& rows, std::size_t target, const Variables& blanket,
+             const Variables& others, double prior, double cells, double scale) {
+            const nb::gil_scoped_release release;
+            const Partition groups = Refiner(rows).by(blanket);
+            return unscaled(Scorer(rows, target, scale).scores(groups, others, prior, cells),
+                            scale);
+          },
+          "target"_a, "blanket"_a, "others"_a, "prior"_a, "cells"_a, "scale"_a)
+      .def(
+          "tests",
+          [](const Rows& rows, std::size_t target, const Variables& given,
+             const Variables& others) {
+            std::vector<Sums> tests;
+            {
+              const nb::gil_scoped_release release;
+              tests = Tester(rows, target).tests(Refiner(rows).by(given), others);
+            }
+            return matrix_of(tests);
+          },
+          "target"_a, "given"_a, "others"_a)
+      .def(
+          "tests_on",
+          [](const Rows& rows, const Array<i64>& chosen, std::size_t target,
+             const Variables& others) {
+            std::vector<Sums> tests;
+            {
+              const nb::gil_scoped_release release;
+              Partition part{{chosen.data(), chosen.data() + chosen.size()}, {}};
+              if (chosen.size()) part.ends.push_back(static_cast<u32>(chosen.size()));
+              tests = Tester(rows, target).tests(std::move(part), others);
+            }
+            return matrix_of(tests);
+          },
+          "chosen"_a, "target"_a, "others"_a)
+      .def(
+          "tests_without_each",
+          [](const Rows& rows, std::size_t target, const Variables& blanket) {
+            std::vector<Sums> tests;
+            {
+              const nb::gil_scoped_release release;
+              tests = Tester(rows, target).without_each(blanket);
+            }
+            return matrix_of(tests);
+          },
+          "target"_a, "blanket"_a)
+      .def(
+          "tests_in_context",
+          [](const Rows& rows, std::size_t target, const Variables& variables,
+             const Variables& values) {
+            std::vector<Sums> tests;
+            {
+              const nb::gil_scoped_release release;
+              tests = Tester(rows, target).in_context(variables, values);
+            }
+            return matrix_of(tests);
+          },
+          "target"_a, "variables"_a, "values"_a);
+}
