@@ -230,9 +230,7 @@ def test_a_run_that_is_stopped_says_that_it_goes_on(
     assert capsys.readouterr().err.endswith(words)
 
 
-def test_what_is_no_share_is_not_called_one() -> None:
+def test_only_the_metrics_that_are_asked_for_are_shown() -> None:
     words = ["replicates", "six", "survey", "a={truth}", "b={truth}"]
-    shown = run(*words).output
-    assert "Distance is a share of all assertions." in shown
-    assert "FP" not in shown
-    assert "share" not in run(*words, "--metric", "kappa").output
+    assert "normalized distance" in run(*words).output
+    assert "distance" not in run(*words, "--metric", "kappa").output

@@ -9,6 +9,7 @@ must be picklable.
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -85,7 +86,10 @@ def _attempt(function: Callable[[T], R], item: T) -> Done[T, R]:
 def _over_processes(
     function: Callable[[T], R], items: Iterable[T], n_jobs: int
 ) -> Iterator[Done[T, R]]:
+    from multiprocessing import resource_tracker
+
     loky = require("loky", "jobs")
+    resource_tracker.ensure_running()  # now, as it unblocks SIGINT for the workers when it starts
     count = loky.cpu_count() if n_jobs < 0 else n_jobs
     if isinstance(items, Sized):  # more processes than cores or items would only wait
         count = min(count, max(loky.cpu_count(), len(items)))
@@ -163,7 +167,8 @@ def _windowed(
     running: dict[Future[Done[T, R]], tuple[T, int]] = {}
 
     def submit(item: T, deaths: int) -> None:
-        running[executor().submit(_attempt, function, item)] = (item, deaths)
+        with _interrupts_blocked():
+            running[executor().submit(_attempt, function, item)] = (item, deaths)
 
     try:
         while True:
@@ -184,6 +189,22 @@ def _windowed(
     finally:
         for future in running:
             future.cancel()
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C while workers start: they inherit this, so only the parent handles Ctrl-C.
+
+    A worker that is interrupted during its imports would print a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _result(future: Future[Done[T, R]], item: T, deaths: int) -> Done[T, R] | None:
