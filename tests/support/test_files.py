@@ -17,13 +17,13 @@ def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     path.write_text("mine")
     path.chmod(0o444)
-    for attempt in (
-        lambda: write(examples.load("lung"), path),
-        lambda: write_bytes(path, b"new"),
-        lambda: check_target(path),
-    ):
-        with pytest.raises(FileError, match=r"model\.json: the file is read-only"):
-            attempt()
+    refused = pytest.raises(FileError, match=r"model\.json: the file is read-only")
+    with refused:
+        write(examples.load("lung"), path)
+    with refused:
+        write_bytes(path, b"new")
+    with refused:
+        check_target(path)
     assert path.read_text() == "mine"
     assert [entry.name for entry in tmp_path.iterdir()] == ["model.json"]
 
