@@ -717,22 +717,7 @@ def answer(
     zero_division: ZeroDivision = "warn",
     show_progress: bool | Progress = False,
 ) -> Comparison:
-    """Compare the two models of a question that has been posed.
-
-    Parameters
-    ----------
-    question : Question
-        About two models, the true one first.
-    deadline : Deadline
-        When to stop.
-    engine, threads, zero_division, show_progress
-        As in `compare`.
-
-    Returns
-    -------
-    Comparison
-        It may have open pairs, or be interrupted.
-    """
+    """Compare the two models of a question that has been posed."""
     pairs = question.active_pairs()
     unions = _count(question, pairs, engine, deadline, threads, show_progress)
     return Comparison(question, pairs, unions, engine, zero_division)

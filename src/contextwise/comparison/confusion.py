@@ -166,17 +166,7 @@ class Rates:
         raise NotImplementedError
 
     def rates(self, zero_division: ZeroDivision = float("nan")) -> dict[str, float]:
-        """Return the normalized distance and all rates, by name.
-
-        Parameters
-        ----------
-        zero_division : number or "warn"
-            Value of a rate whose denominator is zero.
-
-        Returns
-        -------
-        dict from names to floats
-        """
+        """Return the normalized distance and all rates, by name."""
         return {name: self.rate(name, zero_division) for name in ("normalized", *RATES)}
 
 

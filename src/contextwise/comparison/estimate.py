@@ -54,28 +54,6 @@ def estimate_open_pairs(
 ) -> OpenEstimates:
     """Estimate the false positives and false negatives of a comparison with open pairs.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        With or without open pairs; what is finished is exact.
-    draws : int
-        How many contexts are drawn for the false positives, and for the false negatives.
-    rng : seed or numpy.random.Generator
-        The same seed gives the same estimates.
-    confidence : float
-        How often an interval covers the true number, at least.
-
-    Returns
-    -------
-    OpenEstimates
-
-    Raises
-    ------
-    ContextwiseError
-        If observed rows are compared: they are counted at once and leave no pair open.
-
-    Examples
-    --------
     >>> from contextwise import compare
     >>> found = estimate_open_pairs(compare("six", "six-guess", time_limit=0))
     >>> found.fn.low <= compare("six", "six-guess").fn / 240 <= found.fn.high

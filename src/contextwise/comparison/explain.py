@@ -211,13 +211,7 @@ BOXES = 5_000
 
 
 class PairCubes:
-    """The cubes of both models for single pairs of a question.
-
-    Parameters
-    ----------
-    question : of two models
-    deadline : when counting stops, optional
-    """
+    """The cubes of both models for single pairs of a question."""
 
     def __init__(self, question: Question, deadline: Deadline = NEVER) -> None:
         self.question = question
@@ -262,23 +256,7 @@ class PairCubes:
     # -- how much they count ---------------------------------------------------------------------
 
     def beyond(self, pair: tuple[int, int], cube: Cube, others: Sequence[Cube]) -> Number:
-        """What the contexts of a cube count that none of the other cubes allows.
-
-        Parameters
-        ----------
-        pair : positions
-        cube : a cube of the pair
-        others : more of them
-
-        Returns
-        -------
-        int or Fraction
-
-        Raises
-        ------
-        OutOfTime
-            When the deadline has passed.
-        """
+        """What the contexts of a cube count that none of the other cubes allows."""
         if self.question.rows is not None:
             inside = self._rows_in(cube)
             for other in others:
@@ -309,19 +287,7 @@ class PairCubes:
     def only_in(
         self, model: int, pair: tuple[int, int], *, most: int
     ) -> tuple[list[tuple[Literals, Number]], bool]:
-        """The largest regions in which one model alone has the dependence.
-
-        Parameters
-        ----------
-        model : 0 for the true model, 1 for the guess
-        pair : positions
-        most : about how many regions are wanted
-
-        Returns
-        -------
-        regions : literals and size of each, largest first
-        complete : whether the search ended by itself
-        """
+        """The largest regions in which one model alone has the dependence."""
         inside, outside = self.cubes(model, pair), self.cubes(1 - model, pair)
         space = self.space(pair, [*inside, *outside])
         observed = self.question.rows is not None
@@ -383,21 +349,7 @@ def worst_features(
     top: int,
     tell: Callable[[int], None] = lambda done: None,
 ) -> tuple[tuple[FeatureErrors, ...], bool]:
-    """The features with the most errors, and whether the time was enough to be sure.
-
-    Parameters
-    ----------
-    comparison : whose errors they are
-    cubes : of the same question; its deadline holds
-    top : how many features
-    tell : called with the number of features whose figures are complete
-
-    Returns
-    -------
-    features : FeatureErrors, those with the most errors first
-        If the time was not enough, the worst of those that were counted.
-    in_time : bool
-    """
+    """The features with the most errors, and whether the time was enough to be sure."""
     best: list[_Found] = []
     in_time = True
     try:
@@ -606,19 +558,7 @@ def explain(
 def explain_pair(
     comparison: Comparison, pair: Pair, *, top: int = TOP, time_limit: float | None = None
 ) -> PairExplanation:
-    """`explain` one pair of a comparison that is there already.
-
-    Parameters
-    ----------
-    comparison : what `compare` gave
-    pair : two names
-    top : how many regions are given
-    time_limit : seconds, optional
-
-    Returns
-    -------
-    PairExplanation
-    """
+    """`explain` one pair of a comparison that is there already."""
     cubes = PairCubes(comparison.question, Deadline.after(time_limit))
     return _explained(comparison, cubes, pair_positions(comparison.domain, pair), top)
 
@@ -630,20 +570,7 @@ def explain_comparison(
     deadline: Deadline = NEVER,
     show_progress: bool | Progress = False,
 ) -> Explanation:
-    """`explain` a comparison that is there already.
-
-    Parameters
-    ----------
-    comparison : what `compare` gave
-    top : how many pairs, regions and features are given
-    deadline : when to stop, optional
-    show_progress : bool or function
-        A line on standard error, or a function of (done, in all).
-
-    Returns
-    -------
-    Explanation
-    """
+    """`explain` a comparison that is there already."""
     cubes = PairCubes(comparison.question, deadline)
     of_each = top if comparison.pair_count == 1 else min(top, OF_EACH_PAIR)
     worst = _worst_pairs(comparison, top)

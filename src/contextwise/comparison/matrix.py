@@ -220,27 +220,7 @@ def count_matrix(
     cluster: Any = None,
     show_progress: bool | Progress = False,
 ) -> DistanceMatrix:
-    """Count a matrix block by block.
-
-    Parameters
-    ----------
-    question : Question
-        The models, and what is asked of them.
-    names : of the models
-    engine, time_limit, n_jobs, cluster
-        As in `contextwise.comparison.matrix.distance_matrix`.
-    show_progress : bool or function
-        A line on standard error, or a function of (comparisons done, comparisons in all).
-
-    Returns
-    -------
-    DistanceMatrix
-
-    Raises
-    ------
-    ContextwiseError
-        If a block failed.
-    """
+    """Count a matrix block by block."""
     counting, map_blocks = counting_of(
         engine=engine, time_limit=time_limit, n_jobs=n_jobs, cluster=cluster
     )
@@ -259,27 +239,7 @@ def count_row(
     map_blocks: Map,
     progress: Progress | None = None,
 ) -> list[Number]:
-    """The distances of the first of some models to each of the others.
-
-    Parameters
-    ----------
-    question : Question
-        The models, and what is asked of them.
-    places : of the models that are meant, the first one first
-    pairs : those that are asked for and that a feature of some model covers, rising
-    counting, map_blocks
-        As `counting_of` gives them.
-    progress : called with the comparisons that are done and their number
-
-    Returns
-    -------
-    list of exact numbers
-
-    Raises
-    ------
-    OpenResult
-        If a time limit left one of them open.
-    """
+    """The distances of the first of some models to each of the others."""
     one, *others = places
     size = block_size(len(others), here=counting.here)
     columns = [others[at : at + size] for at in range(0, len(others), size)]
@@ -341,18 +301,7 @@ def _by_map(
 
 
 def count_block(block: Block, counting: Counting, progress: Progress | None = None) -> Distances:
-    """Count one block. Bounds and observed rows are counted two models at a time.
-
-    Parameters
-    ----------
-    block : Block
-    counting : Counting
-    progress : called with how much is done, and how much there is
-
-    Returns
-    -------
-    Distances
-    """
+    """Count one block. Bounds and observed rows are counted two models at a time."""
     question, two = block.question, block.two
     if question.rows is None and counting.deadline.left() is None:
         found = count_distances(
@@ -386,19 +335,7 @@ def counting_of(
     cluster: Any = None,
     show_progress: bool | Progress = False,
 ) -> tuple[Counting, Map]:
-    """How comparisons are counted, and where; what cannot be is an error now.
-
-    Parameters
-    ----------
-    engine, time_limit, n_jobs, cluster
-        As in `contextwise.comparison.matrix.distance_matrix`.
-    show_progress : anything
-        Says nothing about how they are counted.
-
-    Returns
-    -------
-    Counting, and a map as `choose_map` gives it
-    """
+    """How comparisons are counted, and where; what cannot be is an error now."""
     deadline = Deadline.after(time_limit)
     get_engine(engine).count_pairs  # noqa: B018  (an engine that cannot be used)
     threads = None if n_jobs == 1 and cluster is None else 1
@@ -418,18 +355,7 @@ def compare_two(question: Question, counting: Counting) -> Comparison:
 def assemble(
     question: Question, names: tuple[str, ...], blocks: Iterable[Distances]
 ) -> DistanceMatrix:
-    """Put blocks together that make up the upper triangle.
-
-    Parameters
-    ----------
-    question : about all models
-    names : of the models
-    blocks : the distances of each
-
-    Returns
-    -------
-    DistanceMatrix
-    """
+    """Put blocks together that make up the upper triangle."""
     lower = np.zeros((len(names), len(names)), dtype=object)
     upper = lower.copy()
     rests_on_ganak = False
@@ -459,30 +385,7 @@ def count_stored(
     cluster: Any = None,
     show_progress: bool | Progress = False,
 ) -> DistanceMatrix:
-    """Count the blocks that a store lacks, and put all of them together.
-
-    Parameters
-    ----------
-    question : Question
-        The models, and what is asked of them.
-    names : of the models
-    folder : path of the store, which is one file there
-    engine, n_jobs, cluster
-        As in `contextwise.comparison.matrix.distance_matrix`.
-    time_limit : None
-        There is none: the run can be stopped, and goes on later.
-    show_progress : bool or function
-        A line on standard error, or a function of (blocks done, blocks that were missing).
-
-    Returns
-    -------
-    DistanceMatrix
-
-    Raises
-    ------
-    ContextwiseError
-        If there is a time limit, the store is that of other models, or a block failed.
-    """
+    """Count the blocks that a store lacks, and put all of them together."""
     from contextwise.support.store import Store, Unit, run_units  # loads sqlite3
 
     if time_limit is not None:
@@ -732,18 +635,7 @@ def _compare_unit(unit: tuple[int, Question], counting: Counting) -> Comparison:
 def pose_many(
     models: Sequence[ModelLike], names: Sequence[str] | None, options: ManyOptions
 ) -> tuple[Question, Effort]:
-    """What is asked of many models, and how it is to be counted.
-
-    Parameters
-    ----------
-    models : models, paths of model files, or names of bundled examples
-    names : how messages call them, or None to call them by their files
-    options : all keywords, of both kinds
-
-    Returns
-    -------
-    Question, and the keywords of the other kind
-    """
+    """What is asked of many models, and how it is to be counted."""
     effort = {key: value for key, value in options.items() if key in Effort.__annotations__}
     asked = {key: value for key, value in options.items() if key not in effort}
     return pose(models, names=names, **cast(Restriction, asked)), cast(Effort, effort)

@@ -57,18 +57,6 @@ def active_pairs(*models: Model) -> IntArray:
 def cover(model: Model, pair: Pair, *, contexts: Contexts = FULLY) -> Cover:
     """The cover of a pair: its features without the pair's literals.
 
-    Parameters
-    ----------
-    model : Structure or LogLinear
-    pair : two names
-    contexts : "fully-contextualized" or "canonical"
-
-    Returns
-    -------
-    Cover
-
-    Examples
-    --------
     >>> from contextwise.models.structure import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 3}, ["A=1 & B=1 & C=0", "A=0 & B=0 & C!=1"])
     >>> cover(model, ("A", "B"))
@@ -92,19 +80,6 @@ def asked_pairs(
 ) -> IntArray | None:
     """The pairs that are asked for, as positions; None means all of them.
 
-    Parameters
-    ----------
-    domain : where the names come from
-    pairs : pairs of names, or None
-    variables : names, or None
-        Only the pairs inside this set.
-
-    Returns
-    -------
-    array of shape (p, 2) with rising positions, or None
-
-    Examples
-    --------
     >>> asked_pairs(Domain({"A": 2, "B": 2, "C": 2}), None, ["C", "A"]).tolist()
     [[0, 2]]
     """

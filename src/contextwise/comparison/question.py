@@ -162,26 +162,6 @@ def pose(
 ) -> Question:
     """Ask something of models: read them, lay them over the first, and restrict them.
 
-    Parameters
-    ----------
-    models : models, paths of model files, or names of examples
-        One at least.
-    names : how messages call the models, optional
-        Without them, by their files.
-    pairs, variables, context, data, weights, contexts, align, zero_weights
-        As in `compare`.
-
-    Returns
-    -------
-    Question
-
-    Raises
-    ------
-    DomainError
-        If the models do not align, or a name or state is unknown.
-
-    Examples
-    --------
     >>> question = pose(["lung", "lung-learned"], context="smoker=yes")
     >>> question.domain.names, question.pair_count, question.total()
     (('asbestos', 'cancer'), 1, 1)

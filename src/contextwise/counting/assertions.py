@@ -72,29 +72,6 @@ def draw(
     probability in proportion to one over the product of its two cardinalities. With full
     assignments, observed rows or weights every pair counts the same.
 
-    Parameters
-    ----------
-    cardinalities : ints
-        Of the variables.
-    count : int
-        How many assertions, drawn independently of each other.
-    rng : numpy.random.Generator
-        The source of randomness.
-    pairs : array of shape (p, 2)
-        The pairs to draw from.
-    canonical : bool
-        Whether contexts are full assignments.
-    rows : array of shape (rows, variables), optional
-        Contexts are those of these rows, each as likely as the others.
-    value_weights : ints per value of each variable, optional
-        How likely each value is, in proportion; without them all values are alike.
-
-    Returns
-    -------
-    Assertions
-
-    Examples
-    --------
     >>> sample = draw([2, 3, 2], 1000, np.random.default_rng(1), pairs=np.array([[0, 1], [0, 2]]))
     >>> len(sample), np.diff(sample.starts)  # two contexts against three
     (1000, array([394, 606]))
@@ -123,19 +100,6 @@ def draw(
 def hold_bits(cardinalities: Sequence[int] | IntArray, states: IntArray) -> WordArray:
     """For each value of each variable, in which rows the variable has it, as bits.
 
-    Parameters
-    ----------
-    cardinalities : ints
-        Of the variables.
-    states : array of shape (rows, variables)
-        The value of each variable in each row.
-
-    Returns
-    -------
-    array of shape (values, words)
-
-    Examples
-    --------
     >>> hold_bits([2], np.array([[0], [1], [1]]))
     array([[1], [6]], dtype=uint64)
     """
@@ -155,20 +119,6 @@ def _packed(bits: npt.NDArray[np.bool_]) -> WordArray:
 def answers(features: Features, sample: Assertions) -> WordArray:
     """Whether the features make each assertion a dependence, one bit each.
 
-    Parameters
-    ----------
-    features : Features
-        Over the variables of the sample.
-    sample : Assertions
-        What is asked.
-
-    Returns
-    -------
-    array of words
-        Bits beyond the last assertion are 0.
-
-    Examples
-    --------
     >>> from contextwise.models.structure import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
     >>> ask = draw([2, 2, 2], 1000, np.random.default_rng(1), pairs=np.array([[0, 1], [1, 2]]))
@@ -180,19 +130,7 @@ def answers(features: Features, sample: Assertions) -> WordArray:
 
 
 def first_features(features: Features, sample: Assertions) -> IntArray:
-    """The first feature that makes each assertion a dependence, or -1 if none does.
-
-    Parameters
-    ----------
-    features : Features
-        Over the variables of the sample.
-    sample : Assertions
-        What is asked.
-
-    Returns
-    -------
-    array of int, one per assertion
-    """
+    """The first feature that makes each assertion a dependence, or -1 if none does."""
     return _ask(features, sample)[1]
 
 
@@ -243,17 +181,6 @@ def _conjunction(rows: Sequence[WordArray], inside: slice, words: int) -> WordAr
 def differing(first: WordArray, second: WordArray) -> IntArray:
     """In how many bits each row of ``first`` differs from each row of ``second``.
 
-    Parameters
-    ----------
-    first, second : arrays of shape (rows, words)
-        Answers to the same sample.
-
-    Returns
-    -------
-    array of shape (rows of first, rows of second)
-
-    Examples
-    --------
     >>> differing(np.array([[0b101], [0]], dtype=np.uint64), np.array([[0b110]], dtype=np.uint64))
     array([[2], [2]])
     """

@@ -50,18 +50,7 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
 def count_pairs(
     a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
 ) -> PairCounts:
-    """The second contract, by the portfolio.
-
-    Parameters
-    ----------
-    a, b : the features of the two models
-    pairs : the pairs of variables, shape (pairs, 2)
-    **options : those of the second contract
-
-    Returns
-    -------
-    PairCounts
-    """
+    """The second contract, by the portfolio."""
     deadline = options.get("deadline", NEVER)
     counts = _quick_pairs(budgeted=True)(a, b, pairs, **options)
     if _goes_on(counts, deadline):

@@ -50,23 +50,6 @@ GROWTH = 1.1
 def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | None = None) -> int:
     """The size of the union of the cubes.
 
-    Parameters
-    ----------
-    cover : the cubes whose union is counted
-    deadline : when to stop, optional
-    node_budget : how many subproblems may be remembered, optional
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    OutOfTime, OverBudget
-        Past the deadline, or the budget.
-
-    Examples
-    --------
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20

@@ -46,19 +46,7 @@ class ChangingUnions(Protocol):
         ...
 
     def growth(self, pairs: PairList, more: list[int], less: list[int]) -> list[Growth]:
-        """How much two unions of each pair grow with some features more and some less.
-
-        Parameters
-        ----------
-        pairs : positions of two variables each
-        more : numbers of features that the second model would have more
-        less : numbers of features that it would have less
-
-        Returns
-        -------
-        list of two ints each
-            Of the second model, and of both; below 0 where a union shrinks.
-        """
+        """How much two unions of each pair grow with some features more and some less."""
         ...
 
 
@@ -71,21 +59,6 @@ def changing_unions(
 ) -> ChangingUnions:
     """Make two models ready for changes of the second one.
 
-    Parameters
-    ----------
-    a, b : Features
-        Over the same variables.
-    canonical : bool
-        Whether contexts are full assignments.
-    value_weights : ints per value of each variable, optional
-        How much each value counts.
-
-    Returns
-    -------
-    ChangingUnions
-
-    Examples
-    --------
     >>> from contextwise.models.structure import Structure
     >>> a = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
     >>> b = Structure(a.domain, ["A=1 & B=1 & C=1"])
@@ -120,17 +93,7 @@ class NativeChanges:
         return self._tracker.know((starts, variables, values))
 
     def growth(self, pairs: PairList, more: list[int], less: list[int]) -> list[Growth]:
-        """How much two unions of each pair grow.
-
-        Parameters
-        ----------
-        pairs, more, less
-            As in `ChangingUnions`.
-
-        Returns
-        -------
-        list of two ints each
-        """
+        """How much two unions of each pair grow."""
         flat = self._tracker.count(pairs, more, less)
         parts = zip(flat[::4], flat[1::4], flat[2::4], flat[3::4], strict=True)
         return [(b - b_lost, u - u_lost) for b, b_lost, u, u_lost in parts]
@@ -170,17 +133,7 @@ class ChangesInPython:
             self._b[pair].remove(feature)
 
     def growth(self, pairs: PairList, more: list[int], less: list[int]) -> list[Growth]:
-        """How much two unions of each pair grow.
-
-        Parameters
-        ----------
-        pairs, more, less
-            As in `ChangingUnions`.
-
-        Returns
-        -------
-        list of two ints each
-        """
+        """How much two unions of each pair grow."""
         found = []
         for pair in pairs:
             before = self._b.get(pair, [])

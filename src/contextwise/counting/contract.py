@@ -75,8 +75,6 @@ class Engine:
     name, summary : for those who choose
     module : has `count_union`, and perhaps `count_pairs` and `missing`
 
-    Examples
-    --------
     >>> engine = ENGINES["branch"]
     >>> engine.missing() is None
     True
@@ -131,8 +129,6 @@ DEFAULT = "auto"
 def get_engine(name: str) -> Engine:
     """The engine of that name; an unknown name is an error that lists them.
 
-    Examples
-    --------
     >>> get_engine("branch").summary
     'branch and remember, in Python'
     >>> get_engine("abacus")
@@ -169,18 +165,6 @@ def count_pairs_with(
 
     One thread does it, whatever ``threads`` says. A cover over the budget of ``count_union`` stays
     open, and the next one follows.
-
-    Parameters
-    ----------
-    count_union : the first contract of an engine
-    name : of the engine, for the counts and seconds of the result
-    a, b : the features of the two models
-    pairs : the pairs of variables, shape (pairs, 2)
-    **options : those of the second contract
-
-    Returns
-    -------
-    PairCounts
     """
     deadline, progress = options.get("deadline", NEVER), options.get("progress")
     seconds = {"extracting": 0.0, name: 0.0}
@@ -229,18 +213,7 @@ def _within_budget(count_union: CountUnion, cover: Cover, deadline: Deadline) ->
 def first_bounds(
     a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
 ) -> PairCounts:
-    """What is known before anything is counted: `bound_pairs`, with the options of the contract.
-
-    Parameters
-    ----------
-    a, b : the features of the two models
-    pairs : the pairs of variables, shape (pairs, 2)
-    **options : those of the second contract; the limits do not matter here
-
-    Returns
-    -------
-    PairCounts
-    """
+    """What is known before anything is counted: `bound_pairs`, with the options of the contract."""
     return bound_pairs(
         a,
         b,

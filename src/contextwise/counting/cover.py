@@ -38,8 +38,6 @@ class Cover:
     cubes : each an int of ``bits`` bits; distinct
     scale : the number of assignments of the variables that no cube tests
 
-    Examples
-    --------
     Three variables of 2, 3 and 5 values; one cube tests the first, one the first two.
 
     >>> cover = cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]])
@@ -96,8 +94,6 @@ class ClassSpace:
     weights : for each of them what the values of each class count together
     scale : what the assignments of all other variables count together
 
-    Examples
-    --------
     >>> space = class_space([2, 3, 5], [[(1, 0b011)], [(0, 0b10), (1, 0b001)]])
     >>> space.variables, space.classes, space.scale
     ((0, 1), ((1, 2), (1, 2, 4)), 5)
@@ -152,18 +148,7 @@ def class_space(
     cubes: Iterable[Cube],
     value_weights: Sequence[Sequence[int]] | None = None,
 ) -> ClassSpace:
-    """The space of some cubes.
-
-    Parameters
-    ----------
-    cardinalities : of all variables; see `cover_of`
-    cubes : each a sequence of (variable, value set as an int)
-    value_weights : for each variable how much each value counts, optional
-
-    Returns
-    -------
-    ClassSpace
-    """
+    """The space of some cubes."""
     sets: dict[int, set[int]] = {}
     for variable, allowed in set(chain(*cubes)):
         sets.setdefault(variable, set()).add(allowed)
@@ -188,20 +173,6 @@ def cover_of(
 ) -> Cover:
     """The cover of some cubes over variables with these cardinalities.
 
-    Parameters
-    ----------
-    cardinalities : of all variables
-        One that is not part of a context (those of the pair) has cardinality 1 here.
-    cubes : each a sequence of (variable, value set as an int)
-    value_weights : for each variable how much each value counts, optional
-        Without them each counts once.
-
-    Returns
-    -------
-    Cover
-
-    Examples
-    --------
     >>> cover_of([2, 3, 5], [[(0, 0b01)], [(1, 0b001)]], [[9, 1], [2, 3, 5], [1, 1, 1, 1, 6]])
     Cover(weights=((9, 1), (2, 8)), cubes=(13, 7), scale=10)
     """

@@ -70,25 +70,6 @@ def count_distances(
 ) -> ExactDistances:
     """Count the distances of some models to others, or of each to each.
 
-    Parameters
-    ----------
-    models : the features of each, over the same variables
-    pairs : the pairs of variables that count, rising, shape (p, 2)
-    rows : the first so many models are set against the others; 0 sets each against each
-    engine : name of an engine
-        "auto" gives unions that are too hard for the kernel to Ganak, if it is installed.
-    canonical : whether contexts are full assignments
-    threads : how many may count; all cores if None
-    value_weights : how much each value of each variable counts, if they do not count alike
-        Distances are then shares, summed over the pairs.
-    progress : called with the pairs that are done and their number
-
-    Returns
-    -------
-    ExactDistances
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from contextwise.models.structure import Structure
     >>> domain = {"A": 2, "B": 2, "C": 2}
@@ -130,20 +111,7 @@ def distances_in_python(
     canonical: bool = False,
     value_weights: ValueWeights | None = None,
 ) -> list[int]:
-    """The readable twin of the kernel: covers as sets of cubes, each counted by an engine.
-
-    Parameters
-    ----------
-    models, pairs, rows, canonical, value_weights
-        As in `count_distances`.
-    factors : what the contexts of each pair are multiplied by; nothing if by one
-    count_union : the first contract of an engine
-
-    Returns
-    -------
-    list of int
-        In the order of `two_models`.
-    """
+    """The readable twin of the kernel: covers as sets of cubes, each counted by an engine."""
     sources = [CoverSource(f, canonical=canonical, value_weights=value_weights) for f in models]
     place = {two: cell for cell, two in enumerate(two_models(len(models), rows))}
     sums = [0] * len(place)

@@ -21,14 +21,7 @@ FEW = 32
 
 
 def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
-    """Every (pair, feature) such that the feature has both variables in its scope.
-
-    Returns
-    -------
-    pairs : array of shape (p, 2), in order
-    starts : pair ``k`` owns the entries ``starts[k]:starts[k + 1]`` of ``owners``
-    owners : the features of each pair, rising
-    """
+    """Every (pair, feature) such that the feature has both variables in its scope."""
     n = len(features.cardinalities)
     codes, owners = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for mine, code, _, _ in scope_pairs(features):
@@ -44,16 +37,6 @@ def speaking_features(features: Features, pairs: IntArray) -> Features:
     """The features that can speak of one of these pairs: those with two of their variables.
 
     With few pairs that is a small part of a model, found by one look at every literal.
-
-    Parameters
-    ----------
-    features : the features of a model
-    pairs : the pairs of variables, shape (p, 2)
-
-    Returns
-    -------
-    Features
-        In their order; all of them if the pairs are many.
     """
     if len(pairs) > len(features) // FEW:
         return features
@@ -71,31 +54,13 @@ def cover_source(
     canonical: bool = False,
     value_weights: ValueWeights | None = None,
 ) -> CoverSource:
-    """The source of the covers of some pairs; features that do not speak of them are left out.
-
-    Parameters
-    ----------
-    a, b : the features of the two models
-    pairs : array of int, shape (pairs, 2)
-    canonical, value_weights : as in `CoverSource`
-
-    Returns
-    -------
-    CoverSource
-    """
+    """The source of the covers of some pairs; features that do not speak of them are left out."""
     own = speaking_features(a, pairs), speaking_features(b, pairs)
     return CoverSource(*own, canonical=canonical, value_weights=value_weights)
 
 
 def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
-    """The pairs of each feature's scope, features of one length at a time.
-
-    Yields
-    ------
-    features : of this length
-    codes : ``i * n + j`` for each pair of each scope: shape (features, pairs)
-    first, second : which literals of a feature each pair is
-    """
+    """The pairs of each feature's scope, features of one length at a time."""
     n, lengths = len(features.cardinalities), features.lengths
     for length in np.unique(lengths[lengths >= 2]).tolist():
         mine = np.flatnonzero(lengths == length)
@@ -119,16 +84,7 @@ def decode_pairs(codes: IntArray, n: int) -> IntArray:
 
 
 class CoverSource:
-    """The covers of one or two models, pair by pair.
-
-    Parameters
-    ----------
-    models : one or two `Features` over the same variables
-    canonical : bool
-        Whether contexts are full assignments, the pair's own literals included.
-    value_weights : ints, optional
-        How much each value of each variable counts.
-    """
+    """The covers of one or two models, pair by pair."""
 
     def __init__(
         self,
@@ -175,20 +131,7 @@ def pair_space(
     canonical: bool = False,
     value_weights: ValueWeights | None = None,
 ) -> ClassSpace:
-    """The space in which some cubes of a pair can be set against each other.
-
-    Parameters
-    ----------
-    cardinalities : of all variables
-    pair : positions
-    cubes : of this pair
-    canonical : whether contexts are full assignments, the pair's variables included
-    value_weights : how much each value of each variable counts, if not all alike
-
-    Returns
-    -------
-    ClassSpace
-    """
+    """The space in which some cubes of a pair can be set against each other."""
     if canonical:
         return class_space(cardinalities, cubes, value_weights)
     left = [1 if v in pair else size for v, size in enumerate(cardinalities)]
@@ -214,18 +157,6 @@ def contexts_of_pairs(
 ) -> list[int]:
     """The number of contexts of each pair (their weight, for `sizes_of` weighted values).
 
-    Parameters
-    ----------
-    cardinalities : of all variables
-    pairs : the pairs of variables, shape (p, 2)
-    canonical : whether contexts are full assignments, the pair's own values included
-
-    Returns
-    -------
-    list of int
-
-    Examples
-    --------
     >>> contexts_of_pairs([2, 3, 5], np.array([[0, 1], [1, 2]]))
     [5, 2]
     """
@@ -277,17 +208,6 @@ MOST_MARKS = 2**26
 def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
     """The pairs that a feature of any of the models has in its scope: shape (p, 2), in order.
 
-    Parameters
-    ----------
-    *models : the features of each model, over the same variables
-    among : pairs of which some are wanted, optional; others are left out
-
-    Returns
-    -------
-    array of int, shape (p, 2)
-
-    Examples
-    --------
     >>> from contextwise.models.structure import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2, "D": 2}, ["A=1 & B=1 & D=0", "B=1 & C=1"])
     >>> covered_pairs(model.features).tolist()
@@ -306,17 +226,7 @@ def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
 
 
 def covered_in_python(models: Sequence[Features], among: IntArray | None) -> IntArray:
-    """The readable twin of the kernel.
-
-    Parameters
-    ----------
-    models : as in `covered_pairs`
-    among : the same; rising, each once
-
-    Returns
-    -------
-    array of int, shape (p, 2)
-    """
+    """The readable twin of the kernel."""
     n = len(models[0].cardinalities)
     if among is not None:
         return among[np.logical_or.reduce([_covers(features, among) for features in models])]

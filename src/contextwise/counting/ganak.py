@@ -166,17 +166,6 @@ def count_covers(
     """Count unions, in the order they are finished.
 
     Ends early at the deadline. A cover whose process died is left out.
-
-    Parameters
-    ----------
-    covers : taken one by one, as processes are free
-    processes : how many; one per core if None
-    deadline : when to stop
-
-    Yields
-    ------
-    tuple of Cover and int
-        A cover and the size of its union.
     """
     started: dict[int, tuple[Cover, int]] = {}
 
@@ -194,18 +183,7 @@ def count_covers(
 def count_pairs(
     a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
 ) -> PairCounts:
-    """The second contract: every union by Ganak, in as many processes as ``threads`` says.
-
-    Parameters
-    ----------
-    a, b : the features of the two models
-    pairs : the pairs of variables, shape (pairs, 2)
-    **options : those of the second contract
-
-    Returns
-    -------
-    PairCounts
-    """
+    """The second contract: every union by Ganak, in as many processes as ``threads`` says."""
     known = first_bounds(a, b, pairs, **options)
     known = replace(known, counted={"ganak": int((known.lower == known.upper).sum())})
     result = close_pairs(known, a, b, pairs, **options)
@@ -222,17 +200,6 @@ def close_pairs(
     """The unions that are not finished, counted by Ganak; each distinct cover once.
 
     What the deadline, Ctrl-C or a dead process leaves open keeps its bounds.
-
-    Parameters
-    ----------
-    known : what is known already
-    a, b : the features of the two models
-    pairs : the pairs of variables, shape (pairs, 2)
-    **options : those of the second contract
-
-    Returns
-    -------
-    PairCounts
     """
     lower, upper = known.lower.copy(), known.upper.copy()
     seconds = {"extracting": 0.0, "ganak": 0.0, **known.seconds}
@@ -297,19 +264,6 @@ def count_models(
 
     Ends early at the deadline. A formula whose process died, for want of memory say, is left out.
 
-    Parameters
-    ----------
-    formulas : taken one by one, as processes are free
-    processes : how many; one per core if None
-    deadline : when to stop
-
-    Yields
-    ------
-    tuple of int
-        The place of a formula and its number of models.
-
-    Examples
-    --------
     >>> formulas = [Formula(2, ((1, 2),), factor=1), Formula(3, (), factor=1)]
     >>> sorted(count_models(formulas))
     [(0, 3), (1, 8)]

@@ -57,30 +57,6 @@ def draw_difference(
 ) -> UnionDraws:
     """Draw contexts from the unions of ``a``, and see which lie outside those of ``b``.
 
-    Parameters
-    ----------
-    a, b : Features
-        Over the same variables.
-    pairs : array of shape (p, 2), rising
-        The pairs to draw for.
-    sizes : array of float
-        How much the contexts of each pair count, in any unit.
-    draws : int
-        How many contexts, spread over the pairs.
-    rng : numpy.random.Generator
-        The source of randomness.
-    canonical : bool
-        Whether contexts are full assignments.
-    value_weights : ints per value of each variable, optional
-        How much each value counts.
-
-    Returns
-    -------
-    UnionDraws
-        Without draws if ``a`` covers none of the pairs.
-
-    Examples
-    --------
     Given C, A and B depend under C=1 in one model, and in every context in the other.
 
     >>> from contextwise.models.structure import Structure

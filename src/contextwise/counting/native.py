@@ -53,23 +53,6 @@ class UnionBounds(NamedTuple):
 def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | None = None) -> int:
     """The size of the union of the cubes.
 
-    Parameters
-    ----------
-    cover : the cubes whose union is counted
-    deadline : when to stop, optional
-    node_budget : how many nodes the recursion may visit, optional
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    OutOfTime, OverBudget
-        Past the deadline, or the budget.
-
-    Examples
-    --------
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20
@@ -89,20 +72,6 @@ def bound_union(
 ) -> UnionBounds:
     """Bounds of the size of the union, equal unless the budget or the time ran out.
 
-    Parameters
-    ----------
-    cover : the cubes whose union is counted
-    node_budget : how many nodes the recursion may visit
-    deadline : when to stop
-    memory : how many bytes may be used to remember subproblems
-
-    Returns
-    -------
-    UnionBounds
-        The lower and the upper bound, and the nodes that were visited.
-
-    Examples
-    --------
     >>> from contextwise.counting.cover import cover_of
     >>> cover = cover_of([2] * 40, [[(k, 1), (k + 1, 1)] for k in range(39)])
     >>> found = bound_union(cover, node_budget=1)
@@ -136,25 +105,7 @@ def count_pairs(
     memory: int | None = None,
     value_weights: ValueWeights | None = None,
 ) -> PairCounts:
-    """For each pair the sizes of three unions: of ``a``, of ``b``, and of both together.
-
-    Parameters
-    ----------
-    a, b : the features of the two models
-    pairs : the pairs of variables, in any order, shape (pairs, 2)
-    canonical : whether contexts are full assignments, the pair's own literals included
-    progress : called now and then with the pairs that are done and their number
-    threads : how many to use; as many as there are cores if None
-    node_budget : how many nodes of the recursion one union may cost; bounds are kept beyond it
-    deadline : when to stop; what is open then keeps its bounds
-    memory : bytes for remembered subproblems, over all threads
-    value_weights : a weight for each value of each variable; contexts are counted by the product
-        of the weights of their values
-
-    Returns
-    -------
-    PairCounts
-    """
+    """For each pair the sizes of three unions: of ``a``, of ``b``, and of both together."""
     began = time.perf_counter()
     total = len(pairs)
     distinct, places = _distinct(pairs, len(a.cardinalities))
@@ -203,21 +154,7 @@ def sum_distances(
     value_weights: ValueWeights | None,
     progress: Progress | None,
 ) -> tuple[WordArray, IntArray, bool]:
-    """The distances of many models: see `contextwise.counting.distances`.
-
-    Parameters
-    ----------
-    models, pairs, rows, canonical, threads, value_weights, progress
-        As in `contextwise.counting.distances.count_distances`.
-    factors : what the contexts of each pair are multiplied by; nothing if by one
-    width : how many words the largest distance takes
-    node_budget : how many nodes of the recursion one union may cost
-
-    Returns
-    -------
-    words of the distances; what stayed open, four ints each (the place of the pair, two models, and
-    which distance they belong to); and whether Ctrl-C ended the work
-    """
+    """The distances of many models: see `contextwise.counting.distances`."""
     total = len(pairs)
     flat = [] if value_weights is None else [w for own in value_weights for w in own]
     return _kernel.count_distances(
@@ -237,17 +174,7 @@ def sum_distances(
 
 
 def covered_pairs(models: Sequence[Features], among: IntArray | None) -> IntArray:
-    """The pairs that some feature has in its scope: see `contextwise.counting.extraction`.
-
-    Parameters
-    ----------
-    models : the features of each, over the same variables
-    among : pairs of which some are wanted, rising, each once; all if None
-
-    Returns
-    -------
-    array of int, shape (p, 2), rising
-    """
+    """The pairs that some feature has in its scope: see `contextwise.counting.extraction`."""
     arrays = [(model.starts, model.variables, model.values) for model in models]
     return _kernel.covered_pairs(len(models[0].cardinalities), arrays, among)
 
@@ -263,19 +190,7 @@ def count_redrawn(
     node_budget: int | None,
     value_weights: ValueWeights | None,
 ) -> tuple[ObjectArray, IntArray, bool]:
-    """The distances of a model to draws of another one: see `contextwise.counting.redrawn`.
-
-    Parameters
-    ----------
-    a, b, values, pairs, canonical, threads, value_weights
-        As in `contextwise.counting.redrawn.count_redrawn`; the pairs rise, and none comes twice.
-    node_budget : how many nodes of the recursion one union may cost
-
-    Returns
-    -------
-    distances, shape (draws, pairs); what stayed open, two ints each (the places of the pair and of
-    the draw); and whether Ctrl-C ended the work
-    """
+    """The distances of a model to draws of another one: see `contextwise.counting.redrawn`."""
     flat = [] if value_weights is None else [w for own in value_weights for w in own]
     return _kernel.count_redrawn(
         a.cardinalities.tolist(),
@@ -294,18 +209,7 @@ def count_redrawn(
 def ask(
     features: Features, pairs: IntArray, starts: IntArray, holds: WordArray, *, canonical: bool
 ) -> tuple[WordArray, IntArray]:
-    """What features answer to a sample of assertions, and the first that does: see `assertions`.
-
-    Parameters
-    ----------
-    features : Features
-    pairs, starts, holds, canonical
-        The sample, as the attributes of `contextwise.counting.assertions.Assertions`.
-
-    Returns
-    -------
-    words of bits, and for each assertion a feature or -1
-    """
+    """What features answer to a sample of assertions, and the first that does: see `assertions`."""
     cardinalities = features.cardinalities.tolist()
     model = (features.starts, features.variables, features.values)
     return _kernel.ask(cardinalities, pairs, starts, holds, canonical, model)
@@ -319,17 +223,7 @@ def differing(first: WordArray, second: WordArray) -> IntArray:
 def tracker(
     a: Features, b: Features, *, canonical: bool, value_weights: ValueWeights | None
 ) -> _kernel.Tracker:
-    """The unions of two models while the second one changes: see `contextwise.counting.changes`.
-
-    Parameters
-    ----------
-    a, b, canonical, value_weights
-        As in `contextwise.counting.changes.changing_unions`.
-
-    Returns
-    -------
-    the kernel's Tracker
-    """
+    """The unions of two models while the second one changes: see `contextwise.counting.changes`."""
     flat = [] if value_weights is None else [w for own in value_weights for w in own]
     return _kernel.Tracker(
         a.cardinalities.tolist(),

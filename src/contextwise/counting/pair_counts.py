@@ -57,8 +57,6 @@ class PairCounts:
     interrupted : whether Ctrl-C ended the counting
     nodes : how many nodes the recursion of the kernel visited
 
-    Examples
-    --------
     Of the second pair, the union of both models is known only within bounds.
 
     >>> lower = np.array([[1, 2, 2], [3, 3, 4]], dtype=object)
@@ -121,20 +119,7 @@ def bound_pairs(
     canonical: bool = False,
     value_weights: ValueWeights | None = None,
 ) -> PairCounts:
-    """Bound the three unions of each pair by the sizes of their cubes.
-
-    Parameters
-    ----------
-    a, b : the features of the two models
-    pairs : the pairs of variables, shape (pairs, 2)
-    canonical : whether contexts are full assignments
-    value_weights : how much each value of each variable counts, optional
-
-    Returns
-    -------
-    PairCounts
-        Nothing is counted; bounds that meet are exact all the same.
-    """
+    """Bound the three unions of each pair by the sizes of their cubes."""
     largest, summed = np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
     for column, features in enumerate((a, b)):
         shares = PairShares(speaking_features(features, pairs), canonical, value_weights)
@@ -163,12 +148,6 @@ def tighten(lower: ObjectArray, upper: ObjectArray) -> tuple[ObjectArray, Object
 
 class PairShares:
     """The share of a pair's contexts that each of its cubes has, for all pairs of some features.
-
-    Parameters
-    ----------
-    features : whose cubes they are
-    canonical : whether contexts are full assignments
-    value_weights : how much each value of each variable counts, or None
 
     Attributes
     ----------
@@ -249,19 +228,6 @@ def count_rows(
     A row supports a pair through a feature when every literal of the feature holds in the row,
     those of the pair apart.
 
-    Parameters
-    ----------
-    a, b : the features of the two models
-    pairs : the pairs of variables, shape (pairs, 2)
-    rows : one row per observation, the value of each variable, shape (rows, variables)
-    canonical : whether the literals of the pair must hold, too
-
-    Returns
-    -------
-    PairCounts
-
-    Examples
-    --------
     A=1 & B=1 & C=1 makes A and B depend wherever C=1: in two of these three rows.
 
     >>> cubes = np.array([[2], [2], [2]], dtype=np.uint64)

@@ -69,17 +69,6 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
 def cube_difference(f: int, g: int, fields: Sequence[int]) -> list[int]:
     """What is in cube f and not in cube g, as mutually exclusive cubes.
 
-    Parameters
-    ----------
-    f, g : the two cubes
-    fields : the bits of each variable; see `Cover.fields`
-
-    Returns
-    -------
-    list of int
-
-    Examples
-    --------
     >>> [f"{piece:04b}" for piece in cube_difference(0b1111, 0b0101, (0b0011, 0b1100))]
     ['1110', '1001']
     """
@@ -117,17 +106,7 @@ def has_pair(f: Feature, pair: PairIndex) -> bool:
 
 
 def compatible(f: Feature, g: Feature, pair: Sequence[int] = ()) -> bool:
-    """The condition C2: at no variable, the pair apart, do f and g exclude each other.
-
-    Parameters
-    ----------
-    f, g : the two features
-    pair : the two variables, or none
-
-    Returns
-    -------
-    bool
-    """
+    """The condition C2: at no variable, the pair apart, do f and g exclude each other."""
     return all(f[k] & g[k] for k in f.keys() & g.keys() - set(pair))
 
 
@@ -162,18 +141,6 @@ def context_set(
     A context is the values of all variables but the pair, in order. Exponential, of course: the
     point of the paper is to do without.
 
-    Parameters
-    ----------
-    features : a set of features
-    pair : the two variables, the smaller first
-    cardinalities : of all variables
-
-    Returns
-    -------
-    set of tuple of int
-
-    Examples
-    --------
     >>> sorted(context_set([{0: 0b01, 1: 0b01, 2: 0b01}], (0, 1), [2, 2, 2, 2]))
     [(0, 0), (0, 1)]
     """
@@ -190,18 +157,6 @@ def _contexts(f: Feature, pair: PairIndex, cardinalities: Sequence[int]) -> Iter
 def cardinality(f: Feature, pair: PairIndex, cardinalities: Sequence[int]) -> int:
     """|X^ij(f)|: a product over the other variables, of all their values or of those f allows.
 
-    Parameters
-    ----------
-    f : a feature
-    pair : the two variables, the smaller first
-    cardinalities : of all variables
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> cardinality({0: 0b01, 1: 0b01, 2: 0b011}, (0, 1), [2, 2, 3, 10])
     20
     """
@@ -213,17 +168,7 @@ def cardinality(f: Feature, pair: PairIndex, cardinalities: Sequence[int]) -> in
 
 
 def intersection(f: Feature, g: Feature, pair: PairIndex) -> list[dict[int, int]]:
-    """X^ij(f) ∩ X^ij(g), as a list of one feature or none.
-
-    Parameters
-    ----------
-    f, g : the two features
-    pair : the two variables, the smaller first
-
-    Returns
-    -------
-    list of features
-    """
+    """X^ij(f) ∩ X^ij(g), as a list of one feature or none."""
     if not (has_pair(f, pair) and has_pair(g, pair)):
         return []
     both = union_over_pair([f, g], pair)
@@ -238,16 +183,6 @@ def difference(
     Nothing is left of f where g contains it, f is left as it is where the two share no context, and
     else one feature is left for each variable k at which f allows more than g: it allows what g
     refuses at k and agrees with g at the variables before.
-
-    Parameters
-    ----------
-    f, g : the two features
-    pair : the two variables, the smaller first
-    cardinalities : of all variables
-
-    Returns
-    -------
-    list of features
     """
     if not has_pair(f, pair):
         return []
@@ -265,18 +200,7 @@ def difference(
 def partition_model(
     features: Iterable[Feature], pair: PairIndex, cardinalities: Sequence[int]
 ) -> list[Feature]:
-    """Algorithm 1 for a pair: mutually exclusive features with the same context set.
-
-    Parameters
-    ----------
-    features : a set of features
-    pair : the two variables, the smaller first
-    cardinalities : of all variables
-
-    Returns
-    -------
-    list of features
-    """
+    """Algorithm 1 for a pair: mutually exclusive features with the same context set."""
     speaking = (f for f in features if has_pair(f, pair))
     return partition(speaking, lambda f, g: difference(f, g, pair, cardinalities))
 
@@ -284,17 +208,7 @@ def partition_model(
 def h_tp(
     true: Iterable[Feature], guess: Sequence[Feature], pair: PairIndex
 ) -> list[dict[int, int]]:
-    """H^TP: features whose contexts are those where the pair depends in both models.
-
-    Parameters
-    ----------
-    true, guess : the features of the two models
-    pair : the two variables, the smaller first
-
-    Returns
-    -------
-    list of features
-    """
+    """H^TP: features whose contexts are those where the pair depends in both models."""
     return [h for f in true for g in guess for h in intersection(f, g, pair)]
 
 
@@ -306,16 +220,6 @@ def h_fn(
     For each f of the true model: f united with one feature from each of its differences with a g
     that overlaps it, in every way that is compatible. A g that contains f leaves no difference to
     choose from, and so nothing of f.
-
-    Parameters
-    ----------
-    true, guess : the features of the two models
-    pair : the two variables, the smaller first
-    cardinalities : of all variables
-
-    Returns
-    -------
-    list of features
     """
     found = []
     for f in true:
@@ -338,18 +242,7 @@ def h_fn(
 def h_fp(
     true: Sequence[Feature], guess: Iterable[Feature], pair: PairIndex, cardinalities: Sequence[int]
 ) -> list[dict[int, int]]:
-    """H^FP: features whose contexts are those where the pair depends in the guess only.
-
-    Parameters
-    ----------
-    true, guess : the features of the two models
-    pair : the two variables, the smaller first
-    cardinalities : of all variables
-
-    Returns
-    -------
-    list of features
-    """
+    """H^FP: features whose contexts are those where the pair depends in the guess only."""
     return h_fn(guess, true, pair, cardinalities)
 
 
@@ -358,18 +251,6 @@ def confusion_of_pair(
 ) -> tuple[int, int, int, int]:
     """The theorem: tp, fn, fp and tn of one pair, from the partition models of the H sets.
 
-    Parameters
-    ----------
-    true, guess : the features of the two models
-    pair : the two variables, the smaller first
-    cardinalities : of all variables
-
-    Returns
-    -------
-    tuple of int
-
-    Examples
-    --------
     >>> confusion_of_pair([{0: 1, 1: 1, 2: 1}], [{0: 1, 1: 1}], (0, 1), [2, 2, 2])
     (1, 0, 1, 0)
     """

@@ -33,25 +33,6 @@ def count_redrawn(
 ) -> ObjectArray:
     """Count how far a model is from each draw of another one, pair by pair.
 
-    Parameters
-    ----------
-    a, b : the features of the two models, over the same variables
-    values : the value sets of each draw, for the literals of ``b``: shape (draws, literals, words)
-        No set is empty or full. Features of a draw may be equal.
-    pairs : the pairs of variables that count, rising, shape (p, 2)
-    engine : name of an engine
-        "auto" gives unions that are too hard for the kernel to Ganak, if it is installed.
-    canonical : whether contexts are full assignments
-    threads : how many may count; all cores if None
-    value_weights : how much each value of each variable counts, if they do not count alike
-
-    Returns
-    -------
-    array of ints
-        Shape (draws, p).
-
-    Examples
-    --------
     The first draw is A=1 & B=1 & C=1, as the model itself; the second has C=0.
 
     >>> from contextwise.models.structure import Structure
@@ -84,19 +65,7 @@ def count_redrawn(
 def redrawn_in_python(
     a: Features, b: Features, values: WordArray, pairs: IntArray, *, engine: str, **options: Any
 ) -> ObjectArray:
-    """The readable twin: one comparison per draw.
-
-    Parameters
-    ----------
-    a, b, values, pairs, engine
-        As in `count_redrawn`.
-    **options : those of the second contract
-
-    Returns
-    -------
-    array of ints
-        Shape (draws, p).
-    """
+    """The readable twin: one comparison per draw."""
     found = np.zeros((len(values), len(pairs)), dtype=object)
     for k, drawn in enumerate(values):
         model = Features(b.cardinalities, b.starts, b.variables, drawn)

@@ -97,18 +97,6 @@ def union(
 ) -> Regions:
     """The contexts that some cube allows.
 
-    Parameters
-    ----------
-    space : the space of these cubes, from `class_space`
-    cubes : each a sequence of (variable, value set as an int)
-    boxes, deadline : when to stop, as in `difference`
-
-    Returns
-    -------
-    Regions
-
-    Examples
-    --------
     >>> from contextwise.counting.cover import class_space
     >>> cubes = [[(0, 0b01)], [(0, 0b10), (1, 0b01)]]
     >>> [region.literals for region in union(class_space([2, 2], cubes), cubes)]
@@ -126,18 +114,6 @@ def complement(
 ) -> Regions:
     """The contexts that no cube allows.
 
-    Parameters
-    ----------
-    space : the space of these cubes, from `class_space`
-    cubes : each a sequence of (variable, value set as an int)
-    boxes, deadline : when to stop, as in `difference`
-
-    Returns
-    -------
-    Regions
-
-    Examples
-    --------
     >>> from contextwise.counting.cover import class_space
     >>> cubes = [[(0, 0b01), (1, 0b011)]]
     >>> complement(class_space([2, 3], cubes), cubes).regions
@@ -158,25 +134,6 @@ def difference(
 ) -> Regions:
     """The contexts that some cube of ``inside`` allows and no cube of ``outside`` does.
 
-    Parameters
-    ----------
-    space : the space of all these cubes
-        From `class_space`, or from `CoverSource.space` for the cubes of a pair.
-    inside, outside : cubes
-        Each a sequence of (variable, value set as an int).
-    boxes : the number of boxes after which the search ends, whatever is left
-    deadline : when the search ends, optional
-    most : how many regions are wanted, optional
-        The search ends when so many are found and no box is left that is larger than any of them.
-    size : what a cube counts, from its literals, optional
-        By default the number of its contexts. A box that counts nothing is left aside.
-
-    Returns
-    -------
-    Regions
-
-    Examples
-    --------
     >>> from contextwise.counting.cover import class_space
     >>> a, b = [[(0, 0b01)]], [[(0, 0b01), (1, 0b011), (2, 0b1)]]
     >>> found = difference(class_space([2, 3, 5], [*a, *b]), a, b)
