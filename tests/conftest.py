@@ -52,7 +52,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         if request.param == TINY:
             patch.setattr(auto, "BUDGET", 1)
-            patch.setattr(auto, "READABLE_BUDGET", 1)
+            patch.setattr(auto, "BUDGET_IN_PYTHON", 1)
         yield name
 
 

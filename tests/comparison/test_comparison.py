@@ -126,7 +126,7 @@ def test_words_for_people(comparison: Comparison) -> None:
         ({"context": "X0=2"}, DomainError, "variable 'X0' has no state '2'"),
         ({"context": {"X9": 0}}, DomainError, "unknown variable 'X9'"),
         ({"contexts": "all"}, DomainError, "unknown contexts 'all'"),
-        ({"engine": "magic"}, EngineError, "unknown engine 'magic'; the engines are"),
+        ({"engine": "magic"}, EngineError, "unknown engine 'magic'; choose one of"),
         ({"data": [[0, 0]]}, DomainError, "row 0 of the data has 2 cells for 3 variables"),
         ({"data": [[0, 0, 3]]}, DomainError, "row 0 of the data: variable 'X2' has no state '3'"),
     ],

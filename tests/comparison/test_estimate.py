@@ -11,7 +11,7 @@ from contextwise import Comparison, Structure, compare
 from contextwise.comparison.estimate import estimate_open_pairs
 from contextwise.comparison.pairs import FULLY, Contexts
 from contextwise.comparison.question import pose
-from contextwise.counting.contract import first_bounds
+from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import ContextwiseError
 from contextwise.testing import domains, structures
 from hard import hard_models
@@ -26,7 +26,7 @@ def leave_open(true: Structure, guess: Structure, contexts: Contexts = FULLY) ->
     question = pose([true, guess], contexts=contexts)
     pairs = question.active_pairs()
     a, b = (structure.features for structure in question.structures)
-    unions = first_bounds(a, b, pairs, canonical=question.canonical)
+    unions = bound_pairs(a, b, pairs, canonical=question.canonical)
     return Comparison(question, pairs, unions)
 
 

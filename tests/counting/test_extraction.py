@@ -14,8 +14,8 @@ from contextwise.counting import extraction, get_engine, native
 from contextwise.counting.extraction import (
     covered_in_python,
     covered_pairs,
+    covering_features,
     pair_features,
-    speaking_features,
 )
 from contextwise.testing import families
 
@@ -77,7 +77,7 @@ def test_every_feature_that_speaks_of_a_pair_is_kept(
     pairs = np.array(some, dtype=int).reshape(-1, 2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(extraction, "FEW", 1)
-        kept = speaking_features(a.features, pairs)
+        kept = covering_features(a.features, pairs)
     known, starts, owners = pair_features(a.features)
     speaking = {
         a.features.rows[f]

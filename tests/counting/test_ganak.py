@@ -114,7 +114,7 @@ def _killer(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @needs_ganak
 def test_a_dead_process_is_an_error_in_one_line(killer: list[int]) -> None:
-    with pytest.raises(EngineError, match="process ended in the middle of a count"):
+    with pytest.raises(EngineError, match="process died while counting"):
         ganak.count_union(hard_cover())
     assert killer
     assert not Worker.idle
@@ -123,7 +123,7 @@ def test_a_dead_process_is_an_error_in_one_line(killer: list[int]) -> None:
 @needs_ganak
 @pytest.mark.usefixtures("killer")
 def test_a_dead_process_is_an_error_of_the_comparison() -> None:
-    with pytest.raises(EngineError, match="process ended in the middle of a count"):
+    with pytest.raises(EngineError, match="process died while counting"):
         compare(*hard_models(), pairs=[("A", "B")], engine="ganak")
 
 
@@ -198,7 +198,7 @@ def test_what_ganak_says_of_a_failure_is_told(monkeypatch: pytest.MonkeyPatch) -
 def portfolio(monkeypatch: pytest.MonkeyPatch, *missing: str) -> dict[str, int]:
     """Which engines count when budgets are tiny and some engines are missing."""
     monkeypatch.setattr(auto, "BUDGET", 1)
-    monkeypatch.setattr(auto, "READABLE_BUDGET", 1)
+    monkeypatch.setattr(auto, "BUDGET_IN_PYTHON", 1)
     for module in (native, ganak):
         if module.__name__.rpartition(".")[2] in missing:
             monkeypatch.setattr(module, "missing", lambda: "not here")

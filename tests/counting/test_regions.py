@@ -94,15 +94,12 @@ def test_no_time_at_all() -> None:
     assert (nothing.size, nothing.open) == (0, 2**10)
 
 
-def test_largest_first_and_an_exact_remainder() -> None:
+def test_regions_are_sorted_and_add_up() -> None:
     cubes: list[Cube] = [[(v, 1), (v + 1, 1)] for v in range(9)]
     space = class_space([2] * 10, cubes)
     found = union(space, cubes)
     sizes = [region.size for region in found]
     assert sizes == sorted(sizes, reverse=True)
-    top, remainder = found.largest(3)
-    assert len(top) == 3
-    assert remainder == found.size - sum(region.size for region in top) > 0
     assert found.size == count_union(space.cover(cubes))
 
 

@@ -1,15 +1,13 @@
-"""Covers to exact ints. This room knows arrays, never a model.
+"""Count covers exactly. This room knows arrays, never a model.
 
 Start with `contract` (what an engine does, and the table of engines), `cover` (what it counts) and
-`pair_counts` (what is known of all pairs). The engines: `auto` (the default), `native`, `branch`,
-`partition`, `ganak`, `enumerate`. `theorem` has the sets of the paper's theorem, for its readers.
+`pair_counts` (the counts of all pairs). The engines are `auto` (the default), `native`, `branch`,
+`partition`, `ganak` and `enumerate`.
 
-Twins. What must be fast is written twice, readable in Python and compiled in C++, and both give the
-same answers. The compiled extension has an underscore (``_kernel``, made from ``kernel/``), and one
-module alone imports it: `native`. A function with a plain name uses the compiled code where it was
-built; its readable twin ends in ``_in_python`` (`assertions.ask_in_python`). The engines `native`
-and `branch` are twins as a whole. Twin classes have one name in both languages (``Cover``,
-``CoverSource``).
+What must be fast is written twice: readable in Python, and compiled in C++ (``kernel/``, imported
+by `native` only). Both give the same answers. A function with a plain name uses the compiled code
+where it is available; its readable twin ends in ``_in_python``. The engines `native` and `branch`
+are twins as a whole.
 """
 
 from contextwise.counting.contract import (

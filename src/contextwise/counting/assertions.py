@@ -1,16 +1,13 @@
-"""Samples of assertions, and what features answer to each: one bit per assertion.
+"""Random samples of assertions, and the answers of models to them: one bit per assertion.
 
-An assertion is a pair of variables and a context. A sample of them, drawn once, can be put to any
-number of models over the same variables; two models' answers then differ in about as large a share
-of the sample as the models do of all assertions. `draw` says how assertions are drawn so that this
-estimate has no bias, `answers` asks the features, and `differing` counts where answers differ.
+An assertion is a pair of variables and a context. Any number of models over the same variables can
+answer one sample. The share of the sample on which two models' answers differ is an unbiased
+estimate of their normalized distance. `draw` draws a sample, `answers` evaluates the features, and
+`differing` counts the differences.
 
-The assertions of a sample are sorted by pair. For each value of each variable a row of bits says in
-which assertions the variable has this value. A feature thus answers for a pair of its scope by the
-conjunction of a few rows, over the bits of that pair alone.
-
-`ask_in_python` and `differing_in_python` are the readable twins of the kernel's functions, which
-are used where the kernel was built.
+Assertions are sorted by pair. For each value of each variable, a row of bits marks the assertions
+where the variable has this value. So a feature answers for a pair by the conjunction of a few rows,
+over the bits of that pair. `ask_in_python` and `differing_in_python` are the twins of the kernel.
 """
 
 from __future__ import annotations
@@ -33,12 +30,12 @@ class Assertions:
 
     Attributes
     ----------
-    cardinalities : how many values each variable has
+    cardinalities : the number of values of each variable
     pairs : the pairs that were drawn, rising: shape (p, 2)
-    starts : pair ``k`` owns the assertions ``starts[k]:starts[k + 1]``
-    holds : bits, one row per value of each variable in turn: shape (values, words); the bit of an
-        assertion says whether the variable has the value in its context
-    canonical : whether contexts are full assignments, so that a pair's own literals count, too
+    starts : pair ``k`` has the assertions ``starts[k]:starts[k + 1]``
+    holds : one row of bits per value of each variable in turn: shape (values, words); a bit is set
+        if the variable has the value in the assertion's context
+    canonical : whether contexts are full assignments, so that a pair's own literals count too
     """
 
     cardinalities: IntArray
@@ -52,7 +49,7 @@ class Assertions:
 
     @property
     def offsets(self) -> IntArray:
-        """Where the rows of each variable begin in ``holds``."""
+        """The first row of each variable in ``holds``."""
         return np.concatenate([[0], np.cumsum(self.cardinalities)[:-1]]).astype(np.int64)
 
 
@@ -66,11 +63,11 @@ def draw(
     rows: IntArray | None = None,
     value_weights: ValueWeights | None = None,
 ) -> Assertions:
-    """Draw assertions so that every share of a sample estimates the share of all of them.
+    """Draw assertions with equal probability.
 
-    All assertions are alike: a pair has as many as it has contexts, so it is drawn with a
-    probability in proportion to one over the product of its two cardinalities. With full
-    assignments, observed rows or weights every pair counts the same.
+    A pair has as many assertions as contexts, so its probability is proportional to one over the
+    product of its two cardinalities. With full assignments, observed rows or weights, every pair
+    has the same probability.
 
     >>> sample = draw([2, 3, 2], 1000, np.random.default_rng(1), pairs=np.array([[0, 1], [0, 2]]))
     >>> len(sample), np.diff(sample.starts)  # two contexts against three
@@ -98,7 +95,7 @@ def draw(
 
 
 def hold_bits(cardinalities: Sequence[int] | IntArray, states: IntArray) -> WordArray:
-    """For each value of each variable, in which rows the variable has it, as bits.
+    """Return for each value of each variable the bits of the rows where the variable has it.
 
     >>> hold_bits([2], np.array([[0], [1], [1]]))
     array([[1], [6]], dtype=uint64)
@@ -109,7 +106,7 @@ def hold_bits(cardinalities: Sequence[int] | IntArray, states: IntArray) -> Word
 
 
 def _packed(bits: npt.NDArray[np.bool_]) -> WordArray:
-    """Bits as words: bit ``k`` of the whole is bit ``k % 64`` of word ``k // 64``."""
+    """Return bits as words: bit ``k`` is bit ``k % 64`` of word ``k // 64``."""
     packed = np.packbits(bits, bitorder="little")
     whole = np.zeros(-(-len(bits) // WORD) * 8, dtype=np.uint8)
     whole[: len(packed)] = packed
@@ -117,20 +114,20 @@ def _packed(bits: npt.NDArray[np.bool_]) -> WordArray:
 
 
 def answers(features: Features, sample: Assertions) -> WordArray:
-    """Whether the features make each assertion a dependence, one bit each.
+    """Return one bit per assertion: whether the features make it a dependence.
 
     >>> from contextwise.models.structure import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
     >>> ask = draw([2, 2, 2], 1000, np.random.default_rng(1), pairs=np.array([[0, 1], [1, 2]]))
-    >>> said = answers(model.features, ask)
-    >>> sum(int(word).bit_count() for word in said)  # in about half of the contexts
+    >>> words = answers(model.features, ask)
+    >>> sum(int(word).bit_count() for word in words)  # in about half of the contexts
     499
     """
     return _ask(features, sample)[0]
 
 
 def first_features(features: Features, sample: Assertions) -> IntArray:
-    """The first feature that makes each assertion a dependence, or -1 if none does."""
+    """Return the first feature that makes each assertion a dependence, or -1."""
     return _ask(features, sample)[1]
 
 
@@ -144,7 +141,7 @@ def _ask(features: Features, sample: Assertions) -> tuple[WordArray, IntArray]:
 
 def ask_in_python(features: Features, sample: Assertions) -> tuple[WordArray, IntArray]:
     """The readable twin of the kernel's `ask`: feature by feature, pair by pair."""
-    said = np.zeros(sample.holds.shape[1], dtype=np.uint64)
+    dependent = np.zeros(sample.holds.shape[1], dtype=np.uint64)
     first = np.full(len(sample), -1, dtype=np.int64)
     ranges = {
         (i, j): slice(*sample.starts[k : k + 2]) for k, (i, j) in enumerate(sample.pairs.tolist())
@@ -158,28 +155,28 @@ def ask_in_python(features: Features, sample: Assertions) -> tuple[WordArray, In
         for pair in combinations(rows, 2):
             if pair in ranges:
                 tested = [row for v, row in rows.items() if sample.canonical or v not in pair]
-                found = _conjunction(tested, ranges[pair], len(said))
-                fresh = np.unpackbits((found & ~said).view(np.uint8), bitorder="little")
+                holding = _conjunction(tested, ranges[pair], len(dependent))
+                fresh = np.unpackbits((holding & ~dependent).view(np.uint8), bitorder="little")
                 first[np.flatnonzero(fresh)] = feature
-                said |= found
-    return said, first
+                dependent |= holding
+    return dependent, first
 
 
 def _conjunction(rows: Sequence[WordArray], inside: slice, words: int) -> WordArray:
-    """The bits that all rows have, inside a range of bits."""
-    found = np.zeros(words, dtype=np.uint64)
+    """Return the bits that all rows have, inside a range of bits."""
+    result = np.zeros(words, dtype=np.uint64)
     first, last = inside.start // WORD, -(-inside.stop // WORD)
     part = np.full(last - first, ~np.uint64(0))
     for row in rows:
         part &= row[first:last]
     part[0] &= ~np.uint64(0) << np.uint64(inside.start % WORD)
     part[-1] &= ~np.uint64(0) >> np.uint64(-inside.stop % WORD)
-    found[first:last] = part
-    return found
+    result[first:last] = part
+    return result
 
 
 def differing(first: WordArray, second: WordArray) -> IntArray:
-    """In how many bits each row of ``first`` differs from each row of ``second``.
+    """Count the bits in which each row of ``first`` differs from each row of ``second``.
 
     >>> differing(np.array([[0b101], [0]], dtype=np.uint64), np.array([[0b110]], dtype=np.uint64))
     array([[2], [2]])
@@ -201,6 +198,6 @@ _ONES = np.array([n.bit_count() for n in range(2**16)], dtype=np.uint8)
 
 
 def _ones(words: WordArray) -> IntArray:
-    """The number of bits that are set in each row."""
+    """Return the number of set bits of each row."""
     sums: IntArray = _ONES[np.ascontiguousarray(words).view(np.uint16)].sum(axis=-1, dtype=np.int64)
     return sums

@@ -1,34 +1,34 @@
-"""The fast method, readable: count what is *not* covered, by branching.
+"""The fast method in readable form: count the contexts that are *not* covered, by branching.
 
 The uncovered contexts of a list of cubes are counted recursively:
 
-1. no cube: all of them; a cube that tests nothing: none; one or two cubes: in closed form;
-2. **unit rule**: a cube that tests one variable only covers all contexts with the values it
+1. no cube: all contexts; a cube that tests nothing: none; one or two cubes: in closed form;
+2. **unit rule**: a cube that tests only one variable covers all contexts with the values it
    allows, so that variable keeps the other values;
-3. **absorption**: a cube inside another one is dropped;
-4. **components**: cubes that share no variable are counted apart, and multiply;
-5. **memory**: a subproblem is counted once;
-6. **branching on a long cube**: count without it, and take away what it alone covers; inside a
-   cube that tests many variables nearly everything is decided;
-7. **branching on a variable** once all cubes are short: the variable with the largest sum of
+3. **absorption**: drop a cube inside another one;
+4. **components**: count cubes that share no variable separately, and multiply;
+5. **memory**: count each subproblem once;
+6. **branching on a long cube**: count without it, and subtract the contexts that only it covers;
+   inside a cube that tests many variables nearly everything is decided;
+7. **branching on a variable** if all cubes are short: choose the one with the largest sum of
    ``GROWTH ** (tests of the cube)`` over the cubes that test it; values that lead to the same
-   subproblem are taken together.
+   subproblem are counted together.
 
-Before that, once, cubes are **widened** by their neighbours: if D lies in C on every variable but
-one, D may as well allow what C allows of that one. A decision tree that splits on a variable and
-treats both sides alike loses the split, and nothing shrinks a real cover more.
+Before the recursion, cubes are **widened** by their neighbours: if D lies in C on every variable
+but one, D may allow what C allows of that one. Nothing shrinks real covers more: if a decision tree
+splits on a variable and both sides are equal, widening removes the split.
 
-The compiled kernel branches by the same rules (``kernel/recursion.hpp``) and differs in the rest:
-features of one scope are merged before any pair is looked at (``kernel/claims.hpp``), cubes inside
-others are dropped once and not at every step, the variable that most cubes test is branched on, few
-binary variables are counted by truth table, few cubes by inclusion and exclusion.
+The compiled kernel branches by the same rules (``kernel/recursion.hpp``). In addition it merges
+features of one scope before it looks at pairs, drops cubes inside others only once, branches on the
+variable that most cubes test, counts few binary variables by truth table, and counts few cubes by
+inclusion and exclusion.
 
-A cube is kept as the int of the bits it *forbids*, among the values still alive: it tests a
-variable if it forbids a bit of its field, it tests nothing if it is 0, and it lies inside another
-cube if it forbids all that the other forbids.
+A cube is the int of the bits it *forbids*, among the values still alive. It tests a variable if it
+forbids a bit of its field, it tests nothing if it is 0, and it lies inside another cube if it
+forbids all that the other forbids.
 
-Proving that a union is everything is a satisfiability proof, so no method is fast on every cover;
-real ones are far from the worst case.
+Proving that a union is everything is a satisfiability proof, so no method is fast on every cover.
+Real covers are far from the worst case.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from contextwise.counting.cover import Cover
 from contextwise.support.deadline import NEVER, Deadline
 
 LONG = 6
-"""A cube that tests this many variables is branched on as a whole."""
+"""A cube that tests at least this many variables is long."""
 GROWTH = 1.1
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | None = None) -> int:
-    """The size of the union of the cubes.
+    """Count the union of the cubes.
 
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
@@ -56,15 +56,12 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | 
     """
     counter = _Counter(cover, deadline, node_budget)
     everything = (1 << len(cover.bit_weights)) - 1
-    _allow_depth(3 * (len(cover.weights) + len(cover.cubes)))
+    # The recursion branches at most once per variable and cube.
+    depth = 1000 + 3 * (len(cover.weights) + len(cover.cubes))
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), depth))
     cubes = widen([everything ^ cube for cube in cover.cubes], counter.field_at)
     uncovered = counter.uncovered(cubes, everything)
     return cover.total - cover.scale * uncovered
-
-
-def _allow_depth(frames: int) -> None:
-    """Let the recursion, which branches once per variable or cube, go as deep as it must."""
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), 1000 + frames))
 
 
 class _Counter:
@@ -74,12 +71,12 @@ class _Counter:
         self.deadline, self.node_budget = deadline, node_budget
         self.field_at = [field for field in cover.fields for _ in range(field.bit_count())]
         self.memory: dict[tuple[frozenset[int], int], int] = {}
-        # The same cubes come back at node after node, and so do the values left of a variable.
+        # The same cubes and values occur at many nodes.
         self.tested = cache(partial(fields_of, self.field_at))
         self.weight = cache(partial(weight_of, cover.bit_weights))
 
     def uncovered(self, cubes: Iterable[int], alive: int) -> int:
-        """The weight of the assignments of alive values that no cube allows.
+        """Return the weight of the assignments of alive values that no cube allows.
 
         A variable without an alive value is not part of this subproblem.
         """
@@ -95,7 +92,7 @@ class _Counter:
         return result * self.size(alive)
 
     def without_units(self, cubes: Iterable[int], alive: int) -> tuple[set[int], int]:
-        """The cubes and the alive values that the unit rule leaves; {0} if all is covered."""
+        """Apply the unit rule; the cubes are {0} if everything is covered."""
         cubes = set(cubes)
         while units := [cube for cube in cubes if len(self.tested(cube)) == 1]:
             for unit in units:
@@ -110,7 +107,7 @@ class _Counter:
         return cubes, alive
 
     def remembered(self, cubes: list[int], alive: int) -> int:
-        """The same for one component, counted once; ``alive`` holds its variables only."""
+        """Count one component, whose variables are those of ``alive``, only once."""
         if len(cubes) <= 2:
             return self.size(alive) - self.size_of_few(cubes, alive)
         key = frozenset(cubes), alive
@@ -119,7 +116,7 @@ class _Counter:
         return self.memory[key]
 
     def size_of_few(self, cubes: list[int], alive: int) -> int:
-        """One or two cubes: their sizes added, less what they share."""
+        """Return the size of the union of one or two cubes."""
         sizes = [self.size(alive, cube) for cube in cubes]
         return sum(sizes) - (self.size(alive, cubes[0] | cubes[1]) if len(cubes) == 2 else 0)
 
@@ -133,7 +130,7 @@ class _Counter:
         return self.by_values(self.best_field(cubes), cubes, alive)
 
     def by_cube(self, cube: int, others: list[int], alive: int) -> int:
-        """Without the cube, less what it alone covers: what the others leave uncovered in it."""
+        """Count without the cube, and subtract what the others leave uncovered inside it."""
         inside = alive & ~cube
         left = [
             other & inside
@@ -143,7 +140,7 @@ class _Counter:
         return self.uncovered(others, alive) - self.uncovered(left, inside)
 
     def by_values(self, field: int, cubes: list[int], alive: int) -> int:
-        """One variable at each of its values."""
+        """Count with the variable fixed at each of its values."""
         rest = alive & ~field
         branches: dict[frozenset[int], int] = {}
         for bit in bits(alive & field):
@@ -155,7 +152,7 @@ class _Counter:
         return result
 
     def components(self, cubes: list[int]) -> list[tuple[list[int], int]]:
-        """The cubes that hang together, and all bits of the variables they test."""
+        """Split cubes into components, each with the bits of the variables it tests."""
         groups: list[tuple[list[int], int]] = []
         for cube in cubes:
             members, support = [cube], sum(self.tested(cube))
@@ -179,45 +176,45 @@ class _Counter:
         return max(score, key=lambda field: (score[field], -field))
 
     def size(self, alive: int, forbidden: int = 0) -> int:
-        """The weight of all assignments of alive values that are not forbidden."""
+        """Return the weight of all assignments of alive values that are not forbidden."""
         return prod(
             self.weight(alive & ~forbidden & field) for field in fields_of(self.field_at, alive)
         )
 
 
 def fields_of(field_at: Sequence[int], cube: int) -> tuple[int, ...]:
-    """The fields of the variables of which the cube has a bit: those that it tests."""
-    found = []
+    """Return the fields of the variables that the cube tests."""
+    fields = []
     while cube:
         field = field_at[cube.bit_length() - 1]
-        found.append(field)
+        fields.append(field)
         cube &= ~field
-    return tuple(found)
+    return tuple(fields)
 
 
 def weight_of(bit_weights: Sequence[int], values: int) -> int:
-    """The weight of some values of one variable."""
+    """Return the weight of some values of one variable."""
     return sum(bit_weights[bit.bit_length() - 1] for bit in bits(values))
 
 
 def bits(cube: int) -> list[int]:
-    """The bits of a cube, each alone.
+    """Return the single bits of a cube.
 
     >>> bits(0b1010)
     [2, 8]
     """
-    found = []
+    result = []
     while cube:
         low = cube & -cube
-        found.append(low)
+        result.append(low)
         cube ^= low
-    return found
+    return result
 
 
 def widen(cubes: Iterable[int], field_at: Sequence[int]) -> list[int]:
-    """Cubes with the same union, as wide as their neighbours make them, none inside another.
+    """Widen cubes by their neighbours and drop cubes inside others; the union stays the same.
 
-    Of ``x=0 y=0`` and ``x=1 y=0`` (which forbid 0b1010 and 0b1001) only ``y=0`` is left:
+    ``x=0 y=0`` and ``x=1 y=0`` (which forbid 0b1010 and 0b1001) become ``y=0``:
 
     >>> [f"{cube:04b}" for cube in widen([0b1010, 0b1001], [0b0011] * 2 + [0b1100] * 2)]
     ['1000']
@@ -232,7 +229,7 @@ def widen(cubes: Iterable[int], field_at: Sequence[int]) -> list[int]:
 
 def _widened_by(cube: int, neighbours: Iterable[int], field_at: Sequence[int]) -> int:
     for other in neighbours:
-        beyond = other & ~cube  # what the other forbids and the cube does not
+        beyond = other & ~cube
         if beyond:
             field = field_at[beyond.bit_length() - 1]
             if not beyond & ~field:
@@ -241,7 +238,7 @@ def _widened_by(cube: int, neighbours: Iterable[int], field_at: Sequence[int]) -
 
 
 def minimal(cubes: Iterable[int]) -> list[int]:
-    """The cubes that lie in no other one; here a cube lies inside what forbids less."""
+    """Return the cubes that lie inside no other one."""
     kept: list[int] = []
     for cube in sorted(cubes, key=int.bit_count):
         for other in kept:

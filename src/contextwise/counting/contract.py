@@ -1,36 +1,30 @@
-"""What an engine is: two contracts, and the table of all engines.
-
-Every engine keeps both contracts:
+"""The contract of an engine, and the table of engines.
 
 ``count_union(cover, *, deadline) -> int``
-    the exact size of the union of the cubes of a `Cover`, or `OutOfTime`;
+    The exact size of the union of the cubes of a `Cover`. Raises `OutOfTime` at the deadline, so
+    an engine calls ``deadline.check()`` inside its work.
 ``count_pairs(a, b, pairs, *, canonical, value_weights, deadline, threads, progress) -> PairCounts``
-    for each pair of variables, the sizes of the unions of the covers of features ``a``, of
-    features ``b``, and of both together. A deadline or Ctrl-C
-    ends the work early; then what is not finished has proven bounds.
+    For each pair of variables, the sizes of the unions of the covers of features ``a``, of features
+    ``b``, and of both. After the deadline or Ctrl-C, unfinished unions have proven bounds.
 
-The second has a readable default, `count_pairs_with`, that loops over the first. `ENGINES` is the
-table of engines; a caller chooses one by name, and the choice is never silent.
-
-An engine that counts cover by cover calls ``deadline.check()`` inside its work, so that one hard
-cover cannot overrun the limit; the loop over pairs catches `OutOfTime` and gives bounds for what is
-left.
+An engine without its own ``count_pairs`` gets `count_pairs_with`, a loop over its ``count_union``.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import Protocol, TypedDict, Unpack
+from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 
 from contextwise.counting.cover import Cover
-from contextwise.counting.extraction import ValueWeights, cover_source
+from contextwise.counting.extraction import CoverSource, ValueWeights
 from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
 from contextwise.models.features import Features, IntArray
@@ -39,41 +33,31 @@ from contextwise.support.progress import Progress
 
 
 class OverBudget(Exception):
-    """One cover takes more work than it was given; the next one may well not."""
+    """Counting one cover takes more nodes than its budget allows."""
 
 
 class CountUnion(Protocol):
-    """The first contract."""
-
     def __call__(self, cover: Cover, *, deadline: Deadline = NEVER) -> int: ...
 
 
-class Options(TypedDict, total=False):
-    """What the second contract takes besides features and pairs."""
-
-    canonical: bool
-    value_weights: ValueWeights | None
-    deadline: Deadline
-    threads: int | None
-    progress: Progress | None
-
-
 class CountPairs(Protocol):
-    """The second contract."""
-
     def __call__(
-        self, a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
+        self,
+        a: Features,
+        b: Features,
+        pairs: IntArray,
+        *,
+        canonical: bool = False,
+        value_weights: ValueWeights | None = None,
+        deadline: Deadline = NEVER,
+        threads: int | None = None,
+        progress: Progress | None = None,
     ) -> PairCounts: ...
 
 
 @dataclass(frozen=True)
 class Engine:
-    """One way to count: its name, what it is good for, and where its functions live.
-
-    Attributes
-    ----------
-    name, summary : for those who choose
-    module : has `count_union`, and perhaps `count_pairs` and `missing`
+    """A way to count: its name, what it is good for, and the module with its functions.
 
     >>> engine = ENGINES["branch"]
     >>> engine.missing() is None
@@ -87,28 +71,28 @@ class Engine:
     module: str
 
     def missing(self) -> str | None:
-        """Why the engine cannot be used here, or None if it can."""
+        """Return why the engine is not available, or None if it is."""
         probe = getattr(import_module(self.module), "missing", None)
         return probe() if probe else None
 
-    def _function(self, name: str) -> Callable[..., object] | None:
-        reason = self.missing()
-        if reason:
-            raise EngineError(f"engine {self.name!r} cannot be used: {reason}")
-        return getattr(import_module(self.module), name, None)
+    def _available(self) -> ModuleType:
+        if reason := self.missing():
+            raise EngineError(f"engine {self.name!r} is not available: {reason}")
+        return import_module(self.module)
 
     @property
     def count_union(self) -> CountUnion:
-        """The first contract."""
-        return self._function("count_union")  # type: ignore[return-value]
+        """Count the union of one cover."""
+        function: CountUnion = self._available().count_union
+        return function
 
     @property
     def count_pairs(self) -> CountPairs:
-        """The second contract: the engine's own way, or the loop over its `count_union`."""
-        own = self._function("count_pairs")
-        if own is None:
-            return partial(count_pairs_with, self.count_union, self.name)
-        return own  # type: ignore[return-value]
+        """Count the unions of all pairs of two models."""
+        module = self._available()
+        loop = partial(count_pairs_with, module.count_union, self.name)
+        function: CountPairs = getattr(module, "count_pairs", loop)
+        return function
 
 
 ENGINES: Mapping[str, Engine] = {
@@ -127,24 +111,20 @@ DEFAULT = "auto"
 
 
 def get_engine(name: str) -> Engine:
-    """The engine of that name; an unknown name is an error that lists them.
+    """Return the engine with this name.
 
-    >>> get_engine("branch").summary
-    'branch and remember, in Python'
     >>> get_engine("abacus")
     Traceback (most recent call last):
-    contextwise.errors.EngineError: unknown engine 'abacus'; the engines are auto, native, ...
+    contextwise.errors.EngineError: unknown engine 'abacus'; choose one of auto, native, ...
     """
     try:
         return ENGINES[name]
     except KeyError:
-        raise EngineError(
-            f"unknown engine {name!r}; the engines are {', '.join(ENGINES)}"
-        ) from None
+        raise EngineError(f"unknown engine {name!r}; choose one of {', '.join(ENGINES)}") from None
 
 
 def deterministic_engine() -> Engine:
-    """The quickest engine here that never errs: for answers that cannot say that Ganak counted.
+    """Return the fastest available deterministic engine.
 
     >>> deterministic_engine().name in ("native", "branch")
     True
@@ -159,23 +139,20 @@ def count_pairs_with(
     a: Features,
     b: Features,
     pairs: IntArray,
-    **options: Unpack[Options],
+    *,
+    canonical: bool = False,
+    value_weights: ValueWeights | None = None,
+    deadline: Deadline = NEVER,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> PairCounts:
-    """The second contract by means of the first: pair by pair, equal covers counted once.
+    """Count pair by pair with the ``count_union`` of an engine, equal covers once.
 
-    One thread does it, whatever ``threads`` says. A cover over the budget of ``count_union`` stays
-    open, and the next one follows.
+    It uses one thread. A cover that raises `OverBudget` stays open.
     """
-    deadline, progress = options.get("deadline", NEVER), options.get("progress")
     seconds = {"extracting": 0.0, name: 0.0}
     with timed(seconds, "extracting"):
-        source = cover_source(
-            a,
-            b,
-            pairs,
-            canonical=options.get("canonical", False),
-            value_weights=options.get("value_weights"),
-        )
+        source = CoverSource(a, b, pairs=pairs, canonical=canonical, value_weights=value_weights)
     counts = np.full((len(pairs), 3), None, dtype=object)
     memory: dict[Cover, int | None] = {}
     interrupted = False
@@ -186,7 +163,10 @@ def count_pairs_with(
             for column, cover in enumerate(covers):
                 if cover not in memory:
                     with timed(seconds, name):
-                        memory[cover] = _within_budget(count_union, cover, deadline)
+                        try:
+                            memory[cover] = count_union(cover, deadline=deadline)
+                        except OverBudget:
+                            memory[cover] = None
                 counts[k, column] = memory[cover]
             if progress:
                 progress(k + 1, len(pairs))
@@ -198,29 +178,9 @@ def count_pairs_with(
     counted = {name: int(known.sum())}
     if known.all():
         return PairCounts(counts, counts, counted, seconds, interrupted)
-    bounds = first_bounds(a, b, pairs, **options)
+    bounds = bound_pairs(a, b, pairs, canonical=canonical, value_weights=value_weights)
     bounds.lower[known] = bounds.upper[known] = counts[known]
     return PairCounts(bounds.lower, bounds.upper, counted, seconds, interrupted)
-
-
-def _within_budget(count_union: CountUnion, cover: Cover, deadline: Deadline) -> int | None:
-    try:
-        return count_union(cover, deadline=deadline)
-    except OverBudget:
-        return None
-
-
-def first_bounds(
-    a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
-) -> PairCounts:
-    """What is known before anything is counted: `bound_pairs`, with the options of the contract."""
-    return bound_pairs(
-        a,
-        b,
-        pairs,
-        canonical=options.get("canonical", False),
-        value_weights=options.get("value_weights"),
-    )
 
 
 @contextmanager

@@ -1,13 +1,13 @@
 """Covers: the cubes of one pair of variables, ready to be counted.
 
-A **cube** is what is left of a feature when the two literals of the pair are dropped: for each
-other variable, the values it allows. All cubes of a pair are its **cover**; their union is the set
-of contexts in which the pair depends, and its size is what every engine counts.
+A **cube** is a feature without the two literals of the pair: the values it allows of each other
+variable. All cubes of a pair are its **cover**. Their union is the set of contexts in which the
+pair depends, and engines count its size.
 
-Two reductions cost nothing and are made when a cover is built. Values of a variable that no cube
-tells apart are one **class**, with their number as its weight: a variable with 50 states of which
-one is ever tested has two classes. Variables that no cube tests leave the cover; the product of
-their cardinalities is its ``scale``.
+Building a cover makes two reductions. Values of a variable that no cube distinguishes are one
+**class**, whose weight is their number: a variable with 50 states of which features test one has
+two classes. Variables that no cube tests leave the cover; the product of their cardinalities is its
+``scale``.
 
 A cube is one Python int: variable ``k`` owns a field of bits, one bit per class, and the cube
 *allows* the classes whose bit is set. So cubes meet by ``&``, and a cube lies inside another when
@@ -25,7 +25,7 @@ from math import prod
 from contextwise.models.features import members
 
 Cube = Sequence[tuple[int, int]]
-"""A cube on its way in: (variable, value set as an int) for each variable it tests."""
+"""A cube before encoding: (variable, value set as an int) for each variable it tests."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Cover:
     cubes : each an int of ``bits`` bits; distinct
     scale : the number of assignments of the variables that no cube tests
 
-    Three variables of 2, 3 and 5 values; one cube tests the first, one the first two.
+    Variables with 2, 3 and 5 values; one cube tests the first, one the first two.
 
     >>> cover = cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]])
     >>> cover.weights, cover.scale, cover.total
@@ -71,7 +71,7 @@ class Cover:
         return self.scale * prod(sum(classes) for classes in self.weights)
 
     def size(self, cube: int) -> int:
-        """The number of contexts of one cube (without the scale): a product over variables."""
+        """Return the number of contexts of one cube, without the scale."""
         size = 1
         at = 0
         for classes in self.weights:
@@ -82,17 +82,17 @@ class Cover:
 
 @dataclass(frozen=True)
 class ClassSpace:
-    """What the fields of a cover mean: its variables, and the classes of their values.
+    """The meaning of the bits of a cover: its variables, and the classes of their values.
 
-    Cubes of two models that are encoded in one space can be set against each other, and cubes that
-    come out of a computation can be read again.
+    Cubes of two models that are encoded in one space can be compared, and cubes that result from a
+    computation can be decoded.
 
     Attributes
     ----------
     variables : the variables that some cube tests, rising
     classes : for each of them its classes, each a value set as an int
-    weights : for each of them what the values of each class count together
-    scale : what the assignments of all other variables count together
+    weights : for each of them the total weight of each class
+    scale : the total weight of the assignments of all other variables
 
     >>> space = class_space([2, 3, 5], [[(1, 0b011)], [(0, 0b10), (1, 0b001)]])
     >>> space.variables, space.classes, space.scale
@@ -113,7 +113,7 @@ class ClassSpace:
 
     @cached_property
     def _places(self) -> dict[int, tuple[int, tuple[int, ...]]]:
-        """Where the field of each variable begins, and its classes."""
+        """The first bit and the classes of each variable."""
         begins = accumulate(map(len, self.classes), initial=0)
         return dict(zip(self.variables, zip(begins, self.classes, strict=False), strict=True))
 
@@ -123,11 +123,11 @@ class ClassSpace:
         return sum(1 << k for k, values in enumerate(own) if not values & allowed) << begin
 
     def encode(self, cube: Cube) -> int:
-        """A cube as the int of the classes it allows; its value sets are unions of classes."""
+        """Return a cube as the int of the classes it allows."""
         return self.everything ^ sum(map(self._forbids, cube))
 
     def decode(self, cube: int) -> tuple[tuple[int, int], ...]:
-        """The inverse of `encode`: the literals of a cube; none for what it allows altogether."""
+        """Return the literals of a cube: the inverse of `encode`."""
         literals = []
         for variable, (begin, own) in self._places.items():
             allowed = [values for k, values in enumerate(own) if cube >> begin + k & 1]
@@ -136,10 +136,10 @@ class ClassSpace:
         return tuple(literals)
 
     def cover(self, cubes: Iterable[Cube]) -> Cover:
-        """Cubes as a cover in this space."""
-        given = list(cubes)
-        forbids = {literal: self._forbids(literal) for literal in set(chain(*given))}.__getitem__
-        coded = (self.everything ^ sum(map(forbids, cube)) for cube in given)
+        """Encode cubes as a cover."""
+        raw = list(cubes)
+        forbids = {literal: self._forbids(literal) for literal in set(chain(*raw))}.__getitem__
+        coded = (self.everything ^ sum(map(forbids, cube)) for cube in raw)
         return Cover(self.weights, tuple(dict.fromkeys(coded)), self.scale)
 
 
@@ -148,7 +148,7 @@ def class_space(
     cubes: Iterable[Cube],
     value_weights: Sequence[Sequence[int]] | None = None,
 ) -> ClassSpace:
-    """The space of some cubes."""
+    """Return the space in which these cubes can be encoded."""
     sets: dict[int, set[int]] = {}
     for variable, allowed in set(chain(*cubes)):
         sets.setdefault(variable, set()).add(allowed)
@@ -171,18 +171,18 @@ def cover_of(
     cubes: Iterable[Cube],
     value_weights: Sequence[Sequence[int]] | None = None,
 ) -> Cover:
-    """The cover of some cubes over variables with these cardinalities.
+    """Return the cover of some cubes over variables with these cardinalities.
 
     >>> cover_of([2, 3, 5], [[(0, 0b01)], [(1, 0b001)]], [[9, 1], [2, 3, 5], [1, 1, 1, 1, 6]])
     Cover(weights=((9, 1), (2, 8)), cubes=(13, 7), scale=10)
     """
-    given = list(cubes)
-    return class_space(cardinalities, given, value_weights).cover(given)
+    raw = list(cubes)
+    return class_space(cardinalities, raw, value_weights).cover(raw)
 
 
 @lru_cache(maxsize=4096)  # most variables are binary: a handful of cases for thousands of pairs
 def _classes(cardinality: int, sets: frozenset[int]) -> tuple[int, ...]:
-    """The values of a variable, grouped by what the sets tell apart; in the order of values."""
+    """Group the values of a variable that all sets treat alike, in the order of values."""
     classes = [(1 << cardinality) - 1]
     for allowed in sets:
         classes = [part for c in classes for part in (c & allowed, c & ~allowed) if part]

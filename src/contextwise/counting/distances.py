@@ -1,12 +1,11 @@
-"""The distances of many models: each cover of a pair counted once, and each two covers once.
+"""The distances between many models, with each distinct cover counted once.
 
-The work goes pair by pair of variables. Models that have the same cover there are one **class**;
-two classes are apart in 2 · |A ∪ B| - |A| - |B| contexts, and that is added to the distances of all
-their models. Models a few moves apart cost what they differ in. Nothing rests on hashes: covers
-are one class if they are equal.
+The work is done pair by pair of variables. Models with equal covers there are one **class**. Two
+classes differ in 2 · |A ∪ B| - |A| - |B| contexts, which are added to the distances of all their
+models. So similar models cost only their differences.
 
-The compiled one is ``kernel/distances.hpp``; it simplifies covers before it compares them.
-`distances_in_python` is its readable twin, for engines other than the kernel's.
+The kernel (``kernel/distances.hpp``) simplifies covers before it compares them.
+`distances_in_python` is its readable twin, for the other engines.
 """
 
 from __future__ import annotations
@@ -28,18 +27,14 @@ from contextwise.support.progress import Progress
 Two = tuple[int, int]
 """The places of two models."""
 Cubes = frozenset[tuple[tuple[int, int], ...]]
-"""A cover as a set, so that equal ones are found."""
+"""A cover as a set of cubes."""
 
 
 @dataclass(frozen=True)
 class ExactDistances:
-    """The distances of some two models each.
+    """Distances in the order of `two_models`; rationals if contexts have weights.
 
-    Attributes
-    ----------
-    values : ints, or rationals if contexts have weights
-        In the order of `two_models`.
-    rests_on_ganak : whether the model counter Ganak had, or may have had, to do with them
+    ``rests_on_ganak`` is true if Ganak counted, or may have counted, some of them.
     """
 
     values: list[int] | list[Fraction]
@@ -47,7 +42,7 @@ class ExactDistances:
 
 
 def two_models(models: int, rows: int = 0) -> list[Two]:
-    """Which two models are set against each other: the first ``rows`` against the others.
+    """List the pairs of models: the first ``rows`` with each of the others, or all pairs if 0.
 
     >>> two_models(3), two_models(3, rows=1)
     ([(0, 1), (0, 2), (1, 2)], [(0, 1), (0, 2)])
@@ -68,7 +63,9 @@ def count_distances(
     value_weights: ValueWeights | None = None,
     progress: Progress | None = None,
 ) -> ExactDistances:
-    """Count the distances of some models to others, or of each to each.
+    """Count the distances of the pairs of models that `two_models` lists.
+
+    With value weights, distances are shares, summed over the pairs of variables.
 
     >>> import numpy as np
     >>> from contextwise.models.structure import Structure
@@ -82,23 +79,25 @@ def count_distances(
     sizes = sizes_of(models[0].cardinalities.tolist(), value_weights)
     factors: list[int] = []
     if value_weights is not None and not canonical:
-        # The contexts of every pair then count as much as those of all variables.
+        # Gives the contexts of every pair the weight of all assignments.
         factors = [sizes[i] * sizes[j] for i, j in pairs.tolist()]
     if engine in ("auto", "native") and native.missing() is None:
-        found = _by_kernel(models, pairs, rows, factors, engine, threads, progress, options)
+        result = _by_kernel(models, pairs, rows, factors, engine, threads, progress, options)
     else:
         count_union = get_engine(engine).count_union
         values = distances_in_python(
             models, pairs, rows=rows, factors=factors, count_union=count_union, **options
         )
-        asked_ganak = engine == "ganak" or (engine == "auto" and not get_engine("ganak").missing())
-        found = ExactDistances(values, asked_ganak)
+        may_use_ganak = engine == "ganak" or (
+            engine == "auto" and not get_engine("ganak").missing()
+        )
+        result = ExactDistances(values, may_use_ganak)
     if progress:
         progress(len(pairs), len(pairs))
     if value_weights is None:
-        return found
-    shares = [Fraction(value, prod(sizes)) for value in found.values]
-    return ExactDistances(shares, found.rests_on_ganak)
+        return result
+    shares = [Fraction(value, prod(sizes)) for value in result.values]
+    return ExactDistances(shares, result.rests_on_ganak)
 
 
 def distances_in_python(
@@ -111,7 +110,10 @@ def distances_in_python(
     canonical: bool = False,
     value_weights: ValueWeights | None = None,
 ) -> list[int]:
-    """The readable twin of the kernel: covers as sets of cubes, each counted by an engine."""
+    """The readable twin of the kernel: covers as sets of cubes, each counted by an engine.
+
+    ``factors`` multiply the contexts of each pair.
+    """
     sources = [CoverSource(f, canonical=canonical, value_weights=value_weights) for f in models]
     place = {two: cell for cell, two in enumerate(two_models(len(models), rows))}
     sums = [0] * len(place)
@@ -145,7 +147,7 @@ def _by_kernel(
     progress: Progress | None,
     options: dict[str, Any],
 ) -> ExactDistances:
-    """The kernel's sums; what it leaves open is counted by the whole portfolio."""
+    """Sum with the kernel; count the unions that it leaves open with the chosen engine."""
     sizes = sizes_of(models[0].cardinalities.tolist(), options["value_weights"])
     width = (len(pairs) * prod(sizes)).bit_length() // WORD + 1
     words, left, interrupted = native.sum_distances(
@@ -176,15 +178,15 @@ def _closed(
     engine: str,
     options: dict[str, Any],
 ) -> Iterator[tuple[dict[int, int], list[tuple[int, int]], bool]]:
-    """What the kernel left open, for each two models whose covers it is about.
+    """Count the unions that the kernel left open, for each pair of models concerned.
 
-    Yields how far apart they are on each open pair, the distances (with a pair each) to which that
-    belongs, and whether Ganak counted some of it.
+    Yield their distance on each open pair of variables, the (distance, pair) cells to which it is
+    added, and whether Ganak counted some of it.
     """
-    met: dict[Two, list[tuple[int, int]]] = {}
+    cells_of: dict[Two, list[tuple[int, int]]] = {}
     for pair, first, second, cell in left.reshape(-1, 4).tolist():
-        met.setdefault((first, second), []).append((cell, pair))
-    for (first, second), cells in met.items():
+        cells_of.setdefault((first, second), []).append((cell, pair))
+    for (first, second), cells in cells_of.items():
         places = sorted({pair for _, pair in cells})
         count_pairs = get_engine(engine).count_pairs
         counts = count_pairs(models[first], models[second], pairs[places], **options)
@@ -196,7 +198,7 @@ def _closed(
 
 
 def _as_ints(words: WordArray) -> list[int]:
-    """Rows of words, the lowest first, as ints."""
+    """Return rows of words, the lowest first, as ints."""
     if words.shape[1] == 1:
         ints: list[int] = words[:, 0].tolist()
         return ints

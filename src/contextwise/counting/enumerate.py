@@ -1,7 +1,6 @@
-"""The oracle: visit every context and look whether a cube allows it.
+"""The oracle: visit every context and test whether a cube allows it. For tests and small domains.
 
-Cost: the number of cells (products of value classes) times the number of cubes. For tests, for
-small domains, and to have something to trust.
+Cost: the number of cells (products of value classes) times the number of cubes.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ BLOCK = 2**16
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
-    """The size of the union of the cubes, by visiting every cell of the cover.
+    """Count the union of the cubes by visiting every cell of the cover.
 
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
@@ -31,8 +30,7 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
     cells = prod(shape)
     if cells > LIMIT:
         raise TooLargeError(
-            f"enumerate would visit {cells} cells of a cover; its limit is {LIMIT}; "
-            "use the engine auto"
+            f"enumerate would visit {cells} cells of a cover, more than {LIMIT}; use engine auto"
         )
     allowed = [_allowed(cover, cube) for cube in cover.cubes]
     exact_in_words = cover.total // cover.scale < 2**62
@@ -52,7 +50,7 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
 
 
 def _allowed(cover: Cover, cube: int) -> list[tuple[int, npt.NDArray[np.bool_]]]:
-    """For each variable that the cube tests, which classes it allows."""
+    """Return the variables that the cube tests, each with a mask of the classes it allows."""
     tests, at = [], 0
     for variable, classes in enumerate(cover.weights):
         own = cube >> at & ((1 << len(classes)) - 1)

@@ -1,12 +1,16 @@
-"""From features to covers: which features speak about which pair.
+"""From features to covers: find the features of each pair and drop its two literals.
 
-Works on arrays alone. A pair of variables is a pair of positions ``(i, j)`` with ``i < j``.
+A feature **covers** a pair if both variables are in its scope. A pair of variables is a pair of
+positions ``(i, j)`` with ``i < j``.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import combinations_with_replacement
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +19,16 @@ from contextwise.counting.cover import ClassSpace, Cover, Cube, class_space
 from contextwise.models.features import Features, IntArray
 
 ValueWeights = Sequence[Sequence[int]]
-"""For each variable, how much each of its values counts; without them, each counts once."""
+"""For each variable, the weight of each of its values; None means 1."""
 FEW = 32
-"""Up to one pair for so many features, it pays to look which features speak of the pairs."""
+"""With at most one pair per 32 features, selecting the features that cover them pays off."""
 
 
 def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
-    """Every (pair, feature) such that the feature has both variables in its scope."""
+    """List the features that cover each pair: pairs, starts and owners.
+
+    The features of pair ``k`` are ``owners[starts[k] : starts[k + 1]]``.
+    """
     n = len(features.cardinalities)
     codes, owners = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for mine, code, _, _ in scope_pairs(features):
@@ -33,11 +40,8 @@ def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
     return decode_pairs(distinct, n), np.append(starts, len(code)), owner[order]
 
 
-def speaking_features(features: Features, pairs: IntArray) -> Features:
-    """The features that can speak of one of these pairs: those with two of their variables.
-
-    With few pairs that is a small part of a model, found by one look at every literal.
-    """
+def covering_features(features: Features, pairs: IntArray) -> Features:
+    """Select the features that can cover one of these pairs: those with two of their variables."""
     if len(pairs) > len(features) // FEW:
         return features
     marked = np.zeros(len(features.cardinalities), dtype=np.int64)
@@ -46,21 +50,8 @@ def speaking_features(features: Features, pairs: IntArray) -> Features:
     return features.take(np.diff(before[features.starts]) >= 2)
 
 
-def cover_source(
-    a: Features,
-    b: Features,
-    pairs: IntArray,
-    *,
-    canonical: bool = False,
-    value_weights: ValueWeights | None = None,
-) -> CoverSource:
-    """The source of the covers of some pairs; features that do not speak of them are left out."""
-    own = speaking_features(a, pairs), speaking_features(b, pairs)
-    return CoverSource(*own, canonical=canonical, value_weights=value_weights)
-
-
 def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
-    """The pairs of each feature's scope, features of one length at a time."""
+    """Yield the features of each length, with the codes and the places of the pairs they cover."""
     n, lengths = len(features.cardinalities), features.lengths
     for length in np.unique(lengths[lengths >= 2]).tolist():
         mine = np.flatnonzero(lengths == length)
@@ -73,25 +64,31 @@ def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray, IntArr
 
 @cache
 def _places(length: int) -> tuple[IntArray, IntArray]:
-    """The two places of each pair in a scope of that length."""
+    """Return the two places of each pair in a scope of that length."""
     first, second = np.triu_indices(length, 1)
     return first.astype(np.int64), second.astype(np.int64)
 
 
 def decode_pairs(codes: IntArray, n: int) -> IntArray:
-    """Pairs ``(i, j)`` from their codes ``i * n + j``."""
+    """Return pairs ``(i, j)`` from their codes ``i * n + j``."""
     return np.stack(np.divmod(codes, max(1, n)), axis=1)
 
 
 class CoverSource:
-    """The covers of one or two models, pair by pair."""
+    """The covers of one or two models, pair by pair.
+
+    With ``pairs``, only the covers of these are needed.
+    """
 
     def __init__(
         self,
         *models: Features,
+        pairs: IntArray | None = None,
         canonical: bool = False,
         value_weights: ValueWeights | None = None,
     ) -> None:
+        if pairs is not None:
+            models = tuple(covering_features(features, pairs) for features in models)
         self.cardinalities: list[int] = models[0].cardinalities.tolist()
         self.canonical = canonical
         self.value_weights = value_weights
@@ -99,7 +96,7 @@ class CoverSource:
         self._owners = [_by_pair(features) for features in models]
 
     def cubes(self, model: int, pair: tuple[int, int]) -> list[Cube]:
-        """The cubes of a pair in one model."""
+        """Return the cubes of a pair in one model."""
         owners = self._owners[model].get(pair, ())
         literals = self._literals[model]
         if self.canonical:
@@ -107,7 +104,7 @@ class CoverSource:
         return [[lit for lit in literals[f] if lit[0] not in pair] for f in owners]
 
     def three_covers(self, pair: tuple[int, int]) -> tuple[Cover, Cover, Cover]:
-        """The covers of a pair in the first model, in the second, and in both together."""
+        """Return the covers of a pair in the first model, in the second, and in both together."""
         first, second = self.cubes(0, pair), self.cubes(1, pair)
         return (
             self.cover(pair, first),
@@ -116,11 +113,11 @@ class CoverSource:
         )
 
     def space(self, pair: tuple[int, int], cubes: Iterable[Cube]) -> ClassSpace:
-        """The space in which these cubes of a pair can be set against each other."""
+        """Return the space in which these cubes of a pair can be encoded."""
         return pair_space(self.cardinalities, pair, cubes, self.canonical, self.value_weights)
 
     def cover(self, pair: tuple[int, int], cubes: Sequence[Cube]) -> Cover:
-        """These cubes as a cover over the contexts of the pair."""
+        """Return these cubes as a cover over the contexts of the pair."""
         return self.space(pair, cubes).cover(cubes)
 
 
@@ -131,7 +128,7 @@ def pair_space(
     canonical: bool = False,
     value_weights: ValueWeights | None = None,
 ) -> ClassSpace:
-    """The space in which some cubes of a pair can be set against each other."""
+    """Return the space in which some cubes of a pair can be encoded."""
     if canonical:
         return class_space(cardinalities, cubes, value_weights)
     left = [1 if v in pair else size for v, size in enumerate(cardinalities)]
@@ -148,21 +145,19 @@ def _by_pair(features: Features) -> dict[tuple[int, int], Sequence[int]]:
 
 
 def sizes_of(cardinalities: Sequence[int], value_weights: ValueWeights | None) -> list[int]:
-    """What all values of each variable count together."""
+    """Return the total weight of the values of each variable."""
     return list(cardinalities) if value_weights is None else [sum(own) for own in value_weights]
 
 
 def contexts_of_pairs(
     cardinalities: Sequence[int], pairs: npt.NDArray[np.int64], canonical: bool = False
 ) -> list[int]:
-    """The number of contexts of each pair (their weight, for `sizes_of` weighted values).
+    """Return the number of contexts of each pair (their weight, given `sizes_of` the variables).
 
     >>> contexts_of_pairs([2, 3, 5], np.array([[0, 1], [1, 2]]))
     [5, 2]
     """
-    whole = 1
-    for cardinality in cardinalities:
-        whole *= cardinality
+    whole = prod(cardinalities)
     if canonical:
         return [whole] * len(pairs)
     kinds, kind = np.unique(np.array(cardinalities, dtype=object), return_inverse=True)
@@ -173,40 +168,32 @@ def contexts_of_pairs(
 
 
 def all_contexts(cardinalities: Sequence[int], canonical: bool = False) -> int:
-    """The number of contexts over all pairs: the number of assertions of a dependency model.
+    """Return the number of contexts of all pairs: the assertions of a dependency model.
 
     >>> all_contexts([2, 2, 2, 2]), all_contexts([2] * 6)
     (24, 240)
     """
-    whole = 1
-    for cardinality in cardinalities:
-        whole *= cardinality
-    n = len(cardinalities)
+    whole, n = prod(cardinalities), len(cardinalities)
     if canonical:
         return whole * (n * (n - 1) // 2)
-    sizes: dict[int, int] = {}
-    for cardinality in cardinalities:
-        sizes[cardinality] = sizes.get(cardinality, 0) + 1
     total = 0
-    kinds = sorted(sizes)
-    for a, first in enumerate(kinds):
-        total += whole // (first * first) * (sizes[first] * (sizes[first] - 1) // 2)
-        for second in kinds[a + 1 :]:
-            total += whole // (first * second) * (sizes[first] * sizes[second])
+    times = Counter(cardinalities)
+    for first, second in combinations_with_replacement(times, 2):
+        pairs = times[first] * (times[second] if first != second else times[first] - 1)
+        total += whole // (first * second) * (pairs if first != second else pairs // 2)
     return total
 
 
-# -- Which pairs of variables some feature has in its scope: about the others all are independent.
-
+# -- covered pairs: all models make the others independent ------------------------------------
 
 MOST_COLUMNS = 64
-"""Up to so many pairs, a table of features by their variables is quicker than all pairs."""
+"""Up to this many pairs, a table of features by variables is faster than listing all pairs."""
 MOST_MARKS = 2**26
-"""Up to so many pairs of variables, a mark for each is quicker than sorting those that occur."""
+"""Up to this many pairs of variables, one mark each is faster than sorting those that occur."""
 
 
 def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
-    """The pairs that a feature of any of the models has in its scope: shape (p, 2), in order.
+    """Return the pairs that a feature of any model covers: shape (p, 2), in order.
 
     >>> from contextwise.models.structure import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2, "D": 2}, ["A=1 & B=1 & D=0", "B=1 & C=1"])
@@ -226,7 +213,7 @@ def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
 
 
 def covered_in_python(models: Sequence[Features], among: IntArray | None) -> IntArray:
-    """The readable twin of the kernel."""
+    """The readable twin of the kernel's ``covered_pairs``."""
     n = len(models[0].cardinalities)
     if among is not None:
         return among[np.logical_or.reduce([_covers(features, among) for features in models])]
@@ -240,11 +227,11 @@ def covered_in_python(models: Sequence[Features], among: IntArray | None) -> Int
 
 
 def _covers(features: Features, pairs: IntArray) -> npt.NDArray[np.bool_]:
-    """Whether a feature has each of these pairs in its scope."""
+    """Return for each pair whether a feature covers it."""
     n = len(features.cardinalities)
     if len(pairs) > MOST_COLUMNS:
         return np.isin(
-            pairs @ (n, 1), covered_in_python([speaking_features(features, pairs)], None) @ (n, 1)
+            pairs @ (n, 1), covered_in_python([covering_features(features, pairs)], None) @ (n, 1)
         )
     chosen, places = np.unique(pairs, return_inverse=True)
     column = np.full(n, -1)

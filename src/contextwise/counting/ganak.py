@@ -1,4 +1,6 @@
-"""Covers as formulas, for model counters: the models of the formula are the uncovered contexts.
+"""The model counter Ganak, for the hardest covers: conflict learning and tree decompositions.
+
+A cover becomes a formula whose models are the uncovered contexts:
 
 - A variable with two classes of values is one Boolean; one with more is a Boolean per class, of
   which exactly one is true.
@@ -22,18 +24,19 @@ from importlib.util import find_spec
 from math import gcd
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
-from contextwise.counting.contract import Options, first_bounds, timed
+from contextwise.counting.contract import timed
 from contextwise.counting.cover import Cover
-from contextwise.counting.extraction import cover_source
-from contextwise.counting.pair_counts import PairCounts
+from contextwise.counting.extraction import CoverSource, ValueWeights
+from contextwise.counting.pair_counts import PairCounts, bound_pairs
 from contextwise.errors import EngineError
 from contextwise.models.features import Features, IntArray
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.progress import Progress
 
 Clause = tuple[int, ...]
-"""Literals as in the DIMACS format: k for the Boolean k = 1, 2, …, and -k for its negation."""
+"""Literals in DIMACS form: k for the Boolean k = 1, 2, …, and -k for its negation."""
 
 
 @dataclass(frozen=True)
@@ -49,21 +52,21 @@ class Formula:
 
     @property
     def obvious(self) -> int | None:
-        """The number of models, where it takes no counting."""
+        """The number of models if no counting is needed."""
         if not self.clauses:
             return 1 << self.booleans
         return None if all(self.clauses) else 0
 
 
 def uncovered_formula(cover: Cover) -> Formula:
-    """The formula whose models are the contexts that no cube of the cover allows.
+    """Return the formula whose models are the contexts that no cube of the cover allows.
 
     >>> from contextwise.counting.cover import cover_of
     >>> uncovered_formula(cover_of([2, 2, 5], [[(0, 0b01), (1, 0b10)]]))
     Formula(booleans=2, clauses=((1, -2),), factor=5)
 
-    A variable of which one value in four is ever tested. The digits 2 and 3 of a copy number
-    are 0 where it takes that value (not 1), and make 0, 1 or 2 where it takes another (1).
+    The cube tests one value of four. Booleans 2 and 3 are the digits of a copy number: 0 if the
+    variable has that value (Boolean 1 is false), and 0, 1 or 2 if it has another one.
 
     >>> uncovered_formula(cover_of([4], [[(0, 0b0001)]]))
     Formula(booleans=3, clauses=((1, -2), (1, -3), (-1, -2, -3), (1,)), factor=1)
@@ -92,7 +95,7 @@ def uncovered_formula(cover: Cover) -> Formula:
 
 
 class _Variable:
-    """The Booleans of one variable: which class it takes, and which copy of it."""
+    """The Booleans of one variable: its class, and the copy number within the class."""
 
     def __init__(self, first: int, weights: Sequence[int]) -> None:
         self.weights = weights
@@ -118,7 +121,7 @@ class _Variable:
                 yield (-own,)
 
     def _at_most(self, largest: int) -> Iterator[Clause]:
-        """The digits make a number up to ``largest``.
+        """Yield the clauses by which the digits make a number up to ``largest``.
 
         A larger number has a one where ``largest`` has a zero, and ones wherever ``largest`` has
         them above that place.
@@ -130,25 +133,22 @@ class _Variable:
                 yield (-digit, *ones)
 
 
-# -- The model counter Ganak, for the hardest covers: conflict learning and tree decompositions.
-
-
 SHARE = 0.5
-"""Of the machine's memory, for all processes of Ganak together, unless the variable says so."""
+"""Share of the machine's memory for all Ganak processes; the environment variable overrides it."""
 SHARE_VARIABLE = "CONTEXTWISE_MEMORY_SHARE"
 CONTAINER = Path("/sys/fs/cgroup/memory.max")
 SCRIPT = Path(__file__).with_name("ganak_worker.py")
 
 
 def missing() -> str | None:
-    """Why Ganak cannot be used here, or None if it can."""
+    """Return why Ganak is not available, or None if it is."""
     if find_spec("pyganak") is None:
         return "pyganak is not installed: pip install 'contextwise[ganak]'"
     return None
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
-    """The size of the union of the cubes.
+    """Count the union of the cubes.
 
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
@@ -163,9 +163,9 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
 def count_covers(
     covers: Iterable[Cover], *, processes: int | None = None, deadline: Deadline = NEVER
 ) -> Iterator[tuple[Cover, int]]:
-    """Count unions, in the order they are finished.
+    """Yield each cover with the size of its union, as they finish.
 
-    Ends early at the deadline. A cover whose process died is left out.
+    It stops at the deadline and leaves out covers whose process died.
     """
     started: dict[int, tuple[Cover, int]] = {}
 
@@ -181,35 +181,66 @@ def count_covers(
 
 
 def count_pairs(
-    a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
+    a: Features,
+    b: Features,
+    pairs: IntArray,
+    *,
+    canonical: bool = False,
+    value_weights: ValueWeights | None = None,
+    deadline: Deadline = NEVER,
+    **options: Any,
 ) -> PairCounts:
-    """The second contract: every union by Ganak, in as many processes as ``threads`` says."""
-    known = first_bounds(a, b, pairs, **options)
+    """Count every union with Ganak, in ``threads`` processes."""
+    known = bound_pairs(a, b, pairs, canonical=canonical, value_weights=value_weights)
     known = replace(known, counted={"ganak": int((known.lower == known.upper).sum())})
-    result = close_pairs(known, a, b, pairs, **options)
-    if len(result.open) and not result.interrupted:
-        with suppress(OutOfTime):
-            options.get("deadline", NEVER).check()
-            raise _died()
+    result = close_pairs(
+        known,
+        a,
+        b,
+        pairs,
+        canonical=canonical,
+        value_weights=value_weights,
+        deadline=deadline,
+        **options,
+    )
+    if len(result.open) and not result.interrupted and not deadline.passed:
+        raise _died()
     return result
 
 
 def close_pairs(
-    known: PairCounts, a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
+    known: PairCounts,
+    a: Features,
+    b: Features,
+    pairs: IntArray,
+    *,
+    canonical: bool = False,
+    value_weights: ValueWeights | None = None,
+    deadline: Deadline = NEVER,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> PairCounts:
-    """The unions that are not finished, counted by Ganak; each distinct cover once.
+    """Count the unfinished unions with Ganak, each distinct cover once.
 
-    What the deadline, Ctrl-C or a dead process leaves open keeps its bounds.
+    After the deadline, Ctrl-C or the death of a process, the others keep their bounds.
     """
     lower, upper = known.lower.copy(), known.upper.copy()
     seconds = {"extracting": 0.0, "ganak": 0.0, **known.seconds}
-    deadline, progress = options.get("deadline", NEVER), options.get("progress")
     counted, interrupted = 0, False
     try:
         with timed(seconds, "extracting"):
-            places = _open_covers(known, a, b, pairs, **options)
+            source = CoverSource(
+                a, b, pairs=pairs[known.open], canonical=canonical, value_weights=value_weights
+            )
+            places: dict[Cover, list[tuple[int, int]]] = {}  # the unions that need each cover
+            for k in known.open.tolist():
+                deadline.check()
+                i, j = pairs[k].tolist()
+                for column, cover in enumerate(source.three_covers((i, j))):
+                    if lower[k, column] != upper[k, column]:
+                        places.setdefault(cover, []).append((k, column))
         left = Counter(k for unions in places.values() for k, _ in unions)
-        sizes = count_covers(places, processes=options.get("threads"), deadline=deadline)
+        sizes = count_covers(places, processes=threads, deadline=deadline)
         with timed(seconds, "ganak"):
             for cover, size in sizes:
                 for union in places[cover]:
@@ -226,31 +257,10 @@ def close_pairs(
     return PairCounts(lower, upper, counts, seconds, interrupted, known.nodes)
 
 
-def _open_covers(
-    known: PairCounts, a: Features, b: Features, pairs: IntArray, **options: Unpack[Options]
-) -> dict[Cover, list[tuple[int, int]]]:
-    """The covers that are left to count, and the (pair, union) places that wait for each."""
-    source = cover_source(
-        a,
-        b,
-        pairs[known.open],
-        canonical=options.get("canonical", False),
-        value_weights=options.get("value_weights"),
-    )
-    places: dict[Cover, list[tuple[int, int]]] = {}
-    for k in known.open.tolist():
-        options.get("deadline", NEVER).check()
-        i, j = pairs[k].tolist()
-        for column, cover in enumerate(source.three_covers((i, j))):
-            if known.lower[k, column] != known.upper[k, column]:
-                places.setdefault(cover, []).append((k, column))
-    return places
-
-
 def _died() -> EngineError:
     return EngineError(
-        "Ganak's process ended in the middle of a count; is there enough memory? Its processes may "
-        f"use {memory_share():.0%} of the machine's together; {SHARE_VARIABLE} sets another share"
+        "a Ganak process died while counting, probably for lack of memory; together they may use "
+        f"{memory_share():.0%} of the machine's memory; set {SHARE_VARIABLE} to change that"
     )
 
 
@@ -260,9 +270,9 @@ def _died() -> EngineError:
 def count_models(
     formulas: Iterable[Formula], *, processes: int | None = None, deadline: Deadline = NEVER
 ) -> Iterator[tuple[int, int]]:
-    """The numbers of models of many formulas, as (place, number), in the order they are finished.
+    """Yield (place, number of models) for each formula, as they finish.
 
-    Ends early at the deadline. A formula whose process died, for want of memory say, is left out.
+    It stops at the deadline and leaves out formulas whose process died.
 
     >>> formulas = [Formula(2, ((1, 2),), factor=1), Formula(3, (), factor=1)]
     >>> sorted(count_models(formulas))
@@ -282,7 +292,7 @@ def count_models(
                     worker = Worker.take()
                     busy[worker] = place
                     worker.send(formula, limit)
-            ready = _ready(busy, deadline)
+            ready: list[Any] = wait(list[Any](busy), deadline.left()) if busy else []
             if not ready:
                 return
             for worker in ready:
@@ -297,43 +307,37 @@ def count_models(
 
 
 def memory_share() -> float:
-    """The share of the machine's memory that all processes of Ganak may use together.
+    """Return the share of the machine's memory for all Ganak processes together.
 
     >>> 0 < memory_share() <= 1
     True
     """
-    given = os.environ.get(SHARE_VARIABLE)
+    text = os.environ.get(SHARE_VARIABLE)
     try:
-        share = SHARE if given is None else float(given)
+        share = SHARE if text is None else float(text)
     except ValueError:
         share = 0.0
     if not 0 < share <= 1:
-        raise EngineError(f"{SHARE_VARIABLE} is a number above 0 and up to 1, not {given!r}")
+        raise EngineError(f"{SHARE_VARIABLE} must be > 0 and <= 1, got {text!r}")
     return share
 
 
 def machine_memory() -> int:
-    """The bytes of memory that this machine, or the container we are in, has."""
+    """Return the bytes of memory of this machine or container."""
     bytes_here = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError, ValueError):  # no container, or one without a limit
         bytes_here = min(bytes_here, int(CONTAINER.read_text()))
     return bytes_here
 
 
-def _ready(busy: Iterable[Worker], deadline: Deadline) -> list[Worker]:
-    """The workers that have answered, as soon as one has; none when time is over."""
-    waited: list[object] = list(busy)
-    return wait(waited, deadline.left()) if waited else []  # type: ignore[arg-type, return-value]
-
-
 class Worker:
-    """One process around Ganak. It counts one formula at a time."""
+    """A Ganak process, which counts one formula at a time."""
 
     idle: list[Worker] = []  # noqa: RUF012  (shared by all of them on purpose)
     ended: list[subprocess.Popen[bytes]] = []  # noqa: RUF012
 
     def __init__(self) -> None:
-        # A session of its own: Ctrl-C at the terminal reaches us, and we end it.
+        # In its own session, so that Ctrl-C at the terminal reaches only us, and we end it.
         self.process = subprocess.Popen(
             [sys.executable, "-P", str(SCRIPT)],
             stdin=subprocess.PIPE,
@@ -343,9 +347,9 @@ class Worker:
 
     @classmethod
     def take(cls) -> Worker:
-        """A worker without work: one that was given back, or a new one.
+        """Return an idle worker or start one.
 
-        After a fork the workers of the parent are no children of ours, and count as dead here.
+        After a fork, the parent's workers are not our children and count as dead.
         """
         cls.ended[:] = [process for process in cls.ended if process.poll() is None]
         while cls.idle:
@@ -356,22 +360,19 @@ class Worker:
         return cls()
 
     def give_back(self) -> None:
-        """Keep this worker for later, unless there are enough."""
+        """Keep this worker for later, or end it if there are enough."""
         if len(self.idle) < (os.cpu_count() or 1):
             self.idle.append(self)
         else:
             self.end()
 
     def fileno(self) -> int:
-        """Readable when there is an answer, or when the process has died."""
+        """Return the pipe that becomes readable with an answer or when the process dies."""
         assert self.process.stdout is not None
         return self.process.stdout.fileno()
 
     def send(self, formula: Formula, limit: int) -> None:
-        """Begin to count within so many bytes.
-
-        A process that died shows when its answer is received.
-        """
+        """Start counting with at most ``limit`` bytes; `receive` reports a process that died."""
         assert self.process.stdin is not None
         line = json.dumps([limit, formula.booleans, formula.clauses]).encode() + b"\n"
         with suppress(BrokenPipeError):
@@ -379,7 +380,7 @@ class Worker:
             self.process.stdin.flush()
 
     def receive(self) -> int | None:
-        """The number of models, or None if the process has died (then it is tidied up)."""
+        """Return the number of models, or None if the process died."""
         assert self.process.stdout is not None
         answer = self.process.stdout.readline().decode().strip()
         if not answer:
@@ -390,7 +391,7 @@ class Worker:
         return int(answer, 16)
 
     def end(self) -> None:
-        """End the process by force, without waiting: one that holds gigabytes takes a while."""
+        """Kill the process without waiting: one that holds gigabytes takes a while to end."""
         self.process.kill()
         self.ended.append(self.process)
         for pipe in (self.process.stdin, self.process.stdout):
@@ -401,7 +402,7 @@ class Worker:
 
 @atexit.register
 def end_idle_workers() -> None:
-    """End the processes that are kept for later, and wait until all are gone."""
+    """Kill the idle processes and wait until all have ended."""
     while Worker.idle:
         Worker.idle.pop().end()
     while Worker.ended:

@@ -1,14 +1,12 @@
-"""The process around Ganak: formulas come in, numbers go out, one line each.
+"""The process that runs Ganak, started as a script by `contextwise.counting.ganak`.
 
-Run as a script by `contextwise.counting.ganak`, which keeps some of these processes. It imports
-nothing of the package, so that it starts in milliseconds. A line in is JSON,
-``[bytes, booleans, clauses]``; the bytes are what the process may hold. A line out is the number of
-models in hexadecimal (a decimal number of more than 4,300 digits is refused by Python), or
-``! what went wrong``. A process that needs more memory than it may have ends.
+It imports nothing of the package, so it starts in milliseconds. It reads one formula per line as
+JSON, ``[bytes, booleans, clauses]``, where ``bytes`` limits its memory. It answers with the number
+of models in hexadecimal (Python refuses decimals of more than 4,300 digits) or with ``! error``. If
+it needs more memory, it ends.
 
-Ganak writes to standard output and cannot be told not to: so standard output is redirected first,
-and answers go to a copy of it. Ganak cannot be interrupted either; a thread watches for the end of
-the input, so that the process ends when the one that started it does.
+Ganak always writes to standard output, so answers go to a copy of it. Ganak cannot be interrupted,
+so a thread watches the input and ends the process when the parent does.
 """
 
 import contextlib
@@ -56,7 +54,7 @@ def _answer(line: str) -> str:
 
 
 def _allow(limit: int) -> None:
-    """Let this process hold so many bytes: its data on Linux, all its addresses elsewhere."""
+    """Limit the memory of this process: its data on Linux, its address space elsewhere."""
     kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
     _, hard = resource.getrlimit(kind)
     with contextlib.suppress(ValueError, OSError):  # a system that does not limit it

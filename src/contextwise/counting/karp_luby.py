@@ -1,16 +1,16 @@
-"""How large A ∖ B is, by drawing from A: for pairs whose unions are too hard to count in time.
+"""Estimate |A ∖ B| by sampling from A, for pairs whose unions are too hard to count in time.
 
-The difference of two estimated unions is worthless: both errors are as large as the unions, and the
-difference may be small. So contexts are drawn from the cubes of A and put to B (Karp and Luby,
-1983). A cube is drawn in proportion to its size, then a context inside it; the draw counts if the
-cube is the first of A's that contains the context, so that a context of many cubes counts once. A
-draw that counts and lies outside B is a **hit**. With W the sizes of all cubes of A added up::
+The difference of two estimated unions would be worthless: its error is as large as the unions.
+Instead, contexts are drawn from the cubes of A and tested against B (Karp and Luby, 1983). A cube
+is drawn with probability proportional to its size, then a context inside it. The draw counts if the
+cube is the first one of A that contains the context, so that a context in many cubes counts once. A
+draw that counts and lies outside B is a **hit**. With W the sum of the sizes of the cubes of A::
 
     |A ∖ B| = W · P(hit)
 
-The number of hits is binomial, and the error of the estimate is relative to W, not to the
-difference. No hit proves nothing: it only gives an upper limit. Draws can be spread over many pairs
-at once; W and the difference are then those of all of them together.
+The number of hits is binomial. The error of the estimate is relative to W, not to the difference,
+and zero hits only give an upper limit. Draws can be spread over many pairs; W and the difference
+are then sums over these pairs.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class UnionDraws:
-    """Contexts drawn from the unions of some pairs, and which of them are hits.
+    """Contexts drawn from the unions of some pairs.
 
     Attributes
     ----------
-    shares : what the cubes of each pair cover together, as a multiple of its contexts
-    pair : for each draw the place of its pair
-    hits : for each draw whether it counts and lies outside the other union
+    shares : the summed sizes of the cubes of each pair, divided by its contexts
+    pair : the place of the pair of each draw
+    hits : whether each draw is a hit
     """
 
     shares: FloatArray
@@ -55,16 +55,16 @@ def draw_difference(
     canonical: bool = False,
     value_weights: ValueWeights | None = None,
 ) -> UnionDraws:
-    """Draw contexts from the unions of ``a``, and see which lie outside those of ``b``.
+    """Draw contexts from the unions of ``a`` and find those outside the unions of ``b``.
 
-    Given C, A and B depend under C=1 in one model, and in every context in the other.
+    A and B always depend in one model, and in the other only under C=1.
 
     >>> from contextwise.models.structure import Structure
     >>> always = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
     >>> sometimes = Structure(always.domain, ["A=1 & B=1 & C=1"])
     >>> pair, rng = np.array([[0, 1]]), np.random.default_rng(1)
-    >>> found = draw_difference(always.features, sometimes.features, pair, np.ones(1), 1000, rng)
-    >>> found.shares, int(found.hits.sum())
+    >>> drawn = draw_difference(always.features, sometimes.features, pair, np.ones(1), 1000, rng)
+    >>> drawn.shares, int(drawn.hits.sum())
     (array([1.]), 526)
     """
     weights = value_weights or [[1] * c for c in a.cardinalities.tolist()]
@@ -93,7 +93,7 @@ def draw_difference(
 def _entries(
     features: Features, pairs: IntArray, weights: ValueWeights, canonical: bool
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Every cube of the pairs: its feature, its pair, and the share of contexts it covers."""
+    """Return the feature, the pair and the share of contexts of every cube of the pairs."""
     n = len(features.cardinalities)
     place_of = np.full(n * n, -1, dtype=np.int64)
     place_of[pairs[:, 0] * n + pairs[:, 1]] = np.arange(len(pairs))
@@ -112,7 +112,7 @@ def _entries(
 
 
 def _holding(features: Features, weights: ValueWeights) -> FloatArray:
-    """The share of its variable that each literal allows; one of weight 0 is next to nothing."""
+    """Return the share of its variable that each literal allows, at least the smallest float."""
     shares = np.empty(len(features.variables))
     known: dict[tuple[int, bytes], float] = {}
     for k, (v, words) in enumerate(zip(features.variables.tolist(), features.values, strict=True)):
@@ -127,7 +127,7 @@ def _holding(features: Features, weights: ValueWeights) -> FloatArray:
 def _contexts(
     features: Features, owners: IntArray, weights: ValueWeights, rng: np.random.Generator
 ) -> IntArray:
-    """For each feature a context in which its literals hold: shape (draws, variables)."""
+    """Draw for each feature a context in which its literals hold: shape (draws, variables)."""
     states = np.stack([_states(own, len(owners), rng) for own in weights], axis=1)
     order = np.argsort(owners, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(owners[order])) + 1):
@@ -140,7 +140,7 @@ def _contexts(
 
 
 def _states(weights: Sequence[int], draws: int, rng: np.random.Generator) -> IntArray:
-    """Values, each drawn in proportion to its weight."""
+    """Draw values with probabilities proportional to their weights."""
     if len(set(weights)) == 1 or not any(weights):
         return rng.integers(0, len(weights), draws)
     total = sum(weights)

@@ -1,12 +1,11 @@
-"""The fast method, compiled: what `branch` explains, on all pairs and all cores at once.
+"""The compiled kernel: the method of `branch`, on all pairs and all cores at once.
 
-The C++ in ``kernel/`` does the whole of `count_pairs`: it takes the arrays of two `Features`,
-extracts the covers of the pairs, reduces them, and counts three unions per pair, with the GIL
-released. Features that speak of none of the pairs are only looked at, so few pairs cost little.
-`bound_union` is the same recursion on one cover, with its budget and its bounds.
+`count_pairs` passes the arrays of two `Features` to ``kernel/``, which extracts the covers of the
+pairs, simplifies them and counts three unions per pair without the GIL. `bound_union` runs the same
+recursion on one cover. The other functions are the compiled twins of modules of this room.
 
-The kernel is optional. Where it was not built, `missing` says so and `branch` gives the same
-answers.
+The kernel is optional: if it was not built, `missing` returns the reason and `branch` gives the
+same answers.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import Cover
@@ -34,16 +34,16 @@ except ImportError as error:
     _reason = why_not_compiled(error)
 
 MEMORY = 512 * 2**20
-"""Bytes for remembered subproblems, over all threads, unless the caller says otherwise."""
+"""Bytes for remembered subproblems, over all threads."""
 
 
 def missing() -> str | None:
-    """Why the kernel cannot be used here, or None if it can."""
+    """Return why the kernel is not available, or None if it is."""
     return _reason
 
 
 class UnionBounds(NamedTuple):
-    """What is proven of the size of a union, and how many nodes of the recursion it took."""
+    """Proven bounds of the size of a union, and the nodes that the recursion visited."""
 
     lower: int
     upper: int
@@ -51,16 +51,16 @@ class UnionBounds(NamedTuple):
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | None = None) -> int:
-    """The size of the union of the cubes.
+    """Count the union of the cubes; raise `OutOfTime` or `OverBudget` if it takes too long.
 
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20
     """
-    found = bound_union(cover, deadline=deadline, node_budget=node_budget)
-    if found.lower == found.upper:
-        return found.lower
-    raise OutOfTime if node_budget is None or found.nodes < node_budget else OverBudget
+    bounds = bound_union(cover, deadline=deadline, node_budget=node_budget)
+    if bounds.lower == bounds.upper:
+        return bounds.lower
+    raise OutOfTime if node_budget is None or bounds.nodes < node_budget else OverBudget
 
 
 def bound_union(
@@ -70,12 +70,12 @@ def bound_union(
     deadline: Deadline = NEVER,
     memory: int | None = None,
 ) -> UnionBounds:
-    """Bounds of the size of the union, equal unless the budget or the time ran out.
+    """Bound the size of the union; the bounds are equal unless the budget or the time ran out.
 
     >>> from contextwise.counting.cover import cover_of
     >>> cover = cover_of([2] * 40, [[(k, 1), (k + 1, 1)] for k in range(39)])
-    >>> found = bound_union(cover, node_budget=1)
-    >>> 0 < found.lower < found.upper, found.nodes
+    >>> bounds = bound_union(cover, node_budget=1)
+    >>> 0 < bounds.lower < bounds.upper, bounds.nodes
     (True, 1)
     """
     words = max(1, -(-len(cover.bit_weights) // WORD))
@@ -105,17 +105,20 @@ def count_pairs(
     memory: int | None = None,
     value_weights: ValueWeights | None = None,
 ) -> PairCounts:
-    """For each pair the sizes of three unions: of ``a``, of ``b``, and of both together."""
+    """Count three unions for each pair: of ``a``, of ``b``, and of both.
+
+    ``node_budget`` limits the nodes of the recursion for each union, ``memory`` the bytes for
+    remembered subproblems.
+    """
     began = time.perf_counter()
     total = len(pairs)
     distinct, places = _distinct(pairs, len(a.cardinalities))
-    flat = [] if value_weights is None else [w for own in value_weights for w in own]
     report = None if progress is None else (lambda done: progress(done, total))
     result = _kernel.count_pairs(
         a.cardinalities.tolist(),
-        _rows(flat),
-        (a.starts, a.variables, a.values),
-        (b.starts, b.variables, b.values),
+        _weight_rows(value_weights),
+        _arrays(a),
+        _arrays(b),
         distinct,
         canonical,
         threads or os.cpu_count() or 1,
@@ -154,13 +157,16 @@ def sum_distances(
     value_weights: ValueWeights | None,
     progress: Progress | None,
 ) -> tuple[WordArray, IntArray, bool]:
-    """The distances of many models: see `contextwise.counting.distances`."""
+    """Sum the distances of many models: the kernel of `distances.count_distances`.
+
+    Return the words of the distances, the unions that stayed open (rows of pair, two models and
+    distance), and whether Ctrl-C ended the work.
+    """
     total = len(pairs)
-    flat = [] if value_weights is None else [w for own in value_weights for w in own]
     return _kernel.count_distances(
         models[0].cardinalities.tolist(),
-        _rows(flat),
-        [(model.starts, model.variables, model.values) for model in models],
+        _weight_rows(value_weights),
+        [_arrays(model) for model in models],
         rows,
         pairs,
         _rows(factors),
@@ -174,8 +180,8 @@ def sum_distances(
 
 
 def covered_pairs(models: Sequence[Features], among: IntArray | None) -> IntArray:
-    """The pairs that some feature has in its scope: see `contextwise.counting.extraction`."""
-    arrays = [(model.starts, model.variables, model.values) for model in models]
+    """Return the covered pairs: the kernel of `extraction.covered_pairs`."""
+    arrays = [_arrays(model) for model in models]
     return _kernel.covered_pairs(len(models[0].cardinalities), arrays, among)
 
 
@@ -190,12 +196,15 @@ def count_redrawn(
     node_budget: int | None,
     value_weights: ValueWeights | None,
 ) -> tuple[ObjectArray, IntArray, bool]:
-    """The distances of a model to draws of another one: see `contextwise.counting.redrawn`."""
-    flat = [] if value_weights is None else [w for own in value_weights for w in own]
+    """Count the distances of a model to draws of another one: the kernel of `redrawn`.
+
+    Return the distances, shape (draws, pairs), those that stayed open (rows of pair and draw), and
+    whether Ctrl-C ended the work.
+    """
     return _kernel.count_redrawn(
         a.cardinalities.tolist(),
-        _rows(flat),
-        (a.starts, a.variables, a.values),
+        _weight_rows(value_weights),
+        _arrays(a),
         (b.starts, b.variables, values.reshape(-1, values.shape[2])),
         len(values),
         pairs,
@@ -209,34 +218,40 @@ def count_redrawn(
 def ask(
     features: Features, pairs: IntArray, starts: IntArray, holds: WordArray, *, canonical: bool
 ) -> tuple[WordArray, IntArray]:
-    """What features answer to a sample of assertions, and the first that does: see `assertions`."""
+    """Answer a sample of assertions: the kernel of `assertions`."""
     cardinalities = features.cardinalities.tolist()
-    model = (features.starts, features.variables, features.values)
-    return _kernel.ask(cardinalities, pairs, starts, holds, canonical, model)
+    return _kernel.ask(cardinalities, pairs, starts, holds, canonical, _arrays(features))
 
 
 def differing(first: WordArray, second: WordArray) -> IntArray:
-    """In how many bits each row of one table differs from each row of another."""
+    """Count the bits in which each row of one table differs from each row of another."""
     return _kernel.differing(first, second)
 
 
 def tracker(
     a: Features, b: Features, *, canonical: bool, value_weights: ValueWeights | None
 ) -> _kernel.Tracker:
-    """The unions of two models while the second one changes: see `contextwise.counting.changes`."""
-    flat = [] if value_weights is None else [w for own in value_weights for w in own]
+    """Return the kernel's tracker of two models: see `changes`."""
     return _kernel.Tracker(
         a.cardinalities.tolist(),
-        _rows(flat),
-        (a.starts, a.variables, a.values),
-        (b.starts, b.variables, b.values),
+        _weight_rows(value_weights),
+        _arrays(a),
+        _arrays(b),
         canonical,
         MEMORY,
     )
 
 
+def _arrays(features: Features) -> tuple[IntArray, npt.NDArray[np.int32], WordArray]:
+    return features.starts, features.variables, features.values
+
+
+def _weight_rows(value_weights: ValueWeights | None) -> WordArray:
+    return _rows([w for weights in value_weights or () for w in weights])
+
+
 def _distinct(pairs: IntArray, n: int) -> tuple[IntArray, IntArray | None]:
-    """The pairs as the kernel wants them, rising and each once; and where each one went."""
+    """Return the pairs as the kernel needs them, rising and distinct, and the place of each one."""
     pairs = pairs.reshape(-1, 2)
     codes = pairs[:, 0] * n + pairs[:, 1]
     if (np.diff(codes) > 0).all():
@@ -246,7 +261,7 @@ def _distinct(pairs: IntArray, n: int) -> tuple[IntArray, IntArray | None]:
 
 
 def _rows(numbers: Sequence[int], words: int | None = None) -> WordArray:
-    """Ints as rows of 64-bit words, the lowest first."""
+    """Return ints as rows of 64-bit words, the lowest first."""
     if words is None:
         words = max((-(-n.bit_length() // WORD) for n in numbers), default=1) or 1
     data = b"".join(n.to_bytes(8 * words, "little") for n in numbers)

@@ -1,14 +1,13 @@
-"""What is known of the three unions of each pair: exact counts, or proven bounds.
+"""The sizes of the three unions of each pair: exact counts, or proven bounds.
 
-`PairCounts` is what every engine returns. Two functions make one without an engine: `bound_pairs`,
-before anything is counted, and `count_rows`, over observed rows instead of all contexts.
+Every engine returns `PairCounts`. Two functions make one without an engine: `bound_pairs`, before
+anything is counted, and `count_rows`, over observed rows instead of all contexts.
 
-The bounds: the union of some cubes is at least its largest cube and at most the sum of all of them,
-and the union of both models' cubes lies between the larger of the two unions and their sum. The
-size of a cube is the product of its literals' shares of their variables, computed in floating point
-(as a sum of logarithms) for all (pair, feature) entries together and rounded away from the truth by
-a margin far above the error of the sums; the bounds themselves are exact ints. Cost: one entry per
-pair of variables of a feature's scope, vectorised.
+`bound_pairs` uses that a union is at least its largest cube and at most the sum of its cubes, and
+that the union of both models lies between the larger of their unions and the sum. The size of a
+cube is the product of its literals' shares. It is computed in floating point as a sum of
+logarithms, and rounded outwards by a margin far above the error of the sum. The bounds themselves
+are exact ints.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,19 +24,19 @@ import numpy.typing as npt
 from contextwise.counting.extraction import (
     ValueWeights,
     contexts_of_pairs,
+    covering_features,
     pair_features,
     sizes_of,
-    speaking_features,
 )
 from contextwise.models.features import Features, IntArray, as_int, members
 
 MARGIN = 1e-9
 """Relative; a sum of 1,000 logarithms errs by about 1e-12."""
 TINY = 1e-100
-"""Absolute: stands for shares of 0, and covers what is too small for a float."""
+"""Absolute; replaces shares of 0 and shares too small for a float."""
 
 CELLS = 2**26
-"""How many (row, pair) cells are held at once."""
+"""The most (row, pair) cells in memory at once."""
 
 Floats = npt.NDArray[np.float64]
 ObjectArray = npt.NDArray[np.object_]
@@ -50,14 +48,14 @@ class PairCounts:
 
     Attributes
     ----------
-    lower, upper : object arrays of shape (pairs, 3) that hold exact Python ints
+    lower, upper : exact ints in object arrays of shape (pairs, 3)
         Equal where the count is finished; otherwise proven bounds.
-    counted : how many of these unions each engine counted
-    seconds : where the time went
+    counted : number of unions that each engine counted
+    seconds : time spent on each step
     interrupted : whether Ctrl-C ended the counting
-    nodes : how many nodes the recursion of the kernel visited
+    nodes : number of nodes that the recursion of the kernel visited
 
-    Of the second pair, the union of both models is known only within bounds.
+    The last union of the second pair is known only within bounds.
 
     >>> lower = np.array([[1, 2, 2], [3, 3, 4]], dtype=object)
     >>> upper = np.array([[1, 2, 2], [3, 3, 6]], dtype=object)
@@ -74,38 +72,35 @@ class PairCounts:
 
     @cached_property
     def open(self) -> IntArray:
-        """The pairs of which some union is not finished: their places, rising."""
+        """Places of the pairs with an unfinished union, rising."""
         if self.lower is self.upper:
             return np.zeros(0, dtype=np.int64)
         return np.flatnonzero((self.lower != self.upper).any(axis=1))
 
     def shares_of(self, sizes: Sequence[int]) -> PairCounts:
-        """The same as shares of what the contexts of each pair count: exact rationals."""
+        """Divide the counts by the sizes of the pairs, as exact rationals."""
         whole = np.array([Fraction(size) for size in sizes], dtype=object)[:, None]
         return replace(self, lower=self.lower / whole, upper=self.upper / whole)
 
     def refine(self, places: IntArray, later: PairCounts) -> PairCounts:
-        """Add what one engine found out later about the pairs at ``places``."""
+        """Combine with later counts of the pairs at ``places``."""
         again = int((self.lower[places] == self.upper[places]).sum())
-        fresh = {name: count - again for name, count in later.counted.items()}
+        counted, seconds = {**self.counted}, {**self.seconds}
+        for name, count in later.counted.items():
+            counted[name] = counted.get(name, 0) + count - again
+        for name, more in later.seconds.items():
+            seconds[name] = seconds.get(name, 0.0) + more
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[places] = np.maximum(lower[places], later.lower)
         upper[places] = np.minimum(upper[places], later.upper)
         return PairCounts(
             lower,
             upper,
-            _added(self.counted, fresh),
-            _added(self.seconds, later.seconds),
+            counted,
+            seconds,
             self.interrupted or later.interrupted,
             self.nodes + later.nodes,
         )
-
-
-Amount = TypeVar("Amount", int, float)
-
-
-def _added(first: Mapping[str, Amount], second: Mapping[str, Amount]) -> dict[str, Amount]:
-    return {name: first.get(name, 0) + second.get(name, 0) for name in {**first, **second}}
 
 
 # -- before anything is counted ------------------------------------------------------------------
@@ -122,7 +117,7 @@ def bound_pairs(
     """Bound the three unions of each pair by the sizes of their cubes."""
     largest, summed = np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
     for column, features in enumerate((a, b)):
-        shares = PairShares(speaking_features(features, pairs), canonical, value_weights)
+        shares = PairShares(covering_features(features, pairs), canonical, value_weights)
         largest[:, column], summed[:, column] = shares.of(pairs)
     largest[:, 2] = largest[:, :2].max(axis=1)
     summed[:, 2] = summed[:, :2].sum(axis=1)
@@ -147,12 +142,10 @@ def tighten(lower: ObjectArray, upper: ObjectArray) -> tuple[ObjectArray, Object
 
 
 class PairShares:
-    """The share of a pair's contexts that each of its cubes has, for all pairs of some features.
+    """The share of its pair's contexts that each cube covers, for all pairs of some features.
 
-    Attributes
-    ----------
-    pairs, starts, owners : as `pair_features` gives them
-    shares : floats, one for each of ``owners``
+    ``pairs``, ``starts`` and ``owners`` are those of `pair_features`; ``shares`` belong to the
+    owners.
     """
 
     def __init__(
@@ -172,7 +165,7 @@ class PairShares:
         self.position = {pair: k for k, pair in enumerate(map(tuple, pairs.tolist()))}
 
     def of(self, pairs: IntArray) -> tuple[Floats, Floats]:
-        """The largest and the summed share of each pair; 0 where there is no cube."""
+        """Return the largest and the summed share of each pair; 0 if it has no cube."""
         largest, summed = np.zeros(len(pairs)), np.zeros(len(pairs))
         if self.position:
             at = np.array([self.position.get((i, j), -1) for i, j in pairs.tolist()], np.int64)
@@ -183,7 +176,7 @@ class PairShares:
 
 
 def _literal_shares(features: Features, value_weights: ValueWeights | None) -> Floats:
-    """Which share of its variable each literal allows."""
+    """Return the share of its variable that each literal allows."""
     table = np.column_stack([features.variables.astype(np.uint64), features.values])
     distinct, inverse = np.unique(table, axis=0, return_inverse=True)
     shares = np.empty(len(distinct))
@@ -208,7 +201,7 @@ def _rounded_up(shares: Floats, contexts: Sequence[int]) -> ObjectArray:
 
 
 def _of_contexts(shares: Floats, contexts: Sequence[int], up: int) -> ObjectArray:
-    """Each share of its pair's contexts, as an exact int: rounded down, or up by one."""
+    """Multiply each share by its pair's contexts and round to an int: down, or up by one."""
     result = np.zeros(shares.shape, dtype=object)
     for k, column in zip(*map(np.ndarray.tolist, np.nonzero(shares)), strict=True):
         numerator, denominator = float(shares[k, column]).as_integer_ratio()
@@ -223,12 +216,10 @@ def _of_contexts(shares: Floats, contexts: Sequence[int], up: int) -> ObjectArra
 def count_rows(
     a: Features, b: Features, pairs: IntArray, rows: IntArray, *, canonical: bool = False
 ) -> PairCounts:
-    """For each pair, in how many rows it depends: in the first model, the second, and either.
+    """Count for each pair the rows in which it depends: in the first model, the second, and either.
 
-    A row supports a pair through a feature when every literal of the feature holds in the row,
-    those of the pair apart.
-
-    A=1 & B=1 & C=1 makes A and B depend wherever C=1: in two of these three rows.
+    A pair depends in a row if all literals of a covering feature hold there, except the pair's own.
+    Here A=1 & B=1 & C=1 makes A and B depend wherever C=1: in two of three rows.
 
     >>> cubes = np.array([[2], [2], [2]], dtype=np.uint64)
     >>> a = Features(np.array([2, 2, 2]), np.array([0, 3]), np.arange(3, dtype=np.int32), cubes)
@@ -254,18 +245,18 @@ def count_rows(
 def _dependent(
     features: Features, pairs: IntArray, rows: IntArray, canonical: bool
 ) -> npt.NDArray[np.bool_]:
-    """Whether each pair depends in each row: shape (pairs, rows)."""
+    """Return whether each pair depends in each row: shape (pairs, rows)."""
     n = len(features.cardinalities)
     place = {(i, j): k for k, (i, j) in enumerate(pairs.tolist())}
     dependent = np.zeros((len(pairs), len(rows)), dtype=bool)
     known, starts, owners = pair_features(features)
-    speaks: dict[int, list[tuple[int, int, int]]] = {}
+    pairs_of: dict[int, list[tuple[int, int, int]]] = {}
     for k, (i, j) in enumerate(known.tolist()):
         if (i, j) in place:
             for f in owners[starts[k] : starts[k + 1]].tolist():
-                speaks.setdefault(f, []).append((place[i, j], i, j))
+                pairs_of.setdefault(f, []).append((place[i, j], i, j))
     columns = np.ascontiguousarray(rows.T) if n else rows
-    for f, its_pairs in speaks.items():
+    for f, its_pairs in pairs_of.items():
         literals = range(features.starts[f], features.starts[f + 1])
         fails = {
             int(features.variables[k]): ~_holds(features.values[k], columns, features.variables[k])

@@ -1,21 +1,20 @@
-"""The published method: features made mutually exclusive, then their sizes added.
+"""The published method: make features mutually exclusive, then add their sizes.
 
-A union is easy to count when its members do not overlap. Algorithm 1 of the paper replaces a list
-of features by a **partition model**: features with the same union, of which no two share a context.
-It takes one after the other and subtracts from it all that stand already; what is left of a feature
-is itself a list of features, by the lemma on the difference of two single features.
+Algorithm 1 of the paper replaces a list of features by a **partition model**: features with the
+same union, no two of which share a context. It subtracts from each feature all previous ones. By
+the paper's lemma, the difference of two features is again a list of features.
 
-The paper's literals have one value. Here they allow a set of values: with A_k the values that f
+The paper's literals have one value. Here they allow a set of values. With A_k the values that f
 allows at variable k and B_k those that g allows, the difference of f and g is
 
-- f itself, if some A_k and B_k do not meet (the condition C2 fails);
-- nothing, if every A_k lies in B_k;
+- f itself, if some A_k and B_k are disjoint (the condition C2 fails);
+- empty, if every A_k lies in B_k;
 - otherwise one piece for each k with A_k ⊄ B_k: it allows A_k∖B_k at k, A_m∩B_m at the earlier
   variables m, and all that f allows at the later ones. The pieces do not overlap.
 
-Here this is an engine on the cubes of a cover, followed by the sets of the paper's theorem.
-
-Cost: exponential in the overlapping features in the worst case. The default engine is another one.
+The first part of this module is an engine on the cubes of a cover. The second part has the sets of
+the paper's theorem. In the worst case the cost is exponential in the number of overlapping
+features, so the default engine is a different one.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ T = TypeVar("T")
 
 
 def partition(features: Iterable[T], difference: Callable[[T, T], Iterable[T]]) -> list[T]:
-    """Algorithm 1: mutually exclusive features with the same union.
+    """Algorithm 1: return mutually exclusive features with the same union.
 
-    ``difference(f, g)`` gives mutually exclusive features for what is in f and not in g.
+    ``difference(f, g)`` returns mutually exclusive features for f without g.
 
     >>> partition([{1, 2}, {2, 3}, {1, 3}], lambda f, g: [f - g] if f - g else [])
     [{1, 2}, {3}]
@@ -44,13 +43,13 @@ def partition(features: Iterable[T], difference: Callable[[T, T], Iterable[T]]) 
     for feature in features:
         left = [feature]
         for part in parts:
-            left = [piece for one in left for piece in difference(one, part)]
+            left = [piece for whole in left for piece in difference(whole, part)]
         parts += left
     return parts
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
-    """The size of the union of the cubes, from their partition model.
+    """Count the union of the cubes by their partition model.
 
     >>> from contextwise.counting.cover import cover_of
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
@@ -67,7 +66,7 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
 
 
 def cube_difference(f: int, g: int, fields: Sequence[int]) -> list[int]:
-    """What is in cube f and not in cube g, as mutually exclusive cubes.
+    """Return cube f without cube g, as mutually exclusive cubes.
 
     >>> [f"{piece:04b}" for piece in cube_difference(0b1111, 0b0101, (0b0011, 0b1100))]
     ['1110', '1001']
@@ -84,8 +83,7 @@ def cube_difference(f: int, g: int, fields: Sequence[int]) -> list[int]:
     return pieces
 
 
-# -- The paper's theorem in its own terms: the confusion matrix of a pair from the sets H.
-
+# -- the paper's theorem: the confusion matrix of a pair from the sets H -----------------------
 
 Feature = Mapping[int, int]
 Context = tuple[int, ...]
@@ -106,12 +104,12 @@ def has_pair(f: Feature, pair: PairIndex) -> bool:
 
 
 def compatible(f: Feature, g: Feature, pair: Sequence[int] = ()) -> bool:
-    """The condition C2: at no variable, the pair apart, do f and g exclude each other."""
+    """The condition C2: f and g allow a common value at every variable outside the pair."""
     return all(f[k] & g[k] for k in f.keys() & g.keys() - set(pair))
 
 
 def union(f: Feature, g: Feature) -> dict[int, int] | None:
-    """f ∪ g: the literals of both, or None if they exclude each other.
+    """f ∪ g: the literals of both, or None if they are incompatible.
 
     >>> union({0: 0b10, 2: 0b01}, {0: 0b10, 1: 0b01})
     {0: 2, 1: 1, 2: 1}
@@ -122,10 +120,9 @@ def union(f: Feature, g: Feature) -> dict[int, int] | None:
 
 
 def union_over_pair(features: Sequence[Feature], pair: PairIndex) -> dict[int, int] | None:
-    """The union of features over (i, j); the values of the pair do not matter.
+    """The union of features over (i, j), or None if they are incompatible elsewhere.
 
-    The paper allows any values there; these are the first feature's. None if the features exclude
-    each other elsewhere.
+    The paper allows any values of the pair; these are the first feature's.
     """
     result: dict[int, int] | None = {k: features[0][k] for k in pair}
     for f in features:
@@ -136,10 +133,9 @@ def union_over_pair(features: Sequence[Feature], pair: PairIndex) -> dict[int, i
 def context_set(
     features: Iterable[Feature], pair: PairIndex, cardinalities: Sequence[int]
 ) -> set[Context]:
-    """X^ij: the contexts in which some feature makes the pair depend, each listed.
+    """X^ij: list the contexts in which some feature makes the pair depend; exponential.
 
-    A context is the values of all variables but the pair, in order. Exponential, of course: the
-    point of the paper is to do without.
+    A context is the values of all variables but the pair, in order.
 
     >>> sorted(context_set([{0: 0b01, 1: 0b01, 2: 0b01}], (0, 1), [2, 2, 2, 2]))
     [(0, 0), (0, 1)]
@@ -180,9 +176,9 @@ def difference(
 ) -> list[dict[int, int]]:
     """X^ij(f) ∖ X^ij(g), as mutually exclusive features.
 
-    Nothing is left of f where g contains it, f is left as it is where the two share no context, and
-    else one feature is left for each variable k at which f allows more than g: it allows what g
-    refuses at k and agrees with g at the variables before.
+    The result is empty if g contains f, and f itself if the two share no context. Otherwise it has
+    one feature for each variable k at which f allows more than g: it allows what g forbids at k and
+    agrees with g at the variables before.
     """
     if not has_pair(f, pair):
         return []
@@ -201,8 +197,8 @@ def partition_model(
     features: Iterable[Feature], pair: PairIndex, cardinalities: Sequence[int]
 ) -> list[Feature]:
     """Algorithm 1 for a pair: mutually exclusive features with the same context set."""
-    speaking = (f for f in features if has_pair(f, pair))
-    return partition(speaking, lambda f, g: difference(f, g, pair, cardinalities))
+    covering = (f for f in features if has_pair(f, pair))
+    return partition(covering, lambda f, g: difference(f, g, pair, cardinalities))
 
 
 def h_tp(
@@ -217,11 +213,10 @@ def h_fn(
 ) -> list[dict[int, int]]:
     """H^FN: features whose contexts are those where the pair depends in the true model only.
 
-    For each f of the true model: f united with one feature from each of its differences with a g
-    that overlaps it, in every way that is compatible. A g that contains f leaves no difference to
-    choose from, and so nothing of f.
+    For each f of the true model: unite f with one feature from each of its differences with the g
+    that overlap it, in every compatible way. If some g contains f, nothing of f is left.
     """
-    found = []
+    result = []
     for f in true:
         if not has_pair(f, pair):
             continue
@@ -235,8 +230,8 @@ def h_fn(
                     for piece in pieces
                     if (both := union_over_pair([choice, piece], pair)) is not None
                 ]
-        found += choices
-    return found
+        result += choices
+    return result
 
 
 def h_fp(

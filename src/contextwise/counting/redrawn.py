@@ -1,10 +1,8 @@
-"""The distances of one model to many draws of another, which differ in their value sets alone.
+"""The distances of a model to many draws of another one, which differ only in their value sets.
 
-Guesses by chance are such draws. Their scopes stay, so which features speak of a pair is the same
-for all of them, and the other model's side of a pair has to be counted once.
-
-The compiled one is ``kernel/redrawn.hpp``. `redrawn_in_python` is its readable twin, for engines
-other than the kernel's: it compares one draw after the other.
+Guesses by chance are such draws. Their scopes are the same, so the same features cover a pair in
+all draws, and the other model's side of a pair is counted once. The kernel is
+``kernel/redrawn.hpp``; `redrawn_in_python` is its readable twin, for the other engines.
 """
 
 from __future__ import annotations
@@ -31,9 +29,9 @@ def count_redrawn(
     threads: int | None = None,
     value_weights: ValueWeights | None = None,
 ) -> ObjectArray:
-    """Count how far a model is from each draw of another one, pair by pair.
+    """Count the distance of ``a`` to each draw of ``b``, pair by pair: shape (draws, pairs).
 
-    The first draw is A=1 & B=1 & C=1, as the model itself; the second has C=0.
+    The first draw here is the model itself, the second one has C=0 instead of C=1.
 
     >>> from contextwise.models.structure import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"]).features

@@ -1,27 +1,23 @@
 """Sets of contexts as short lists of disjoint regions: unions, complements and differences.
 
-A count says how many contexts lie in a set; people want to know which. A **region** is a cube of
-the answer, such as "C=yes and D≠old"; the regions of an answer are disjoint, their sizes add up to
-the exact size of the set, and they should be few and general rather than many and narrow.
+A **region** is a cube such as "C=yes and D≠old". The regions of a set are disjoint, their sizes add
+up to its exact size, and they should be few and general.
 
-All three questions are one: the contexts that some cube of ``inside`` allows and no cube of
-``outside`` does. It is answered by a decision tree over boxes of contexts, largest box first:
+Each set consists of the contexts that some cube of ``inside`` allows and no cube of ``outside``
+allows. A decision tree over boxes of contexts finds them, largest box first:
 
 1. a box that no inside cube meets, or that an outside cube contains, is out;
 2. a box shrinks, without branching, to the hull of the inside cubes, and by every outside cube that
    tests one variable only;
 3. a box inside an inside cube that no outside cube meets is a region;
-4. any other box is split on one variable, the one that settles most; values that leave the same
-   cubes stay together.
+4. any other box is split on one variable; values that leave the same cubes stay together.
 
-Then regions are **merged**: from the leaves of the tree upwards, those that differ in the variable
-of their branching only become one, and at the end any two that differ in one variable only, until
-no two do. The shortest list is a hard optimisation problem (two-level minimisation); this is a
-short one.
+Then regions that differ in one variable only are **merged**: first from the leaves of the tree
+upwards, on the variable of each split, then any two. Finding the shortest list is a hard
+optimisation problem (two-level minimisation); this finds a short one.
 
-The set can need exponentially many regions. A limit of boxes or of seconds leaves some boxes
-undecided: then the regions found so far are right, and ``open`` says how many contexts nobody has
-looked at.
+A set can need exponentially many regions. If a limit ends the search, the regions found so far are
+correct, and ``open`` is the number of contexts in undecided boxes.
 """
 
 from __future__ import annotations
@@ -38,20 +34,14 @@ from contextwise.support.deadline import NEVER, Deadline
 
 BOXES = 20_000
 BASE = 3.0
-"""How much less a cube with one more test weighs when the variable of a branching is chosen."""
+"""A cube weighs this much less for each variable it tests when a variable is chosen to split."""
 
 Literals = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
 class Region:
-    """One cube of an answer.
-
-    Attributes
-    ----------
-    literals : (variable, value set as an int) for each variable it tests, rising
-    size : the number of its contexts
-    """
+    """A cube: (variable, value set as an int) for each variable it tests; and its contexts."""
 
     literals: Literals
     size: int
@@ -61,11 +51,7 @@ class Region:
 class Regions:
     """Disjoint regions, largest first.
 
-    Attributes
-    ----------
-    regions : the regions
-    open : the number of contexts that were not decided; 0 if all were
-    complete : whether the search ended by itself, and not by a limit
+    ``open`` is the number of undecided contexts; ``complete`` is false if a limit ended the search.
     """
 
     regions: tuple[Region, ...]
@@ -80,12 +66,8 @@ class Regions:
 
     @cached_property
     def size(self) -> int:
-        """The number of contexts in all regions: the exact size of the set if nothing is open."""
+        """The number of contexts in all regions."""
         return sum(region.size for region in self.regions)
-
-    def largest(self, most: int) -> tuple[tuple[Region, ...], int]:
-        """The first ``most`` regions, and the number of contexts in the others."""
-        return self.regions[:most], sum(region.size for region in self.regions[most:])
 
 
 def union(
@@ -95,7 +77,7 @@ def union(
     boxes: int = BOXES,
     deadline: Deadline = NEVER,
 ) -> Regions:
-    """The contexts that some cube allows.
+    """Return the contexts that some cube allows.
 
     >>> from contextwise.counting.cover import class_space
     >>> cubes = [[(0, 0b01)], [(0, 0b10), (1, 0b01)]]
@@ -112,7 +94,7 @@ def complement(
     boxes: int = BOXES,
     deadline: Deadline = NEVER,
 ) -> Regions:
-    """The contexts that no cube allows.
+    """Return the contexts that no cube allows.
 
     >>> from contextwise.counting.cover import class_space
     >>> cubes = [[(0, 0b01), (1, 0b011)]]
@@ -132,12 +114,15 @@ def difference(
     most: int | None = None,
     size: Callable[[Literals], int] | None = None,
 ) -> Regions:
-    """The contexts that some cube of ``inside`` allows and no cube of ``outside`` does.
+    """Return the contexts that some cube of ``inside`` allows and no cube of ``outside``.
+
+    The search ends after ``boxes`` boxes, at the deadline, or when it has the ``most`` largest
+    regions. ``size`` replaces the number of contexts as the size of a cube.
 
     >>> from contextwise.counting.cover import class_space
     >>> a, b = [[(0, 0b01)]], [[(0, 0b01), (1, 0b011), (2, 0b1)]]
-    >>> found = difference(class_space([2, 3, 5], [*a, *b]), a, b)
-    >>> [region.literals for region in found], found.size, found.open
+    >>> regions = difference(class_space([2, 3, 5], [*a, *b]), a, b)
+    >>> [region.literals for region in regions], regions.size, regions.open
     ([((0, 1), (1, 3), (2, 30)), ((0, 1), (1, 4))], 13, 0)
     """
     tree = _Tree(space, space.cover(inside), space.cover(outside), size)
@@ -152,7 +137,7 @@ def difference(
 
 @dataclass(frozen=True)
 class _Box:
-    """A box of contexts and the cubes that matter in it, each as the alive bits it forbids."""
+    """A box of contexts and the cubes that meet it, each as the alive bits it forbids."""
 
     alive: int
     inside: tuple[int, ...]
@@ -160,7 +145,7 @@ class _Box:
 
 
 class _Tree:
-    """The decision tree of one difference, grown from its largest box."""
+    """The decision tree of one difference."""
 
     def __init__(
         self,
@@ -187,17 +172,16 @@ class _Tree:
         self.add(root, 0)
 
     def size(self, cube: int) -> int:
-        """What a cube counts."""
         if self.measure is not None:
             return self.measure(self.space.decode(cube))
         return self.cover.size(cube) * self.cover.scale
 
     def open_size(self) -> int:
-        """The number of contexts in boxes that are not decided yet."""
+        """Return the number of contexts in undecided boxes."""
         return sum(-negative for negative, _, _ in self.heap)
 
     def grow(self, boxes: int, deadline: Deadline, most: int | None = None) -> None:
-        """Split the largest box until all are decided, or enough are, or a limit is met."""
+        """Split the largest box until all are decided or a limit is reached."""
         while len(self.parents) < boxes and not self.is_complete(most):
             if deadline.passed:
                 return
@@ -208,7 +192,7 @@ class _Tree:
                 self.add(part, number)
 
     def is_complete(self, most: int | None) -> bool:
-        """Whether all that counts is decided, or so many regions that no box is larger."""
+        """Return whether every box is decided, or ``most`` regions are larger than the rest."""
         if not self.heap or not self.heap[0][0]:
             return True
         if most is None or len(self.sizes) < most:
@@ -216,7 +200,7 @@ class _Tree:
         return most == 0 or self.sizes[most - 1] <= self.heap[0][0]
 
     def add(self, box: _Box, parent: int) -> None:
-        """Decide a box, or put it on the heap."""
+        """Decide a box or put it on the heap."""
         reduced = self.reduced(box)
         if reduced is None:
             return
@@ -230,7 +214,7 @@ class _Tree:
             insort(self.sizes, -self.size(reduced.alive))
 
     def reduced(self, box: _Box) -> _Box | None:
-        """The box after rules 1 and 2; None if it is out."""
+        """Apply rules 1 and 2 to a box; return None if it is out."""
         alive, inside, outside = box.alive, list(box.inside), list(box.outside)
         while True:
             outside = minimal(outside)
@@ -252,7 +236,7 @@ class _Tree:
                     outside = _within(outside, field, alive)
 
     def split(self, box: _Box, field: int) -> Iterator[_Box]:
-        """The parts of a box by the values of one variable; like values stay together."""
+        """Split a box by the values of one variable, keeping equivalent values together."""
         parts: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         for bit in bits(box.alive & field):
             left = (
@@ -272,11 +256,11 @@ class _Tree:
         return max(score, key=lambda field: score[field])
 
     def field_of(self, cube: int) -> int:
-        """The field of the lowest variable that the cube tests."""
+        """Return the field of the lowest variable that the cube tests."""
         return next(field for field in self.fields if cube & field)
 
     def regions(self) -> list[int]:
-        """The boxes that are in, merged from the leaves upwards."""
+        """Return the regions, merged from the leaves upwards."""
         held: list[list[int]] = [[] for _ in self.parents]
         for number, cube in self.leaves:
             held[number].append(cube)
@@ -287,7 +271,7 @@ class _Tree:
 
 
 def merge(cubes: Iterable[int], fields: Sequence[int]) -> list[int]:
-    """Disjoint cubes merged, wherever two differ in one variable only, until no two do.
+    """Merge disjoint cubes until no two differ in one variable only.
 
     >>> merge([0b0101, 0b0110, 0b1001], (0b0011, 0b1100))
     [7, 9]
@@ -302,7 +286,7 @@ def merge(cubes: Iterable[int], fields: Sequence[int]) -> list[int]:
 
 
 def merge_on(field: int, cubes: Iterable[int]) -> list[int]:
-    """Cubes that differ in the variable of this field only, as one each."""
+    """Merge cubes that differ only in the variable of this field."""
     together: dict[int, int] = {}
     for cube in cubes:
         rest = cube & ~field
@@ -311,6 +295,6 @@ def merge_on(field: int, cubes: Iterable[int]) -> list[int]:
 
 
 def _within(cubes: list[int], field: int, alive: int) -> list[int]:
-    """The cubes that allow an alive value of this field, among alive values."""
+    """Return the cubes that allow an alive value of this field, among alive values."""
     left = alive & field
     return [c & alive for c in cubes if c & left != left]
