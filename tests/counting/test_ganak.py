@@ -180,7 +180,7 @@ def test_a_process_has_the_memory_of_each_count() -> None:
 @pytest.mark.parametrize("share", ["0", "2", "half"])
 def test_a_share_of_memory_that_makes_no_sense(share: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ganak.SHARE_VARIABLE, share)
-    with pytest.raises(EngineError, match="above 0 and up to 1"):
+    with pytest.raises(EngineError, match=r"must be > 0 and <= 1, got"):
         ganak.memory_share()
 
 
