@@ -13,7 +13,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from contextwise.counting import branch, native
+import numpy as np
+
+from contextwise.counting import branch, known_sizes, native
 from contextwise.counting.contract import CountPairs, OverBudget, count_pairs_with
 from contextwise.counting.cover import Cover
 from contextwise.counting.pair_counts import PairCounts
@@ -55,7 +57,20 @@ def count_pairs(
         from contextwise.counting import ganak  # most comparisons need none of its imports
 
         if not ganak.missing():
+            open_before = counts.lower != counts.upper
             counts = ganak.close_pairs(counts, a, b, pairs, **options)
+            closed = open_before & (counts.lower == counts.upper)
+            for column, model in enumerate((a, b)):
+                places = np.flatnonzero(closed[:, column])
+                sizes = counts.lower[places, column]
+                known_sizes.keep(
+                    model,
+                    pairs[places],
+                    sizes,
+                    by_ganak=True,
+                    canonical=options.get("canonical", False),
+                    value_weights=options.get("value_weights"),
+                )
     if _continues(counts, deadline):
         left = counts.open
         counts = counts.refine(left, _quick_pairs(budgeted=False)(a, b, pairs[left], **options))
@@ -66,7 +81,7 @@ def _quick_pairs(*, budgeted: bool) -> CountPairs:
     if native.missing():
         budget = BUDGET_IN_PYTHON if budgeted else None
         return partial(count_pairs_with, partial(branch.count_union, node_budget=budget), "branch")
-    return partial(native.count_pairs, node_budget=BUDGET if budgeted else None)
+    return partial(native.count_pairs, node_budget=BUDGET if budgeted else None, with_ganak=True)
 
 
 def _continues(counts: PairCounts, deadline: Deadline) -> bool:

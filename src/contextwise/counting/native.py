@@ -13,11 +13,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from contextwise.counting import known_sizes
 from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
@@ -33,6 +34,8 @@ try:
 except ImportError as error:
     _reason = why_not_compiled(error)
 
+# A kernel that was compiled before counts everything again.
+REUSES = "known" in (_kernel.count_pairs.__doc__ or "") if _reason is None else False
 MEMORY = 512 * 2**20
 """Bytes for remembered subproblems, over all threads."""
 
@@ -104,16 +107,22 @@ def count_pairs(
     deadline: Deadline = NEVER,
     memory: int | None = None,
     value_weights: ValueWeights | None = None,
+    with_ganak: bool = False,
 ) -> PairCounts:
     """Count three unions for each pair: of ``a``, of ``b``, and of both.
 
     ``node_budget`` limits the nodes of the recursion for each union, ``memory`` the bytes for
-    remembered subproblems.
+    remembered subproblems. Sizes in `known_sizes` are not counted again; ``with_ganak`` allows
+    those that Ganak counted.
     """
     began = time.perf_counter()
     total = len(pairs)
     distinct, places = _distinct(pairs, len(a.cardinalities))
     report = None if progress is None else (lambda done: progress(done, total))
+    asked: dict[str, Any] = {"canonical": canonical, "value_weights": value_weights}
+    known = [
+        known_sizes.lookup(model, distinct, with_ganak=with_ganak, **asked) for model in (a, b)
+    ]
     result = _kernel.count_pairs(
         a.cardinalities.tolist(),
         _weight_rows(value_weights),
@@ -126,6 +135,7 @@ def count_pairs(
         deadline.left(),
         MEMORY if memory is None else memory,
         report,
+        *([[(places, _rows(sizes.tolist())) for places, sizes, _ in known]] if REUSES else []),
     )
     if isinstance(result, dict):  # a kernel built before nanobind
         result = tuple(result.values())  # type: ignore[unreachable]
@@ -136,11 +146,18 @@ def count_pairs(
     if len(is_open):
         upper = lower.copy()
         lower[is_open], upper[is_open] = tighten(lower[is_open], open_upper)
+    if nodes >= known_sizes.WORTH:
+        for column, model in enumerate((a, b)):
+            closed = np.flatnonzero(lower[:, column] == upper[:, column])
+            known_sizes.keep(model, distinct[closed], lower[closed, column], **asked)
     if places is not None:
         lower, upper = lower[places], upper[places]
     unfinished = 0 if upper is lower else int((lower != upper).sum())
     seconds = {"extracting": extracting, "native": time.perf_counter() - began - extracting}
-    counted = {"native": lower.size - unfinished}
+    by_ganak = sum(int(sizes.by_ganak.sum()) for sizes in known)
+    counted = {"native": lower.size - unfinished - by_ganak}
+    if by_ganak:
+        counted["ganak"] = by_ganak
     return PairCounts(lower, upper, counted, seconds, interrupted, nodes)
 
 

@@ -34,6 +34,8 @@ void add_counts_of_many(nb::module_& module);  // many.cpp
 
 namespace {
 
+using Known = std::tuple<Array<std::int64_t>, Array<u64>>;
+
 Clock::time_point deadline_in(std::optional<double> seconds) {
   if (!seconds) return Clock::time_point::max();
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -71,21 +73,27 @@ std::tuple<nb::int_, nb::int_, u64> count_uncovered(
 //   whether Ctrl-C ended the work;
 //   the number of nodes;
 //   the seconds it took to index the models.
-// An exception of `progress` ends the work and is thrown.
+// An exception of `progress` ends the work and is thrown. `known`: nothing, or for each of the two
+// models the places of pairs and the sizes of its unions there, which are not counted again.
 std::tuple<IntegerTable, NewArray<std::int64_t>, IntegerTable, bool, u64, double> count_pairs(
     const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights, const Model& a,
     const Model& b, const Array<std::int64_t>& pairs, bool canonical, unsigned threads,
     std::optional<u64> node_budget, std::optional<double> seconds, std::size_t memory,
-    const Progress& progress) {
+    const Progress& progress, const std::vector<Known>& known) {
   const PairOptions options{canonical, threads, node_budget.value_or(Budget::UNLIMITED),
                             deadline_in(seconds), memory};
   TwoModels models{cardinalities, naturals_of(value_weights), arrays_of(a), arrays_of(b)};
   std::vector<Pair> wanted = pairs_of(pairs);
+  std::vector<KnownSizes> sizes_known;
+  for (const auto& [places, rows] : known)
+    sizes_known.push_back({{places.data(), places.data() + places.size()}, naturals_of(rows)});
   std::optional<PairCounter> counter;
   bool interrupted = false;
   {
     const nb::gil_scoped_release release;
     counter.emplace(std::move(models), std::move(wanted), options);
+    for (std::size_t model = 0; model < sizes_known.size(); ++model)
+      counter->know(model, sizes_known[model]);
     interrupted = run_counter(*counter, progress);
   }
   const std::vector<PairSizes>& sizes = counter->found();
@@ -174,7 +182,7 @@ NB_MODULE(_kernel, module) {
              "node_budget"_a.none(), "seconds"_a.none(), "memory"_a);
   module.def("count_pairs", &count_pairs, "cardinalities"_a, "value_weights"_a, "a"_a, "b"_a,
              "pairs"_a, "canonical"_a, "threads"_a, "node_budget"_a.none(), "seconds"_a.none(),
-             "memory"_a, "progress"_a.none());
+             "memory"_a, "progress"_a.none(), "known"_a = std::vector<Known>());
   module.def("covered_pairs", &covered_pairs_of, "variables"_a, "models"_a, "among"_a.none());
   add_counts_of_many(module);
   nb::class_<PyTracker>(module, "Tracker")

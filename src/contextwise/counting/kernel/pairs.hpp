@@ -32,6 +32,12 @@ struct PairOptions {
   std::size_t memory = std::size_t{512} << 20;  // bytes for remembered subproblems, all threads
 };
 
+// Sizes of the union of one model that are known before: the places of the pairs, and the sizes.
+struct KnownSizes {
+  std::vector<std::size_t> places;
+  std::vector<Natural> sizes;
+};
+
 class PairCounter {
  public:
   // The pairs rise, and none comes twice.
@@ -41,6 +47,12 @@ class PairCounter {
         models_(index_models(std::move(models), pairs_, options.threads)),
         indexed_(Clock::now()),
         found_(pairs_.size()) {}
+
+  // Takes over sizes of the first (0) or the second model (1); to be called before `run`.
+  void know(std::size_t model, const KnownSizes& known) {
+    for (std::size_t k = 0; k < known.places.size(); ++k)
+      found_[known.places[k]].know(model, known.sizes[k]);
+  }
 
   // Counts everything. `watch` is called from this thread a few times a second with the number of
   // pairs done; when it returns false the work stops and what is not counted keeps its bounds.

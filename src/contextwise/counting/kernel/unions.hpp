@@ -29,14 +29,21 @@ namespace contextwise {
 // What is proven of the sizes of the three unions of a pair.
 struct PairSizes {
   std::array<Interval<Natural>, 3> sizes;
-  bool visited = false;  // before that the sizes say nothing
+  std::array<bool, 2> known{};  // which of the first two the caller had counted before
+  bool visited = false;         // before that the sizes say nothing
 
   bool closed() const { return visited && std::ranges::all_of(sizes, &Interval<Natural>::closed); }
   // Begins with the bounds that hold without a look.
   void visit(const Natural& contexts) {
     if (visited) return;
-    for (Interval<Natural>& size : sizes) size.gap = contexts;
+    for (std::size_t k = 0; k < sizes.size(); ++k)
+      if (k == 2 || !known[k]) sizes[k].gap = contexts;
     visited = true;
+  }
+  // Takes over the size of the union of one model, which is then not counted again.
+  void know(std::size_t model, const Natural& size) {
+    sizes[model] = Interval<Natural>(size);
+    known[model] = true;
   }
 };
 
@@ -123,6 +130,7 @@ class UnionCounter {
     const Natural all = contexts();
     const auto [same_a, same_b] = simplifier_.join(first, second, both_, budget);
     auto& [a, b, either] = found.sizes;
+    if (same_a && same_b && b.closed()) a = b;
     measure(first, all, budget, a);
     if (same_a && same_b)
       b = a;
@@ -130,6 +138,8 @@ class UnionCounter {
       measure(second, all, budget, b);
     if (same_a || same_b)
       either = same_a ? a : b;
+    else if (a.low == all || (second_wanted && b.low == all))
+      either = Interval<Natural>(all);
     else
       measure(both_, all, budget, either);
   }

@@ -1,0 +1,125 @@
+"""Union sizes of single models, kept for later comparisons with the same model.
+
+A loop of ``compare(true, guess)`` needs the unions of the true model alone each time. If they were
+expensive, the kernel keeps their sizes for as long as the features exist, within `LIMIT` bytes for
+all features together. They depend on the features, on the kind of contexts and on the weights of
+values only, so every restriction of pairs can use them.
+
+Sizes that Ganak counted are marked: the engine ``native`` is deterministic and does not use them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from threading import RLock
+from typing import NamedTuple
+from weakref import ref
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.counting.extraction import ValueWeights
+from contextwise.counting.pair_counts import ObjectArray
+from contextwise.models.features import Features, IntArray
+
+LIMIT = 64 * 2**20
+WORTH = 10_000
+"""Nodes of the recursion below which counting again is cheap enough."""
+
+
+class KnownSizes(NamedTuple):
+    """Pairs, rising by code or place, with the sizes of one model's unions there."""
+
+    places: IntArray
+    sizes: ObjectArray
+    by_ganak: npt.NDArray[np.bool_]
+
+
+NOTHING = KnownSizes(np.zeros(0, np.int64), np.zeros(0, object), np.zeros(0, bool))
+Question = tuple[bool, tuple[tuple[int, ...], ...] | None]
+"""Whether contexts are full assignments, and the weights of values."""
+
+
+class _Kept(NamedTuple):
+    features: ref[Features]
+    sizes: dict[Question, KnownSizes]
+
+
+_kept: OrderedDict[int, _Kept] = OrderedDict()  # by the identity of the features, last used last
+_lock = RLock()  # reentrant: the end of other features can interrupt us at any time
+
+
+def lookup(
+    features: Features,
+    pairs: IntArray,
+    *,
+    canonical: bool,
+    value_weights: ValueWeights | None,
+    with_ganak: bool,
+) -> KnownSizes:
+    """Return the places among ``pairs`` whose sizes are known, and the sizes."""
+    with _lock:
+        kept = _kept.get(id(features))
+        if kept is None or kept.features() is not features:
+            return NOTHING
+        _kept.move_to_end(id(features))
+        known = kept.sizes.get(_question(canonical, value_weights), NOTHING)
+    if not len(known.places):
+        return NOTHING
+    codes = pairs @ (len(features.cardinalities), 1)
+    at = np.minimum(np.searchsorted(known.places, codes), len(known.places) - 1)
+    places = np.flatnonzero((known.places[at] == codes) & (with_ganak | ~known.by_ganak[at]))
+    return KnownSizes(places, known.sizes[at[places]], known.by_ganak[at[places]])
+
+
+def keep(
+    features: Features,
+    pairs: IntArray,
+    sizes: ObjectArray,
+    *,
+    by_ganak: bool = False,
+    canonical: bool,
+    value_weights: ValueWeights | None,
+) -> None:
+    """Keep the sizes of the unions of one model for these pairs."""
+    question = _question(canonical, value_weights)
+    codes = pairs @ (len(features.cardinalities), 1)
+    with _lock:
+        kept = _kept.get(id(features))
+        if kept is None or kept.features() is not features:
+            key = id(features)
+            kept = _Kept(ref(features, lambda _: _forget(key)), {})
+            _kept[key] = kept
+        known = kept.sizes.get(question, NOTHING)
+        parts = [KnownSizes(codes, sizes, np.full(len(sizes), by_ganak)), known]
+        if by_ganak:
+            parts.reverse()  # of equal codes the first part counts
+        all_codes, all_sizes, marks = map(np.concatenate, zip(*parts, strict=True))
+        codes, first = np.unique(all_codes, return_index=True)
+        if len(codes) > len(known.places) or marks[first].sum() < known.by_ganak.sum():
+            kept.sizes[question] = KnownSizes(codes, all_sizes[first], marks[first])
+            _evict()
+
+
+def _evict() -> None:
+    """Drop the features that were not used for longest until the rest fits into the limit."""
+    total = 0
+    for key in list(reversed(_kept)):
+        kept = _kept.get(key)
+        total += sum(map(_bytes, kept.sizes.values())) if kept else 0
+        if total > LIMIT:
+            _forget(key)
+
+
+def _bytes(known: KnownSizes) -> int:
+    return known.places.nbytes + sum(map(sys.getsizeof, known.sizes), known.sizes.nbytes)
+
+
+def _forget(key: int) -> None:
+    with _lock:
+        _kept.pop(key, None)
+
+
+def _question(canonical: bool, value_weights: ValueWeights | None) -> Question:
+    return canonical, None if value_weights is None else tuple(map(tuple, value_weights))
