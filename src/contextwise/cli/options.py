@@ -163,7 +163,7 @@ class Scope(NamedTuple):
 
 def refuse_nothing(question: Question) -> None:
     """Raise if no pair is left to compare."""
-    if question.total():
+    if question.total:
         return
     if question.rows is not None and question.pair_count:
         raise ContextwiseError("there is nothing to compare: no row of the data agrees")

@@ -1,8 +1,8 @@
-"""The result of a comparison: counts, rates, and what is known while pairs are open.
+"""Compare two structures: the confusion matrix over all pairs and contexts, exactly.
 
-A time limit or Ctrl-C can leave pairs **open**: their unions are then known between proven bounds
-(after Ctrl-C the comparison comes with the exception, `Interrupted`).
-`Comparison.distance_bounds` is always there; whatever needs exact counts raises `OpenResult`.
+A time limit or Ctrl-C can leave pairs **open**: they have proven bounds instead of counts.
+`Comparison.distance_bounds` is always available; everything that needs exact counts raises
+`OpenResult`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from contextwise.comparison.confusion import (
     Rates,
     ZeroDivision,
     confusion_bounds,
+    digits,
     ratio,
 )
 from contextwise.comparison.pairs import Contexts, Pair, pair_positions
@@ -38,7 +39,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import NEVER, Deadline
-from contextwise.support.formatting import is_readable, number, percent, plural
+from contextwise.support.formatting import READABLE, number, percent, plural
 from contextwise.support.progress import Progress, progress_of
 from contextwise.support.showing import Shown
 
@@ -53,29 +54,8 @@ SHORT = 10**6
 """Counts out of fewer assertions than this are shown next to their shares."""
 
 
-def distance_bounds(unions: PairCounts) -> tuple[Number, Number]:
-    """Between which numbers the distance over all pairs lies, both included.
-
-    These are the sums of the pairs' `confusion_bounds`; equal if no pair is open.
-
-    >>> exact, least, most = ([[6, 5, 9]], [[6, 5, 6]], [[6, 5, 9]])
-    >>> distance_bounds(PairCounts(np.array(exact, object), np.array(exact, object)))
-    (7, 7)
-    >>> distance_bounds(PairCounts(np.array(least, object), np.array(most, object)))
-    (1, 7)
-    """
-    if not len(unions.open):
-        a, b, u = unions.lower.sum(axis=0).tolist() if len(unions.lower) else (0, 0, 0)
-        return 2 * u - a - b, 2 * u - a - b
-    lower, upper = tighten(unions.lower, unions.upper)
-    (a, b, u), (a_most, b_most, u_most) = lower.T, upper.T
-    low = np.maximum(u - a_most, 0) + np.maximum(u - b_most, 0)
-    high = np.minimum(u_most, 2 * u_most - a - b)
-    return low.sum(), high.sum()
-
-
 class VariableErrors(NamedTuple):
-    """The errors in all pairs of one variable, out of so many assertions."""
+    """The errors in all pairs of one variable, and the number of assertions of these pairs."""
 
     variable: str
     fp: Number
@@ -89,15 +69,12 @@ class VariableErrors(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of the assertions that involve the variable on which the models differ."""
+        """The share of the assertions on which the models differ."""
         return ratio(self.errors, self.assertions) if self.assertions else 0.0
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in the middle of a comparison; ``comparison`` has what is known by then.
-
-    It is a `KeyboardInterrupt`, so that Ctrl-C ends what it always ends.
-    """
+    """Ctrl-C during a comparison; the attribute ``comparison`` has the partial result."""
 
     def __init__(self, comparison: Comparison) -> None:
         super().__init__("the comparison was interrupted")
@@ -106,17 +83,17 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Shown, Rates):
-    """The confusion matrix of a guess against a true structure, per pair and in all.
+    """The confusion matrix of a guess and a true structure, for each pair and over all pairs.
 
     Attributes
     ----------
-    question : the two models, and what was asked of them
+    question : the two models, and what to compare
     pairs : array of shape (p, 2)
-        Positions of the pairs that were asked for and that a feature of either model covers.
-    unions : the sizes of the three unions of each of these pairs, or bounds of them
-    engine : which engine was asked for; `counted` says which ones counted
-    zero_division : what a rate that would divide by zero is
-    estimates : what is estimated of open pairs, if that was asked for and there are any
+        Positions of the compared pairs that a feature of either model covers.
+    unions : sizes of the three unions of each of these pairs, or bounds
+    engine : name of the chosen engine; see `counted` for the engines that counted
+    zero_division : value of a rate whose denominator is zero
+    estimates : estimates for open pairs, if requested and there are any
 
     Examples
     --------
@@ -133,7 +110,7 @@ class Comparison(Shown, Rates):
     zero_division: ZeroDivision = "warn"
     estimates: OpenEstimates | None = None
 
-    # -- what was asked --------------------------------------------------------------------------
+    # -- the question ----------------------------------------------------------------------------
 
     @property
     def true(self) -> Structure:
@@ -147,12 +124,12 @@ class Comparison(Shown, Rates):
 
     @property
     def domain(self) -> Domain:
-        """The domain over which the comparison was made."""
+        """The domain of the comparison."""
         return self.question.domain
 
     @property
     def contexts(self) -> Contexts:
-        """What a context is."""
+        """The kind of contexts."""
         return self.question.contexts
 
     @property
@@ -162,29 +139,29 @@ class Comparison(Shown, Rates):
 
     @property
     def pair_count(self) -> int:
-        """The number of pairs that were asked for."""
+        """The number of compared pairs, covered or not."""
         return self.question.pair_count
 
     @cached_property
     def sizes(self) -> Sequence[Number]:
-        """What all contexts of each of `pairs` count together."""
+        """The total weight of the contexts of each of `pairs`."""
         return self.question.sizes(self.pairs)
 
-    @cached_property
+    @property
     def total(self) -> Number:
-        """The number of assertions, over all pairs that were asked for."""
-        return self.question.total()
+        """The number of assertions: the contexts of all compared pairs."""
+        return self.question.total
 
-    # -- how it was counted ----------------------------------------------------------------------
+    # -- the work --------------------------------------------------------------------------------
 
     @property
     def counted(self) -> Mapping[str, int]:
-        """How many of the unions, three per pair, each engine counted; or observed rows did."""
+        """The number of unions, three per pair, that each engine counted ("rows" for data)."""
         return self.unions.counted
 
     @property
     def seconds(self) -> Mapping[str, float]:
-        """Where the time went: extracting the covers, and counting, by engine."""
+        """The time for extracting covers and for counting, by engine."""
         return self.unions.seconds
 
     @property
@@ -194,54 +171,57 @@ class Comparison(Shown, Rates):
 
     @property
     def rests_on_ganak(self) -> bool:
-        """Whether Ganak counted some of it.
+        """Whether Ganak counted some unions.
 
-        Its probabilistic caching errs, its authors say, with a probability below one in a billion;
+        Its probabilistic caching errs, according to its authors, with probability below 1e-9;
         ``engine="native"`` is deterministic.
         """
         return self.counted.get("ganak", 0) > 0
 
-    # -- what is known while pairs are open ------------------------------------------------------
+    # -- bounds ----------------------------------------------------------------------------------
 
     @property
     def open_pairs(self) -> list[Pair]:
-        """The pairs that are not finished."""
+        """The unfinished pairs."""
         names = self.pair_names()
         return [names[k] for k in self.unions.open.tolist()]
 
     @cached_property
     def distance_bounds(self) -> tuple[Number, Number]:
-        """Between which numbers the distance lies, both included; equal if no pair is open."""
-        return distance_bounds(self.unions)
+        """The least and the largest possible distance; equal if no pair is open."""
+        unions = self.unions
+        if not len(unions.open):
+            a, b, u = unions.lower.sum(axis=0).tolist() if len(unions.lower) else (0, 0, 0)
+            return 2 * u - a - b, 2 * u - a - b
+        lower, upper = tighten(unions.lower, unions.upper)
+        (a, b, u), (a_most, b_most, u_most) = lower.T, upper.T
+        low = np.maximum(u - a_most, 0) + np.maximum(u - b_most, 0)
+        high = np.minimum(u_most, 2 * u_most - a - b)
+        return low.sum(), high.sum()
 
     def pair_bounds(self, first: str, second: str) -> ConfusionBounds:
-        """Between which numbers the counts of one pair lie."""
-        k = self._place(first, second)
+        """Return bounds of the counts of one pair."""
+        k, size = self._find(first, second)
         if k is None:
-            nothing = (0, 0)
-            return confusion_bounds(nothing, nothing, nothing, self._size_of(first, second))
-        return self._bounds_at(k)
-
-    def _bounds_at(self, k: int) -> ConfusionBounds:
+            return confusion_bounds((0, 0), (0, 0), (0, 0), size)
         a, b, u = zip(self.unions.lower[k], self.unions.upper[k], strict=True)
-        return confusion_bounds(a, b, u, self.sizes[k])
+        return confusion_bounds(a, b, u, size)
 
     # -- the counts ------------------------------------------------------------------------------
 
     @cached_property
     def counts(self) -> ObjectArray:
-        """The tp, fn, fp, tn of each of `pairs`, exact: shape (p, 4)."""
+        """The exact tp, fn, fp, tn of each of `pairs`: shape (p, 4)."""
         if len(self.unions.open):
             raise OpenResult(
-                f"{len(self.unions.open)} of {len(self.pairs)} pairs are open, among them "
-                f"{' – '.join(self.open_pairs[0])}: the distance lies between its "
-                "distance_bounds; allow more time to know it"
+                f"{len(self.unions.open)} of {len(self.pairs)} pairs are unfinished, for example "
+                f"{' – '.join(self.open_pairs[0])}; use distance_bounds or allow more time"
             )
         return self.known_counts
 
     @cached_property
     def known_counts(self) -> ObjectArray:
-        """The same as `counts` for the pairs that are finished, and None for open ones."""
+        """The same as `counts`, with None for open pairs."""
         a, b, u = self.unions.lower.T
         contexts = np.array(self.sizes, dtype=object)
         counts = np.stack([a + b - u, u - b, u - a, contexts - u], axis=1)
@@ -256,89 +236,90 @@ class Comparison(Shown, Rates):
 
     @property
     def tp(self) -> Number:
-        """Contexts in which both models have the dependence, over all pairs."""
+        """Contexts where both models have the dependence, over all pairs."""
         return self.confusion.tp
 
     @property
     def fn(self) -> Number:
-        """Contexts in which only the true model has the dependence."""
+        """Contexts where only the true model has the dependence."""
         return self.confusion.fn
 
     @property
     def fp(self) -> Number:
-        """Contexts in which only the guess has the dependence."""
+        """Contexts where only the guess has the dependence."""
         return self.confusion.fp
 
     @property
     def tn(self) -> Number:
-        """Contexts in which neither model has the dependence."""
+        """Contexts where neither model has the dependence."""
         return self.confusion.tn
 
     @property
     def distance(self) -> Number:
-        """FP + FN, the metric of the paper."""
+        """The metric of the paper: FP + FN."""
         return self.confusion.distance
 
     @property
     def normalized(self) -> float:
-        """The distance over the number of assertions, in [0, 1]."""
+        """The distance divided by the number of assertions, in [0, 1]."""
         return self.confusion.normalized
 
     @cached_property
     def mean_pair_distance(self) -> float:
-        """The mean over pairs of their share of differing contexts: each pair counts the same."""
+        """The mean over pairs of the share of contexts that differ: each pair counts the same."""
         if not self.total:
             return 0.0
         errors = (self.counts[:, 1] + self.counts[:, 2]).tolist()
         return sum(map(ratio, errors, self.sizes)) / self.pair_count
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
-        """One rate by name; see `Confusion.rate`."""
+        """Return one rate by name; see `Confusion.rate`."""
         return self.confusion.rate(
             name, self.zero_division if zero_division is None else zero_division
         )
 
+    # -- pairs -----------------------------------------------------------------------------------
+
     def pair(self, first: str, second: str) -> Confusion:
-        """The confusion matrix of one pair."""
-        k = self._place(first, second)
+        """Return the confusion matrix of one pair."""
+        k, size = self._find(first, second)
         if k is None:
-            return Confusion(0, 0, 0, self._size_of(first, second))
+            return Confusion(0, 0, 0, size)
         if k in self.unions.open:
-            raise OpenResult(f"the pair {first} – {second} is open; see pair_bounds")
+            raise OpenResult(f"the pair {first} – {second} is unfinished; use pair_bounds")
         return Confusion(*self.known_counts[k])
 
-    def _place(self, first: str, second: str) -> int | None:
-        """Where a pair stands among `pairs`, or None if no feature covers it."""
+    def _find(self, first: str, second: str) -> tuple[int | None, Number]:
+        """Return the place of a pair in `pairs`, None if no feature covers it, and its size."""
         position = pair_positions(self.domain, (first, second))
-        found = np.flatnonzero((self.pairs == position).all(axis=1))
-        if len(found):
-            return int(found[0])
+        size = self.question.sizes(np.array([position]))[0]
+        places = np.flatnonzero((self.pairs == position).all(axis=1))
+        if len(places):
+            return int(places[0]), size
         asked = self.question.asked
         if asked is not None and not (asked == position).all(axis=1).any():
             raise DomainError(f"this comparison leaves out the pair {first!r}, {second!r}")
-        return None
-
-    def _size_of(self, first: str, second: str) -> Number:
-        """What all contexts of a pair count together."""
-        return self.question.sizes(np.array([pair_positions(self.domain, (first, second))]))[0]
+        return None, size
 
     def pair_names(self) -> list[Pair]:
-        """The names of `pairs`."""
+        """Return the names of `pairs`."""
         names = self.domain.names
         return [(names[i], names[j]) for i, j in self.pairs.tolist()]
 
     def worst_pairs(self, most: int = 10) -> list[tuple[Pair, Confusion]]:
-        """The pairs with the most errors, worst first; pairs without errors are left out.
+        """Return the finished pairs with the most errors, worst first.
 
-        Of pairs with equally many errors, those come first whose variables have more errors in all.
-        Open pairs are left out, too.
+        Ties are broken by the errors of the two variables over all pairs.
         """
         places, errors = self._differing
-        names = self.domain.names
         both = self._errors_of_variables.sum(axis=1)[self.pairs[places]].sum(axis=1)
         worst = nlargest(most, range(len(errors)), key=lambda k: (errors[k], both[k]))
-        found = [(self.pairs[k], self.known_counts[k]) for k in places[worst].tolist()]
-        return [((names[i], names[j]), Confusion(*counts)) for (i, j), counts in found]
+        names = self.domain.names
+        return [
+            ((names[i], names[j]), Confusion(*self.known_counts[k]))
+            for k in places[worst].tolist()
+            for i, j in [self.pairs[k].tolist()]
+        ]
 
     @cached_property
     def _differing(self) -> tuple[IntArray, list[Number]]:
@@ -349,12 +330,12 @@ class Comparison(Shown, Rates):
 
     @property
     def differing_pairs(self) -> int:
-        """How many of the finished pairs differ."""
+        """The number of finished pairs that differ."""
         return len(self._differing[0])
 
     @property
     def opposite_pairs(self) -> int:
-        """How many of the finished pairs differ in every context."""
+        """The number of finished pairs that differ in every context."""
         places, errors = self._differing
         return sum(e == self.sizes[k] for k, e in zip(places.tolist(), errors, strict=True))
 
@@ -368,7 +349,7 @@ class Comparison(Shown, Rates):
         return errors
 
     def variables(self) -> list[VariableErrors]:
-        """The errors of each variable, the largest share first.
+        """Return the errors of each variable, the largest share first.
 
         Returns
         -------
@@ -390,8 +371,10 @@ class Comparison(Shown, Rates):
         )
         return sorted(map(VariableErrors._make, rows), key=lambda v: (-v.share, -v.errors))
 
+    # -- words and tables ------------------------------------------------------------------------
+
     def summary(self) -> str:
-        """The answer in sentences: how near, better than chance or not, and where the errors are.
+        """Describe the result in sentences: how near, better than chance or not, where the errors are.
 
         >>> from contextwise import Structure, compare
         >>> true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
@@ -445,7 +428,7 @@ class Comparison(Shown, Rates):
         return f"{percent(carried, self.distance)} of the errors involve {_listed(named, 'or')}."
 
     def to_frame(self, by: Literal["pair", "variable"] = "pair") -> pandas.DataFrame:
-        """The counts of each pair as a pandas DataFrame (``pip install contextwise[frames]``).
+        """Return the counts of each pair as a DataFrame (``pip install contextwise[frames]``).
 
         Parameters
         ----------
@@ -465,8 +448,7 @@ class Comparison(Shown, Rates):
         0.16666666666666666
         """
         pd = require("pandas", "frames")
-        if len(self.unions.open):
-            _ = self.counts  # raises OpenResult
+        _ = self.counts  # raises OpenResult
         keys = VARIABLE_KEYS if by == "variable" else PAIR_KEYS
         records = variable_records(self) if by == "variable" else pair_records(self)
         rows = [list(record.values()) for record in records]
@@ -476,7 +458,7 @@ class Comparison(Shown, Rates):
     def __repr__(self) -> str:
         if len(self.unions.open):
             low, high = self.distance_bounds
-            pairs = f"{len(self.unions.open)} of {len(self.pairs)} pairs open"
+            pairs = f"{len(self.unions.open)} of {len(self.pairs)} pairs unfinished"
             return f"Comparison(distance from {_short(low)} to {_short(high)}, {pairs})"
         c = self.confusion
         return (
@@ -490,8 +472,7 @@ def _listed(words: Sequence[str], link: str) -> str:
 
 
 def _short(value: Number) -> str:
-    """A number for a line that is read: a long one by its size alone."""
-    return str(value) if is_readable(value) else f"≈{number(value)}"
+    return digits(value, READABLE)
 
 
 # -- flat records: the same keys in JSON, in CSV and in frames ----------------------------------
@@ -506,7 +487,7 @@ VARIABLE_KEYS = (
 
 
 def comparison_record(comparison: Comparison) -> Record:
-    """Return what was counted, the four counts, the distances and the rates.
+    """Return the options, the four counts, the distances and the rates.
 
     Undefined rates are None, and so are numbers that open pairs leave unknown.
 
@@ -516,8 +497,7 @@ def comparison_record(comparison: Comparison) -> Record:
     """
     c = comparison
     low, high = c.distance_bounds
-    keys = (*COUNTS, *SHARES, *DISTANCES, *RATES)
-    exact: Record = dict.fromkeys(keys)
+    exact: Record = dict.fromkeys((*COUNTS, *SHARES, *DISTANCES, *RATES))
     if not len(c.unions.open):
         counts = [c.tp, c.fn, c.fp, c.tn]
         exact = dict(zip((*COUNTS, *SHARES), (*counts, *_shares(counts)), strict=True))
@@ -584,7 +564,7 @@ def worst_pair_records(comparison: Comparison, most: int) -> Iterator[Record]:
         yield _pair_record(pair, (c.tp, c.fn, c.fp, c.tn))
 
 
-# -- How far apart two structures are: the confusion matrix over all pairs and contexts.
+# -- comparing -----------------------------------------------------------------------------------
 
 
 def compare(
@@ -601,25 +581,26 @@ def compare(
 ) -> Comparison:
     """Compare the independence structures of two models, exactly.
 
+    Comparing a model again is cheaper: the counts of its own dependencies are kept with it.
+
     Parameters
     ----------
     true, guess : models, paths of model files, or names of bundled examples
     engine : name of an engine; see ``contextwise engines``
     time_limit : seconds, optional
-        Pairs that are not finished by then stay open, with proven bounds. So they do after Ctrl-C,
-        which raises `Interrupted` with what is known.
+        Unfinished pairs keep proven bounds. Ctrl-C raises `Interrupted`, which carries the partial
+        result.
     threads : int, optional
-        How many threads or processes count; as many as there are cores if not given.
+        Number of threads or processes; by default one per core.
     estimate : bool
-        Whether false positives and false negatives of pairs that stay open are estimated by
-        sampling, with intervals, beside their proven bounds; see ``Comparison.estimates``.
+        Estimate the false positives and false negatives of unfinished pairs by sampling, with
+        intervals; see ``Comparison.estimates``.
     zero_division : number or "warn"
-        What a rate that would divide by zero is.
+        Value of a rate whose denominator is zero.
     show_progress : bool or function
-        A line on standard error, or a function of (pairs done, pairs in all).
+        Show a line on standard error, or call a function of (pairs done, number of pairs).
     **restriction
-        What is compared, if not everything. These keywords mean the same wherever models are
-        compared:
+        Compare only a part. These keywords mean the same wherever models are compared:
 
         pairs : pairs of names
             Only these pairs.
@@ -627,22 +608,22 @@ def compare(
             Only the pairs inside this set; contexts still range over all other variables.
         context : partial assignment
             Only contexts that agree with it; pairs that contain a variable of it are left out. The
-            same as comparing the two restrictions.
+            same as comparing the two restricted models.
         data : rows of observed assignments
-            The contexts that occur in these rows, as often as they occur, instead of all contexts.
-            See `Domain.encode` for what rows can be.
+            The contexts of these rows, as often as they occur, instead of all contexts. See
+            `contextwise.learning.as_data` for the accepted types.
         weights : mapping from names to the probabilities of their states
-            Contexts count by their probability when the variables are drawn independently; those of
-            a pair count 1 together, and the distance is the expected number of pairs on which the
-            models disagree. Variables that are not named are uniform. See
-            `comparison.context_weights`, which also takes them from data.
+            Weight each context by its probability if the variables are drawn independently. The
+            contexts of a pair then weigh 1 together, and the distance is the expected number of
+            pairs on which the models disagree. Variables that are not named are uniform. See
+            `comparison.context_weights`, which also takes the weights from data.
         contexts : "fully-contextualized" or "canonical"
             See `contextwise.comparison.pairs`.
         align : "names" or "position"
-            What says which variables and states are the same: their names and labels, or their
-            order; then the names are those of the true model.
+            Match variables and states by their names and labels, or by their order; the result
+            then has the names of the true model.
         zero_weights : "keep" or "drop"
-            Whether features whose weight is exactly 0 count as structure.
+            Whether features whose weight is exactly 0 belong to the structure.
 
     Returns
     -------
@@ -651,9 +632,9 @@ def compare(
     Raises
     ------
     DomainError
-        If the models do not align, or something that was asked for does not exist.
+        If the models do not align, or a name or state does not exist.
     Interrupted
-        After Ctrl-C; it has the comparison as far as it got.
+        After Ctrl-C.
 
     Examples
     --------
@@ -680,21 +661,21 @@ def compare(
     )
     if comparison.interrupted:
         raise Interrupted(comparison)
-    if estimate and comparison.open_pairs:
-        from contextwise.comparison.estimate import estimate_open_pairs  # it loads much
+    if estimate and len(comparison.unions.open):
+        from contextwise.comparison.estimate import estimate_open_pairs  # loads SciPy
 
         return replace(comparison, estimates=estimate_open_pairs(comparison))
     return comparison
 
 
 def distance(true: ModelLike, guess: ModelLike, **options: Any) -> Number:
-    """The distance alone: ``compare(true, guess, **options).distance``.
+    """Return the distance alone: ``compare(true, guess, **options).distance``.
 
     Parameters
     ----------
     true, guess : models, paths of model files, or names of bundled examples
     **options
-        Those of `compare`.
+        The keywords of `compare`.
 
     Returns
     -------
@@ -717,39 +698,27 @@ def answer(
     zero_division: ZeroDivision = "warn",
     show_progress: bool | Progress = False,
 ) -> Comparison:
-    """Compare the two models of a question that has been posed."""
-    pairs = question.active_pairs()
-    unions = _count(question, pairs, engine, deadline, threads, show_progress)
-    return Comparison(question, pairs, unions, engine, zero_division)
-
-
-def _count(
-    question: Question,
-    pairs: IntArray,
-    engine: str,
-    deadline: Deadline,
-    threads: int | None,
-    show_progress: bool | Progress,
-) -> PairCounts:
-    """The three unions of each pair: of all contexts, or of those of the observed rows."""
-    chosen = get_engine(engine)
+    """Compare the two models of a question; the result may have open pairs or be interrupted."""
     if threads is not None and threads < 1:
-        raise ContextwiseError(f"threads is a number from 1 up, not {threads}")
+        raise ContextwiseError(f"threads must be >= 1, got {threads}")
+    count_pairs = get_engine(engine).count_pairs
     a, b = (structure.features for structure in question.structures)
+    pairs, canonical = question.active_pairs(), question.canonical
     if question.rows is not None:
-        return count_rows(a, b, pairs, question.rows, canonical=question.canonical)
+        unions = count_rows(a, b, pairs, question.rows, canonical=canonical)
+        return Comparison(question, pairs, unions, engine, zero_division)
     with progress_of(show_progress, "comparing pairs") as progress:
-        unions = chosen.count_pairs(
+        unions = count_pairs(
             a,
             b,
             pairs,
-            canonical=question.canonical,
+            canonical=canonical,
             value_weights=question.value_weights,
             deadline=deadline,
             threads=threads,
             progress=progress,
         )
-    if question.value_weights is None:
-        return unions
-    weighted = [sum(own) for own in question.value_weights]
-    return unions.shares_of(contexts_of_pairs(weighted, pairs, question.canonical))
+    if question.value_weights is not None:
+        weights = [sum(weights) for weights in question.value_weights]
+        unions = unions.shares_of(contexts_of_pairs(weights, pairs, canonical))
+    return Comparison(question, pairs, unions, engine, zero_division)

@@ -17,6 +17,7 @@ from math import inf, isqrt
 from typing import Literal, overload
 
 from contextwise.errors import ContextwiseError
+from contextwise.support.formatting import is_readable, number
 
 Number = int | Fraction
 Interval = tuple[Number, Number]
@@ -75,6 +76,16 @@ def ratio(part: Number, whole: Number) -> float:
     (0.25, 0.16666666666666666)
     """
     return float(part / whole)
+
+
+def digits(value: Number, most: int = 4_000) -> str:
+    """Write an exact number with all its digits, or rounded if it has more than ``most``.
+
+    >>> digits(10**20), digits(10**20, most=12), digits(10**5000)
+    ('100000000000000000000', '≈1.000e20', '≈1.000e5000')
+    """
+    shown = is_readable(value, most) and value.denominator.bit_length() <= 3 * most
+    return str(value) if shown else f"≈{number(value)}"
 
 
 def _share(part: Number, whole: Number) -> float | None:
@@ -240,7 +251,7 @@ def shown_in(summary: Summary) -> list[str]:
     return [key for key, measure in MEASURES.items() if summary in measure.shown]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Confusion(Rates):
     """The four counts as exact numbers.
 
@@ -268,6 +279,9 @@ class Confusion(Rates):
     fn: Number
     fp: Number
     tn: Number
+
+    def __repr__(self) -> str:
+        return f"Confusion({', '.join(f'{key}={digits(getattr(self, key))}' for key in COUNTS)})"
 
     def __add__(self, other: Confusion) -> Confusion:
         return Confusion(

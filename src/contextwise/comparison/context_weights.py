@@ -1,10 +1,9 @@
-"""Weighted contexts: each variable's states with their probabilities, as exact rationals.
+"""Weights of contexts: a probability for each state of each variable, as exact rationals.
 
-Counting treats all contexts alike. With weights a context counts as much as its probability when
-the variables are drawn independently, each from its own distribution, for instance the frequencies
-in some data; the distance is then the expected number of pairs on which the models disagree. The
-numbers stay exact: a weight is the decimal number as it is written (0.1 is one tenth), the weights
-of a variable are divided by their sum, and engines count with their integer numerators.
+With weights, a context counts by its probability if the variables are drawn independently, for
+instance with their frequencies in some data. The distance is then the expected number of pairs on
+which the models disagree. The numbers stay exact: the weight 0.1 is one tenth, the weights of a
+variable are divided by their sum, and engines count with integer numerators.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ __all__ = ["marginals", "value_weights"]
 
 Weight = float | Fraction | Decimal
 Weights = Mapping[str, Sequence[Weight] | Mapping[State, Weight]]
-"""For some variables a weight for each state: in the order of the states, or by label."""
+"""For some variables, a weight for each state: in the order of the states, or by label."""
 
 TOLERANCE = Fraction(1, 10**9)
-"""How far the weights of a variable may be from 1 in all: decimals are rounded somewhere."""
+"""The sum of the weights of a variable may differ from 1 by this much, because of rounding."""
 
 
 def value_weights(domain: Domain, weights: Weights) -> list[list[int]]:
-    """The weights as whole numbers: for each variable the numerators of its probabilities.
+    """Return weights as integers: for each variable the numerators of its probabilities.
 
     Variables that are not named are uniform.
 
@@ -40,7 +39,7 @@ def value_weights(domain: Domain, weights: Weights) -> list[list[int]]:
     ----------
     domain : Domain
     weights : mapping from some variables to the weights of their states
-        In the order of the states, or by label; those of a variable add up to 1.
+        In the order of the states, or by label; the weights of a variable must add up to 1.
 
     Returns
     -------
@@ -50,7 +49,7 @@ def value_weights(domain: Domain, weights: Weights) -> list[list[int]]:
     Raises
     ------
     DomainError
-        If a variable or a state is unknown, a weight is missing or negative, or those of a
+        If a variable or a state is unknown, a weight is missing or negative, or the weights of a
         variable do not add up to 1.
 
     Examples
@@ -60,16 +59,16 @@ def value_weights(domain: Domain, weights: Weights) -> list[list[int]]:
     [[9, 1], [2, 1], [1, 1, 1]]
     """
     whole = [[1] * cardinality for cardinality in domain.cardinalities]
-    for name, given in weights.items():
+    for name, states in weights.items():
         variable = domain.position(name)
-        shares = _distribution(name, _in_order(domain, variable, given))
+        shares = _distribution(name, _in_order(domain, variable, states))
         common = lcm(*(share.denominator for share in shares))
         whole[variable] = [int(share * common) for share in shares]
     return whole
 
 
 def marginals(domain: Domain, data: Any) -> dict[str, dict[str, Fraction]]:
-    """How often each state of each variable occurs in some rows: weights for ``compare``.
+    """Return the frequencies of the states of each variable in some rows: weights for ``compare``.
 
     Parameters
     ----------
@@ -92,7 +91,7 @@ def marginals(domain: Domain, data: Any) -> dict[str, dict[str, Fraction]]:
     """
     rows = as_data(data, domain).rows
     if not len(rows):
-        raise DomainError("the data has no rows, so its variables have no frequencies")
+        raise DomainError("the data has no rows; frequencies need at least one")
     result = {}
     for variable, (name, states) in enumerate(zip(domain.names, domain.states, strict=True)):
         counts = np.bincount(rows[:, variable], minlength=len(states)).tolist()
@@ -103,19 +102,19 @@ def marginals(domain: Domain, data: Any) -> dict[str, dict[str, Fraction]]:
 
 
 def _in_order(
-    domain: Domain, variable: int, given: Sequence[Weight] | Mapping[State, Weight] | str
+    domain: Domain, variable: int, weights: Sequence[Weight] | Mapping[State, Weight] | str
 ) -> list[Weight]:
-    """One weight per state, in the order of the states; a string is refused by name."""
+    """Return one weight per state, in the order of the states."""
     name, states = domain.names[variable], domain.states[variable]
-    if not isinstance(given, Mapping):
-        if isinstance(given, str) or len(given) != len(states):
+    if not isinstance(weights, Mapping):
+        if isinstance(weights, str) or len(weights) != len(states):
             raise DomainError(
-                f"the weights of {name!r} are one number for each of its {len(states)} states, "
-                f"not {given!r}"
+                f"the weights of {name!r} must be one number for each of its {len(states)} states, "
+                f"got {weights!r}"
             )
-        return list(given)
+        return list(weights)
     placed: dict[int, Weight] = {}
-    for state, weight in given.items():
+    for state, weight in weights.items():
         placed[domain.state_position(variable, state)] = weight
     if len(placed) < len(states):
         lacking = next(state for k, state in enumerate(states) if k not in placed)
@@ -124,7 +123,7 @@ def _in_order(
 
 
 def _distribution(name: str, weights: Sequence[Weight]) -> list[Fraction]:
-    """The weights as rationals that add up to 1."""
+    """Return the weights as rationals that add up to 1."""
     shares = [_exact(name, weight) for weight in weights]
     total = sum(shares, start=Fraction(0))
     if abs(total - 1) > TOLERANCE:
@@ -133,7 +132,7 @@ def _distribution(name: str, weights: Sequence[Weight]) -> list[Fraction]:
 
 
 def _exact(name: str, weight: object) -> Fraction:
-    """A weight as it is written: the float 0.1 is one tenth."""
+    """Return a weight as the rational that its decimal form denotes: 0.1 is one tenth."""
     try:
         if isinstance(weight, bool):
             raise TypeError

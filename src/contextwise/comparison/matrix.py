@@ -365,7 +365,7 @@ def assemble(
             lower[m, k] = lower[k, m] = low
             upper[m, k] = upper[k, m] = high
     by_position = question.align == "position"
-    return DistanceMatrix(names, lower, upper, question.total(), rests_on_ganak, by_position)
+    return DistanceMatrix(names, lower, upper, question.total, rests_on_ganak, by_position)
 
 
 # -- A matrix whose blocks are kept: a run that was stopped or killed goes on where it was.

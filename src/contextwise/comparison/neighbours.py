@@ -131,7 +131,7 @@ def nearest(
         search = _Search(question, k, matrix, progress)
         search.run()
     distances, places = zip(*search.best(), strict=True)
-    return Neighbours(places, distances, len(search.known), len(given), question.total())
+    return Neighbours(places, distances, len(search.known), len(given), question.total)
 
 
 class _Search:

@@ -1,10 +1,10 @@
-"""Pairs of variables, by name and by position; which contexts are meant; the cover of a pair.
+"""Pairs of variables, by name and by position, and the two kinds of contexts.
 
-For a pair of variables the paper asks in which **contexts** they depend: in which assignments of
-the other variables (``"fully-contextualized"``, the default). The authors' program counts full
-assignments instead, the pair's own literals included (``"canonical"``); published numbers were made
-with it, so both are offered. With canonical contexts, equal claims can be at a distance above 0:
-``<X0=1, X1=1>`` and its full table make the same pair depend, and differ in three assignments.
+A **context** of a pair is an assignment of the other variables (``"fully-contextualized"``, the
+default, as in the paper). The authors' program counts full assignments instead, including the
+pair's own literals (``"canonical"``); published numbers were made with it. With canonical contexts,
+models with equal claims can have a distance above 0: ``<X0=1, X1=1>`` and its full table make the
+same pair depend, and differ in three assignments.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Pair = tuple[str, str]
 
 
 def is_canonical(contexts: str) -> bool:
-    """Whether full assignments are meant; an unknown word is an error.
+    """Return whether contexts are full assignments; raise for an unknown word.
 
     >>> is_canonical("fully-contextualized"), is_canonical("canonical")
     (False, True)
@@ -40,22 +40,22 @@ def is_canonical(contexts: str) -> bool:
 
 
 def pair_positions(domain: Domain, pair: Iterable[str]) -> tuple[int, int]:
-    """A pair of names as rising positions; anything but two different variables is an error."""
+    """Return a pair of names as rising positions."""
     names = [pair] if isinstance(pair, str) else list(pair)
     if len(names) != 2 or names[0] == names[1]:
-        given = ", ".join(map(repr, names)) or "nothing"
-        raise DomainError(f"a pair is two different variables, not {given}")
+        text = ", ".join(map(repr, names)) or "nothing"
+        raise DomainError(f"a pair must be two different variables, got {text}")
     i, j = sorted(map(domain.position, names))
     return i, j
 
 
 def active_pairs(*models: Model) -> IntArray:
-    """The pairs that a feature of any of the models covers, as positions: shape (p, 2)."""
+    """Return the pairs that a feature of any of the models covers, as positions: shape (p, 2)."""
     return covered_pairs(*(structure_of(model).features for model in models))
 
 
 def cover(model: Model, pair: Pair, *, contexts: Contexts = FULLY) -> Cover:
-    """The cover of a pair: its features without the pair's literals.
+    """Return the cover of a pair: the features that cover it, without the pair's literals.
 
     >>> from contextwise.models.structure import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 3}, ["A=1 & B=1 & C=0", "A=0 & B=0 & C!=1"])
@@ -69,7 +69,7 @@ def cover(model: Model, pair: Pair, *, contexts: Contexts = FULLY) -> Cover:
 
 
 def all_pairs(variables: Iterable[int]) -> IntArray:
-    """All pairs of these positions, in order: shape (p, 2)."""
+    """Return all pairs of these positions, in order: shape (p, 2)."""
     chosen = np.array(sorted(set(variables)), dtype=np.int64)
     first, second = np.triu_indices(len(chosen), 1)
     return np.stack([chosen[first], chosen[second]], axis=1).astype(np.int64)
@@ -78,13 +78,13 @@ def all_pairs(variables: Iterable[int]) -> IntArray:
 def asked_pairs(
     domain: Domain, pairs: Iterable[Pair] | None, variables: Iterable[str] | None
 ) -> IntArray | None:
-    """The pairs that are asked for, as positions; None means all of them.
+    """Return the pairs that the keywords of `compare` select, as positions; None means all.
 
     >>> asked_pairs(Domain({"A": 2, "B": 2, "C": 2}), None, ["C", "A"]).tolist()
     [[0, 2]]
     """
     if isinstance(variables, str):
-        raise DomainError(f"give the variables as a list, not as one text: {variables!r}")
+        raise DomainError(f"variables must be a list of names, got {variables!r}")
     inside = None if variables is None else {domain.position(name) for name in variables}
     if pairs is None:
         return None if inside is None else all_pairs(inside)

@@ -1,16 +1,15 @@
-"""What is asked of some models: which pairs, in which contexts, and how much each context counts.
+"""A question about some models: which pairs, in which contexts, with which weights.
 
-Everything that compares models can be restricted in the same ways, with the same keywords
-(`Restriction`). `pose` makes a `Question` of models and these keywords, and it is the only place
-that reads the models, drops features of weight 0, lays the models over one domain, restricts them
-to a context and turns names into positions. `compare`, `compare_many`, `distance_matrix`, `explain`
-and `score` all begin with it.
+Everything that compares models takes the same keywords (`Restriction`) and starts with `pose`. Only
+`pose` reads the models, drops features of weight 0, aligns the models to one domain, restricts them
+to a context and turns names into positions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from operator import mul
 from typing import Any, TypedDict
 
@@ -22,6 +21,7 @@ from contextwise.comparison.pairs import (
     FULLY,
     Contexts,
     Pair,
+    all_pairs,
     asked_pairs,
     is_canonical,
 )
@@ -36,7 +36,7 @@ from contextwise.models.structure import Structure
 
 
 class Restriction(TypedDict, total=False):
-    """The keywords that say what is compared; `compare` explains each of them."""
+    """The keywords that restrict a comparison; `compare` explains them."""
 
     pairs: Iterable[Pair] | None
     variables: Iterable[str] | None
@@ -50,17 +50,17 @@ class Restriction(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """Models over one domain, and what is asked of them.
+    """Models over one domain, and what to compare.
 
     Attributes
     ----------
-    structures : the models, over the variables that the context leaves
-    contexts : what a context is
-    context : the states that are fixed, by the names of their variables
-    asked : positions of the pairs that are asked for, or None for all of them
+    structures : the models, over the variables that the context leaves free
+    contexts : the kind of contexts
+    context : the fixed states, by the names of their variables
+    asked : positions of the pairs to compare, or None for all
     rows : the observed rows whose contexts count, as positions of states, or None
-    value_weights : how much each value of each variable counts, or None if all count alike
-    align : how the models were laid over the domain of the first
+    value_weights : the weight of each value of each variable, or None if all are equal
+    align : how the models were aligned to the domain of the first
     """
 
     structures: tuple[Structure, ...]
@@ -73,52 +73,56 @@ class Question:
 
     @property
     def domain(self) -> Domain:
-        """The variables that the context leaves."""
+        """The variables that the context leaves free."""
         return self.structures[0].domain
 
-    @property
+    @cached_property
     def canonical(self) -> bool:
         """Whether contexts are full assignments."""
         return is_canonical(self.contexts)
 
     def about(self, *models: int) -> Question:
-        """The same question about some of the models, given by their places."""
+        """Return the same question about some of the models, by their places."""
         return replace(self, structures=tuple(self.structures[m] for m in models))
 
     def active_pairs(self) -> IntArray:
-        """The pairs that are asked for and that a feature of some model covers: shape (p, 2).
+        """Return the pairs to compare that a feature of some model covers: shape (p, 2).
 
-        About the others all models say "independent" in every context.
+        All models make the others independent in every context.
         """
         models = (structure.features for structure in self.structures)
         return covered_pairs(*models, among=self.asked)
 
-    # -- how much there is to say ----------------------------------------------------------------
+    @cached_property
+    def asked_pairs(self) -> IntArray:
+        """Positions of all pairs to compare, covered or not: shape (p, 2)."""
+        return all_pairs(range(len(self.domain))) if self.asked is None else self.asked
 
     @property
     def pair_count(self) -> int:
-        """The number of pairs that are asked for."""
+        """The number of pairs to compare."""
         n = len(self.domain)
         return n * (n - 1) // 2 if self.asked is None else len(self.asked)
 
     @property
     def pair_size(self) -> int | None:
-        """What the contexts of any pair count together, where that is one number for all pairs.
+        """The total weight of the contexts of a pair if it is the same for all pairs.
 
-        That is how many observed rows stand for them, or 1 if they have weights.
+        It is the number of observed rows, or 1 if contexts have weights; otherwise None.
         """
         if self.rows is not None:
             return len(self.rows)
         return None if self.value_weights is None else 1
 
     def sizes(self, pairs: IntArray) -> Sequence[Number]:
-        """What the contexts of each of these pairs count together."""
+        """Return the total weight of the contexts of each pair."""
         if self.pair_size is not None:
             return [self.pair_size] * len(pairs)
         return contexts_of_pairs(self.domain.cardinalities, pairs, self.canonical)
 
+    @cached_property
     def total(self) -> Number:
-        """The number of assertions: what all contexts of all asked pairs count together."""
+        """The number of assertions: the contexts of all pairs to compare."""
         if self.pair_size is not None:
             return self.pair_size * self.pair_count
         if self.asked is None:
@@ -126,7 +130,7 @@ class Question:
         return sum(self.sizes(self.asked))
 
     def variable_sizes(self) -> list[Number]:
-        """What the contexts of the asked pairs of each variable count together."""
+        """Return the total weight of the contexts of the pairs of each variable."""
         n = len(self.domain)
         if self.asked is not None:
             sums = np.zeros(n, dtype=object)
@@ -134,7 +138,7 @@ class Question:
             for end in (0, 1):
                 np.add.at(sums, self.asked[:, end], sizes)
             return list(sums)
-        # A size depends on the two cardinalities alone: one pair stands for all of their kind.
+        # A size depends only on the two cardinalities, so one pair of each kind is enough.
         cardinalities = np.array(self.domain.cardinalities, dtype=np.int64)
         _, first, kind, counts = np.unique(
             cardinalities, return_index=True, return_inverse=True, return_counts=True
@@ -160,17 +164,19 @@ def pose(
     align: Align = "names",
     zero_weights: ZeroWeights = "keep",
 ) -> Question:
-    """Ask something of models: read them, lay them over the first, and restrict them.
+    """Read models, align them to the first, and restrict them.
+
+    ``names`` are those of the models in messages; by default their files.
 
     >>> question = pose(["lung", "lung-learned"], context="smoker=yes")
-    >>> question.domain.names, question.pair_count, question.total()
+    >>> question.domain.names, question.pair_count, question.total
     (('asbestos', 'cancer'), 1, 1)
     """
     is_canonical(contexts)
     structures = _over_one_domain(list(models), names, align, zero_weights)
     domain = structures[0].domain
     if data is not None and weights is not None:
-        raise DomainError("give data or weights, not both; marginals(domain, data) gives weights")
+        raise DomainError("give data or weights, not both; marginals(domain, data) returns weights")
     question = Question(
         structures,
         contexts,
@@ -189,9 +195,9 @@ def _over_one_domain(
     zero_weights: ZeroWeights,
 ) -> tuple[Structure, ...]:
     if not models:
-        raise ContextwiseError("there is no model to compare; give at least one")
+        raise ContextwiseError("no model to compare; give at least one")
     read = [as_structure(model, zero_weights=zero_weights) for model in models]
-    called = [str(own.info.get("file", "")) for own in read] if names is None else names
+    called = [str(s.info.get("file", "")) for s in read] if names is None else names
     domain, aligned = read[0].domain, read[:1]
     for place, structure in enumerate(read[1:], 1):
         with named(called[0], called[place]):
@@ -200,7 +206,7 @@ def _over_one_domain(
 
 
 def _in_context(question: Question, context: Assignment) -> Question:
-    """The question over the variables that a context leaves: in the contexts that agree with it."""
+    """Restrict a question to the contexts that agree with a partial assignment."""
     domain = question.domain
     fixed = domain.assignment(context)
     stays = np.array([v not in fixed for v in range(len(domain))], dtype=bool)
@@ -214,7 +220,7 @@ def _in_context(question: Question, context: Assignment) -> Question:
             agrees &= rows[:, variable] == state
         rows = rows[agrees][:, stays]
     if weights is not None:
-        weights = [own for own, kept in zip(weights, stays, strict=True) if kept]
+        weights = [values for values, kept in zip(weights, stays, strict=True) if kept]
     named = {domain.names[v]: domain.states[v][state] for v, state in fixed.items()}
     return replace(
         question,

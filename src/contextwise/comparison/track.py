@@ -93,7 +93,7 @@ class Tracker:
         if comparison.interrupted:
             raise Interrupted(comparison)  # its counts are bounds
         self._question = question
-        self._total = question.total()
+        self._total = question.total
         self._asked = None if question.asked is None else set(map(tuple, question.asked.tolist()))
         true, guess = question.structures
         self._unions = changing_unions(

@@ -178,8 +178,9 @@ def _conjunction(rows: Sequence[WordArray], inside: slice, words: int) -> WordAr
 def differing(first: WordArray, second: WordArray) -> IntArray:
     """Count the bits in which each row of ``first`` differs from each row of ``second``.
 
-    >>> differing(np.array([[0b101], [0]], dtype=np.uint64), np.array([[0b110]], dtype=np.uint64))
-    array([[2], [2]])
+    >>> first, second = np.array([[0b101], [0]], np.uint64), np.array([[0b110]], np.uint64)
+    >>> differing(first, second).tolist()
+    [[2], [2]]
     """
     if native.missing() is None:
         return native.differing(first, second)

@@ -297,7 +297,7 @@ def consensus(
         lower_bound=_lower_bound(matrix, share),
         majority=majority,
         majority_is_exact=exact,
-        total=question.total(),
+        total=question.total,
         moves=search.moves,
         is_local_optimum=search.is_over,
         threshold=share,
@@ -466,7 +466,7 @@ def _majority(
     question: Question, share: Fraction, rng: int | np.random.Generator
 ) -> tuple[IntervalEstimate, bool]:
     """What the assertion-wise majority costs, and whether that was counted."""
-    total = question.total()
+    total = question.total
     exact = question.value_weights is None and total <= FEW
     sample = _every_assertion(question) if exact else draw_assertions(question, ASSERTIONS, rng)
     votes = _votes(question.structures, sample)

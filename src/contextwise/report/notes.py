@@ -54,7 +54,7 @@ def scope_words(comparison: Comparison, *, data: str = "the data") -> str:
     '1 pair, 4 assertions on full assignments in the context smoker=yes'
     """
     asked = comparison.question
-    words = f"{plural(asked.pair_count, 'pair')}, {plural(asked.total(), 'assertion')}"
+    words = f"{plural(asked.pair_count, 'pair')}, {plural(asked.total, 'assertion')}"
     if asked.canonical:
         words += " on full assignments"
     if asked.rows is not None:
