@@ -374,7 +374,7 @@ class Comparison(Shown, Rates):
     # -- words and tables ------------------------------------------------------------------------
 
     def summary(self) -> str:
-        """Describe the result in sentences: how near, better than chance or not, where the errors are.
+        """Describe how near the models are, whether that beats chance, and where the errors are.
 
         >>> from contextwise import Structure, compare
         >>> true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
