@@ -23,7 +23,7 @@ from contextwise.learning import Trees
 from contextwise.models.structure import structure_of
 from contextwise.report.plots.plot_pairs import plot_supports
 from contextwise.support.store import Store
-from contextwise.testing import contexts_of, depends, families
+from contextwise.testing import brute_force, contexts_of, depends, families
 
 DOMAIN = Domain({"smoker": ["no", "yes"], "asbestos": 2, "cancer": ["no", "yes"], "age": 3})
 TRUTH = LogLinear(
@@ -128,11 +128,20 @@ def test_no_structure_is_nearer_than_the_bound(models: tuple[Structure, ...]) ->
 
 def test_words(found: Stability) -> None:
     text = str(found)
-    assert "12 resamples of half of the 400 rows." in text
+    assert "12 resamples of half of the 400 rows" in " ".join(text.split())
+    assert text.startswith("Learning again from 50 % of the rows finds ")
     line = next(r for r in found.regions("smoker", "asbestos") if r.dependent)
     assert str(line).startswith("smoker–asbestos depend ")
     assert str(line).endswith(" of 12 resamples")
     assert str(line) in text
+
+
+def test_the_share_that_is_found_again(found: Stability) -> None:
+    """Counted by hand over all assertions of the structure of all rows."""
+    comparisons = [brute_force(found.reference, own) for own in found.structures]
+    shares = [Fraction(c.tp) / (c.tp + c.fn) for c in comparisons]
+    assert found.found_again == pytest.approx(float(sum(shares) / len(shares)))
+    assert found.record()["found_again"] == found.found_again
 
 
 def test_resamples_repeat_wherever_they_are_made() -> None:
@@ -203,13 +212,13 @@ def _fail(data: Any) -> Structure:
 
 def test_bad_questions_are_clear_words() -> None:
     rows = [[0, 0], [1, 1]]
-    with pytest.raises(ContextwiseError, match="two resamples at least, not 1"):
+    with pytest.raises(ContextwiseError, match="resamples must be >= 2, got 1"):
         stability(rows, "trees", resamples=1)
-    with pytest.raises(ContextwiseError, match="'subsample' or 'bootstrap', not 'jackknife'"):
+    with pytest.raises(ContextwiseError, match="'subsample' or 'bootstrap', got 'jackknife'"):
         stability(rows, "trees", how="jackknife")  # type: ignore[arg-type]
-    with pytest.raises(ContextwiseError, match="between 0 and 1, not 2"):
+    with pytest.raises(ContextwiseError, match="between 0 and 1, got 2"):
         stability(rows, "trees", share=2)
-    with pytest.raises(ContextwiseError, match="two rows at least, not 1"):
+    with pytest.raises(ContextwiseError, match="at least two rows, got 1"):
         stability([[0, 0]], "trees")
 
 
@@ -252,7 +261,7 @@ def test_command(tmp_path: Path) -> None:
     agreed = CliRunner().invoke(contextwise, [*command, "--consensus", str(tmp_path / "c.json")])
     near = own.consensus()
     assert structure_of(read(tmp_path / "c.json")) == near.structure
-    words = f"consensus ({len(near.structure)} features), mean distance to resamples"
+    words = f"consensus ({len(near.structure)} features), mean normalized distance"
     assert words in agreed.output
     table = CliRunner().invoke(contextwise, [*command, "--csv"]).output.splitlines()
     assert table[0].startswith("first,second,resamples,of")
@@ -268,7 +277,7 @@ def test_a_folder_can_be_read_alone(tmp_path: Path) -> None:
     assert (found.reference, found.structures) == (made.reference, made.structures)
     with Store(tmp_path / "other", {"how": "subsample"}):
         pass
-    with pytest.raises(ContextwiseError, match="no run of contextwise stability"):
+    with pytest.raises(ContextwiseError, match="not a run of contextwise stability"):
         read_stability(tmp_path / "other")
     with pytest.raises(ContextwiseError, match="there is no run here"):
         read_stability(tmp_path)

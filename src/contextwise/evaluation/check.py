@@ -1,11 +1,17 @@
-"""What rows say about the claims of a structure: every test, and what was decided."""
+"""Test the claims of a structure against rows of data.
+
+`check` tests every claim of independence, region by region, given the blanket of one of the two
+variables, and keeps the false discovery rate over all claims. With ``overall`` it also tests the
+structure as a whole by a parametric bootstrap: the statistic is the sum of -log p over the claims
+of independence, compared with data sets drawn from the fitted structure.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil
+from math import ceil, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +19,7 @@ import numpy.typing as npt
 
 from contextwise.comparison.pairs import Pair, all_pairs
 from contextwise.comparison.question import pose
-from contextwise.errors import ContextwiseError, DomainError, require
+from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
 from contextwise.evaluation.claims import (
     Claim,
     ClaimSource,
@@ -25,7 +31,10 @@ from contextwise.evaluation.claims import (
 from contextwise.evaluation.conditional_test import ConditionalTest, conditional_test
 from contextwise.formats import ModelLike
 from contextwise.models.domain import Assignment, Domain
-from contextwise.models.features import Features, IntArray
+from contextwise.models.features import IntArray
+from contextwise.models.literals import features_of
+from contextwise.models.structure import LogLinear, Structure
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.maps import choose_map
 from contextwise.support.progress import Progress, progress_of
 from contextwise.support.showing import Printed
@@ -33,23 +42,28 @@ from contextwise.support.showing import Printed
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
 
-__all__ = ["Check", "CheckedClaim", "check"]
+__all__ = ["Check", "CheckedClaim", "Overall", "check"]
+
+BATCH = 32
+"""Pairs per unit of work."""
+FIRST_DRAWS = 1_999
+"""Tables drawn for a claim before it is known how small its p-value must be."""
 
 
 @dataclass(frozen=True)
 class CheckedClaim(NamedClaim):
-    """One claim and what the rows say about it.
+    """One claim and its test.
 
     Attributes
     ----------
     pair : the names
-    dependent : what the structure claims about them in this region
-    literals : where the region is; none for every context
-    rows : how many rows lie in the region
+    dependent : whether the structure has them dependent in this region
+    literals : the region; empty for every context
+    rows : number of rows in the region
     blanket_of : the variable whose blanket makes the groups
     test : the test within these groups
     both : the test within groups by the blankets of both variables
-    adjusted : the p-value after Benjamini and Yekutieli, among all claims of its kind
+    adjusted : p-value after Benjamini and Yekutieli, among all claims of its kind
 
     Examples
     --------
@@ -68,40 +82,69 @@ class CheckedClaim(NamedClaim):
     adjusted: float
 
     @property
-    def speaks(self) -> bool:
-        """Whether any row can speak about it."""
+    def is_testable(self) -> bool:
+        """Whether any row carries information about the claim."""
         return self.test.rows > 0
 
     def record(self) -> dict[str, object]:
-        """The claim as one flat mapping."""
+        """Return the claim as one flat mapping."""
         return {
             **self.claim_record(),
             "rows": self.rows,
             "speaking_rows": self.test.rows,
             "groups": self.test.groups,
-            "silent_groups": self.test.silent,
+            "silent_groups": self.test.uninformative,
             "blanket_of": self.blanket_of,
             "statistic": self.test.statistic,
             "bits": self.test.bits,
-            "p_value": self.test.p_value if self.speaks else None,
+            "p_value": self.test.p_value if self.is_testable else None,
             "p_value_both_blankets": self.both.p_value if self.both.rows else None,
-            "adjusted_p_value": self.adjusted if self.speaks else None,
+            "adjusted_p_value": self.adjusted if self.is_testable else None,
             "draws": self.test.draws,
         }
 
 
+@dataclass(frozen=True)
+class Overall:
+    """The test of a structure as a whole.
+
+    Attributes
+    ----------
+    statistic : the sum of -log p over the claims of independence
+    simulated : the same of data sets drawn from the fitted structure
+    exact : whether these were exact draws; otherwise they come from Gibbs sampling
+    """
+
+    statistic: float
+    simulated: tuple[float, ...]
+    exact: bool
+
+    @property
+    def p_value(self) -> float | None:
+        """(1 + number of simulated statistics at least as large) / (1 + number simulated).
+
+        None if no data set was finished in time.
+        """
+        if not self.simulated:
+            return None
+        larger = sum(value >= self.statistic for value in self.simulated)
+        return (1 + larger) / (1 + len(self.simulated))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Check(Printed):
-    """All claims that were put to the rows.
+    """The tests of all claims of a structure.
 
     Attributes
     ----------
     domain : the variables
     claims : every claim that was tested, in the order of the pairs
-    rows : how many rows there were
-    pairs : how many pairs were looked at
-    left_out : how many regions with fewer rows were not tested
+    rows : number of rows
+    pairs : number of pairs
+    left_out : number of regions with fewer rows, which were not tested
     alpha : the false discovery rate
+    unfinished : number of pairs that were not tested within the time limit
+    overall : the test of the structure as a whole, if it was asked for
 
     Examples
     --------
@@ -110,9 +153,9 @@ class Check(Printed):
     >>> rows = [[0, 0], [1, 1]] * 20
     >>> found = check(Structure({"A": 2, "B": 2}), rows)
     >>> found
-    Check(1 claims, 1 contradicted, 0 shown, 0 silent)
-    >>> found.records()[0]["speaking_rows"]
-    40
+    Check(1 claims, 1 contradicted, 0 shown, 0 untestable)
+    >>> found.verdict
+    'The rows contradict the structure: 1 of 1 claim of independence fails.'
     """
 
     domain: Domain
@@ -121,51 +164,62 @@ class Check(Printed):
     pairs: int
     left_out: int
     alpha: float
+    unfinished: int = 0
+    overall: Overall | None = None
 
     def of(self, dependent: bool) -> list[CheckedClaim]:
-        """The claims of one kind that rows can speak about, the smallest p-value first."""
-        own = [c for c in self.claims if c.dependent == dependent and c.speaks]
-        return sorted(own, key=lambda c: (c.adjusted, c.test.p_value, -c.test.bits))
+        """Return the testable claims of one kind, smallest p-value first."""
+        claims = [c for c in self.claims if c.dependent == dependent and c.is_testable]
+        return sorted(claims, key=lambda c: (c.adjusted, c.test.p_value, -c.test.bits))
 
     @property
     def contradicted(self) -> list[CheckedClaim]:
-        """The claimed independencies that the rows contradict, the strongest first."""
+        """The claims of independence that the rows contradict, strongest first."""
         return [claim for claim in self.of(False) if claim.adjusted <= self.alpha]
 
     @property
     def shown(self) -> list[CheckedClaim]:
-        """The claimed dependencies that the rows show."""
+        """The claims of dependence that the rows confirm."""
         return [claim for claim in self.of(True) if claim.adjusted <= self.alpha]
 
     @property
-    def silent(self) -> list[CheckedClaim]:
-        """The claims about which no row can speak."""
-        return [claim for claim in self.claims if not claim.speaks]
+    def untestable(self) -> list[CheckedClaim]:
+        """The claims that no row carries information about."""
+        return [claim for claim in self.claims if not claim.is_testable]
 
     @property
     def undecided(self) -> list[CheckedClaim]:
-        """The claims for which too few tables were drawn to decide."""
-        return [c for c in self.claims if c.speaks and not c.test.clear and c.adjusted > self.alpha]
+        """The testable claims for which too few tables were drawn to decide."""
+        return [
+            c for c in self.claims if c.is_testable and not c.test.clear and c.adjusted > self.alpha
+        ]
+
+    @property
+    def verdict(self) -> str:
+        """Whether the rows contradict the structure, in one or two sentences."""
+        testable, failed = len(self.of(False)), len(self.contradicted)
+        of = f"{testable:,} claim{'s' * (testable != 1)} of independence"
+        contradict = "contradict" if failed else "do not contradict"
+        claims = f"{failed or 'none'} of {of} {'fail' if failed > 1 else 'fails'}"
+        if not testable:
+            contradict, claims = "cannot test", "they carry no information about its claims"
+        p_value = None if self.overall is None else self.overall.p_value
+        if p_value is None:
+            late = "" if self.overall is None else " The overall test did not finish in time."
+            return f"The rows {contradict} the structure: {claims}.{late}"
+        contradict = "contradict" if p_value <= self.alpha else "do not contradict"
+        return f"Overall, the rows {contradict} the structure (p = {p_value:.2g}); {claims}."
 
     def records(self) -> list[dict[str, object]]:
-        """Every claim as a flat mapping, with what was decided."""
-        found = {id(c) for c in (*self.contradicted, *self.shown)}
-        return [{**c.record(), "rows_show_dependence": id(c) in found} for c in self.claims]
+        """Return every claim as a flat mapping, with the decision."""
+        significant = {id(c) for c in (*self.contradicted, *self.shown)}
+        return [{**c.record(), "rows_show_dependence": id(c) in significant} for c in self.claims]
 
     def __repr__(self) -> str:
         return (
             f"Check({len(self.claims)} claims, {len(self.contradicted)} contradicted, "
-            f"{len(self.shown)} shown, {len(self.silent)} silent)"
+            f"{len(self.shown)} shown, {len(self.untestable)} untestable)"
         )
-
-
-# -- Do rows agree with a structure? Every claim of independence, region by region, put to a test.
-
-
-BATCH = 32
-"""How many pairs one unit of work tests."""
-FIRST_DRAWS = 1_999
-"""Tables drawn for a claim before it is known how small a p-value must be."""
 
 
 def check(
@@ -179,6 +233,8 @@ def check(
     dependencies: bool = True,
     alpha: float = 0.05,
     draws: int = 1_000_000,
+    overall: int = 0,
+    time_limit: float | None = None,
     rng: Seed = 0,
     n_jobs: int = 1,
     cluster: Any = None,
@@ -191,8 +247,8 @@ def check(
     model : model, or path of a model file
         Only its structure matters.
     rows : rows of observed assignments
-        See `Domain.encode` for what rows can be. They must be independent of each other, and not
-        those that the model was learned from.
+        A frame, an array, a list of rows, or the path of a data file. They must be independent of
+        each other, and not those that the model was learned from.
     pairs : pairs of names, optional
         Only these pairs.
     variables : names, optional
@@ -200,21 +256,26 @@ def check(
     context : partial assignment, optional
         Only contexts and rows that agree with it.
     regions : int
-        How many regions of each kind are tested for a pair, those with most rows.
+        Number of regions of each kind to test per pair, those with most rows.
     dependencies : bool
-        Whether claimed dependencies are tested as well.
+        Whether to test claims of dependence as well.
     alpha : float
         The false discovery rate, for each of the two kinds of claims.
     draws : int
-        The most tables that are drawn for one claim, where the null cannot be computed.
+        Most tables to draw for one claim, where the null cannot be computed.
+    overall : int
+        Number of data sets to simulate for the test of the structure as a whole; 0 for no such
+        test. The p-value is at least 1 / (1 + overall), so use 99 or more.
+    time_limit : seconds, optional
+        Pairs and simulations that are not finished by then are left out and counted.
     rng : generator or seed
         Equal seeds give equal results, whatever the number of processes.
     n_jobs : int
-        How many processes test; -1 means one per core.
+        Number of processes; -1 means one per core.
     cluster : address of a Dask scheduler, or a Dask client
-        Goes before ``n_jobs``.
+        Replaces ``n_jobs``.
     show_progress : bool or function
-        A line on standard error, or a function of (pairs done, pairs in all).
+        A line on standard error, or a function of (done, total): pairs, then simulations.
 
     Returns
     -------
@@ -227,48 +288,63 @@ def check(
 
     Examples
     --------
-    The structure has A and B independent where C=0; in the rows they are equal there, too.
+    The structure has A and B independent where C=0. In the rows they are equal there, too.
 
     >>> from contextwise import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
     >>> rows = [[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 20
-    >>> found = check(model, rows)
-    >>> [(claim.pair, claim.when) for claim in found.contradicted]
-    [(('A', 'B'), 'C=0')]
+    >>> found = check(model, rows, overall=99)
+    >>> [(claim.pair, claim.when) for claim in found.contradicted], found.overall.p_value
+    ([(('A', 'B'), 'C=0')], 0.01)
     """
+    deadline = Deadline.after(time_limit)
     if regions < 1:
-        raise ContextwiseError(f"regions is a number from 1 up, not {regions}")
+        raise ContextwiseError(f"regions must be >= 1, got {regions}")
     if not 0 < alpha < 1:
-        raise ContextwiseError(f"alpha is a rate between 0 and 1, not {alpha}")
+        raise ContextwiseError(f"alpha must be between 0 and 1, got {alpha}")
     if draws < 1:
-        raise ContextwiseError(f"draws is a number from 1 up, not {draws}")
+        raise ContextwiseError(f"draws must be >= 1, got {draws}")
+    if overall < 0:
+        raise ContextwiseError(f"overall must be >= 0, got {overall}")
     question = pose([model], pairs=pairs, variables=variables, context=context, data=rows)
     (structure,), domain, table = question.structures, question.domain, question.rows
     if table is None or not len(table):
         why = "no row agrees with the context" if context else "there are no rows"
         raise DomainError(f"{why}, so there is nothing to check")
-    asked = all_pairs(range(len(domain))) if question.asked is None else question.asked
+    wanted = all_pairs(range(len(domain))) if question.asked is None else question.asked
     work = _Work(
-        features=structure.features,
+        source=ClaimSource(structure.features),
         rows=table.astype(np.min_scalar_type(int(max(domain.cardinalities, default=1)))),
+        pairs=wanted,
         regions=regions,
         dependencies=dependencies,
         seed=int(np.random.default_rng(rng).integers(2**62)),
+        deadline=deadline,
     )
-    tested = list(_run(work, asked, n_jobs, cluster, show_progress))
-    raw = [claim for found in tested for claim in found.claims]
-    left_out = sum(found.left_out for found in tested)
-    tests = _decide(work, raw, alpha, draws)
-    claims = tuple(_named(domain, *one) for one in tests)
-    return Check(domain, claims, len(table), len(asked), left_out, alpha)
+    tested = list(_test_pairs(work, n_jobs, cluster, show_progress))
+    first = [claim for pair in tested for claim in pair.claims]
+    simulated = None
+    if overall:
+        statistic = sum(claim.evidence for claim in first)
+        simulated = _overall(work, structure, statistic, overall, n_jobs, cluster, show_progress)
+    return Check(
+        domain,
+        tuple(_named(domain, *claim) for claim in _decide(work, first, alpha, draws)),
+        len(table),
+        len(wanted),
+        sum(pair.left_out for pair in tested),
+        alpha,
+        len(wanted) - len(tested),
+        simulated,
+    )
 
 
-# -- testing -------------------------------------------------------------------------------------
+# -- testing ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Tested:
-    """A claim, how many rows lie in its region, and its tests: with one blanket, and with both."""
+    """A claim, the rows in its region, and its tests: given one blanket, and given both."""
 
     claim: Claim
     rows: int
@@ -276,105 +352,129 @@ class _Tested:
     test: ConditionalTest
     both: ConditionalTest
 
+    @property
+    def evidence(self) -> float:
+        """What the claim adds to the statistic of the whole structure."""
+        return 0.0 if self.claim.dependent else -log(max(self.test.p_value, 1e-300))
+
 
 @dataclass(frozen=True)
-class _OfPair:
+class _PairTests:
     claims: list[_Tested]
     left_out: int
 
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """What every test needs; it travels to other processes."""
+    """What every test needs; it is pickled for other processes."""
 
-    features: Features
+    source: ClaimSource
     rows: npt.NDArray[Any]
+    pairs: IntArray
     regions: int
     dependencies: bool
     seed: int
+    deadline: Deadline = NEVER
 
-    def test_pair(self, source: ClaimSource, pair: tuple[int, int]) -> _OfPair:
-        """The tests of a pair's claims: the regions with most rows, of each kind."""
-        found = list(source.claims(pair))
+    def test_pairs(self, pairs: Sequence[Sequence[int]], both: bool = True) -> list[_PairTests]:
+        """Test the claims of each pair, as far as time allows."""
+        tested = []
+        try:
+            for i, j in pairs:
+                claims = self.source.listed((i, j), self.deadline)
+                tested.append(self._test_claims(claims, both))
+        except OutOfTime:
+            pass
+        return tested
+
+    def _test_claims(self, claims: list[Claim], both: bool) -> _PairTests:
+        """Test the claims of one pair in the regions with most rows, of each kind."""
         kept, left_out = [], 0
         for dependent in (False, True)[: 1 + self.dependencies]:
-            own = [claim for claim in found if claim.dependent == dependent]
-            counts = [int(rows_in(self.rows, claim.literals).sum()) for claim in own]
-            order = sorted(range(len(own)), key=lambda k: -counts[k])
-            kept += [own[k] for k in order[: self.regions]]
+            kind = [claim for claim in claims if claim.dependent == dependent]
+            counts = [int(rows_in(self.rows, claim.literals).sum()) for claim in kind]
+            order = sorted(range(len(kind)), key=lambda k: -counts[k])
+            kept += [kind[k] for k in order[: self.regions]]
             left_out += len(order[self.regions :])
-        return _OfPair([self.test(source, claim, FIRST_DRAWS) for claim in kept], left_out)
+        return _PairTests([self.test(claim, FIRST_DRAWS, both) for claim in kept], left_out)
 
-    def test(self, source: ClaimSource, claim: Claim, draws: int) -> _Tested:
-        """One claim put to the test."""
+    def test(self, claim: Claim, draws: int, both: bool = True) -> _Tested:
         rows = self.rows[rows_in(self.rows, claim.literals)]
-        blankets = [source.blanket(v, claim.literals) for v in claim.pair]
+        blankets = [self.source.blanket(v, claim.literals) for v in claim.pair]
         sides = [np.setdiff1d(blanket, claim.pair) for blanket in blankets]
         groups = [group_rows(rows, side) for side in sides]
         side = int(groups[1].max(initial=0) < groups[0].max(initial=0))
-        together = group_rows(rows, np.union1d(*sides))
         first, second = (rows[:, v].astype(np.int64) for v in claim.pair)
-        tests = [
-            conditional_test(first, second, own, rng=self.generator(claim, draws), draws=draws)
-            for own in (groups[side], together)
-        ]
-        return _Tested(claim, len(rows), claim.pair[side], tests[0], tests[1])
+
+        def tested(groups: IntArray) -> ConditionalTest:
+            generator = self.generator(claim, draws)
+            return conditional_test(
+                first, second, groups, rng=generator, draws=draws, deadline=self.deadline
+            )
+
+        test = tested(groups[side])
+        given_both = tested(group_rows(rows, np.union1d(*sides))) if both else test
+        return _Tested(claim, len(rows), claim.pair[side], test, given_both)
 
     def generator(self, claim: Claim, draws: int) -> np.random.Generator:
-        """A generator that is the claim's own, wherever it is tested."""
+        """Return the generator of a claim, the same wherever it is tested."""
         place = [number for literal in claim.literals for number in literal]
         entropy = [self.seed, *claim.pair, int(claim.dependent), draws, *place]
         return np.random.default_rng(entropy)
 
 
-def _run(
-    work: _Work, pairs: IntArray, n_jobs: int, cluster: Any, show_progress: bool | Progress
-) -> Iterator[_OfPair]:
-    """The tests of all pairs, in the order of the pairs."""
-    batches = [pairs[first : first + BATCH].tolist() for first in range(0, len(pairs), BATCH)]
-    found: dict[int, list[_OfPair]] = {}
-    done = 0
+def _test_pairs(
+    work: _Work, n_jobs: int, cluster: Any, show_progress: bool | Progress
+) -> Iterator[_PairTests]:
+    """Test all pairs, in their order."""
+    pairs = work.pairs.tolist()
+    batches = [pairs[first : first + BATCH] for first in range(0, len(pairs), BATCH)]
+    finished: dict[int, list[_PairTests]] = {}
     with progress_of(show_progress, "testing pairs") as progress:
-        for unit in choose_map(n_jobs=n_jobs, cluster=cluster)(
+        for done in choose_map(n_jobs=n_jobs, cluster=cluster)(
             partial(_test_batch, work), enumerate(batches)
         ):
-            if unit.value is None:
-                raise ContextwiseError(f"testing failed {unit.tries} times: {unit.error}")
-            found[unit.item[0]] = unit.value
-            done += len(unit.value)
+            if done.value is None:
+                raise ContextwiseError(f"testing failed {done.tries} times: {done.error}")
+            finished[done.item[0]] = done.value
             if progress:
-                progress(done, len(pairs))
-    for _, batch in sorted(found.items()):
+                progress(sum(map(len, finished.values())), len(pairs))
+    for _, batch in sorted(finished.items()):
         yield from batch
 
 
-def _test_batch(work: _Work, batch: tuple[int, list[list[int]]]) -> list[_OfPair]:
-    source = ClaimSource(work.features)
-    return [work.test_pair(source, (i, j)) for i, j in batch[1]]
+def _test_batch(work: _Work, batch: tuple[int, list[list[int]]]) -> list[_PairTests]:
+    return work.test_pairs(batch[1])
 
 
-# -- deciding ------------------------------------------------------------------------------------
+# -- deciding --------------------------------------------------------------------------------------
 
 
 def _decide(
     work: _Work, tested: Sequence[_Tested], alpha: float, most_draws: int
 ) -> list[tuple[_Tested, float]]:
-    """Each claim with its p-value after Benjamini and Yekutieli, in its own kind.
+    """Return each claim with its p-value after Benjamini and Yekutieli, in its own kind.
 
-    Where tables were drawn and none was as large as the observed one, the p-value is limited by the
-    number of draws. Such claims are drawn for again, as often as a clear decision needs.
+    If no drawn table was as large as the observed one, the number of draws limits the p-value. Draw
+    again for such claims, as often as a clear decision needs.
     """
-    result, source = list(tested), ClaimSource(work.features)
+    result = list(tested)
     adjusted = [1.0] * len(result)
     for dependent in (False, True):
-        own = [k for k, t in enumerate(result) if t.claim.dependent == dependent and t.test.rows]
-        needed = min(most_draws, _needed([result[k].test for k in own], alpha))
-        for k in own:
+        kind = [k for k, t in enumerate(result) if t.claim.dependent == dependent and t.test.rows]
+        needed = min(most_draws, _needed([result[k].test for k in kind], alpha))
+        for k in kind:
             if _at_limit(result[k].test) and needed > result[k].test.draws:
-                result[k] = work.test(source, result[k].claim, needed)
-        p_values = _adjusted([result[k].test.p_value for k in own])
-        for k, p_value in zip(own, p_values, strict=True):
-            adjusted[k] = p_value
+                try:
+                    result[k] = work.test(result[k].claim, needed)
+                except OutOfTime:
+                    break
+        if kind:
+            stats = require("scipy.stats", "statistics")
+            p_values = [result[k].test.p_value for k in kind]
+            corrected = stats.false_discovery_control(p_values, method="by")
+            for k, p_value in zip(kind, corrected.tolist(), strict=True):
+                adjusted[k] = p_value
     return list(zip(result, adjusted, strict=True))
 
 
@@ -384,7 +484,7 @@ def _at_limit(test: ConditionalTest) -> bool:
 
 
 def _needed(tests: Sequence[ConditionalTest], alpha: float) -> int:
-    """So many draws make the claims that are at their limit significant, if they stay there."""
+    """The draws that make the claims at their limit significant, if they stay there."""
     limited = sum(map(_at_limit, tests))
     if not limited:
         return 0
@@ -394,16 +494,7 @@ def _needed(tests: Sequence[ConditionalTest], alpha: float) -> int:
     return ceil(len(tests) * harmonic / (alpha * together)) + 1
 
 
-def _adjusted(p_values: Sequence[float]) -> list[float]:
-    if not p_values:
-        return []
-    stats = require("scipy.stats", "statistics")
-    adjusted: list[float] = stats.false_discovery_control(p_values, method="by").tolist()
-    return adjusted
-
-
 def _named(domain: Domain, tested: _Tested, adjusted: float) -> CheckedClaim:
-    """The result as people read it: names for positions."""
     return CheckedClaim(
         *name_claim(domain, tested.claim),
         rows=tested.rows,
@@ -412,3 +503,91 @@ def _named(domain: Domain, tested: _Tested, adjusted: float) -> CheckedClaim:
         both=tested.both,
         adjusted=adjusted,
     )
+
+
+# -- the structure as a whole ----------------------------------------------------------------------
+
+
+def _overall(
+    work: _Work,
+    structure: Structure,
+    statistic: float,
+    simulations: int,
+    n_jobs: int,
+    cluster: Any,
+    show_progress: bool | Progress,
+) -> Overall:
+    """Compare the statistic with data sets drawn from the structure, fitted to the rows.
+
+    The statistic does not use the weights, so nothing has to be fitted again to a drawn data set.
+    """
+    work = replace(work, dependencies=False)
+    try:
+        model, exact = _fitted(work, structure)
+    except OutOfTime:
+        return Overall(statistic, (), True)
+    seeds = np.random.default_rng([work.seed, simulations]).integers(2**62, size=simulations)
+    values: dict[int, list[float]] = {}
+    with progress_of(show_progress, "simulating data sets") as progress:
+        for done in choose_map(n_jobs=n_jobs, cluster=cluster)(
+            partial(_simulate, work, model), enumerate(seeds.tolist())
+        ):
+            if done.value is None:
+                raise ContextwiseError(f"simulating failed {done.tries} times: {done.error}")
+            values[done.item[0]] = done.value
+            if progress:
+                progress(len(values), simulations)
+    simulated = tuple(value for _, found in sorted(values.items()) for value in found)
+    return Overall(statistic, simulated, exact)
+
+
+def _fitted(work: _Work, structure: Structure) -> tuple[LogLinear, bool]:
+    """Fit the structure to the rows; also return whether sampling from it is exact.
+
+    Every state gets a feature of its own, so that the marginals are right. Features of one variable
+    make no claim.
+    """
+    from contextwise.distributions.fitting import fit
+    from contextwise.distributions.inference import log_partition
+
+    domain = structure.domain
+    literals = {tuple(feature): None for feature in structure.features.literals()}
+    for v, cardinality in enumerate(domain.cardinalities):
+        literals |= {((v, 1 << state),): None for state in range(cardinality - 1)}
+    whole = Structure(domain, features_of(domain, [list(feature) for feature in literals]))
+
+    def stop(done: int, total: int) -> None:
+        work.deadline.check()
+
+    rows = _labels(domain, work.rows)
+    try:
+        model = fit(whole, rows, method="likelihood", show_progress=stop).model
+        log_partition(model)
+    except TooLargeError:
+        return fit(whole, rows, show_progress=stop).model, False
+    return model, True
+
+
+def _labels(domain: Domain, rows: npt.NDArray[Any]) -> Any:
+    from contextwise.distributions.sampling import labels_of
+
+    return labels_of(domain, rows.astype(np.int64))
+
+
+def _simulate(work: _Work, model: LogLinear, item: tuple[int, int]) -> list[float]:
+    """Draw a data set and return its statistic; nothing if time is up."""
+    from contextwise.distributions.sampling import draw
+
+    def stop(done: int, total: int) -> None:
+        work.deadline.check()
+
+    try:
+        work.deadline.check()
+        drawn = draw(model, len(work.rows), rng=item[1], show_progress=stop).positions
+    except OutOfTime:
+        return []
+    simulated = replace(work, rows=drawn.astype(work.rows.dtype))
+    tested = simulated.test_pairs(work.pairs.tolist(), both=False)
+    if len(tested) < len(work.pairs):
+        return []
+    return [sum(claim.evidence for pair in tested for claim in pair.claims)]

@@ -1,16 +1,14 @@
-"""What a structure claims about each pair, region by region, and how rows can speak about it.
+"""The claims of a structure, and which rows belong to them.
 
-A claim is a pair of variables and a **region**: one cube of contexts in which the structure has the
-pair independent throughout, or dependent throughout. In a region the features that can hold are
-those compatible with it; the **blanket** of a variable there is whatever shares one of them with
-it. Given its blanket, a variable is independent of everything else in the region, and so of the
-other variable of a claimed independence.
+A **claim** says that a pair of variables is independent, or dependent, throughout one **region** of
+contexts. The **blanket** of a variable in a region is the set of variables that share a feature
+with it there. Given its blanket, a variable is independent of everything else in the region.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -23,24 +21,20 @@ from contextwise.counting.regions import Literals, complement, difference, union
 from contextwise.models.domain import Domain
 from contextwise.models.features import Features, IntArray, as_words
 from contextwise.models.notation import Literal, between, where, write_literals
+from contextwise.support.deadline import NEVER, Deadline
 
 BOXES = 1_000
-"""Where the search for the regions of a pair ends; it finds large regions first."""
+"""Limit of the search for the regions of a pair; it finds large regions first."""
 AGREEMENT_BOXES = 2_000
-"""Where the search for a context in which a structure does not agree ends."""
+"""Limit of the search for a context in which a structure disagrees with a claim."""
+REMEMBERED = 64
+"""Most claims of a pair that a source remembers."""
 LARGEST_CODE = 2**62
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A pair that is independent, or dependent, in every context of a region.
-
-    Attributes
-    ----------
-    pair : positions of the two variables
-    dependent : what the structure says about them there
-    literals : (variable, value set as an int) for each variable that the region tests
-    """
+    """A claim by positions; a literal is a variable and its value set as an int."""
 
     pair: tuple[int, int]
     dependent: bool
@@ -49,13 +43,13 @@ class Claim:
 
 @dataclass(frozen=True)
 class NamedClaim:
-    """A claim with names for positions, as results of many kinds hold it.
+    """A claim by names, as results hold it.
 
     Attributes
     ----------
     pair : the names
-    dependent : what the structure claims about them in this region
-    literals : where the region is; none for every context
+    dependent : whether the structure has them dependent in this region
+    literals : the region; empty for every context
     """
 
     pair: Pair
@@ -64,23 +58,23 @@ class NamedClaim:
 
     @property
     def when(self) -> str:
-        """The region's literals as text, ``"C=yes & D!=old"``; empty for every context."""
+        """The region as text, such as ``"C=yes & D!=old"``; empty for every context."""
         return write_literals(self.literals)
 
     @property
     def sentence(self) -> str:
-        """The claim in words: ``"A–B depend when C=yes"``."""
-        says = "depend" if self.dependent else "are independent"
-        return f"{between(self.pair)} {says} {where(self.literals)}"
+        """The claim as a sentence, such as ``"A–B depend when C=yes"``."""
+        depend = "depend" if self.dependent else "are independent"
+        return f"{between(self.pair)} {depend} {where(self.literals)}"
 
     def claim_record(self) -> dict[str, object]:
-        """The claim alone as a flat mapping, with which records of what is known of it begin."""
-        says = "dependent" if self.dependent else "independent"
-        return {"first": self.pair[0], "second": self.pair[1], "claim": says, "when": self.when}
+        """Return the claim as a flat mapping, the start of the records of results."""
+        claim = "dependent" if self.dependent else "independent"
+        return {"first": self.pair[0], "second": self.pair[1], "claim": claim, "when": self.when}
 
 
 def name_claim(domain: Domain, claim: Claim) -> tuple[Pair, bool, tuple[Literal, ...]]:
-    """The names of a claim's pair, what it says, and its literals: the parts of a `NamedClaim`."""
+    """Return the fields of a `NamedClaim`."""
     first, second = claim.pair
     literals = tuple(domain.literal(v, allowed) for v, allowed in claim.literals)
     return (domain.names[first], domain.names[second]), claim.dependent, literals
@@ -88,32 +82,44 @@ def name_claim(domain: Domain, claim: Claim) -> tuple[Pair, bool, tuple[Literal,
 
 @dataclass(frozen=True, eq=False)
 class ClaimSource:
-    """The claims of some features, and the blankets of variables in regions."""
+    """Finds the claims of a structure, and the blankets of its variables."""
 
     features: Features
+    _known: dict[tuple[int, int], list[Claim]] = field(default_factory=dict)
 
     @cached_property
     def _covers(self) -> CoverSource:
         return CoverSource(self.features)
 
-    def claims(self, pair: tuple[int, int]) -> Iterator[Claim]:
-        """The claims about a pair: its regions of either kind, largest first.
+    def claims(self, pair: tuple[int, int], deadline: Deadline = NEVER) -> Iterator[Claim]:
+        """Yield the claims about a pair, largest regions of each kind first.
 
-        Regions that `BOXES` boxes do not reach are left out.
+        Regions beyond the limit `BOXES` are left out.
         """
         cubes = self._covers.cubes(0, pair)
         space = self._covers.space(pair, cubes)
-        if not all(cubes):  # a feature of the pair alone: dependent everywhere
+        if not all(cubes):  # a feature over the pair alone makes it depend everywhere
             yield Claim(pair, True, ())
             return
-        for region in complement(space, cubes, boxes=BOXES):
+        for region in complement(space, cubes, boxes=BOXES, deadline=deadline):
             yield Claim(pair, False, region.literals)
-        for region in union(space, cubes, boxes=BOXES):
+        for region in union(space, cubes, boxes=BOXES, deadline=deadline):
             yield Claim(pair, True, region.literals)
 
-    def largest(self, pair: tuple[int, int], most: int) -> list[Claim]:
-        """The claims about a pair in its largest regions: so many of either kind."""
-        claims = list(self.claims(pair))
+    def listed(self, pair: tuple[int, int], deadline: Deadline) -> list[Claim]:
+        """Return all claims about a pair, or raise `OutOfTime`; remember short lists."""
+        claims = self._known.get(pair)
+        if claims is None:
+            deadline.check()
+            claims = list(self.claims(pair, deadline))
+            deadline.check()  # regions found too late may be missing
+            if len(claims) <= REMEMBERED:
+                self._known[pair] = claims
+        return claims
+
+    def largest(self, pair: tuple[int, int], most: int, deadline: Deadline = NEVER) -> list[Claim]:
+        """Return the ``most`` largest claims of each kind, dependencies first."""
+        claims = list(self.claims(pair, deadline))
         return [
             claim
             for kind in (True, False)
@@ -121,32 +127,32 @@ class ClaimSource:
         ]
 
     def blanket(self, variable: int, literals: Literals) -> IntArray:
-        """The variables that share a feature with this one somewhere in a region."""
+        """Return the variables that share a feature with this one somewhere in a region."""
         features = self.features
-        mine = np.zeros(len(features), dtype=bool)
-        mine[features.owners[features.variables == variable]] = True
+        compatible = np.zeros(len(features), dtype=bool)
+        compatible[features.owners[features.variables == variable]] = True
         for other, allowed in literals:
             words = as_words(allowed, features.values.shape[1])
             tested = np.flatnonzero(features.variables == other)
             never = ~(features.values[tested] & words).any(axis=1)
-            mine[features.owners[tested[never]]] = False
-        found = np.unique(features.variables[mine[features.owners]])
-        others: IntArray = found[found != variable].astype(np.int64)
+            compatible[features.owners[tested[never]]] = False
+        blanket = np.unique(features.variables[compatible[features.owners]])
+        others: IntArray = blanket[blanket != variable].astype(np.int64)
         return others
 
 
-def agrees(covers: CoverSource, claim: Claim) -> bool:
-    """Whether a structure makes a claim in every context of its region."""
-    cubes = covers.cubes(0, claim.pair)
+def agrees(covers: CoverSource, claim: Claim, deadline: Deadline = NEVER) -> bool:
+    """Whether a structure makes the claim in every context of its region."""
     if not claim.dependent:
         return not meets(covers, claim)
+    cubes = covers.cubes(0, claim.pair)
     space = covers.space(claim.pair, [*cubes, claim.literals])
-    rest = difference(space, [claim.literals], cubes, boxes=AGREEMENT_BOXES)
+    rest = difference(space, [claim.literals], cubes, boxes=AGREEMENT_BOXES, deadline=deadline)
     return not rest.regions and not rest.open
 
 
 def meets(covers: CoverSource, claim: Claim) -> bool:
-    """Whether a structure has the pair of a claim depend in some context of its region."""
+    """Whether a structure has the pair dependent in some context of the claim's region."""
     allowed = dict(claim.literals)
     return any(
         all(values & allowed.get(v, values) for v, values in cube)
@@ -155,7 +161,7 @@ def meets(covers: CoverSource, claim: Claim) -> bool:
 
 
 def rows_in(rows: npt.NDArray[Any], literals: Literals) -> npt.NDArray[np.bool_]:
-    """Which rows lie in a region.
+    """Mask the rows in a region.
 
     >>> rows_in(np.array([[0, 1], [2, 1], [1, 0]]), ((0, 0b101), (1, 0b10))).tolist()
     [True, True, False]
@@ -168,7 +174,7 @@ def rows_in(rows: npt.NDArray[Any], literals: Literals) -> npt.NDArray[np.bool_]
 
 
 def group_rows(rows: npt.NDArray[Any], variables: Iterable[int]) -> IntArray:
-    """Numbers for rows: equal for rows that agree on these variables, from 0 up.
+    """Number the rows by their states of these variables; equal states get equal numbers.
 
     >>> group_rows(np.array([[0, 1], [2, 1], [0, 0], [0, 1]]), [0, 1]).tolist()
     [1, 2, 0, 1]

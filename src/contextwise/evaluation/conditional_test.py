@@ -1,20 +1,18 @@
-"""Are two variables independent given groups of rows? A conditional G² with an exact null.
+"""Test whether two variables are independent within groups of rows: a conditional G².
 
-Rows are in groups. Within a group the values of the first variable are exchangeable if the claim
-holds, so every way to permute them among the rows of their group is equally likely. The statistic
-is the sum over groups of G² of the table of the two variables; its **null** is its distribution
-over all permutations, which is exact whatever the sample size.
+If the claim holds, the values of the first variable are exchangeable within each group, so every
+permutation within groups is equally likely. The statistic is the sum over groups of the G² of their
+tables. Its distribution over permutations, the **null**, is exact for any number of rows.
 
-- Where every table has two rows and two columns (states that do not occur do not count), a table is
-  one number with a hypergeometric distribution, and the distribution of the sum is computed by
-  convolution, on a grid. Statistics are rounded up to the grid and the observed one down: the
-  p-value is exact, or too large by a little, and never too small.
-- Elsewhere tables are drawn, until the answer is clear (Besag and Clifford 1991): the draws stop
-  when `ENOUGH` of them have been at least as large as what was observed, and p = `ENOUGH` / draws.
-  Otherwise p = (1 + those) / (1 + draws), and more draws could make it smaller.
+- If every table has two rows and two columns (ignoring states that do not occur), the null is a
+  convolution of hypergeometric distributions, computed on a grid. Statistics are rounded up to the
+  grid and the observed one down, so the p-value is never too small.
+- Otherwise tables are drawn (Besag and Clifford 1991). Drawing stops when `ENOUGH` of them are at
+  least as large as the observed one; then p = `ENOUGH` / draws. If that does not happen,
+  p = (1 + those) / (1 + draws), and more draws could make it smaller.
 
-Groups whose table has one row or one column are **silent**: no permutation changes them. So are
-those of which every permutation has the same G².
+A group is **uninformative** if every permutation has the same G², for example if its table has one
+row or one column.
 """
 
 from __future__ import annotations
@@ -28,41 +26,44 @@ import numpy.typing as npt
 
 from contextwise.errors import require
 from contextwise.models.features import IntArray
+from contextwise.support.deadline import NEVER, Deadline
 
 FloatArray = npt.NDArray[np.float64]
 _Part = tuple[FloatArray, FloatArray, int]
-"""The statistics a table can have, their probabilities, and how many tables are alike."""
+"""Possible statistics of a table, their probabilities, and the number of such tables."""
 
 ENOUGH = 10
-"""So many draws at least as large as the observed one end the drawing."""
+"""Draws at least as large as the observed statistic that end the drawing."""
 COARSE, FINE = 2**10, 2**14
-"""Into how many steps the observed statistic is divided for the convolution: first, and again."""
+"""Grid steps up to the observed statistic: in a first pass, and in a second one."""
 INTERESTING = 0.2
-"""A p-value up to this is computed again on the fine grid; it can only become smaller."""
+"""A p-value up to this is computed again on the fine grid, where it can only become smaller."""
 NEGLIGIBLE = 1e-100
-"""A probability below this is counted as if its statistic were large: p is never too small."""
+"""A probability below this counts as a large statistic, so that p is never too small."""
 SLACK = 1e-9
-"""Statistics this close to the observed one, relative to it, count as equal: sums are rounded."""
+"""Relative difference up to which statistics are equal: sums are rounded."""
+BATCH = 10_000
+"""Most tables drawn at once; the deadline is checked in between."""
 
 
 @dataclass(frozen=True)
 class ConditionalTest:
-    """A conditional G² and where it stands among permutations.
+    """The result of a conditional G² test.
 
     Attributes
     ----------
-    rows : the rows that can speak: those of groups that are not silent
-    groups, silent : how many groups there are, and how many of them are silent
-    statistic : G² of the groups that are not silent
+    rows : number of rows in informative groups
+    groups, uninformative : number of groups, and of those that permutations cannot change
+    statistic : G² of the informative groups
     mean : its mean over permutations
-    p_value : the probability of a statistic at least as large; 1 if no row can speak
-    draws : how many tables were drawn; 0 if the null was computed
-    clear : whether more draws could not change much: computed, or stopped early
+    p_value : probability of a statistic at least as large; 1 if no group is informative
+    draws : number of tables drawn; 0 if the null was computed
+    clear : whether more draws would hardly change the p-value
     """
 
     rows: int
     groups: int
-    silent: int
+    uninformative: int
     statistic: float
     mean: float
     p_value: float
@@ -71,7 +72,7 @@ class ConditionalTest:
 
     @property
     def bits(self) -> float:
-        """The conditional mutual information less its mean under permutation, per row, in bits."""
+        """Conditional mutual information per row minus its mean over permutations, in bits."""
         return (self.statistic - self.mean) / (2 * self.rows * log(2)) if self.rows else 0.0
 
 
@@ -82,44 +83,30 @@ def conditional_test(
     *,
     rng: np.random.Generator,
     draws: int = 9_999,
+    deadline: Deadline = NEVER,
 ) -> ConditionalTest:
-    """Test whether two columns are independent within groups of rows.
+    """Test whether two columns are independent within groups of rows, with at most ``draws``.
 
-    Parameters
-    ----------
-    first, second : the codes of the two variables, one per row
-    groups : the group of each row
-    rng : for tables with more than two rows or columns
-    draws : the most tables that are drawn then
-
-    Returns
-    -------
-    ConditionalTest
-
-    Examples
-    --------
     >>> x = np.array([0, 0, 0, 0, 1, 1, 1, 1])
     >>> found = conditional_test(x, x, np.zeros(8, dtype=int), rng=np.random.default_rng(1))
     >>> found.p_value, found.rows, round(found.statistic, 2)
     (0.02857..., 8, 11.09)
     """
     tables = _tables(first, second, groups)
-    speaking = [table for table in tables if _speaks(table)]
-    rows = int(sum(table.sum() for table in speaking))
-    statistic = float(sum(g_squared(table) for table in speaking))
-    counts = rows, len(tables), len(tables) - len(speaking), statistic
-    if all(table.shape == (2, 2) for table in speaking):
-        mean, p_value = _convolved(speaking, statistic)
-        return ConditionalTest(*counts, mean, p_value)
-    mean, p_value, drawn, clear = _sampled(speaking, statistic, draws, rng)
-    return ConditionalTest(*counts, mean, p_value, drawn, clear)
+    informative = [table for table in tables if _is_informative(table)]
+    rows = int(sum(table.sum() for table in informative))
+    statistic = float(sum(g_squared(table) for table in informative))
+    counts = rows, len(tables), len(tables) - len(informative), statistic
+    if all(table.shape == (2, 2) for table in informative):
+        return ConditionalTest(*counts, *_convolved(informative, statistic, deadline))
+    return ConditionalTest(*counts, *_sampled(informative, statistic, draws, rng, deadline))
 
 
 # -- tables --------------------------------------------------------------------------------------
 
 
 def _tables(first: IntArray, second: IntArray, groups: IntArray) -> list[IntArray]:
-    """The table of each group, without rows and columns that are empty."""
+    """The table of each group, without empty rows and columns."""
     if not len(first):
         return []
     order = np.argsort(groups, kind="stable")
@@ -136,22 +123,20 @@ def _tables(first: IntArray, second: IntArray, groups: IntArray) -> list[IntArra
     return tables
 
 
-def _speaks(table: IntArray) -> bool:
-    """Whether permutations have different statistics: not so for two rows, or one that is 1, 1."""
+def _is_informative(table: IntArray) -> bool:
+    """Whether permutations have different statistics."""
     if min(table.shape) < 2:
         return False
-    if table.shape != (2, 2):
-        return True
-    return len(_outcomes(*_margins(table))[0]) > 1
+    return table.shape != (2, 2) or len(_outcomes(*_margins(table))[0]) > 1
 
 
 def _margins(table: IntArray) -> tuple[int, int, int]:
-    """Of two rows and two columns: the sums of the whole, the second row, the second column."""
+    """The sums of a 2 × 2 table: of all cells, of the second row, of the second column."""
     return int(table.sum()), int(table[1].sum()), int(table[:, 1].sum())
 
 
 def g_squared(table: npt.NDArray[np.int64]) -> float:
-    """The likelihood-ratio statistic of independence in a table.
+    """Compute the likelihood-ratio statistic of independence in a table.
 
     >>> round(g_squared(np.array([[3, 1], [1, 3]])), 4)
     2.093
@@ -173,7 +158,7 @@ def _x_log_x(counts: npt.NDArray[np.int64]) -> FloatArray:
 
 @lru_cache(maxsize=2**16)
 def _outcomes(n: int, row: int, column: int) -> tuple[FloatArray, FloatArray]:
-    """The statistics a 2 × 2 table with these margins can have, and their probabilities."""
+    """Possible statistics of a 2 × 2 table with these margins, and their probabilities."""
     cells = np.arange(max(0, row + column - n), min(row, column) + 1)
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
 
@@ -195,7 +180,7 @@ def _outcomes(n: int, row: int, column: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _merged(statistics: FloatArray, chances: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Equal statistics as one, rising."""
+    """Merge equal statistics and sort them."""
     order = np.argsort(statistics)
     statistics, chances = statistics[order], chances[order]
     close = SLACK * max(1.0, float(statistics[-1]))
@@ -206,8 +191,8 @@ def _merged(statistics: FloatArray, chances: FloatArray) -> tuple[FloatArray, Fl
 # -- the null by convolution ---------------------------------------------------------------------
 
 
-def _convolved(tables: list[IntArray], observed: float) -> tuple[float, float]:
-    """The mean of the statistic and the p-value, for tables of two rows and two columns."""
+def _convolved(tables: list[IntArray], observed: float, deadline: Deadline) -> tuple[float, float]:
+    """Compute the mean of the statistic and the p-value for 2 × 2 tables."""
     alike: dict[tuple[int, int, int], int] = {}
     for table in tables:
         margins = _margins(table)
@@ -216,12 +201,14 @@ def _convolved(tables: list[IntArray], observed: float) -> tuple[float, float]:
     mean = sum(times * float(values @ chances) for values, chances, times in parts)
     if observed <= 0 or not tables:
         return mean, 1.0
-    p_value = _tail(parts, observed, COARSE)
-    return mean, p_value if p_value > INTERESTING else _tail(parts, observed, FINE)
+    p_value = _tail(parts, observed, COARSE, deadline)
+    if p_value <= INTERESTING:
+        p_value = _tail(parts, observed, FINE, deadline)
+    return mean, p_value
 
 
-def _tail(parts: list[_Part], observed: float, grid: int) -> float:
-    """The probability of a sum at least as large as the observed one, rounded up."""
+def _tail(parts: list[_Part], observed: float, grid: int, deadline: Deadline) -> float:
+    """Compute the probability of a sum at least as large as the observed one, rounded up."""
     below, tail = np.zeros(grid), 0.0
     below[0] = 1.0
     for values, chances, times in parts:
@@ -229,12 +216,13 @@ def _tail(parts: list[_Part], observed: float, grid: int) -> float:
             values, chances, times = *_repeated(values, chances, times), 1
         places = np.ceil(values * (grid / observed * (1 - SLACK))).astype(np.int64)
         for _ in range(times):
+            deadline.check()
             below, tail = _added(below, tail, places, chances)
     return min(1.0, tail)
 
 
 def _repeated(values: FloatArray, chances: FloatArray, times: int) -> tuple[FloatArray, FloatArray]:
-    """The sum of so many tables that have one of two statistics: binomial."""
+    """The sum of tables that each have one of two statistics: a binomial distribution."""
     some = np.arange(times + 1)
     stats = require("scipy.stats", "statistics")
     weights: FloatArray = stats.binom.pmf(some, times, chances[1])
@@ -244,7 +232,7 @@ def _repeated(values: FloatArray, chances: FloatArray, times: int) -> tuple[Floa
 def _added(
     below: FloatArray, tail: float, places: IntArray, chances: FloatArray
 ) -> tuple[FloatArray, float]:
-    """The distribution on the grid, and what lies beyond it, with one more table."""
+    """Add one table to the distribution on the grid and to the probability beyond it."""
     grid = len(below)
     likely = (chances > NEGLIGIBLE) & (places < grid)
     result = np.zeros(grid)
@@ -260,25 +248,31 @@ def _added(
 
 
 def _sampled(
-    tables: list[IntArray], observed: float, draws: int, rng: np.random.Generator
+    tables: list[IntArray],
+    observed: float,
+    draws: int,
+    rng: np.random.Generator,
+    deadline: Deadline,
 ) -> tuple[float, float, int, bool]:
-    """The mean, the p-value, how many draws it took, and whether they were enough."""
+    """Return the mean, the p-value, the number of draws, and whether they were enough."""
     done, large, total = 0, 0, 0.0
     limit = observed * (1 - SLACK)
     batch = 10 * ENOUGH - 1
     while done < draws:
+        deadline.check()
         statistics = _draw(tables, min(batch, draws - done), rng)
         total += float(statistics.sum())
         hits = np.flatnonzero(statistics >= limit)
         if large + len(hits) >= ENOUGH:
             last = done + int(hits[ENOUGH - large - 1]) + 1
             return total / (done + len(statistics)), ENOUGH / last, last, True
-        done, large, batch = done + len(statistics), large + len(hits), 10 * batch
+        done, large = done + len(statistics), large + len(hits)
+        batch = min(BATCH, 10 * batch)
     return total / done, (1 + large) / (1 + done), done, False
 
 
 def _draw(tables: list[IntArray], draws: int, rng: np.random.Generator) -> FloatArray:
-    """The statistic of so many random tables with the margins of these."""
+    """Draw random tables with the margins of these and return their statistics."""
     stats = require("scipy.stats", "statistics")
     statistics = np.zeros(draws)
     for table in tables:

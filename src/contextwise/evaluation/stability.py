@@ -1,4 +1,4 @@
-"""What resamples agree on: instability, support of pairs and of regions of contexts, the medoid."""
+"""Learn from resamples of the rows, and report what the learned structures agree on."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.compare import compare
+from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
 from contextwise.comparison.pairs import Pair, pair_positions
 from contextwise.counting.extraction import CoverSource
 from contextwise.data.rows import Data, DataLike, DomainLike, read_once, take_rows
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation.claims import Claim, ClaimSource, NamedClaim, agrees, name_claim
+from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, name_claim
 from contextwise.evaluation.consensus import Consensus, consensus
 from contextwise.learning.base import as_learner, fresh
 from contextwise.models.domain import Domain
 from contextwise.models.literals import features_of
 from contextwise.models.structure import Structure, structure_of
+from contextwise.support.formatting import percent
 from contextwise.support.maps import choose_map
 from contextwise.support.progress import Progress
 from contextwise.support.showing import Printed
@@ -37,24 +39,28 @@ if TYPE_CHECKING:
 
 __all__ = ["Stability", "read_stability", "stability"]
 
+How = Literal["subsample", "bootstrap"]
+FloatArray = npt.NDArray[np.float64]
 
 REGIONS = 3
-"""How many regions of a pair are asked about."""
-
-FloatArray = npt.NDArray[np.float64]
+"""Number of regions of each kind per pair."""
+KEPT = frozenset({"domain", "rows", "how", "share"})
+"""Keys of a run's configuration that `read_stability` needs."""
+ALL_ROWS = "all rows"
+"""Key of the structure learned from every row."""
 
 
 @dataclass(frozen=True)
 class PairSupport:
-    """How many resamples have a pair depend.
+    """How many resamples have a pair dependent.
 
     Attributes
     ----------
     pair : the names
-    resamples : in how many it depends in some context
+    resamples : number of resamples in which it depends in some context
     of : the number of resamples
-    contexts : the mean share of contexts in which it depends, exactly
-    learned : whether the structure of all rows has it depend
+    contexts : mean share of contexts in which it depends, exact
+    learned : whether it depends in the structure of all rows
     """
 
     pair: Pair
@@ -64,7 +70,7 @@ class PairSupport:
     learned: bool
 
     def record(self) -> dict[str, object]:
-        """The support as one flat mapping."""
+        """Return the support as one flat mapping."""
         return {
             "first": self.pair[0],
             "second": self.pair[1],
@@ -82,9 +88,9 @@ class RegionSupport(NamedClaim):
     Attributes
     ----------
     pair : the names
-    dependent : what the structure claims in this region
-    literals : where the region is; none for every context
-    resamples : how many make the same claim in every context of the region
+    dependent : whether the structure has them dependent in this region
+    literals : the region; empty for every context
+    resamples : number of resamples that make the claim in every context of the region
     of : the number of resamples
     """
 
@@ -95,7 +101,7 @@ class RegionSupport(NamedClaim):
         return f"{self.sentence}: in {self.resamples} of {self.of} resamples"
 
     def record(self) -> dict[str, object]:
-        """The claim and its support as one flat mapping."""
+        """Return the claim and its support as one flat mapping."""
         return {
             **self.claim_record(),
             "resamples": self.resamples,
@@ -106,14 +112,14 @@ class RegionSupport(NamedClaim):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability(Printed):
-    """Structures from resamples of the same rows, and the one from all rows.
+    """Structures learned from resamples of the same rows, and the one from all rows.
 
     Attributes
     ----------
     structures : one per resample
-    reference : the structure that was learned from all rows
-    matrix : the distance of each two resamples, exactly
-    rows : how many rows there are
+    reference : the structure learned from all rows
+    matrix : the pairwise distances of the resamples, exact
+    rows : number of rows
     how, share : how they were resampled
     failed : the resamples that gave no structure, and why
 
@@ -144,39 +150,40 @@ class Stability(Printed):
 
     @property
     def resamples(self) -> int:
-        """How many resamples gave a structure."""
+        """The number of resamples that gave a structure."""
         return len(self.structures)
 
     @property
     def instability(self) -> float:
         """The mean share of assertions in which two resamples differ.
 
-        That is the mean of 2θ(1 - θ) over all assertions, without bias.
+        This estimates the mean of 2θ(1 - θ) over all assertions without bias.
         """
         pairs = self.resamples * (self.resamples - 1)
         return ratio(self._sums.sum(), pairs * self.matrix.total) if self.matrix.total else 0.0
 
     @property
     def _sums(self) -> npt.NDArray[np.object_]:
-        """For each resample the sum of its distances to all others."""
+        """The sum of the distances of each resample to all others."""
         sums: npt.NDArray[np.object_] = self.matrix.distances.sum(axis=1)
         return sums
 
     @property
     def medoid(self) -> Structure:
-        """The resample's structure that is nearest to all others: a typical one."""
-        return self.structures[min(range(self.resamples), key=lambda b: self._sums[b])]
+        """The most typical structure: the one with the smallest sum of distances to all others."""
+        sums = self._sums
+        return self.structures[min(range(self.resamples), key=lambda b: sums[b])]
 
     @property
     def medoid_distance(self) -> float:
-        """The mean share of assertions in which the medoid differs from the resamples."""
+        """The mean normalized distance of the medoid to the resamples."""
         if not self.matrix.total:
             return 0.0
         return ratio(min(self._sums), self.resamples * self.matrix.total)
 
     @property
     def least_distance(self) -> float:
-        """A bound from below of that mean, for any structure at all."""
+        """A lower bound of this mean for any structure at all."""
         if not self.matrix.total:
             return 0.0
         bound: Number = Fraction(self._sums.sum(), 2 * (self.resamples - 1))
@@ -185,29 +192,18 @@ class Stability(Printed):
     def consensus(
         self, *, time_limit: float | None = None, show_progress: bool | Progress = False
     ) -> Consensus:
-        """A structure that is as near to all resamples as features can express.
-
-        Parameters
-        ----------
-        time_limit : seconds, optional
-            When to stop improving it.
-        show_progress : bool or function
-            A line on standard error, or a function of (features tried, features in all).
-
-        Returns
-        -------
-        Consensus
-        """
+        """Search for a structure near to all resamples; see `contextwise.evaluation.consensus`."""
         return consensus(self.structures, time_limit=time_limit, show_progress=show_progress)
 
     def record(self) -> dict[str, object]:
-        """Everything but the pairs as one flat mapping."""
+        """Return everything but the pairs as one flat mapping."""
         return {
             "rows": self.rows,
             "how": self.how,
             "share": self.share if self.how == "subsample" else None,
             "resamples": self.resamples,
             "failed": len(self.failed),
+            "found_again": self.found_again,
             "instability": self.instability,
             "medoid_distance": self.medoid_distance,
             "least_distance": self.least_distance,
@@ -215,53 +211,78 @@ class Stability(Printed):
             "medoid_features": len(self.medoid),
         }
 
-    # -- support ---------------------------------------------------------------------------------
+    @cached_property
+    def _comparisons(self) -> list[Comparison]:
+        """The structure of all rows compared with each resample."""
+        return [compare(self.reference, structure) for structure in self.structures]
+
+    @property
+    def found_again(self) -> float | None:
+        """The mean share of the structure's dependencies that a resample has as well.
+
+        None if the structure of all rows has no dependencies.
+        """
+        shares = [ratio(c.tp, c.tp + c.fn) for c in self._comparisons if c.tp + c.fn]
+        return fmean(shares) if shares else None
+
+    @property
+    def verdict(self) -> str:
+        """What share of the structure would be found again, in one sentence."""
+        again = self.found_again
+        if again is None:
+            return "The structure of all rows has no dependencies."
+        new = [ratio(c.fp, c.tp + c.fp) for c in self._comparisons if c.tp + c.fp]
+        rows = "a resample" if self.how == "bootstrap" else f"{100 * self.share:g} % of the rows"
+        finds, adds = (percent(Fraction(x), 1) for x in (again, fmean(new) if new else 0.0))
+        return (
+            f"Learning again from {rows} finds {finds} of the dependencies again; {adds} of the "
+            "dependencies it finds are new."
+        )
+
+    # -- support -----------------------------------------------------------------------------------
 
     @cached_property
     def _support(self) -> dict[tuple[int, int], tuple[int, Fraction]]:
-        """For each pair that some resample has: in how many, and the mean share of contexts."""
-        empty = Structure(self.domain)
-        found: dict[tuple[int, int], tuple[int, Fraction]] = {}
-        for structure in self.structures:
-            own = compare(empty, structure)
-            for (i, j), fp, size in zip(
-                own.pairs.tolist(), own.counts[:, 2], own.sizes, strict=True
+        """For each pair of some resample: number of resamples, and mean share of contexts."""
+        support: dict[tuple[int, int], tuple[int, Fraction]] = {}
+        for comparison in self._comparisons:
+            dependent = comparison.unions.lower[:, 1]
+            for (i, j), contexts, size in zip(
+                comparison.pairs.tolist(), dependent, comparison.sizes, strict=True
             ):
-                count, shares = found.get((i, j), (0, Fraction(0)))
-                found[i, j] = count + 1, shares + Fraction(fp) / size
+                if contexts:
+                    count, shares = support.get((i, j), (0, Fraction(0)))
+                    support[i, j] = count + 1, shares + Fraction(contexts) / size
         return {
             pair: (count, shares / self.resamples)
-            for pair, (count, shares) in sorted(found.items())
+            for pair, (count, shares) in sorted(support.items())
         }
 
     def support(self, first: str, second: str) -> PairSupport:
-        """In how many resamples a pair depends, and in how many of its contexts."""
+        """Return how many resamples have a pair dependent, and in how many of its contexts."""
         return self._pair_support(pair_positions(self.domain, (first, second)))
 
     def _pair_support(self, pair: tuple[int, int]) -> PairSupport:
         names = self.domain.names
         count, contexts = self._support.get(pair, (0, Fraction(0)))
-        learned = bool(self._reference.cubes(0, pair))
+        learned = bool(self._reference_covers.cubes(0, pair))
         return PairSupport(
             (names[pair[0]], names[pair[1]]), count, self.resamples, contexts, learned
         )
 
     @cached_property
-    def _reference(self) -> CoverSource:
+    def _reference_covers(self) -> CoverSource:
         return CoverSource(self.reference.features)
 
     def supports(self) -> list[PairSupport]:
-        """The support of every pair that a resample or the structure of all rows has."""
-        pairs = {*self._support, *map(tuple, self._own_pairs())}
-        found = [self._pair_support((i, j)) for i, j in sorted(pairs)]
-        return sorted(found, key=lambda one: (-one.resamples, -one.contexts))
-
-    def _own_pairs(self) -> list[tuple[int, int]]:
+        """Return the support of every pair of a resample or of the structure of all rows."""
         position = self.domain.position
-        return [(position(a), position(b)) for a, b in self.reference.pairs()]
+        learned = {(position(a), position(b)) for a, b in self.reference.pairs()}
+        supports = [self._pair_support((i, j)) for i, j in sorted({*self._support, *learned})]
+        return sorted(supports, key=lambda support: (-support.resamples, -support.contexts))
 
     def support_matrix(self) -> FloatArray:
-        """Shares of resamples with the pair above the diagonal, of contexts below: n × n."""
+        """Return the share of resamples (above the diagonal) and of contexts (below): n × n."""
         matrix = np.zeros((len(self.domain), len(self.domain)))
         for (i, j), (count, contexts) in self._support.items():
             matrix[i, j] = count / self.resamples
@@ -273,42 +294,34 @@ class Stability(Printed):
         return [CoverSource(structure.features) for structure in self.structures]
 
     def regions(self, first: str, second: str, *, most: int = REGIONS) -> list[RegionSupport]:
-        """The claims of the structure of all rows about a pair, and how many resamples agree.
+        """Return the claims of the structure of all rows about a pair, with their support.
 
         Parameters
         ----------
         first, second : the names of the pair
-        most : how many regions of either kind, the largest first
+        most : number of regions of each kind, largest first
 
         Returns
         -------
         list of RegionSupport
         """
         pair = pair_positions(self.domain, (first, second))
-        kept = ClaimSource(self.reference.features).largest(pair, most)
-        return [self._region(claim) for claim in kept]
+        return [
+            RegionSupport(
+                *name_claim(self.domain, claim),
+                sum(agrees(covers, claim) for covers in self._covers),
+                self.resamples,
+            )
+            for claim in ClaimSource(self.reference.features).largest(pair, most)
+        ]
 
     def top_regions(self, top: int) -> list[RegionSupport]:
-        """The claims about the best supported of the pairs that all rows have depend."""
-        claimed = [one for one in self.supports() if one.learned][:top]
-        return [region for one in claimed for region in self.regions(*one.pair)]
-
-    def _region(self, claim: Claim) -> RegionSupport:
-        resamples = sum(agrees(covers, claim) for covers in self._covers)
-        return RegionSupport(*name_claim(self.domain, claim), resamples, self.resamples)
+        """Return the claims about the ``top`` best supported pairs of the structure."""
+        learned = [support for support in self.supports() if support.learned][:top]
+        return [region for support in learned for region in self.regions(*support.pair)]
 
     def __repr__(self) -> str:
         return f"Stability({self.resamples} resamples, instability={self.instability:.4g})"
-
-
-# -- Learn structures from resamples
-
-
-KEPT = frozenset({"domain", "rows", "how", "share"})
-"""What the configuration of a run says, so that its folder can be read alone."""
-How = Literal["subsample", "bootstrap"]
-ALL_ROWS = "all rows"
-"""The key of the structure that is learned from every row."""
 
 
 def stability(
@@ -325,31 +338,30 @@ def stability(
     cluster: Any = None,
     show_progress: bool | Progress = False,
 ) -> Stability:
-    """Learn from many resamples of some rows, and say what stays the same.
+    """Learn from many resamples of the rows, and report what stays the same.
 
     Parameters
     ----------
     data : frame, array, list of rows, path, or Data
-        See `contextwise.data.rows`.
     learner : Learner, class, name, or function of data
-        Whatever gives a structure; for several processes it must be picklable.
+        For several processes it must be picklable.
     resamples : int
-        How many; two at least.
+        At least 2.
     how : "subsample" or "bootstrap"
         A share of the rows without replacement, or as many rows with replacement.
     share : float
-        Of the rows, in a subsample.
+        Share of the rows in a subsample.
     domain : Domain, or a mapping that makes one, optional
-        The variables and their states; without it they are read off the data.
+        The variables and their states. By default they are inferred from the data.
     folder : path, optional
-        Where what was learned is kept. A run that was stopped goes on with the same call, and one
-        that is done can be given more resamples.
+        Where to keep what was learned. An interrupted run resumes with the same call, and a
+        finished one can be given more resamples.
     rng : generator or seed
         Equal seeds give equal resamples, whatever the number of processes.
     n_jobs : int
-        How many processes learn; -1 means one per core.
+        Number of processes; -1 means one per core.
     cluster : address of a Dask scheduler, or a Dask client
-        Goes before ``n_jobs``.
+        Replaces ``n_jobs``.
     show_progress : bool or function
         A line on standard error, or a function of (units done, units in all).
 
@@ -364,21 +376,28 @@ def stability(
 
     Examples
     --------
-    A and B are equal in all rows, and C has nothing to do with them.
+    A and B are equal in all rows, and C is independent of them.
 
     >>> from contextwise.learning import Trees
     >>> rows = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 30
     >>> found = stability(rows, Trees(penalty=5), resamples=6)
     >>> found.instability, found.support("v0", "v1").resamples
     (0.0, 6)
+    >>> found.found_again
+    1.0
     """
-    _check(resamples, how, share)
-    own = as_learner(learner)
-    given, rows = read_once(data, domain)
+    if resamples < 2:
+        raise ContextwiseError(f"resamples must be >= 2, got {resamples}")
+    if how not in ("subsample", "bootstrap"):
+        raise ContextwiseError(f"how must be 'subsample' or 'bootstrap', got {how!r}")
+    if not 0 < share < 1:
+        raise ContextwiseError(f"share must be between 0 and 1, got {share}")
+    chosen = as_learner(learner)
+    source, rows = read_once(data, domain)
     if len(rows) < 2:
-        raise ContextwiseError(f"resampling needs two rows at least, not {len(rows)}")
+        raise ContextwiseError(f"resampling needs at least two rows, got {len(rows)}")
     seed = int(np.random.default_rng(rng).integers(2**62))
-    plan = Resampling(own, given, rows.domain, len(rows), how, share, seed)
+    plan = Resampling(chosen, source, rows.domain, len(rows), how, share, seed)
     with ExitStack() as stack:
         place = stack.enter_context(tempfile.TemporaryDirectory()) if folder is None else folder
         store = stack.enter_context(Store(place, plan.configuration(rows)))
@@ -411,16 +430,16 @@ def read_stability(
     cluster: Any = None,
     show_progress: bool | Progress = False,
 ) -> Stability:
-    """What was learned from resamples into a folder, without learning anything.
+    """Read the run of `stability` in a folder, without learning anything.
 
     Parameters
     ----------
     folder : path
-        That `stability` was given; its run need not be finished.
+        As given to `stability`; the run need not be finished.
     n_jobs : int
-        How many processes count distances; -1 means one per core.
+        Number of processes that count distances; -1 means one per core.
     cluster : address of a Dask scheduler, or a Dask client
-        Goes before ``n_jobs``.
+        Replaces ``n_jobs``.
     show_progress : bool or function
         A line on standard error, or a function of (done, total).
 
@@ -445,7 +464,7 @@ def read_stability(
     """
     configuration = read_configuration(folder)
     if not configuration.keys() >= KEPT:
-        raise ContextwiseError(f"{folder}: this is no run of contextwise stability")
+        raise ContextwiseError(f"{folder}: not a run of contextwise stability")
     return _assemble(
         configuration,
         read_records(folder),
@@ -464,7 +483,7 @@ def _assemble(
     asked: str = "",
     **effort: Any,
 ) -> Stability:
-    """The structures that a run has learned, set beside each other."""
+    """Compute the distances between the structures of a run."""
     learned = {record["key"]: record["features"] for record in records}
     everything = learned.pop(ALL_ROWS, None)
     if everything is None or len(learned) < 2:
@@ -483,18 +502,9 @@ def _assemble(
     )
 
 
-def _check(resamples: int, how: str, share: float) -> None:
-    if resamples < 2:
-        raise ContextwiseError(f"stability needs two resamples at least, not {resamples}")
-    if how not in ("subsample", "bootstrap"):
-        raise ContextwiseError(f"how is 'subsample' or 'bootstrap', not {how!r}")
-    if not 0 < share < 1:
-        raise ContextwiseError(f"share is a part of the rows, between 0 and 1, not {share}")
-
-
 @dataclass(frozen=True, eq=False)
 class Resampling:
-    """What every resample needs; it travels to other processes."""
+    """What every resample needs; it is pickled for other processes."""
 
     learner: Any
     data: DataLike
@@ -505,7 +515,7 @@ class Resampling:
     seed: int
 
     def rows(self, resample: int | None) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The numbers of the rows of a resample; None means all rows."""
+        """Return the row numbers of a resample; None means all rows."""
         if resample is None:
             return np.arange(self.count)
         generator = np.random.default_rng([self.seed, resample])
@@ -515,7 +525,7 @@ class Resampling:
         return np.sort(generator.choice(self.count, size=size, replace=False))
 
     def configuration(self, data: Data) -> dict[str, Any]:
-        """What defines the run, for the store; the number of resamples may grow."""
+        """Return what defines the run, for the store; the number of resamples may grow."""
         parameters = self.learner.get_params(deep=False)
         plain = {
             k: v if isinstance(v, int | float | str | None) else repr(v)
@@ -535,17 +545,7 @@ class Resampling:
 
 
 def learn_resample(plan: Resampling, resample: int | None) -> list[dict[str, Any]]:
-    """What is learned from one resample, as a record.
-
-    Parameters
-    ----------
-    plan : the rows and the learner
-    resample : its number, or None for all rows
-
-    Returns
-    -------
-    list of one record
-    """
+    """Learn from one resample, or from all rows for None, and return one record."""
     rows = take_rows(plan.data, plan.rows(resample))
     learned = fresh(plan.learner).fit(rows, domain=plan.domain)
     structure = structure_of(learned.structure_).aligned_to(plan.domain)

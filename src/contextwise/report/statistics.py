@@ -1,8 +1,4 @@
-"""Stability and checks on data as parts to show.
-
-`stability_parts` and `check_parts` have every word; a terminal, the page and notebooks show them,
-and so does ``print`` of a result.
-"""
+"""Parts that show the stability of a learner, and checks of claims against data."""
 
 from __future__ import annotations
 
@@ -29,202 +25,189 @@ if TYPE_CHECKING:
     from contextwise.evaluation.stability import PairSupport, Stability
 
 TOP = 10
-"""How many pairs or claims of a kind are shown where nothing else is said."""
-# -- stability -----------------------------------------------------------------------------------
+"""Default number of pairs or claims of a kind to show."""
+
+
+# -- stability -------------------------------------------------------------------------------------
 
 
 def stability_parts(
-    found: Stability, *, top: int = TOP, consensus: Consensus | None = None
+    stability: Stability, *, top: int = TOP, consensus: Consensus | None = None
 ) -> list[Part]:
-    """What resamples agree on: instability, the support of claims, a heat map of supports.
-
-    Parameters
-    ----------
-    found : structures from resamples
-    top : how many pairs
-    consensus : of the resamples, where it was looked for
-
-    Returns
-    -------
-    list of parts
-    """
-    supports = found.supports()
-    claimed = [one for one in supports if one.learned]
-    parts: list[Part] = [Note("finding", _resamples(found)), _instability(found, consensus)]
-    parts += _claims(found, top)
-    weak = [one for one in reversed(claimed) if 2 * one.resamples < one.of]
-    missed = [one for one in supports if not one.learned and 2 * one.resamples >= one.of]
-    parts += _listed("Learned from all rows, but in fewer than half of the resamples", weak, top)
-    parts += _listed("Not learned from all rows, but in half of the resamples or more", missed, top)
-    if found.failed:
-        failed = f"{plural(len(found.failed), 'resample')} failed: {found.failed[0]}"
+    """Show what resamples agree on: the verdict, instability, support of claims, a heat map."""
+    supports = stability.supports()
+    learned = [support for support in supports if support.learned]
+    weak = [support for support in reversed(learned) if 2 * support.resamples < support.of]
+    missed = [s for s in supports if not s.learned and 2 * s.resamples >= s.of]
+    parts: list[Part] = [
+        Note("finding", f"{stability.verdict} {_resamples(stability)}"),
+        _instability(stability, consensus),
+        *_claims(stability, top),
+        *_listed("Learned from all rows, but from fewer than half of the resamples", weak, top),
+        *_listed("Not learned from all rows, but from half of the resamples or more", missed, top),
+    ]
+    if stability.failed:
+        failed = f"{plural(len(stability.failed), 'resample')} failed: {stability.failed[0]}"
         parts.append(Note("failed", failed, warns=True))
-    return [*parts, supports_picture(found)] if len(found.domain) > 1 else parts
+    return [*parts, supports_picture(stability)] if len(stability.domain) > 1 else parts
 
 
-def _resamples(found: Stability) -> str:
-    part = "half" if found.share == 0.5 else f"{100 * found.share:g} %"
-    drawn = f"{part} of the {found.rows:,} rows"
-    if found.how == "bootstrap":
-        drawn = f"{found.rows:,} rows with replacement"
-    differ = percent(Fraction(found.instability), 1)
+def _resamples(stability: Stability) -> str:
+    share = "half" if stability.share == 0.5 else f"{100 * stability.share:g} %"
+    drawn = f"{share} of the {stability.rows:,} rows"
+    if stability.how == "bootstrap":
+        drawn = f"{stability.rows:,} rows with replacement"
+    differ = percent(Fraction(stability.instability), 1)
     return (
-        f"{plural(found.resamples, 'resample')} of {drawn}. "
-        f"Two of them differ in {differ} of all assertions on average."
+        f"{plural(stability.resamples, 'resample')} of {drawn}; two of them differ in {differ} of "
+        "all assertions on average."
     )
 
 
-def _instability(found: Stability, consensus: Consensus | None) -> Measures:
+def _instability(stability: Stability, consensus: Consensus | None) -> Measures:
     measures = [
         Measure(
             "instability",
             "instability",
-            found.instability,
+            stability.instability,
             "rate",
-            "The share of assertions in which two resamples differ: the mean of 2θ(1 - θ).",
+            "Share of assertions in which two resamples differ: the mean of 2θ(1 - θ).",
         ),
         Measure(
             "medoid_distance",
-            f"medoid ({plural(len(found.medoid), 'feature')}), mean distance to resamples",
-            found.medoid_distance,
+            f"medoid ({plural(len(stability.medoid), 'feature')}), mean normalized distance",
+            stability.medoid_distance,
             "rate",
-            "How far the most typical of the resamples is from all of them on average.",
+            "Mean normalized distance of the most typical resample to all resamples.",
         ),
         Measure(
             "least_distance",
             "no structure has less than",
-            found.least_distance,
+            stability.least_distance,
             "rate",
-            "No structure at all can be nearer to the resamples than this.",
+            "No structure at all has a smaller mean normalized distance to the resamples.",
         ),
     ]
     if consensus is not None:
         features = plural(len(consensus.structure), "feature")
         measure = Measure(
             "consensus_distance",
-            f"consensus ({features}), mean distance to resamples",
+            f"consensus ({features}), mean normalized distance",
             consensus.mean_distance,
             "rate",
-            "How far the structure that the resamples agree on is from them on average.",
+            "Mean normalized distance of the consensus to the resamples.",
         )
         measures.insert(2, measure)
     return Measures((tuple(measures),))
 
 
-def _claims(found: Stability, top: int) -> list[Part]:
-    """The claims of dependence about the best supported pairs, one row each."""
-    rows = tuple((str(region),) for region in found.top_regions(top) if region.dependent)
-    title = "What the structure of all rows claims, and how many resamples agree"
+def _claims(stability: Stability, top: int) -> list[Part]:
+    rows = tuple((str(region),) for region in stability.top_regions(top) if region.dependent)
+    title = "Claims of the structure of all rows, and how many resamples agree"
     return [Table(title, (Column("", "words"),), rows, "claims")] if rows else []
 
 
-def _listed(what: str, supports: Sequence[PairSupport], top: int) -> list[Part]:
+def _listed(title: str, supports: Sequence[PairSupport], top: int) -> list[Part]:
     if not supports:
         return []
-    shown = ", ".join(
-        f"{between(one.pair)} ({one.resamples} of {one.of})" for one in supports[:top]
-    )
+    shown = ", ".join(f"{between(s.pair)} ({s.resamples} of {s.of})" for s in supports[:top])
     more = f" and {len(supports) - top:,} more" if len(supports) > top else ""
-    return [Note("supports", f"{what}: {shown}{more}.")]
+    return [Note("supports", f"{title}: {shown}{more}.")]
 
 
-# -- checks on data ------------------------------------------------------------------------------
+# -- checks on data --------------------------------------------------------------------------------
 
 MEANING = (
-    "A contradiction says that the claims around one of the two variables fail there. The "
-    "missing dependence may lie between one of them and something that leads to the other; "
-    "what is small given both blankets, too, is more likely to be about the pair itself."
+    "A contradiction means that the claims around one of the two variables fail. The missing "
+    "dependence may be between one of them and a variable that leads to the other. If p given both "
+    "blankets is small as well, it is more likely to be between the two themselves."
 )
 COLUMNS = (
-    "Rows are grouped by the states of the variables next to one of the pair in the model, its "
-    "blanket; a row speaks if both variables of the pair vary in its group. Bits: how much one "
-    "tells about the other, per such row, beyond what chance does. Both p are before the "
-    "correction for all claims, and what the rows contradict or show is decided after it."
+    "The test groups the rows by the states of the blanket of one of the two variables: its "
+    "neighbours in the model. It uses the rows of groups in which both variables vary. Bits: how "
+    "much one variable tells about the other per such row, beyond chance. Both p are before the "
+    "correction for all claims; the decisions are made after it."
 )
 ROWS_MUST = (
     "The rows must be independent of each other, and not those that the model was learned from."
 )
 
 
-def check_parts(found: Check, *, top: int = TOP) -> list[Part]:
-    """What rows say about the claims of a structure, and where they cannot speak.
-
-    Parameters
-    ----------
-    found : claims that were put to rows
-    top : how many claims of each kind
-
-    Returns
-    -------
-    list of parts
-    """
-    head = f"{plural(found.rows, 'row')}, {plural(found.pairs, 'pair')}. {ROWS_MUST}"
-    parts: list[Part] = [Note("rows", head), *_independencies(found, top)]
-    if any(claim.dependent for claim in found.claims):
-        parts += _dependencies(found, top)
+def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
+    """Show which claims of a structure rows contradict, confirm, or cannot test."""
+    head = f"{plural(check.rows, 'row')}, {plural(check.pairs, 'pair')}. {ROWS_MUST}"
+    parts: list[Part] = [Note("verdict", check.verdict), Note("rows", head)]
+    parts += _overall(check)
+    parts += _independencies(check, top)
+    if any(claim.dependent for claim in check.claims):
+        parts += _dependencies(check, top)
     if any(isinstance(part, Table) for part in parts):
         parts.append(Note("columns", COLUMNS))
-    if found.undecided:
+    if check.undecided:
         text = (
-            f"{plural(len(found.undecided), 'claim')} not decided: too few tables were drawn "
-            "for so many claims; allow more draws."
+            f"{plural(len(check.undecided), 'claim')} not decided: too few tables were drawn; "
+            "allow more draws."
         )
         parts.append(Note("undecided", text, warns=True))
-    if found.left_out:
-        left_out = f"{plural(found.left_out, 'region')} with fewer rows not tested."
+    if check.left_out:
+        left_out = f"{plural(check.left_out, 'region')} with fewer rows not tested."
         parts.append(Note("left out", left_out))
+    if check.unfinished:
+        late = f"{plural(check.unfinished, 'pair')} not tested within the time limit."
+        parts.append(Note("unfinished", late, warns=True))
     return parts
 
 
-def _independencies(found: Check, top: int) -> Iterator[Part]:
-    claims = [c for c in found.claims if not c.dependent]
-    silent = sum(not c.speaks for c in claims)
-    against = found.contradicted
+def _overall(check: Check) -> Iterator[Part]:
+    if check.overall is None:
+        return
+    simulated = plural(len(check.overall.simulated), "simulated data set")
+    how = "" if check.overall.exact else " Gibbs sampling drew them, which is not exact."
+    yield Note(
+        "overall",
+        f"Overall test: the sum of -log p over all claims of independence, compared with "
+        f"{simulated}.{how}",
+    )
+
+
+def _independencies(check: Check, top: int) -> Iterator[Part]:
+    claims = [c for c in check.claims if not c.dependent]
+    untestable = sum(not c.is_testable for c in claims)
+    against = check.contradicted
     text = (
-        f"Independence claimed in {plural(len(claims), 'region')}: "
-        f"{len(against):,} contradicted by the rows, {len(claims) - silent - len(against):,} not, "
-        f"{silent:,} where the rows cannot speak (false discovery rate {found.alpha:g})."
+        f"Claims of independence: {len(claims):,}. The rows contradict {len(against):,}, do not "
+        f"contradict {len(claims) - untestable - len(against):,}, and cannot test {untestable:,} "
+        f"(false discovery rate {check.alpha:g})."
     )
     yield Note("finding", text)
     if against and top:
-        yield claims_table("Contradicted by the rows, the clearest first", against, top)
+        yield claims_table("Contradicted by the rows, clearest first", against, top)
     if against:
         yield Note("meaning", MEANING)
 
 
-def _dependencies(found: Check, top: int) -> Iterator[Part]:
-    claims = [c for c in found.claims if c.dependent]
-    silent = sum(not c.speaks for c in claims)
-    shown = len(found.shown)
+def _dependencies(check: Check, top: int) -> Iterator[Part]:
+    claims = [c for c in check.claims if c.dependent]
+    untestable = sum(not c.is_testable for c in claims)
+    shown = len(check.shown)
     text = (
-        f"Dependence claimed in {plural(len(claims), 'region')}: {shown:,} seen in the rows, "
-        f"{len(claims) - silent - shown:,} not seen (which is no proof against them), "
-        f"{silent:,} where the rows cannot speak."
+        f"Claims of dependence: {len(claims):,}. The rows confirm {shown:,}, do not confirm "
+        f"{len(claims) - untestable - shown:,} (which does not refute them), and cannot test "
+        f"{untestable:,}."
     )
     yield Note("finding", text)
-    unseen = [claim for claim in found.of(True) if claim.adjusted > found.alpha]
+    unseen = [claim for claim in check.of(True) if claim.adjusted > check.alpha]
     if unseen and top:
         most = sorted(unseen, key=lambda claim: -claim.test.rows)
-        yield claims_table("Not seen, those about which most rows speak first", most, top)
+        yield claims_table("Not confirmed, most rows first", most, top)
 
 
 def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> Table:
-    """Claims with their tests, one row each.
-
-    Parameters
-    ----------
-    title : what they have in common
-    claims : in the order in which they are shown
-    top : how many
-
-    Returns
-    -------
-    Table
-    """
+    """Show the first ``top`` claims with their tests, one row each."""
     columns = (
         Column("pair", "words"),
         Column("when", "words"),
-        Column("rows that speak", "words"),
+        Column("rows used", "words"),
         Column("bits", "bits"),
         Column("p", "words"),
         Column("p given both blankets", "words"),
@@ -246,5 +229,5 @@ def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> 
 
 def _p_value(test: ConditionalTest) -> str:
     if not test.rows:
-        return "silent"
+        return "–"
     return f"{'≤' if test.draws and not test.clear else ''}{test.p_value:.2g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import combinations, permutations, product
@@ -111,14 +112,14 @@ def test_effect_is_information_beyond_what_permutations_have(
     found = ask(first, second, groups)
     assume(found.rows)
     own = {group: [row for row in rows if row[2] == group] for group in set(groups)}
-    inside = [row for some in own.values() if speaks(some) for row in some]
+    inside = [row for some in own.values() if is_informative(some) for row in some]
     assert len(inside) == found.rows
     a, b, g = (list(column) for column in zip(*inside, strict=True))
     every = [information(one, b, g) for one in all_permutations(a, g)]
     assert found.bits == pytest.approx(information(a, b, g) - np.mean(every), abs=1e-9)
 
 
-def speaks(rows: list[tuple[int, int, int]]) -> bool:
+def is_informative(rows: list[tuple[int, int, int]]) -> bool:
     """Whether permuting the rows of a group can change its statistic."""
     a, b, g = (list(column) for column in zip(*rows, strict=True))
     return len({round(statistic(one, b, g), 9) for one in all_permutations(a, g)}) > 1
@@ -147,7 +148,7 @@ def test_far_tails_keep_their_digits() -> None:
 
 def test_silent_groups_are_counted() -> None:
     found = ask([0, 1, 0, 0, 1, 0], [0, 1, 1, 1, 1, 0], [0, 1, 2, 2, 3, 3])
-    assert (found.groups, found.silent, found.rows, found.p_value) == (4, 4, 0, 1.0)
+    assert (found.groups, found.uninformative, found.rows, found.p_value) == (4, 4, 0, 1.0)
     assert ask([], [], []).p_value == 1
 
 
@@ -223,7 +224,7 @@ def test_calibrated_on_rows_of_the_model() -> None:
     for seed in range(60):
         rows = sample(TRUTH, 300, rng=seed, method="exact")
         found = check(TRUTH, rows, dependencies=False)
-        p_values += [claim.test.p_value for claim in found.claims if claim.speaks]
+        p_values += [claim.test.p_value for claim in found.claims if claim.is_testable]
     for alpha in (0.01, 0.05, 0.2):
         # claims of one sample share rows; twice the binomial error of independent ones
         error = 2 * np.sqrt(alpha * (1 - alpha) / len(p_values))
@@ -266,7 +267,7 @@ def test_too_few_draws_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_claims_are_corrected_by_benjamini_and_yekutieli() -> None:
     """The k-th smallest of m p-values, times m·(1 + 1/2 + … + 1/m)/k, made monotone from above."""
     found = check(Structure(CHAIN.domain), sample(TRUTH, 400, rng=4, method="exact"))
-    claims = [claim for claim in found.claims if claim.speaks]
+    claims = [claim for claim in found.claims if claim.is_testable]
     p_values = sorted(claim.test.p_value for claim in claims)
     m = len(p_values)
     harmonic = sum(1 / k for k in range(1, m + 1))
@@ -277,10 +278,10 @@ def test_claims_are_corrected_by_benjamini_and_yekutieli() -> None:
         assert claim.adjusted == pytest.approx(min(1.0, *raised))
 
 
-def test_where_rows_cannot_speak_it_is_said() -> None:
+def test_claims_without_information_are_counted() -> None:
     found = check(CHAIN, [[0, 1, 0, 1, 0]])
-    assert len(found.silent) == len(found.claims)
-    assert "where the rows cannot speak" in str(found)
+    assert len(found.untestable) == len(found.claims)
+    assert "cannot test" in str(found)
     assert "nan" not in str(found)
     lonely = check(Structure({"A": 2}), [[0], [1]])
     assert not lonely.claims
@@ -299,15 +300,65 @@ def test_questions_can_be_restricted() -> None:
     assert len(two.claims) == len(one.claims) + 6
 
 
-def test_bad_questions_are_clear_words() -> None:
+def test_bad_arguments_are_refused() -> None:
     with pytest.raises(ContextwiseError, match="there are no rows"):
         check(CHAIN, np.zeros((0, 5), dtype=int))
     with pytest.raises(ContextwiseError, match="no row agrees with the context"):
         check(CHAIN, [[0, 0, 0, 0, 0]], context="v0=1")
-    with pytest.raises(ContextwiseError, match="regions is a number from 1 up"):
+    with pytest.raises(ContextwiseError, match="regions must be >= 1, got 0"):
         check(CHAIN, [[0, 0, 0, 0, 0]], regions=0)
-    with pytest.raises(ContextwiseError, match="alpha is a rate between 0 and 1"):
+    with pytest.raises(ContextwiseError, match="alpha must be between 0 and 1, got 0"):
         check(CHAIN, [[0, 0, 0, 0, 0]], alpha=0)
+
+
+def test_the_overall_test_counts_simulations_that_are_as_extreme() -> None:
+    rows = sample(TRUTH, 300, rng=5, method="exact")
+    found = check(TRUTH, rows, overall=29)
+    overall = found.overall
+    assert overall is not None
+    assert overall.exact
+    assert len(overall.simulated) == 29
+    by_hand = -sum(np.log(c.test.p_value) for c in found.claims if not c.dependent)
+    assert overall.statistic == pytest.approx(by_hand)  # binary tables: no draws
+    larger = sum(value >= overall.statistic for value in overall.simulated)
+    assert overall.p_value == (1 + larger) / 30
+    again = check(TRUTH, rows, overall=29, n_jobs=2)
+    assert again.overall == overall
+
+
+def test_the_overall_test_finds_a_missing_dependence() -> None:
+    without = Structure(CHAIN.domain, ["v1=1 & v2=1", "v2=1 & v3=1 & v4=1"])
+    found = check(without, sample(TRUTH, 1_000, rng=5, method="exact"), overall=99)
+    assert found.overall is not None
+    assert found.overall.p_value == 0.01
+    assert found.verdict.startswith("Overall, the rows contradict the structure (p = 0.01); ")
+    assert "99 simulated data sets" in " ".join(str(found).split())
+
+
+def hard_model(variables: int = 90) -> Structure:
+    """A pair whose contexts are hard to describe: 900 features of ten literals each."""
+    generator = np.random.default_rng(1)
+    features = []
+    for _ in range(900):
+        others = 2 + generator.choice(variables - 2, size=10, replace=False)
+        states = generator.integers(2, size=10)
+        scope = {"v0": 1, "v1": 1} | {f"v{v}": int(s) for v, s in zip(others, states, strict=True)}
+        features.append(scope)
+    return Structure(Domain.of_cardinalities([2] * variables), features)
+
+
+@pytest.mark.parametrize("overall", [0, 99])
+def test_the_time_limit_bounds_everything(overall: int) -> None:
+    rows = np.random.default_rng(2).integers(2, size=(300, 90))
+    start = time.perf_counter()
+    found = check(hard_model(), rows, time_limit=1, overall=overall)
+    assert time.perf_counter() - start < 5  # a second, and slack for a busy machine
+    assert found.unfinished > 0
+    assert "not tested within the time limit" in str(found)
+    if overall:
+        assert found.overall is not None
+        assert found.overall.p_value is None
+        assert "did not finish in time" in " ".join(str(found).split())
 
 
 def test_command(tmp_path: Path) -> None:
@@ -318,7 +369,7 @@ def test_command(tmp_path: Path) -> None:
     given_paths = [str(tmp_path / "model.json"), str(tmp_path / "rows.csv")]
     shown = CliRunner().invoke(contextwise, ["check", *given_paths, "--exit-code"])
     assert shown.exit_code == 1, shown.output
-    assert "contradicted by the rows" in shown.output
+    assert "Contradicted by the rows" in shown.output
     assert "v0–v1" in shown.output
     record = json.loads(CliRunner().invoke(contextwise, ["check", *given_paths, "--json"]).output)
     assert record["rows"] == 2_000
@@ -329,13 +380,13 @@ def test_command(tmp_path: Path) -> None:
     assert len(table) == 1 + len(record["claims"])
 
 
-def test_words_beside_tables_say_what_their_columns_are() -> None:
+def test_notes_explain_the_columns_of_tables() -> None:
     """A small p that is not called a contradiction needs a word on the correction."""
     rows = [[0, 0], [1, 1]] * 20
     text = " ".join(str(check(Structure({"A": 2, "B": 2}), rows)).split())
     assert "before the correction for all claims" in text
-    assert "a row speaks if both variables of the pair vary in its group" in text
+    assert "the rows of groups in which both variables vary" in text
     silent = str(check(Structure({"A": 2, "B": 2}), rows[:1]))
     assert "correction" not in silent
-    with pytest.raises(ContextwiseError, match="draws is a number from 1 up, not 0"):
+    with pytest.raises(ContextwiseError, match="draws must be >= 1, got 0"):
         check(Structure({"A": 2, "B": 2}), rows, draws=0)
