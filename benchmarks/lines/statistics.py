@@ -99,7 +99,7 @@ def _calibration(cardinalities: tuple[int, ...], rng: np.random.Generator) -> np
         model = LogLinear(structure, rng.normal(size=len(structure)))
         rows = sample(model, ROWS, rng=rng, method="exact")
         found = check(model, rows, dependencies=False, draws=1_999)
-        p_values = [claim.test.p_value for claim in found.claims if claim.speaks]
+        p_values = [claim.test.p_value for claim in found.claims if claim.is_testable]
         if p_values:
             shares.append([float(np.mean(np.array(p_values) <= level)) for level in LEVELS])
     return np.array(shares)

@@ -266,7 +266,7 @@ def test_command(tmp_path: Path) -> None:
     table = CliRunner().invoke(contextwise, [*command, "--csv"]).output.splitlines()
     assert table[0].startswith("first,second,resamples,of")
     bad = CliRunner().invoke(contextwise, [*command, "--set", "depth=2"])
-    assert "--set takes a parameter and its value" in bad.output
+    assert "depth=2" in bad.output
 
 
 def test_a_folder_can_be_read_alone(tmp_path: Path) -> None:

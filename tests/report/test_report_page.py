@@ -146,7 +146,7 @@ def test_chance_checks_and_stability_stand_on_the_page() -> None:
         beside.verdict,
         "p of the graph",
         "What the rows say",
-        "Independence claimed in",
+        "Claims of independence:",
         "How stable: trees on train.csv",
         "3 resamples of half of the 90 rows",
         str(next(r for r in stable.regions("X0", "X1") if r.dependent)),

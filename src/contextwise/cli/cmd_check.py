@@ -17,8 +17,10 @@ from contextwise.cli.options import (
     model_argument,
     pair_of,
     pairs_option,
+    refuse_alone,
     refuse_two_outputs,
     seed_option,
+    time_limit_option,
     top_option,
     variables_option,
     zero_weights_option,
@@ -60,6 +62,20 @@ if TYPE_CHECKING:
     show_default=True,
     help="Largest number of random tables per claim, where the p-value is not computed exactly.",
 )
+@click.option(
+    "--overall",
+    is_flag=True,
+    help="Also test the structure as a whole, by simulating data sets from it. This takes long.",
+)
+@click.option(
+    "--simulations",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=199,
+    show_default=True,
+    help="With --overall: number of data sets.",
+)
+@time_limit_option()
 @seed_option
 @jobs_option
 @cluster_option
@@ -80,6 +96,9 @@ def check(
     regions: int,
     alpha: float,
     draws: int,
+    overall: bool,
+    simulations: int,
+    time_limit: float | None,
     seed: int,
     jobs: int,
     cluster: str | None,
@@ -103,9 +122,11 @@ def check(
     Examples:
       contextwise check learned.mn test.csv
       contextwise check learned.mn test.csv --pairs smoker,cough --context "age=old"
+      contextwise check learned.mn test.csv --overall --jobs -1 --time-limit 600
       contextwise check learned.mn test.csv --csv > claims.csv
     """
     refuse_two_outputs(as_json=as_json, as_csv=as_csv)
+    refuse_alone(ctx, ("simulations",), "overall")
     only_one_from_stdin([model, rows])
     from contextwise.evaluation import check as check_model
 
@@ -119,6 +140,8 @@ def check(
         regions=regions,
         alpha=alpha,
         draws=draws,
+        overall=simulations if overall else 0,
+        time_limit=time_limit,
         rng=seed,
         n_jobs=jobs,
         cluster=cluster,
@@ -136,7 +159,11 @@ def check(
                 "pairs": result.pairs,
                 "alpha": result.alpha,
                 "contradicted": len(result.contradicted),
+                "verdict": result.verdict,
+                "overall_p_value": result.overall.p_value if result.overall else None,
+                "simulations": len(result.overall.simulated) if result.overall else None,
                 "regions_left_out": result.left_out,
+                "pairs_unfinished": result.unfinished,
                 "claims": records,
             }
         )
