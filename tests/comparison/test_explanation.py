@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -87,15 +88,17 @@ DOMAIN = Domain({"A": 2, "B": 2, "C": ["no", "yes"], "D": ["young", "old", "very
 def test_a_pair_in_words() -> None:
     true = Structure(DOMAIN, ["A=1 & B=1 & C=no"])
     guess = Structure(DOMAIN, ["A=1 & B=1 & D=young"])
-    assert str(explain_pair(compare(true, guess), ("B", "A"))).splitlines() == [
-        "A–B only in true: when C=no and D≠young; 33.3 % of contexts",
-        "A–B only in guess: when C=yes and D=young; 16.7 % of contexts",
+    words = str(explain_pair(compare(true, guess), ("B", "A")))
+    rows = [re.split(" {2,}", line) for line in words.splitlines()]
+    assert rows[0] == ["Where the models differ about A–B:"]
+    assert rows[2:] == [
+        ["only in true", "33.3 %", "C=no and D≠young"],
+        ["only in guess", "16.7 %", "C=yes and D=young"],
     ]
     assert str(explain_pair(compare(true, true), ("A", "B"))) == "A–B: no difference"
     everywhere = Structure(DOMAIN, ["A=1 & B=1"])
-    assert str(explain_pair(compare(Structure(DOMAIN), everywhere), ("A", "B"))) == (
-        "A–B only in guess: in every context; 100 % of contexts"
-    )
+    words = str(explain_pair(compare(Structure(DOMAIN), everywhere), ("A", "B")))
+    assert re.search("only in guess +100 % +in every context", words)
 
 
 def test_signs_inside_names_stay() -> None:
@@ -112,11 +115,10 @@ def test_features_are_named() -> None:
 
 def test_errors_are_counted_in_words() -> None:
     true, guess = (examples.load(name) for name in ("lung", "lung-learned"))
-    assert str(explain(true, guess)).splitlines()[-2:] == [
-        "The guess lacks smoker=yes and asbestos=yes and cancer=yes: 1 error, gone if it is added.",
-        "The guess has asbestos=yes and cancer=yes: it takes part in 1 error; removing it alone "
-        "undoes 1 and brings 1 new.",
-    ]
+    rows = [re.split(" {2,}", line.strip()) for line in str(explain(true, guess)).splitlines()]
+    lacking, wrong = "smoker=yes and asbestos=yes and cancer=yes", "asbestos=yes and cancer=yes"
+    assert ["50 %", "50 %", "0 %", "lacks it", lacking] in rows
+    assert ["50 %", "50 %", "50 %", "has it", wrong] in rows
 
 
 def test_what_a_time_limit_leaves_out_is_said() -> None:
@@ -186,9 +188,8 @@ def test_in_a_context_its_variables_are_gone() -> None:
     true = Structure(DOMAIN, ["A=1 & B=1 & C=no"])
     guess = Structure(DOMAIN, ["A=1 & B=1 & D=young"])
     found = explain(true, guess, context="C=no", pairs=[("A", "B")])
-    assert [str(pair) for pair in found.pairs] == [
-        "A–B only in true: when D≠young; 66.7 % of contexts"
-    ]
+    (pair,) = found.pairs
+    assert re.search("only in true +66.7 % +D≠young", str(pair))
 
 
 def test_only_the_largest_regions_are_looked_for_and_the_rest_is_exact() -> None:

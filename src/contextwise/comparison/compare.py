@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Interrupted", "VariableErrors", "answer", "compare", "distance"]
 
-SHORT = 10**6
+SHORT = 10**4
 """Counts out of fewer assertions than this are shown next to their shares."""
 
 
@@ -327,6 +327,11 @@ class Comparison(Shown, Rates):
         finished = np.delete(np.arange(len(self.pairs)), self.unions.open)
         errors = self.known_counts[finished, 1] + self.known_counts[finished, 2]
         return finished[errors != 0], errors[errors != 0].tolist()
+
+    @property
+    def pair_errors(self) -> list[Number]:
+        """The errors of each of the finished pairs that differ."""
+        return self._differing[1]
 
     @property
     def differing_pairs(self) -> int:

@@ -186,20 +186,20 @@ RATES: Mapping[str, Measure] = {
 }
 COUNTS = ("tp", "fn", "fp", "tn")
 MEASURES: Mapping[str, Measure] = {
+    "normalized": Measure(
+        "normalized distance",
+        "The distance as a share of all assertions.",
+        smaller_is_better=True,
+        column="distances",
+        shown=("guesses", "score"),
+    ),
     "distance": Measure(
         "distance",
         "Assertions on which the models differ: FP + FN.",
         range=(0, inf),
         smaller_is_better=True,
         column="distances",
-        shown=("guesses", "replicates", "score"),
-    ),
-    "normalized": Measure(
-        "normalized",
-        "The distance as a share of all assertions.",
-        smaller_is_better=True,
-        column="distances",
-        shown=("guesses", "score"),
+        shown=("replicates", "score"),
     ),
     "mean_pair_distance": Measure(
         "mean pair distance",
@@ -212,7 +212,7 @@ MEASURES: Mapping[str, Measure] = {
         "Contexts where both models have the dependence.",
         range=(0, inf),
         column="counts",
-        shown=("guesses", "score"),
+        shown=("score",),
     ),
     "fn": Measure(
         "FN",
@@ -235,7 +235,7 @@ MEASURES: Mapping[str, Measure] = {
         "Contexts where neither model has the dependence.",
         range=(0, inf),
         column="counts",
-        shown=("guesses", "score"),
+        shown=("score",),
     ),
     **RATES,
 }

@@ -1,26 +1,24 @@
-"""Comparisons as parts to show: counts, rates, the worst pairs, and what limits them.
+"""Turn comparisons into parts: the verdict, the confusion matrix, rates, worst pairs and variables.
 
-`comparison_parts` is one guess in full, `guesses_parts` several beside each other. Every rendering
-(terminal, page, notebook, explorer) shows these parts; the words stand here and nowhere else.
+`comparison_parts` shows one guess in full, `guesses_parts` several guesses in one table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import ratio
+from contextwise.comparison.confusion import COUNTS, MEASURES, ratio, shown_in
 from contextwise.comparison.pairs import Pair
 from contextwise.report.notes import (
     Medium,
     alignment_notes,
     estimate_notes,
     ganak_notes,
-    open_guesses_note,
     open_note,
     rounding_notes,
     scope_words,
@@ -34,51 +32,18 @@ from contextwise.report.parts import (
     Note,
     PairName,
     Part,
+    Share,
+    Style,
     Table,
 )
 from contextwise.report.shares import Shares, shares_of
+from contextwise.support.formatting import is_readable
 
 if TYPE_CHECKING:
+    from contextwise.comparison.confusion import Number
     from contextwise.comparison.explain import Explanation
     from contextwise.evaluation.chance import Chance
     from contextwise.evaluation.check import Check
-
-DISTANCES = {
-    "distance": ("distance", "The assertions on which the models differ: FP + FN."),
-    "normalized": ("normalized", "The distance as a share of all assertions."),
-    "mean_pair_distance": (
-        "mean pair distance",
-        "The mean over pairs of the share of contexts that differ: each pair counts the same.",
-    ),
-}
-OF_DEPENDENCIES = {
-    "precision": ("precision", "The share of the guess's dependencies that are true."),
-    "recall": ("recall", "The share of the true dependencies that the guess has."),
-    "f1": ("F1", "The harmonic mean of precision and recall."),
-    "jaccard": ("Jaccard", "The dependencies of both models over the dependencies of either."),
-}
-OF_ASSERTIONS = {
-    "accuracy": ("accuracy", "The share of assertions on which the models agree."),
-    "mcc": ("MCC", "Matthews' correlation of the two models' assertions, from -1 to 1."),
-    "kappa": ("kappa", "Cohen's kappa: the agreement beyond what chance would give."),
-    "false_positive_rate": (
-        "false positive rate",
-        "The share of the true independencies that the guess lacks.",
-    ),
-    "false_negative_rate": (
-        "false negative rate",
-        "The share of the true dependencies that the guess lacks.",
-    ),
-}
-LABELS = {
-    key: label for key, (label, _) in (DISTANCES | OF_DEPENDENCIES | OF_ASSERTIONS).items()
-} | {"tp": "TP", "fn": "FN", "fp": "FP", "tn": "TN"}
-"""The names of counts, distances and rates for readers."""
-SEVERAL = (
-    "distance", "normalized", "tp", "fn", "fp", "tn", "precision", "recall", "f1", "mcc",
-)  # fmt: skip
-"""What a table of several guesses shows of each."""
-COUNTED = ("distance", "tp", "fn", "fp", "tn")
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,187 +96,189 @@ class Guess:
 def comparison_parts(
     comparison: Comparison, *, top: int = 10, medium: Medium = "command"
 ) -> list[Part]:
-    """One guess in full: the confusion matrix, the measures, the worst pairs, and notes.
+    """Return one guess in full; ``top`` limits the pairs and variables, 0 leaves them out.
 
-    Parameters
-    ----------
-    comparison : of the guess with the true model
-    top : how many of the worst pairs, and of the pairs that are least known
-    medium : where the parts are read
-
-    Returns
-    -------
-    list of parts
-
-    Examples
-    --------
-    >>> from contextwise import Structure, compare
+    >>> from contextwise import compare
     >>> from contextwise.report.text import as_text
-    >>> domain = {"X0": 2, "X1": 2, "X2": 2}
-    >>> true = Structure(domain, ["X0=0 & X1=1 & X2=1"])
-    >>> guess = Structure(domain, ["X0=0 & X1=1", "X0=0 & X2=1"])
-    >>> print(as_text(comparison_parts(compare(true, guess), top=1)))
+    >>> print(as_text(comparison_parts(compare("lung", "lung-learned"), top=1)))
+    33.3 % of all assertions differ (2 of 6): 16.7 % false positives, 16.7 % false negatives.
+    Better than chance (kappa 0.25).
+    2 of 3 pairs differ: smoker–asbestos and asbestos–cancer.
+    <BLANKLINE>
                       guess dependent  guess independent
-    true dependent                  2                  1
-    true independent                2                  1
+    true dependent      50 % (3 of 6)    16.7 % (1 of 6)
+    true independent  16.7 % (1 of 6)    16.7 % (1 of 6)
     <BLANKLINE>
-    distance            3       precision  0.5000  accuracy             0.5000
-    normalized          0.5000  recall     0.6667  MCC                  0
-    mean pair distance  0.5000  F1         0.5714  kappa                0
-                                Jaccard    0.4000  false positive rate  0.6667
-                                                   false negative rate  0.3333
+    normalized distance  0.3333  precision  0.7500  accuracy             0.6667
+    distance             2       recall     0.7500  MCC                  0.2500
+    mean pair distance   0.3333  F1         0.7500  kappa                0.2500
+                                 Jaccard    0.6000  false positive rate  0.5000
+                                                    false negative rate  0.2500
     <BLANKLINE>
-    The pair with the most errors, of 3 that differ:
-    pair     errors  of  FN  FP
-    X0 – X1       1   2   0   1
+    The pair with the most errors, of 2 that differ (2 tie; pairs of variables with more errors come first):
+    pair                     differs    FN   FP  of all errors
+    smoker – asbestos  50 % (1 of 2)  50 %  0 %           50 %
+    <BLANKLINE>
+    The variable with the most errors, of 3:
+    variable        differs    FN    FP
+    asbestos  50 % (2 of 4)  25 %  25 %
     """
-    parts: list[Part] = []
+    parts: list[Part] = [Note("summary", comparison.summary())]
     if len(comparison.unions.open):
         parts += [open_note(comparison), measures(comparison), *estimate_notes(comparison)]
         if top:
             parts.append(open_pairs_table(comparison, top))
     else:
-        parts += [confusion_table(comparison), measures(comparison)]
+        parts += [confusion_table(comparison), measures(comparison, medium)]
     parts += alignment_notes([comparison]) if medium != "command" else []
     parts += ganak_notes([comparison])
     if top:
-        parts.append(worst_pairs(comparison, top))
+        parts += [worst_pairs(comparison, top), *variables_tables(comparison, top)]
     return [*parts, *rounding_notes(parts, medium)]
 
 
 def guesses_parts(guesses: Sequence[Guess], *, medium: Medium = "command") -> list[Part]:
-    """Several guesses beside each other, one row per guess, and notes on all of them.
-
-    Parameters
-    ----------
-    guesses : all compared with one true model
-    medium : where the parts are read
-
-    Returns
-    -------
-    list of parts
-    """
-    found = [guess.comparison for guess in guesses]
+    """Return several guesses at one true model, one row each, and notes on all of them."""
+    comparisons = {guess.title: guess.comparison for guess in guesses}
     parts: list[Part] = [guesses_table(guesses)]
-    if any(len(c.unions.open) for c in found):
-        parts.append(open_guesses_note({guess.title: guess.comparison for guess in guesses}))
-    return [*parts, *ganak_notes(found), *rounding_notes(parts, medium)]
+    if any(len(c.unions.open) for c in comparisons.values()):
+        parts.append(open_note(comparisons))
+    return [*parts, *ganak_notes(comparisons.values()), *rounding_notes(parts, medium)]
 
 
 def confusion_table(comparison: Comparison) -> Table:
-    """The confusion matrix, over all pairs."""
+    """Return the confusion matrix over all pairs, as shares of all assertions."""
     c = comparison.confusion
-    columns = (
-        Column("", "words"),
-        Column("guess dependent", "count"),
-        Column("guess independent", "count"),
+    titles = "guess dependent", "guess independent"
+    columns = Column("", "words"), *(Column(title, "share", counts=True) for title in titles)
+    rows = (
+        ("true dependent", Share(c.tp, c.total), Share(c.fn, c.total)),
+        ("true independent", Share(c.fp, c.total), Share(c.tn, c.total)),
     )
-    rows = (("true dependent", c.tp, c.fn), ("true independent", c.fp, c.tn))
     return Table(f"Confusion matrix over {scope_words(comparison)}", columns, rows, key="confusion")
 
 
-def measures(comparison: Comparison) -> Measures:
-    """The distances and the rates; while pairs are open, between which values the distance lies."""
+def measures(comparison: Comparison, medium: Medium = "page") -> Measures:
+    """Return the distances and rates; of a comparison with unfinished pairs, only bounds."""
     c = comparison
+    values: dict[str, Cell]
     if len(c.unions.open):
         low, high = c.distance_bounds
         shares = Interval(ratio(low, c.total), ratio(high, c.total))
-        values: dict[str, Cell] = {"distance": Interval(low, high), "normalized": shares}
-        known = {key: DISTANCES[key] for key in values}
-        return Measures((tuple(_measures(known, values)),))
-    rates = {key: None if isnan(value) else value for key, value in c.rates().items()}
-    own = {key: getattr(c, key) for key in DISTANCES}
-    groups = (DISTANCES, own), (OF_DEPENDENCIES, rates), (OF_ASSERTIONS, rates)
-    return Measures(tuple(tuple(_measures(labels, values)) for labels, values in groups))
+        values = {"normalized": shares, "distance": Interval(low, high)}
+    else:
+        values = {"normalized": c.normalized, "distance": c.distance}
+        values |= {"mean_pair_distance": c.mean_pair_distance}
+        values |= {key: None if isnan(value) else value for key, value in c.rates().items()}
+        if medium == "command" and not is_readable(c.distance):
+            del values["distance"]
+    groups = []
+    for column in ("distances", "dependencies", "assertions"):
+        keys = [key for key in values if MEASURES[key].column == column]
+        groups.append(tuple(_measure(key, values[key]) for key in keys))
+    return Measures(tuple(filter(None, groups)))
 
 
-def _measures(
-    labels: Mapping[str, tuple[str, str]], values: Mapping[str, Cell]
-) -> Iterator[Measure]:
-    for key, (label, meaning) in labels.items():
-        style: Literal["count", "rate"] = "count" if key == "distance" else "rate"
-        yield Measure(key, label, values[key], style, meaning)
+def _measure(key: str, value: Cell) -> Measure:
+    style: Style = "count" if key == "distance" else "rate"
+    return Measure(key, MEASURES[key].label, value, style, MEASURES[key].meaning)
 
 
 def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
-    """The pairs with the most errors, worst first; or a note that there are none.
-
-    Parameters
-    ----------
-    comparison : whose pairs are ranked; open pairs are not among them
-    top : how many
-
-    Returns
-    -------
-    Table or Note
-    """
+    """Return the finished pairs with the most errors, or a note that no pair differs."""
     some_open = bool(len(comparison.unions.open))
-    differing = comparison.differing_pairs
-    if not differing:
-        return Note("nothing", f"No pair {'that is finished ' if some_open else ''}differs.")
-    columns = (
-        Column("pair", "name"),
-        Column("errors", "count"),
-        Column("of", "count"),
-        Column("FN", "count"),
-        Column("FP", "count"),
-    )
-    rows = tuple(
-        (PairName(*pair), c.distance, c.total, c.fn, c.fp)
-        for pair, c in comparison.worst_pairs(top)
-    )
-    return Table(_worst_title(len(rows), differing, some_open), columns, rows, key="worst pairs")
-
-
-def _worst_title(shown: int, differing: int, some_open: bool) -> str:
+    if not comparison.differing_pairs:
+        return Note("nothing", f"No {'finished ' if some_open else ''}pair differs.")
+    columns = [Column("pair", "name"), Column("differs", "share", counts=True)]
+    columns += [Column("FN", "share"), Column("FP", "share")]
+    rows: list[tuple[Cell, ...]] = []
+    for pair, c in comparison.worst_pairs(top):
+        shares = (Share(count, c.total) for count in (c.distance, c.fn, c.fp))
+        rows.append((PairName(*pair), *shares))
+        if not some_open:
+            rows[-1] += (Share(c.distance, comparison.distance),)
+    if not some_open:
+        columns.append(Column("of all errors", "share"))
     known = "are known to differ" if some_open else "differ"
-    if shown == differing:
-        return f"All pairs that {known}"
-    which = "pair" if shown == 1 else f"{shown} pairs"
-    return f"The {which} with the most errors, of {differing:,} that {known}"
+    title = f"All pairs that {known}"
+    if len(rows) < comparison.differing_pairs:
+        which = "pair" if len(rows) == 1 else f"{len(rows)} pairs"
+        title = f"The {which} with the most errors, of {comparison.differing_pairs:,} that {known}"
+        title += _tie_words(comparison.pair_errors, len(rows), "pairs of variables with more errors come first")
+    return Table(title, tuple(columns), tuple(rows), key="worst pairs")
+
+
+def variables_tables(comparison: Comparison, top: int = 10) -> list[Table]:
+    """Return the table of the variables with the most errors, if there are errors."""
+    wrong = [variable for variable in comparison.variables() if variable.errors]
+    if not wrong:
+        return []
+    columns = (
+        Column("variable", "name"),
+        Column("differs", "share", counts=True),
+        Column("FN", "share"),
+        Column("FP", "share"),
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (v.variable, *(Share(count, v.assertions) for count in (v.errors, v.fn, v.fp)))
+        for v in wrong[:top]
+    )
+    title = "Variables by their errors: the share of the assertions about them that differ"
+    if len(rows) < len(wrong):
+        which = "variable" if len(rows) == 1 else f"{len(rows)} variables"
+        title = f"The {which} with the most errors, of {len(wrong):,}"
+        title += _tie_words([v.errors for v in wrong], len(rows), "in the order of the models")
+    return [Table(title, columns, rows, key="variables")]
+
+
+def _tie_words(values: Sequence[Number], shown: int, order: str) -> str:
+    """Say if a list is cut between equal values, and which of them come first."""
+    ranked = sorted(values, reverse=True)
+    last = ranked[shown - 1]
+    if ranked[shown] != last:
+        return ""
+    return f" ({ranked.count(last):,} tie; {order})"
 
 
 def open_pairs_table(comparison: Comparison, top: int = 10) -> Table:
-    """The open pairs that are least known, with the bounds of their errors.
-
-    Parameters
-    ----------
-    comparison : with open pairs
-    top : how many
-
-    Returns
-    -------
-    Table
-    """
-    bounds = {pair: comparison.pair_bounds(*pair).distance for pair in comparison.open_pairs}
-    widest = sorted(bounds, key=lambda pair: bounds[pair][0] - bounds[pair][1])[:top]
-    columns = Column("pair", "name"), Column("errors from", "count"), Column("to", "count")
-    rows = tuple((PairName(*pair), *bounds[pair]) for pair in widest)
-    title = "Open pairs, the least known first"
-    if len(widest) < len(bounds):
-        title = f"The {len(widest)} open pairs that are least known, of {len(bounds):,}"
-    return Table(title, columns, rows, key="open pairs")
+    """Return the unfinished pairs with the widest bounds."""
+    rows = []
+    sizes = [comparison.sizes[k] for k in comparison.unions.open.tolist()]
+    for pair, size in zip(comparison.open_pairs, sizes, strict=True):
+        low, high = comparison.pair_bounds(*pair).distance
+        rows.append((PairName(*pair), Share(low, size), Share(high, size)))
+    rows.sort(key=lambda row: row[1].value - row[2].value)
+    columns = Column("pair", "name"), Column("differs in", "share"), Column("to", "share")
+    title = "Unfinished pairs, the widest bounds first"
+    if top < len(rows):
+        title = f"The {top} unfinished pairs with the widest bounds, of {len(rows):,}"
+    return Table(title, columns, tuple(rows[:top]), key="open pairs")
 
 
 def guesses_table(guesses: Sequence[Guess]) -> Table:
-    """One row per guess: its features, distance, counts and rates."""
+    """Return one row per guess: its features, normalized distance, errors and rates."""
+    keys = shown_in("guesses")
     columns = [Column("guess", "name"), Column("features", "count")]
-    columns += [Column(LABELS[key], "count" if key in COUNTED else "rate") for key in SEVERAL]
+    for key in keys:
+        style: Style = "share" if key == "normalized" or key in COUNTS else "rate"
+        columns.append(Column(MEASURES[key].label, style, counts=key == "normalized"))
     rows = tuple(
-        (guess.title, guess.feature_count, *_guess_cells(guess.comparison)) for guess in guesses
+        (guess.title, guess.feature_count, *_guess_cells(guess.comparison, keys))
+        for guess in guesses
     )
     return Table("Every guess against the true model", tuple(columns), rows, key="guesses")
 
 
-def _guess_cells(c: Comparison) -> Iterator[Cell]:
-    """Bounds of the distance, and nothing else, while pairs are open."""
-    if len(c.unions.open):
-        low, high = c.distance_bounds
-        yield Interval(low, high)
-        yield Interval(ratio(low, c.total), ratio(high, c.total))
-        yield from (None for _ in SEVERAL[2:])
-        return
-    rates = c.rates()
-    for key in SEVERAL:
-        value = rates[key] if key in rates else getattr(c, key)
-        yield None if isnan(value) else value
+def _guess_cells(c: Comparison, keys: Sequence[str]) -> Iterator[Cell]:
+    """Yield the cells of a guess; while pairs are unfinished, only bounds of the distance."""
+    rates = {} if len(c.unions.open) else c.rates()
+    for key in keys:
+        if len(c.unions.open):
+            ends = (ratio(bound, c.total) for bound in c.distance_bounds)
+            yield Interval(*ends) if key == "normalized" else None
+        elif key == "normalized":
+            yield Share(c.distance, c.total)
+        elif key in COUNTS:
+            yield Share(getattr(c, key), c.total)
+        else:
+            yield None if isnan(rates[key]) else rates[key]

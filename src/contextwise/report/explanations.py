@@ -1,18 +1,14 @@
-"""Explanations in words: the regions of each pair, and the features behind the errors.
-
-What is said stands in rows, `region_rows` and `feature_rows`, and in notes, each worded once.
-Pages, notebooks and the explorer show the rows as tables; a terminal shows each row as a sentence.
-"""
+"""Turn explanations into parts: the regions of each pair, and the features behind the errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import NamedTuple
 
 from contextwise.comparison.explain import Explanation, FeatureErrors, Kind, PairExplanation
 from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.colours import UNDECIDED, WORDS, Agreement
+from contextwise.report.comparisons import variables_tables
 from contextwise.report.notes import ganak_notes
 from contextwise.report.parts import (
     Cell,
@@ -20,267 +16,128 @@ from contextwise.report.parts import (
     Interval,
     Marked,
     Note,
+    Number,
     PairName,
     Part,
+    Share,
+    Style,
     Table,
-    cell_text,
 )
-from contextwise.support.formatting import Number, number, percent, plural
+from contextwise.support.formatting import plural
 
 KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}
-"""The kind of error of a dependence that only one model has."""
-WHOSE: dict[Kind, str] = {"guess": "has it", "true": "lacks it"}
-"""What the guess does with a feature that only one model has."""
 REGION_COLUMNS = (
     Column("dependent", "words"),
-    Column("when", "words"),
     Column("of contexts", "share"),
+    Column("when", "words"),
 )
-FEATURE_COLUMNS = (
-    Column("feature", "words"),
-    Column("the guess", "words"),
-    Column("takes part in", "count"),
-    Column("undoes", "count"),
-    Column("brings", "count"),
+FEATURES_TITLE = (
+    "Features behind the errors, in shares of all errors: errors where the feature holds, errors "
+    "that vanish if it is removed from the guess or added to it, and errors that this creates"
 )
-
-
-class RegionRow(NamedTuple):
-    """Some contexts of a pair.
-
-    Attributes
-    ----------
-    dependent : which model has the dependence there; empty if that is not known
-    when : the contexts
-    share : of the pair's contexts
-    """
-
-    dependent: Marked | str
-    when: str
-    share: Fraction
-
-
-class FeatureRow(NamedTuple):
-    """A feature behind the errors, or others over the same variables, taken together.
-
-    Attributes
-    ----------
-    feature : the feature, or how many there are and over which variables
-    guess : whether the guess has it or lacks it
-    takes_part : the errors it takes part in; of several features, the fewest and the most
-    vanish, created : as in `FeatureErrors`; None for several features
-    """
-
-    feature: str
-    guess: str
-    takes_part: Number | Interval
-    vanish: Number | None
-    created: Number | None
-
-
-# -- what is said --------------------------------------------------------------------------------
-
-
-def region_rows(pair: PairExplanation) -> Iterator[RegionRow]:
-    """The regions, the largest first, then the errors in other regions, then what is undecided."""
-    for region in pair.regions:
-        kind = KINDS[region.only_in]
-        when = in_words(region.literals) or where(())
-        yield RegionRow(Marked(WORDS[kind], kind), when, region.share)
-    if pair.rest:
-        yield RegionRow("either", "in other regions", Fraction(pair.rest) / pair.contexts)
-    if pair.undecided:
-        yield RegionRow("", UNDECIDED, Fraction(pair.undecided) / pair.contexts)
-
-
-def feature_rows(features: Iterable[FeatureErrors]) -> Iterator[FeatureRow]:
-    """One or two features over the same variables, each in a row; of more, the others in one row.
-
-    Parameters
-    ----------
-    features : those that take part in the most errors
-
-    Yields
-    ------
-    FeatureRow
-    """
-    for group in by_scope(features):
-        alone = group if len(group) <= 2 else group[:1]
-        whose = WHOSE[group[0].only_in]
-        for one in alone:
-            words = in_words(one.literals) or "(the empty feature)"
-            yield FeatureRow(words, whose, one.takes_part, one.vanish, one.created)
-        errors = [found.takes_part for found in group[len(alone) :]]
-        if errors:
-            scope = ", ".join(map(quoted, group[0].scope))
-            words = f"{plural(len(errors), 'more feature')} over {scope}"
-            yield FeatureRow(words, whose, Interval(min(errors), max(errors)), None, None)
-
-
-def by_scope(features: Iterable[FeatureErrors]) -> list[list[FeatureErrors]]:
-    """Features of one scope together, in the order of the first of each.
-
-    Those whose removal undoes nothing are left out: others say the same as they do.
-    """
-    groups: dict[tuple[Kind, tuple[str, ...]], list[FeatureErrors]] = {}
-    for found in features:
-        if not _only_repeats(found):
-            groups.setdefault((found.only_in, found.scope), []).append(found)
-    return list(groups.values())
-
-
-def _only_repeats(found: FeatureErrors) -> bool:
-    return found.vanish == 0 and not found.created
-
-
-def repeating_notes(features: Iterable[FeatureErrors]) -> list[Note]:
-    """A note on the features that only repeat what others say, if there are such."""
-    silent = list(filter(_only_repeats, features))
-    if not silent:
-        return []
-    example, errors = in_words(silent[0].literals), plural(silent[0].takes_part, "error")
-    text = (
-        f"{plural(len(silent), 'feature')} of the guess, such as {example} ({errors}), only "
-        "repeat errors that others make as well: removing one of them alone undoes nothing."
-    )
-    return [Note("repeated", text)]
-
-
-def partial_notes(explanation: Explanation) -> list[Note]:
-    """A note if a time limit left something out."""
-    text = "A time limit left out part of this explanation."
-    return [Note("partial", text, warns=True)] if explanation.partial else []
-
-
-# -- as tables -----------------------------------------------------------------------------------
 
 
 def explanation_parts(explanation: Explanation) -> list[Part]:
-    """The pairs with the most errors and their regions, the features behind them, and notes.
-
-    Parameters
-    ----------
-    explanation : of a whole comparison
-
-    Returns
-    -------
-    list of parts
-        Empty if the models agree.
-    """
+    """Return the worst pairs with their regions, the features, the variables and notes."""
+    comparison = explanation.comparison
     parts: list[Part] = []
     if explanation.pairs:
-        parts.append(pairs_table(explanation.pairs))
-    rows = tuple(feature_rows(explanation.features))
-    if rows:
-        title = (
-            "The features behind the errors: in how many each takes part, and how many it undoes "
-            "and brings to remove it alone from the guess, or to add it"
-        )
-        parts.append(Table(title, FEATURE_COLUMNS, rows, key="features"))
-    return [*parts, *repeating_notes(explanation.features), *partial_notes(explanation)]
-
-
-def pairs_table(pairs: Sequence[PairExplanation]) -> Table:
-    """The pairs with the most errors, one row per region."""
-    columns = (Column("pair", "name"), Column("errors", "count"), *REGION_COLUMNS)
-    rows: list[tuple[Cell, ...]] = []
-    for pair in pairs:
-        for k, region in enumerate(region_rows(pair)):
-            name: tuple[Cell, ...] = (PairName(*pair.pair), pair.errors) if k == 0 else ("", "")
-            rows.append((*name, *region))
-    title = "The pairs with the most errors, and where the models differ about them"
-    return Table(title, columns, tuple(rows), key="pairs")
+        columns = Column("pair", "name"), Column("differs", "share"), *REGION_COLUMNS
+        rows: list[tuple[Cell, ...]] = []
+        for pair in explanation.pairs:
+            named: tuple[Cell, ...] = PairName(*pair.pair), Share(pair.errors, pair.contexts)
+            for region in region_rows(pair):
+                rows.append((*named, *region))
+                named = "", ""
+        title = "The pairs with the most errors, and where the models differ about them"
+        parts.append(Table(title, columns, tuple(rows), key="pairs"))
+    parts += features_tables(explanation)
+    parts += variables_tables(comparison, len(explanation.pairs) or 1)
+    parts += [*repeating_notes(explanation.features), *ganak_notes([comparison])]
+    if explanation.partial:
+        text = "A time limit left out part of this explanation."
+        parts.append(Note("partial", text, warns=True))
+    return parts
 
 
 def region_parts(pair: PairExplanation) -> list[Part]:
-    """The regions of one pair as a table, or a note that there are none.
+    """Return the regions of one pair as a table, or a note that there are none.
 
-    Parameters
-    ----------
-    pair : what is explained
-
-    Returns
-    -------
-    list of parts
-
-    Examples
-    --------
-    >>> from contextwise import examples, explain
-    >>> survey = examples.load("survey"), examples.load("survey-learned")
-    >>> (pair,) = explain(*survey, pairs=[("children", "work")]).pairs
+    >>> from contextwise import explain
+    >>> (pair,) = explain("survey", "survey-learned", pairs=[("children", "work")]).pairs
     >>> region_parts(pair)[0].texts()
-    [['only in guess', 'gender=man', '50 %']]
+    [['only in guess', '50 %', 'gender=man']]
     """
     rows = tuple(region_rows(pair))
     if not rows:
-        return [Note("nothing", line) for line in pair_lines(pair)]
-    return [Table("Where the models differ about this pair", REGION_COLUMNS, rows, key="regions")]
+        return [Note("nothing", f"{between(pair.pair)}: no difference")]
+    title = f"Where the models differ about {between(pair.pair)}"
+    return [Table(title, REGION_COLUMNS, rows, key="regions")]
 
 
-# -- as sentences --------------------------------------------------------------------------------
+def region_rows(pair: PairExplanation) -> Iterator[tuple[Cell, ...]]:
+    """Yield the regions, the largest first, then the other errors, then what is undecided."""
+    for region in pair.regions:
+        kind = KINDS[region.only_in]
+        when = in_words(region.literals) or where(())
+        yield Marked(WORDS[kind], kind), region.share, when
+    if pair.rest:
+        yield "either", Fraction(pair.rest) / pair.contexts, "in other regions"
+    if pair.undecided:
+        yield "", Fraction(pair.undecided) / pair.contexts, UNDECIDED
 
 
-def explanation_lines(explanation: Explanation) -> Iterator[str]:
-    """The explanation as sentences: of pairs, then of features, then notes.
+def features_tables(explanation: Explanation) -> list[Table]:
+    """Return the table of the features behind the errors, if there are any."""
+    style: Style = "count" if len(explanation.comparison.unions.open) else "share"
+    total = None if style == "count" else explanation.comparison.distance
 
-    Parameters
-    ----------
-    explanation : of a whole comparison
+    def cell(errors: Number | None) -> Cell:
+        return errors if total is None or errors is None else Share(errors, total)
 
-    Yields
-    ------
-    str
-        One line each; those of the summary are one.
-    """
-    yield explanation.comparison.summary()
-    for pair in explanation.pairs:
-        yield from pair_lines(pair)
-    yield from map(_feature_line, feature_rows(explanation.features))
-    notes = repeating_notes(explanation.features)
-    notes += ganak_notes([explanation.comparison]) + partial_notes(explanation)
-    yield from (note.text for note in notes)
-
-
-def pair_lines(pair: PairExplanation) -> Iterator[str]:
-    """The regions of one pair as sentences, or one that says there are none.
-
-    Parameters
-    ----------
-    pair : what is explained
-
-    Yields
-    ------
-    str
-        One line each.
-
-    Examples
-    --------
-    >>> from contextwise import explain
-    >>> (pair,) = explain("survey", "survey-learned", pairs=[("children", "work")]).pairs
-    >>> list(pair_lines(pair))
-    ['children–work only in guess: when gender=man; 50 % of contexts']
-    """
-    names, rows = between(pair.pair), list(region_rows(pair))
-    for row in rows:
-        share = f"{percent(row.share, 1)} of contexts"
-        if isinstance(row.dependent, Marked):
-            when = row.when if row.when == where(()) else f"when {row.when}"
-            yield f"{names} {row.dependent}: {when}; {share}"
-        else:
-            yield f"{names}: {share} {row.when}"
-    if not rows:
-        yield f"{names}: no difference"
+    rows: list[tuple[Cell, ...]] = []
+    for group in by_scope(explanation.features):
+        whose = "has it" if group[0].only_in == "guess" else "lacks it"
+        single = group if len(group) <= 2 else group[:1]
+        for feature in single:
+            counts = feature.takes_part, feature.vanish, feature.created
+            words = in_words(feature.literals) or "(the empty feature)"
+            rows.append((*map(cell, counts), whose, words))
+        errors = [feature.takes_part for feature in group[len(single) :]]
+        if errors:
+            ends = (e if total is None else Fraction(e) / total for e in (min(errors), max(errors)))
+            scope = ", ".join(map(quoted, group[0].scope))
+            words = f"{plural(len(errors), 'more feature')} over {scope}"
+            rows.append((Interval(*ends), None, None, whose, words))
+    columns = (
+        *(Column(title, style) for title in ("errors", "vanish", "created")),
+        Column("guess", "words"),
+        Column("feature", "words"),
+    )
+    return [Table(FEATURES_TITLE, columns, tuple(rows), key="features")] if rows else []
 
 
-def _feature_line(row: FeatureRow) -> str:
-    if isinstance(row.takes_part, Interval):
-        most = cell_text(row.takes_part.high, FEATURE_COLUMNS[2])
-        return f"{row.feature}: each takes part in at most {most}."
-    errors = plural(row.takes_part, "error")
-    if row.guess == WHOSE["true"]:
-        return f"The guess lacks {row.feature}: {errors}, gone if it is added."
-    start = f"The guess has {row.feature}: it takes part in {errors}"
-    if row.vanish is None:
-        return f"{start}."
-    more = f" and brings {number(row.created)} new" if row.created else ""
-    return f"{start}; removing it alone undoes {number(row.vanish)}{more}."
+def by_scope(features: Iterable[FeatureErrors]) -> list[list[FeatureErrors]]:
+    """Group features by scope, without those whose removal changes nothing."""
+    groups: dict[tuple[Kind, tuple[str, ...]], list[FeatureErrors]] = {}
+    for feature in features:
+        if not _only_repeats(feature):
+            groups.setdefault((feature.only_in, feature.scope), []).append(feature)
+    return list(groups.values())
+
+
+def _only_repeats(feature: FeatureErrors) -> bool:
+    return feature.vanish == 0 and not feature.created
+
+
+def repeating_notes(features: Iterable[FeatureErrors]) -> list[Note]:
+    """Return a note on the features of the guess that only repeat errors of others."""
+    repeated = list(filter(_only_repeats, features))
+    if not repeated:
+        return []
+    text = (
+        f"{plural(len(repeated), 'feature')} of the guess, such as "
+        f"{in_words(repeated[0].literals)}, only repeat errors that other features make as well: "
+        "removing one of them changes nothing."
+    )
+    return [Note("repeated", text)]

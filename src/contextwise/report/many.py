@@ -1,4 +1,4 @@
-"""Many models as parts to show: the matrix of distances, a consensus, and scores side by side."""
+"""Turn results about many models into parts: distance matrices, a consensus, scores."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, isnan
 from typing import TYPE_CHECKING
 
-from contextwise.comparison.confusion import Number, ratio
+from contextwise.comparison.confusion import MEASURES, Number, ratio
 from contextwise.models.notation import in_words, where
-from contextwise.report.comparisons import LABELS
 from contextwise.report.notes import BY_POSITION, Medium, matrix_ganak_notes, rounding_notes
 from contextwise.report.parts import (
     Cell,
@@ -17,12 +16,13 @@ from contextwise.report.parts import (
     Note,
     PairName,
     Part,
+    Share,
     Style,
     Table,
 )
 from contextwise.support.formatting import plural
 
-if TYPE_CHECKING:  # a table of one kind of result does not wait for the modules of the others
+if TYPE_CHECKING:
     from contextwise.comparison.matrix import DistanceMatrix
     from contextwise.comparison.neighbours import Neighbours
     from contextwise.comparison.sketch import EstimatedMatrix
@@ -50,23 +50,12 @@ def matrix_parts(
     normalized: bool = False,
     medium: Medium = "command",
 ) -> list[Part]:
-    """The distance of each two models, and notes.
-
-    Parameters
-    ----------
-    matrix : of distances
-    names : of the models for readers; by default those of the matrix
-    normalized : whether to show distances as shares of all assertions
-    medium : where the parts are read
-
-    Returns
-    -------
-    list of parts
-    """
+    """Return the pairwise distances, or their shares of all assertions, and notes."""
     labels = matrix.names if names is None else names
     style: Style = "rate" if normalized else "count"
     cells = matrix_cells(matrix, normalized=normalized)
-    parts: list[Part] = [_square("The distance of each two models", labels, cells, style)]
+    title = "Pairwise normalized distances" if normalized else "Pairwise distances"
+    parts: list[Part] = [_square(title, labels, cells, style)]
     if matrix.by_position:
         parts.append(Note("alignment", BY_POSITION))
     parts += matrix_ganak_notes(matrix)
@@ -74,7 +63,7 @@ def matrix_parts(
 
 
 def matrix_cells(matrix: DistanceMatrix, *, normalized: bool) -> list[list[Cell]]:
-    """The distances, or their shares of all assertions; an open one is an interval."""
+    """Return the distances, or their shares of all assertions; unfinished ones are intervals."""
     lower, upper = (
         (matrix.shares(bound) if normalized else bound).tolist()
         for bound in (matrix.lower, matrix.upper)
@@ -82,47 +71,40 @@ def matrix_cells(matrix: DistanceMatrix, *, normalized: bool) -> list[list[Cell]
     return [list(map(_between, low, high)) for low, high in zip(lower, upper, strict=True)]
 
 
+def _between(low: Number | float, high: Number | float) -> Cell:
+    return low if low == high else Interval(low, high)
+
+
 def estimated_parts(matrix: EstimatedMatrix, *, names: Sequence[str] | None = None) -> list[Part]:
-    """The estimated distance of each two models, and how far off it may be.
+    """Return the estimated pairwise normalized distances, and how far off they may be.
 
-    Parameters
-    ----------
-    matrix : of estimates
-    names : of the models for readers; by default those of the matrix
-
-    Returns
-    -------
-    list of parts
-
-    Examples
-    --------
     >>> from contextwise import distance_matrix
     >>> table, note = estimated_parts(distance_matrix(["six", "six-guess"], approximate=1000))
     >>> note.text
     'These are estimates from 1,000 random assertions: each is within 0.018 of the true ...'
     """
     labels = matrix.names if names is None else names
-    cells = matrix.normalized.tolist()
-    parts: list[Part] = [_square("Estimated share of all assertions", labels, cells, "rate")]
+    title = "Estimated pairwise normalized distances"
+    parts: list[Part] = [_square(title, labels, matrix.normalized.tolist(), "rate")]
     parts.append(Note("estimate", estimate_words(matrix), warns=True))
     return [*parts, Note("alignment", BY_POSITION)] if matrix.by_position else parts
 
 
 def estimate_words(matrix: EstimatedMatrix) -> str:
-    """That the numbers are estimates, and how wide the widest interval is."""
+    """Say that the numbers are estimates, and how wide the widest interval is."""
     from contextwise.comparison.sketch import CONFIDENCE
 
     return (
         f"These are estimates from {plural(matrix.assertions, 'random assertion')}: each is within "
-        f"{matrix.widest():.2g} of the true share of assertions, in at least "
-        f"{100 * CONFIDENCE:g} % of cases."
+        f"{matrix.widest():.2g} of the true normalized distance, with at least "
+        f"{100 * CONFIDENCE:g} % confidence."
     )
 
 
 def _square(
     title: str, labels: Sequence[str], cells: Sequence[Sequence[Cell]], style: Style
 ) -> Table:
-    """One row and one column per model; columns have numbers, because names are long."""
+    """Return one row and one column per model; columns have numbers, because names are long."""
     places = [str(k + 1) for k in range(len(labels))]
     columns = [Column("", "count"), Column("model", "name")]
     columns += [Column(place, style) for place in places]
@@ -131,35 +113,23 @@ def _square(
 
 
 def neighbours_parts(
-    found: Neighbours, names: Sequence[str], *, medium: Medium = "command"
+    nearest: Neighbours, names: Sequence[str], *, medium: Medium = "command"
 ) -> list[Part]:
-    """The nearest models, one row each, and how many comparisons it took to know them.
+    """Return the nearest of the models ``names``, and how many exact comparisons it took.
 
-    Parameters
-    ----------
-    found : the nearest models
-    names : of all models that were searched
-    medium : where the parts are read
-
-    Returns
-    -------
-    list of parts
-
-    Examples
-    --------
     >>> from contextwise import nearest
     >>> table, note = neighbours_parts(nearest("six", ["six-graph", "six-guess"]), ["a", "b"])
-    >>> table.rows, note.text
-    ((('b', 16, 0.0666...),), 'This took 2 exact comparisons.')
+    >>> table.texts(), note.text
+    ([['b', '6.67 % (16 of 240)']], 'This took 2 exact comparisons.')
     """
-    columns = Column("model", "name"), Column("distance", "count"), Column("normalized", "rate")
+    columns = Column("model", "name"), Column("normalized distance", "share", counts=True)
     rows = tuple(
-        (names[place], apart, ratio(apart, found.total))
-        for place, apart in zip(found.places, found.distances, strict=True)
+        (names[place], Share(distance, nearest.total))
+        for place, distance in zip(nearest.places, nearest.distances, strict=True)
     )
-    words = f"This took {plural(found.compared, 'exact comparison')}"
-    if left := found.of - found.compared:
-        words += f"; bounds ruled out {left:,} of {plural(found.of, 'model')}"
+    words = f"This took {plural(nearest.compared, 'exact comparison')}"
+    if left := nearest.of - nearest.compared:
+        words += f"; bounds ruled out {left:,} of {plural(nearest.of, 'model')}"
     parts: list[Part] = [Table("The nearest models", columns, rows, "nearest")]
     parts.append(Note("comparisons", f"{words}."))
     return [*parts, *rounding_notes(parts, medium)]
@@ -229,30 +199,15 @@ def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _between(low: Number | float, high: Number | float) -> Cell:
-    """A number, or the two that it lies between where it is not known."""
-    return low if low == high else Interval(low, high)
-
-
 def scores_parts(
     names: Sequence[str], scores: Sequence[Score], *, medium: Medium = "command"
 ) -> list[Part]:
-    """One row per guess, with the scores that some guess has; and why others are missing.
-
-    Parameters
-    ----------
-    names : of the guesses
-    scores : one for each
-    medium : where the parts are read
-
-    Returns
-    -------
-    list of parts
-    """
+    """Return one row per guess with the scores that some guess has, and why others are missing."""
     keys = [key for key in SCORE_LABELS if any(key in score.values for score in scores)]
     columns = [Column("guess", "name"), Column("features", "count"), Column("length", "mean")]
-    columns += [Column("longest", "count"), Column("distance", "count")]
-    columns += [Column(LABELS[key], "rate") for key in ("normalized", *SCORED_RATES)]
+    columns += [Column("longest", "count")]
+    columns += [Column(MEASURES["normalized"].label, "share", counts=True)]
+    columns += [Column(MEASURES[key].label, "rate") for key in SCORED_RATES]
     columns += [Column(SCORE_LABELS[key], "score") for key in keys]
     rows = tuple(
         (label, *_score_cells(score, keys)) for label, score in zip(names, scores, strict=True)
@@ -269,8 +224,9 @@ def _score_cells(score: Score, keys: Sequence[str]) -> Iterator[Cell]:
     yield counts["mean_length"]
     yield int(counts["largest_length"])
     low, high = c.distance_bounds
-    yield _between(low, high)
-    yield _between(ratio(low, c.total), ratio(high, c.total)) if c.total else 0.0
+    yield (
+        Share(low, c.total) if low == high else Interval(ratio(low, c.total), ratio(high, c.total))
+    )
     for key in SCORED_RATES:
         value = float("nan") if c.open_pairs else c.rate(key, float("nan"))
         yield None if isnan(value) else value
@@ -278,13 +234,13 @@ def _score_cells(score: Score, keys: Sequence[str]) -> Iterator[Cell]:
 
 
 def _reasons(names: Sequence[str], scores: Sequence[Score]) -> Iterator[str]:
-    """Why scores are missing, or how they were estimated."""
-    found: dict[tuple[str, str], list[str]] = {}
+    """Say why scores are missing, or how they were estimated."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
     for label, score in zip(names, scores, strict=True):
         reasons: Mapping[str, str] = dict(score.missing) | {
             key: value.how for key, value in score.values.items() if not value.exact
         }
         for key, reason in reasons.items():
-            found.setdefault((label, reason), []).append(SCORE_LABELS[key])
-    for (label, reason), which in found.items():
+            by_reason.setdefault((label, reason), []).append(SCORE_LABELS[key])
+    for (label, reason), which in by_reason.items():
         yield f"{label}: {', '.join(which)}: {reason}"

@@ -25,7 +25,7 @@ from contextwise.report.chances import chance_parts, chances_table
 from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
 from contextwise.report.explanations import explanation_parts
 from contextwise.report.html import as_html, page_html, tag
-from contextwise.report.parts import Cell, Column, Note, Part, Section, Table
+from contextwise.report.parts import Cell, Column, Part, Section, Table
 from contextwise.report.pictures import graph_picture, pairs_picture, plane_picture
 from contextwise.report.statistics import TOP, check_parts, stability_parts
 from contextwise.report.summaries import summary_parts
@@ -157,8 +157,7 @@ def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
     explained = [] if guess.explanation is None else explanation_parts(guess.explanation)
     pictures = pairs_picture(c), graph_picture(c)
     return [
-        Note("summary", c.summary()),
-        *comparison_parts(c, top=0, medium="page"),
+        *comparison_parts(c, top=0 if explained else top, medium="page"),
         Section("Pictures", pictures, key="pictures"),
         *explained,
         *_statistics(guess, top),

@@ -1,19 +1,18 @@
-"""What is shown, as data: tables, measures, notes, legends and pictures.
+"""Parts: what is shown, as data.
 
-A result is made into a tuple of these parts once (`contextwise.report.comparisons` and its
-neighbours), with every word in place. What shows it is thin: `contextwise.report.text` writes
-columns for a terminal, the templates of the page and of notebooks write HTML, and the explorer
-makes tags. Cells hold values, not texts, so that a table can be sorted by what it says;
-`cell_text` is the one place where a value becomes words.
+`contextwise.report.comparisons` and its neighbours turn a result into parts once, with every word
+in place. `text`, `html` and the explorer only show them. Cells hold values and not texts, so that
+tables can be sorted; `cell_text` is the one place where a value becomes a text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
+from contextwise.comparison.compare import SHORT
 from contextwise.report.colours import Agreement
 from contextwise.support.formatting import READABLE, is_readable, name, number, percent, rate
 
@@ -23,24 +22,39 @@ if TYPE_CHECKING:
 
 Number = int | Fraction
 Style = Literal["name", "words", "count", "rate", "share", "mean", "score", "probability", "bits"]
-"""What a column or a measure holds: a name, plain words, an exact count, a rate, an exact share
-of contexts, a mean of counts, a score of any size with its standard error, a p-value, or
-information in bits."""
+"""What a column or a measure holds: a name, plain words, an exact count, a rate, a share of
+contexts, a mean of counts, a score of any size, a p-value, or information in bits."""
 UNKNOWN = "–"
-"""How a value that is not known or not defined reads."""
+LONGEST_TIP = 400  # digits
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A value that is known to lie between two others, both included."""
+    """A value between two bounds, both included."""
 
     low: Number | float
     high: Number | float
 
 
 @dataclass(frozen=True)
+class Share:
+    """An exact count as a share of another; `str` and tips have the counts."""
+
+    part: Number
+    whole: Number
+
+    def __str__(self) -> str:
+        return f"{number(self.part)} of {number(self.whole)}"
+
+    @property
+    def value(self) -> float:
+        """The share as a float; 0 of 0 is 0."""
+        return float(self.part / self.whole) if self.whole else 0.0
+
+
+@dataclass(frozen=True)
 class Marked:
-    """Words about one kind of context, which renderings may colour."""
+    """Words about one kind of context, which renderers may colour."""
 
     text: str
     kind: Agreement
@@ -62,19 +76,17 @@ class PairName:
 
 @runtime_checkable
 class Estimated(Protocol):
-    """A number that may come from samples, such as the estimates of `contextwise.distributions`."""
+    """A number with a standard error, which is 0 if the number is exact."""
 
     @property
-    def value(self) -> float:
-        """The number."""
+    def value(self) -> float: ...
 
     @property
-    def standard_error(self) -> float:
-        """Its standard error; 0 where it is exact."""
+    def standard_error(self) -> float: ...
 
 
-Cell: TypeAlias = str | Number | float | Interval | Estimated | Marked | PairName | None
-"""A value of a table or of a measure; None is what is not known."""
+Cell: TypeAlias = str | Number | float | Interval | Share | Estimated | Marked | PairName | None
+"""A value of a table or of a measure; None if it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -86,15 +98,17 @@ class Column:
     title : its head
     style : what its cells hold
     digits : how many digits of a count are shown before it is rounded
+    counts : whether a `Share` shows its counts as well, where they are short
     """
 
     title: str
     style: Style
     digits: int = READABLE
+    counts: bool = False
 
     @property
     def is_number(self) -> bool:
-        """Whether its cells are numbers, which stand to the right."""
+        """Whether its cells are numbers, which are aligned to the right."""
         return self.style not in ("name", "words")
 
 
@@ -104,10 +118,10 @@ class Table:
 
     Attributes
     ----------
-    title : what the table shows; empty where that is clear
+    title : what the table shows; can be empty
     columns : one for each cell of a row
-    rows : values, not texts; see `cell_text`
-    key : which table it is, for those who treat one in their own way
+    rows : values, not texts
+    key : which table it is, for renderers that treat some tables differently
     """
 
     title: str
@@ -130,16 +144,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Measure:
-    """One number and what it means.
-
-    Attributes
-    ----------
-    key : its name in Python and in JSON
-    label : its name for readers
-    value : the number, an `Interval`, or None where it is not known or not defined
-    style : ``"count"`` or ``"rate"``
-    meaning : one sentence
-    """
+    """One number: its key in JSON, its label, its value, and one sentence on its meaning."""
 
     key: str
     label: str
@@ -149,7 +154,7 @@ class Measure:
 
     @property
     def column(self) -> Column:
-        """The column that its value could stand in."""
+        """A column that could hold the value."""
         return Column(self.label, self.style)
 
     def text(self) -> str:
@@ -165,19 +170,19 @@ class Measures:
 
     @property
     def all(self) -> tuple[Measure, ...]:
-        """Those of all groups, one after the other."""
+        """The measures of all groups."""
         return tuple(measure for group in self.groups for measure in group)
 
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence or two that belong to what is shown.
+    """A few sentences.
 
     Attributes
     ----------
     key : what it is about, such as "summary", "verdict", "rounding", "open" or "nothing"
-    text : plain words, ready to read; a line break ends a sentence
-    warns : whether it limits what the numbers say
+    text : plain words; line breaks are kept
+    warns : whether it limits what the numbers mean
     """
 
     key: str
@@ -187,12 +192,12 @@ class Note:
 
 @dataclass(frozen=True)
 class Mark:
-    """A sample of what a picture is drawn with: a filled box, a piece of line, or a point.
+    """A sample of what a picture is drawn with.
 
     Attributes
     ----------
-    shape : "box", "line" or "point"
-    kind : the kind of context it stands for; "covered" and "open" are boxes of no such kind
+    shape : a filled box, a piece of line, or a point
+    kind : "tp", "fp" or "fn"; boxes can also be "covered", "blank" or "open"
     colour : as in CSS, on a light page
     opacity : of a box
     dashes : lengths of dashes and gaps of a line; None is solid
@@ -209,7 +214,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Legend:
-    """What the marks of a picture mean."""
+    """The marks of a picture and their meanings."""
 
     title: str
     entries: tuple[tuple[Mark, str], ...]
@@ -224,7 +229,7 @@ class Picture:
     caption : what it shows, in sentences
     legends : the meanings of its marks
     content : a graph or a plane, drawn as SVG
-    packed : the data of a heat map, which the browser draws; see `contextwise.report.pictures`
+    packed : the data of a heat map, which the browser draws
     """
 
     caption: str
@@ -235,7 +240,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """Parts under a heading of their own."""
+    """Parts under a heading."""
 
     title: str
     parts: tuple[Part, ...]
@@ -246,92 +251,82 @@ Part: TypeAlias = Note | Measures | Table | Legend | Picture | Section
 
 
 def cell_text(cell: Cell, column: Column) -> str:
-    """A value as text, by what its column holds.
+    """Return a value as one line of text, by the style of its column.
 
-    Parameters
-    ----------
-    cell : the value
-    column : whose style and digits decide how it reads
-
-    Returns
-    -------
-    str
-        One line; an unknown value is a dash.
-
-    Examples
-    --------
     >>> cell_text(Interval(3, 10**20), Column("distance", "count"))
     '3 to 1.000e20'
     >>> cell_text(0.99999, Column("recall", "rate")), cell_text(None, Column("recall", "rate"))
     ('>0.9999', '–')
-    >>> cell_text(Fraction(1, 3), Column("of contexts", "share"))
-    '33.3 %'
+    >>> [cell_text(Share(1, 3), Column("differs", "share", counts=c)) for c in (False, True)]
+    ['33.3 %', '33.3 % (1 of 3)']
     """
-    if cell is None:
-        return UNKNOWN
-    if isinstance(cell, Interval):
-        ends = (cell.low,) if cell.low == cell.high else (cell.low, cell.high)
-        return " to ".join(cell_text(end, column) for end in ends)
-    if isinstance(cell, Marked | PairName):
-        return str(cell)
-    if isinstance(cell, Estimated):
-        return _estimate_text(cell)
-    if isinstance(cell, str):
-        return name(cell) if column.style == "name" else cell
-    return _number_text(cell, column)
+    match cell:
+        case None:
+            return UNKNOWN
+        case Interval():
+            ends = (cell.low,) if cell.low == cell.high else (cell.low, cell.high)
+            return " to ".join(cell_text(end, column) for end in ends)
+        case Share():
+            share = percent(cell.part, cell.whole) if cell.whole else "0 %"
+            return f"{share} ({cell})" if column.counts and cell.whole < SHORT else share
+        case Marked() | PairName():
+            return str(cell)
+        case str():
+            return name(cell) if column.style == "name" else cell
+        case Estimated():
+            if not cell.standard_error:
+                return f"{cell.value:.6g}"
+            return f"{cell.value:.4g} ± {cell.standard_error:.1g}"
+        case _:
+            return _number_text(cell, column)
 
 
 def _number_text(value: Number | float, column: Column) -> str:
-    if column.style == "rate":
-        return rate(float(value))
-    if column.style == "share":
-        return percent(Fraction(value), 1)
-    if column.style == "mean":
-        return f"{float(value):.2f}"
-    if column.style == "score":
-        return f"{float(value):.6g}"
-    if column.style == "probability":
-        return f"{float(value):.2g}" if value else "<1e-300"
-    if column.style == "bits":
-        return f"{round(float(value), 4) + 0.0:.4f}"  # never -0.0000
-    return number(value if isinstance(value, int | Fraction) else Fraction(value), column.digits)
-
-
-def _estimate_text(estimate: Estimated) -> str:
-    if not estimate.standard_error:
-        return f"{estimate.value:.6g}"
-    return f"{estimate.value:.4g} ± {estimate.standard_error:.1g}"
+    match column.style:
+        case "rate":
+            return rate(float(value))
+        case "share":
+            return percent(Fraction(value), 1)
+        case "mean":
+            return f"{float(value):.2f}"
+        case "score":
+            return f"{float(value):.6g}"
+        case "probability":
+            return f"{float(value):.2g}" if value else "<1e-300"
+        case "bits":
+            return f"{round(float(value), 4) + 0.0:.4f}"  # never -0.0000
+        case _:
+            exact = value if isinstance(value, int | Fraction) else Fraction(value)
+            return number(exact, column.digits)
 
 
 def exact_digits(cell: Cell, column: Column) -> str | None:
-    """All digits of a count that `cell_text` rounds, or None if it shows them already.
+    """Return the exact number behind a text that rounds it, or None.
 
     >>> exact_digits(10**16, Column("errors", "count")), exact_digits(7, Column("errors", "count"))
     ('10000000000000000', None)
+    >>> exact_digits(Share(1, 3), Column("differs", "share"))
+    '1 of 3'
     """
-    if isinstance(cell, Interval):
-        return None
+    if isinstance(cell, Share):
+        if column.counts and cell.whole < SHORT:
+            return None
+        exact = f"{cell.part} of {cell.whole}"
+        return exact if len(exact) <= LONGEST_TIP else f"about {cell}"
     if column.style == "count" and isinstance(cell, int) and not is_readable(cell, column.digits):
-        return str(cell)
+        digits = str(cell)
+        return digits if len(digits) <= LONGEST_TIP else f"{len(digits)} digits"
     return None
 
 
-def is_rounded(parts: Sequence[Part]) -> int | None:
-    """The most digits that some table or measure shows in full, where one rounds a count.
-
-    Returns
-    -------
-    int or None
-        The digits of the first that rounds; None if every count can be read exactly.
-    """
+def is_rounded(parts: Iterable[Part]) -> int | None:
+    """Return the digits shown in full by the first column that rounds a count, or None."""
     for part in parts:
-        if isinstance(part, Section):
-            inner = is_rounded(part.parts)
-            if inner is not None:
-                return inner
+        if isinstance(part, Section) and (inner := is_rounded(part.parts)) is not None:
+            return inner
         for cell, column in _counts(part):
             ends = (cell.low, cell.high) if isinstance(cell, Interval) else (cell,)
-            if any(exact_digits(end, column) is not None for end in ends):
+            if column.style == "count" and any(exact_digits(end, column) for end in ends):
                 return column.digits
     return None
 

@@ -1,7 +1,7 @@
 """Show any result as text or HTML.
 
-`PARTS` names, for each type of result, the function that makes its parts. `str(result)` and the
-HTML view in notebooks come from here; see `contextwise.support.showing`.
+`PARTS` has, for each type of result, the function that makes its parts. `str(result)` and the HTML
+view in notebooks come from here; see `contextwise.support.showing`.
 """
 
 from __future__ import annotations
@@ -11,47 +11,32 @@ from typing import Any
 
 from contextwise.report.chances import chance_parts
 from contextwise.report.comparisons import comparison_parts
-from contextwise.report.explanations import (
-    explanation_lines,
-    explanation_parts,
-    pair_lines,
-    region_parts,
-)
+from contextwise.report.explanations import explanation_parts, region_parts
 from contextwise.report.html import notebook_html
 from contextwise.report.many import matrix_parts, scores_parts
-from contextwise.report.notes import ganak_notes
 from contextwise.report.parts import Note, Part
 from contextwise.report.statistics import TOP, check_parts, stability_parts
 from contextwise.report.text import as_text
 
 PARTS: dict[str, Callable[[Any], Sequence[Part]]] = {
-    "Comparison": lambda result: [
-        Note("summary", result.summary()),
-        *comparison_parts(result, medium="python"),
-    ],
+    "Comparison": lambda result: comparison_parts(result, medium="python"),
     "Explanation": lambda result: [
         Note("summary", result.comparison.summary()),
         *explanation_parts(result),
-        *ganak_notes([result.comparison]),
     ],
-    "PairExplanation": lambda result: region_parts(result),
+    "PairExplanation": region_parts,
     "DistanceMatrix": lambda result: matrix_parts(result, medium="python"),
     "Score": lambda result: scores_parts(["guess"], [result], medium="python"),
     "Chance": lambda result: chance_parts(result, top=TOP),
-    "Stability": lambda result: stability_parts(result),
-    "Check": lambda result: check_parts(result),
-}
-LINES: dict[str, Callable[[Any], Any]] = {
-    "Explanation": explanation_lines,
-    "PairExplanation": pair_lines,
-    "Chance": lambda result: [as_text(chance_parts(result))],
+    "Stability": stability_parts,
+    "Check": check_parts,
 }
 
 
 def text_of(result: object) -> str:
     """Return what a terminal shows of a result."""
     kind = type(result).__name__
-    return "\n".join(LINES[kind](result)) if kind in LINES else as_text(PARTS[kind](result))
+    return as_text(chance_parts(result) if kind == "Chance" else PARTS[kind](result))  # type: ignore[arg-type]
 
 
 def html_of(result: object) -> str:

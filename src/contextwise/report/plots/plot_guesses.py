@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import ratio
+from contextwise.comparison.confusion import MEASURES, ratio, shown_in
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.evaluation.intervals import mean_with_interval
 from contextwise.evaluation.replicates import Ranking, metric_label
 from contextwise.report import plane as planes
 from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
-from contextwise.report.comparisons import LABELS
 from contextwise.report.layout import cut_names, distinct_names
 from contextwise.report.plane import error_shares
 from contextwise.report.plots.style import COLUMN, Guesses, named, new_axes, new_figure, styled
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-RATES = ("precision", "recall", "f1", "jaccard", "mcc")
+RATES = shown_in("plot")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 SERIES = ("#000000", *planes.SERIES[1:], "#999999")
 """Okabe and Ito's palette, as on pages but for the first, which is black on paper."""
@@ -181,7 +180,7 @@ def plot_rates(guesses: Guesses, *, axes: Axes | None = None) -> Axes:
     if len(found) == 1:
         (only,) = found.values()
         _bars(axes, [only.rate(key, float("nan")) for key in RATES], 0.0)
-        rows, end = [LABELS[key] for key in RATES], 1.0
+        rows, end = [MEASURES[key].label for key in RATES], 1.0
     else:
         rows, end = distinct_names(list(found), 24), _columns(axes, found)
     _name_rows(axes, rows)
@@ -200,7 +199,7 @@ def _columns(axes: Axes, found: Mapping[str, Comparison]) -> float:
         _bars(axes, values, place)
         ticks.append(place)
         place += 1.15
-    axes.set_xticks(ticks, [LABELS[key] for key in RATES], ha="left", fontsize=6)
+    axes.set_xticks(ticks, [MEASURES[key].label for key in RATES], ha="left", fontsize=6)
     axes.tick_params(axis="x", top=False, labeltop=True, bottom=False, labelbottom=False, pad=1)
     return place - 0.15
 
