@@ -43,7 +43,7 @@ def test_the_table_has_bounds_and_open_pairs(models: list[str]) -> None:
 def test_what_is_not_finished_can_be_estimated(models: list[str]) -> None:
     result = run(*models, "--estimate")
     assert result.exit_code == 3
-    assert "Estimated by 16,384 draws of each kind: false positives" in result.stdout
+    assert "Estimated from 16,384 draws of each kind: false positives" in result.stdout
     record = json.loads(run(*models, "--estimate", "--json").stdout)
     assert record["fn_estimate_low"] <= record["fn_estimate"] <= record["fn_estimate_high"]
 

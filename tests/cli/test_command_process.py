@@ -158,7 +158,7 @@ class TestStreams:
         (tmp_path / "pair.mn").write_text(f"{wide}\nMN {{\n1 +v0_1 +v1_1\n}}\n")
         (tmp_path / "none.mn").write_text(f"{wide}\nMN {{\n1 +v0_1\n}}\n")
         paths = [str(tmp_path / name) for name in ("pair.mn", "none.mn")]
-        assert b"7.045e4514" in run("compare", *paths).stdout
+        assert b"7.045e4514" in run("matrix", *paths).stdout
         record = _exact(run("compare", *paths, "--json").stdout)
         assert record["fn"] == 2**14_998
 

@@ -123,7 +123,7 @@ def test_sample_fit_and_score(folder: Path) -> None:
 
     table = run("score", folder / "true.json", folder / "guess.json", folder / "fitted.json").stdout
     assert table.splitlines()[0].split() == ["guess", "guess.json", "fitted.json"]
-    assert "\ndistance " in table
+    assert "\nnormalized distance " in table
     assert max(map(len, table.splitlines())) < 100, "one line per score fits a terminal"
     assert (
         "guess.json: KL(true ‖ guess), KL(guess ‖ true), JS, TV: the guess has no weights" in table

@@ -252,7 +252,7 @@ def _pair_records(result: Result) -> Iterator[dict[str, object]]:
 
 
 def _text(true: Input, results: Sequence[Result], *, top: int) -> str:
-    """Show what was compared, then one guess in full or several as a table."""
+    """Show one guess in full, the verdict first, or several guesses as a table."""
     from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
     from contextwise.report.text import as_text
 
@@ -267,7 +267,9 @@ def _text(true: Input, results: Sequence[Result], *, top: int) -> str:
         for result in results
         if result.chance is not None
     ]
-    return "\n\n".join([_head(true, results), as_text(parts), *chances])
+    verdict = [as_text(parts[:1])] if len(results) == 1 else []
+    rest = as_text(parts[len(verdict) :])
+    return "\n\n".join([*verdict, _head(true, results), rest, *chances])
 
 
 def _head(true: Input, results: Sequence[Result]) -> str:

@@ -541,7 +541,9 @@ def explain(
     >>> true = Structure(domain, ["A=1 & B=1 & C=no"])
     >>> guess = Structure(domain, ["A=1 & B=1 & C=no", "A=1 & B=1 & D!=old"])
     >>> print(explain(true, guess, pairs=[("A", "B")]).pairs[0])
-    A–B only in guess: when C=yes and D≠old; 33.3 % of contexts
+    Where the models differ about A–B:
+    dependent      of contexts  when
+    only in guess       33.3 %  C=yes and D≠old
     """
     deadline = Deadline.after(time_limit)
     found = compare(

@@ -14,13 +14,12 @@ from contextwise.explorer import elements
 from contextwise.explorer.computations import Findings
 from contextwise.explorer.state import State
 from contextwise.explorer.wiring import Input, flag, offer, send, show
-from contextwise.report.notes import ganak_notes, open_note, rounding_notes
-from contextwise.report.parts import Interval, Measure, Note, Part, Table
+from contextwise.report.notes import ganak_notes, rounding_notes
+from contextwise.report.parts import Note, Part, Table
 from contextwise.report.pictures import HeatMap, heat_legends, heat_map
 from contextwise.report.plots import plot_pairs
 from contextwise.report.plots.style import encoded
 from contextwise.report.shares import packed
-from contextwise.support.formatting import number, percent
 from contextwise.support.records import as_csv, as_json
 
 CLUSTER = Input("cluster", flag)
@@ -100,34 +99,27 @@ def map_panel() -> Tag:
 
 def summary(found: Findings) -> TagList:
     """The sentence and the distance first; the rates and the confusion matrix beside them."""
-    first, *others = found.measures.all
     matrix: list[Part] = [] if found.matrix is None else [found.matrix]
     notes = [*ganak_notes([found.comparison]), *rounding_notes(matrix, "page")]
     return TagList(
         tags.div(
-            tags.div(headline(found, first), elements.quiet_measures(others), class_="headline"),
+            tags.div(
+                headline(found), elements.quiet_measures(found.measures.all), class_="headline"
+            ),
             tags.div(elements.rendered(matrix), elements.rendered(notes)),
             class_="summary",
         ),
     )
 
 
-def headline(found: Findings, distance: Measure) -> Tag:
-    """The distance, large, and the sentences that say what it means."""
-    value, total = distance.value, found.comparison.total
-    if isinstance(value, Interval):
-        share = f"of {number(total)} assertions: what is proven"
-        sentences = [open_note(found.comparison).text]
-        sentences.append("Choose a longer time limit and compare again to know more.")
-    else:
-        assert isinstance(value, int)
-        share = f"of {number(total)} assertions differ"
-        share += f", {percent(value, total)}" if value and total else ""
-        sentences = list(found.sentences[1:] or found.sentences)
+def headline(found: Findings) -> Tag:
+    """Show the verdict, its first sentence large."""
+    first, *others = found.sentences
+    if found.is_open:
+        others.append("Choose a longer time limit and compare again to know more.")
     return tags.div(
-        tags.p(tags.strong(distance.text(), class_="distance"), " ", share, class_="lead m-0"),
-        tags.p(" ".join(sentences), class_="m-0 when"),
-        title=distance.meaning,
+        tags.p(tags.strong(first, class_="distance"), class_="lead m-0"),
+        tags.p(" ".join(others), class_="m-0 when"),
     )
 
 

@@ -119,7 +119,7 @@ def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:
         return elements.not_done(outcome)
     found = outcome.value
     # The rows of the regions come first; others say what is left, or not decided.
-    by_words = dict(zip((row[1] for row in _rows(found)), found.regions, strict=False))
+    by_words = dict(zip((row[-1] for row in _rows(found)), found.regions, strict=False))
 
     def cell(value: Cell, column: Column) -> TagChild:
         region = by_words.get(value) if column.title == "when" else None

@@ -115,7 +115,7 @@ def comparison_parts(
                                  Jaccard    0.6000  false positive rate  0.5000
                                                     false negative rate  0.2500
     <BLANKLINE>
-    The pair with the most errors, of 2 that differ (2 tie; pairs of variables with more errors come first):
+    The pair with the most errors, of 2 that differ (2 tie...):
     pair                     differs    FN   FP  of all errors
     smoker – asbestos  50 % (1 of 2)  50 %  0 %           50 %
     <BLANKLINE>
@@ -204,7 +204,9 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
     if len(rows) < comparison.differing_pairs:
         which = "pair" if len(rows) == 1 else f"{len(rows)} pairs"
         title = f"The {which} with the most errors, of {comparison.differing_pairs:,} that {known}"
-        title += _tie_words(comparison.pair_errors, len(rows), "pairs of variables with more errors come first")
+        title += _tie_words(
+            comparison.pair_errors, len(rows), "pairs of variables with more errors come first"
+        )
     return Table(title, tuple(columns), tuple(rows), key="worst pairs")
 
 

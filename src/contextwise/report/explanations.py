@@ -52,7 +52,7 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
         title = "The pairs with the most errors, and where the models differ about them"
         parts.append(Table(title, columns, tuple(rows), key="pairs"))
     parts += features_tables(explanation)
-    parts += variables_tables(comparison, len(explanation.pairs) or 1)
+    parts += variables_tables(comparison, max(len(explanation.pairs), 5))
     parts += [*repeating_notes(explanation.features), *ganak_notes([comparison])]
     if explanation.partial:
         text = "A time limit left out part of this explanation."
