@@ -163,7 +163,7 @@ def test_rows_are_not_followed() -> None:
 
 
 def test_ctrl_c_ends_a_tracker_that_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(question: Question) -> Comparison:
+    def interrupted(question: Question, **options: Any) -> Comparison:
         found = answer(question)
         return replace(found, unions=replace(found.unions, interrupted=True))
 

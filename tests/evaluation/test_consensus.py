@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare, distance_matrix, medoid
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import consensus
 from contextwise.testing import contexts_of, depends, domains, families
 from contextwise.truths.generate import random_structure
@@ -125,6 +126,46 @@ def test_supports_say_how_many_models_have_the_dependence() -> None:
     ]
 
 
+@pytest.mark.parametrize("domain", [{}, {"A": 2}])
+def test_models_without_a_pair_agree(domain: dict[str, int]) -> None:
+    models = [Structure(domain), Structure(domain, ["A=1"] if domain else [])]
+    found = consensus(models)
+    assert (found.sum, found.total, found.mean_distance) == (0, 0, 0.0)
+    assert found.lower_bound == distance_matrix(models).distances.sum() == 0
+    assert found.widest_supports() == []
+    assert "0 for the most typical model" in str(found)
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.5])
+def test_the_time_limit_bounds_everything(limit: float) -> None:
+    """Not even the distance of these two models is known in time."""
+    models = [hard_pair(variables=90, features=900, rng=seed) for seed in range(2)]
+    start = time.perf_counter()
+    with pytest.raises(OpenResult, match="not known within the time limit"):
+        consensus(models, time_limit=limit)
+    assert time.perf_counter() - start < 5 + limit  # a second, and slack for a busy machine
+
+
+def test_a_search_without_time_gives_the_most_typical_model() -> None:
+    models = ["six", "six-guess", "six-graph"]
+    found = consensus(models, matrix=distance_matrix(models), time_limit=0)
+    assert not found.is_local_optimum
+    assert (found.sum, found.moves) == (found.medoid_sum, 0)
+    assert found.structure == found.models[distance_matrix(models).medoid]
+
+
+def hard_pair(variables: int, features: int, rng: int) -> Structure:
+    """A structure whose features all have one pair, and ten more literals each."""
+    generator = np.random.default_rng(rng)
+    scopes = []
+    for _ in range(features):
+        others = 2 + generator.choice(variables - 2, size=10, replace=False)
+        states = generator.integers(2, size=10)
+        literals = {f"v{v}": int(s) for v, s in zip(others, states, strict=True)}
+        scopes.append({"v0": 1, "v1": 1, **literals})
+    return Structure(Domain.of_cardinalities([2] * variables), scopes)
+
+
 @pytest.mark.parametrize(
     ("models", "options", "words"),
     [
@@ -146,5 +187,5 @@ def test_a_matrix_that_is_known_saves_counting_and_changes_nothing() -> None:
     assert matrix.submatrix([2, 0]).distances.tolist() == [[0, 80], [80, 0]]
     asked, known = consensus(models), consensus(models, matrix=matrix)
     assert (known.structure, known.record()) == (asked.structure, asked.record())
-    with pytest.raises(ContextwiseError, match="the matrix is of 2 models, and there are 3"):
+    with pytest.raises(ContextwiseError, match="must be of 3 models, got 2"):
         consensus(models, matrix=matrix.submatrix([0, 1]))

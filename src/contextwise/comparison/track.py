@@ -31,6 +31,7 @@ from contextwise.models.features import PairIndex
 from contextwise.models.literals import Feature, features_of, literals_of
 from contextwise.models.notation import write_literals
 from contextwise.models.structure import Structure
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 
 Literals = tuple[tuple[int, int], ...]
 Unions = tuple[Number, Number, Number]
@@ -86,12 +87,14 @@ class Tracker:
     2
     """
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, *, deadline: Deadline = NEVER) -> None:
         if question.rows is not None:
             raise ContextwiseError("a tracker does not follow observed rows; use compare for them")
-        comparison = answer(question)
+        comparison = answer(question, deadline=deadline)
         if comparison.interrupted:
             raise Interrupted(comparison)  # its counts are bounds
+        if comparison.open_pairs:
+            raise OutOfTime
         self._question = question
         self._total = question.total
         self._asked = None if question.asked is None else set(map(tuple, question.asked.tolist()))

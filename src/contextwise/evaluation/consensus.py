@@ -1,7 +1,8 @@
-"""What many models agree on: a structure near to all of them, how near, and who has each claim."""
+"""Find a structure that is near to many models, and count how many of them support its claims."""
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.compare import compare
+from contextwise.comparison.compare import answer
 from contextwise.comparison.confusion import Confusion, Number, ratio
 from contextwise.comparison.matrix import DistanceMatrix, count_row, counting_of, distance_matrix
 from contextwise.comparison.pairs import Pair, all_pairs, pair_positions
@@ -23,33 +24,36 @@ from contextwise.comparison.sketch import ASSERTIONS, IntervalEstimate, draw_ass
 from contextwise.comparison.track import Literals, Tracker
 from contextwise.counting.assertions import Assertions, answers, hold_bits
 from contextwise.counting.extraction import CoverSource
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, meets, name_claim
 from contextwise.formats import ModelLike
 from contextwise.models.literals import features_of
 from contextwise.models.structure import Structure
-from contextwise.support.deadline import Deadline
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.formatting import number, plural, rate
 from contextwise.support.progress import Progress, progress_of
 
 __all__ = ["ClaimSupport", "Consensus", "consensus"]
 
-
 REGIONS = 3
-"""How many regions of a pair are asked about."""
+"""Number of regions of each kind per pair."""
+FEW = 2**16
+"""Up to this many assertions the sum of the majority is counted, not estimated."""
+GRACE = 1.0
+"""Seconds for the supports, after a search with a time limit."""
 
 
 @dataclass(frozen=True)
 class ClaimSupport(NamedClaim):
-    """How many of the models have a dependence in a region of contexts.
+    """How many models have a dependence in a region of contexts.
 
     Attributes
     ----------
     pair : the names
-    dependent : what the consensus claims in this region
-    literals : where the region is; none for every context
-    throughout : how many models have the dependence in every context of the region
-    somewhere : how many have it in some context of the region
+    dependent : whether the consensus has them dependent in this region
+    literals : the region; empty for every context
+    throughout : number of models with the dependence in every context of the region
+    somewhere : number of models with the dependence in some context of the region
     of : the number of models
     """
 
@@ -58,12 +62,12 @@ class ClaimSupport(NamedClaim):
     of: int
 
     def __str__(self) -> str:
-        range_ = f"{self.throughout} to {self.somewhere}"
-        shown = str(self.throughout) if self.throughout == self.somewhere else range_
+        counts = f"{self.throughout} to {self.somewhere}"
+        shown = str(self.throughout) if self.throughout == self.somewhere else counts
         return f"{self.sentence}: {shown} of {self.of} models have the dependence"
 
     def record(self) -> dict[str, object]:
-        """The support as one flat mapping."""
+        """Return the support as one flat mapping."""
         return {
             "first": self.pair[0],
             "second": self.pair[1],
@@ -77,22 +81,23 @@ class ClaimSupport(NamedClaim):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Consensus:
-    """A structure near to many models, and how near.
+    """A structure near to many models, and how near it is.
 
     Attributes
     ----------
     structure : the consensus
     models : the models, over one domain
     sum : the exact sum of its distances to the models (weighted, with another threshold)
-    medoid_sum : the same of the most typical model, the one with the least sum
+    medoid_sum : the same of the most typical model, the one with the smallest sum
     lower_bound : no structure at all has a smaller sum of distances
     majority : the sum of the assertion-wise majority, which need not be a structure
     majority_is_exact : whether that sum was counted; otherwise it is an estimate
     total : the number of assertions
-    moves : how many features were added or removed
-    is_local_optimum : whether no single feature more or less has a smaller sum
-    threshold : which share of the models a dependence needs
+    moves : number of features that were added or removed
+    is_local_optimum : whether no single added or removed feature makes the sum smaller
+    threshold : share of the models that a dependence needs
     asked : the pairs that were asked for, by names; None for all of them
+    has_limit : whether a time limit was given; then the supports have `GRACE` seconds
 
     Examples
     --------
@@ -114,61 +119,80 @@ class Consensus:
     is_local_optimum: bool
     threshold: Fraction
     asked: tuple[Pair, ...] | None = None
+    has_limit: bool = False
 
     @property
     def mean_distance(self) -> float:
-        """The mean share of assertions in which it differs from a model."""
+        """The mean normalized distance to the models."""
         return ratio(self.sum, len(self.models) * self.total) if self.total else 0.0
 
     @cached_property
     def _covers(self) -> list[CoverSource]:
         return [CoverSource(model.features) for model in self.models]
 
+    @cached_property
+    def _source(self) -> ClaimSource:
+        return ClaimSource(self.structure.features)
+
     def supports(self, first: str, second: str, *, most: int = REGIONS) -> list[ClaimSupport]:
-        """What the consensus claims about a pair, and how many models have the dependence there.
+        """Return the claims of the consensus about a pair, with their support.
 
         Parameters
         ----------
         first, second : the names of the pair
-        most : how many regions of either kind, the largest first
+        most : number of regions of each kind, largest first
 
         Returns
         -------
         list of ClaimSupport
         """
-        domain = self.structure.domain
-        pair = pair_positions(domain, (first, second))
-        found = []
-        for claim in ClaimSource(self.structure.features).largest(pair, most):
-            whole = replace(claim, dependent=True)
-            found.append(
+        return self._supports(pair_positions(self.structure.domain, (first, second)), most, NEVER)
+
+    def _supports(self, pair: tuple[int, int], most: int, deadline: Deadline) -> list[ClaimSupport]:
+        supports = []
+        for claim in self._source.largest(pair, most, deadline):
+            dependent = replace(claim, dependent=True)
+            supports.append(
                 ClaimSupport(
-                    *name_claim(domain, claim),
-                    sum(agrees(covers, whole) for covers in self._covers),
-                    sum(meets(covers, whole) for covers in self._covers),
+                    *name_claim(self.structure.domain, claim),
+                    sum(agrees(covers, dependent, deadline) for covers in self._covers),
+                    sum(meets(covers, dependent) for covers in self._covers),
                     len(self.models),
                 )
             )
-        return found
+            deadline.check()
+        return supports
 
     def widest_supports(self, top: int | None = None) -> list[ClaimSupport]:
-        """The supports of the asked pairs that depend, those of the widest dependence first.
+        """Return the supports of the pairs that depend, widest dependence first.
 
         Parameters
         ----------
-        top : how many pairs; None for all of them
+        top : number of pairs; None for all of them
 
         Returns
         -------
         list of ClaimSupport
         """
-        nothing = Structure(self.structure.domain)
-        own = compare(nothing, self.structure, pairs=self.asked)
-        wide = own.worst_pairs(len(self.structure.pairs()))
-        return [support for pair, _ in wide[:top] for support in self.supports(*pair)]
+        deadline = Deadline.after(GRACE if self.has_limit else None)
+        domain = self.structure.domain
+        question = pose([Structure(domain), self.structure], pairs=self.asked)
+        widths, pairs = answer(question, deadline=deadline), self.structure.pairs()
+        if not widths.open_pairs:
+            pairs = [pair for pair, _ in widths.worst_pairs(len(pairs))]
+        pairs = pairs[:top]
+        supports: list[ClaimSupport] = []
+        for done, pair in enumerate(pairs):
+            try:
+                supports += self._supports(pair_positions(domain, pair), REGIONS, deadline)
+            except OutOfTime:
+                left_out = plural(len(pairs) - done, "pair")
+                warnings.warn(f"the time limit left out the supports of {left_out}", stacklevel=2)
+                break
+        return supports
 
     def record(self) -> dict[str, object]:
-        """Everything but the supports as one flat mapping."""
+        """Return everything but the supports as one flat mapping."""
         return {
             "models": len(self.models),
             "features": len(self.structure),
@@ -184,7 +208,7 @@ class Consensus:
         }
 
     def lines(self) -> Iterator[str]:
-        """What was found, in sentences."""
+        """Describe the result in sentences."""
         ended = "a local optimum" if self.is_local_optimum else "not finished in time"
         counted = "exactly" if self.majority_is_exact else "estimated"
         # Sums of plain distances are ints, so the bound may be rounded up to one.
@@ -195,10 +219,10 @@ class Consensus:
             f"{plural(len(self.models), 'model')}, consensus of "
             f"{plural(len(self.structure), 'feature')} after {plural(self.moves, 'move')}: {ended}."
         )
-        sums = "Sum of distances" if half else "Sum of errors, weighed by the threshold,"
+        sums = "Sum of distances" if half else "Sum of errors, weighted by the threshold,"
         yield (
-            f"{sums} {number(self.sum)} (mean {rate(self.mean_distance)} of all "
-            f"assertions); {number(self.medoid_sum)} for the most typical model."
+            f"{sums} {number(self.sum)} (mean normalized distance {rate(self.mean_distance)}); "
+            f"{number(self.medoid_sum)} for the most typical model."
         )
         vote = "the majority" if half else f"a vote of {100 * float(self.threshold):g} %"
         votes = round(cost) if plain else Fraction(cost).limit_denominator(1000)
@@ -217,13 +241,6 @@ class Consensus:
         )
 
 
-# -- A structure that many models agree on, as far as features can express it.
-
-
-FEW = 2**16
-"""Up to so many assertions the majority's sum is counted."""
-
-
 def consensus(
     models: Iterable[ModelLike],
     *,
@@ -234,24 +251,24 @@ def consensus(
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
 ) -> Consensus:
-    """A structure that is as near to all models as features can express.
+    """Find a structure with a small sum of distances to all models.
 
     Parameters
     ----------
     models : models, paths of model files, or names of bundled examples
-        Two at least.
+        At least two.
     threshold : number between 0 and 1
-        Which share of the models a dependence needs.
+        Share of the models that a dependence needs.
     time_limit : seconds, optional
-        When to stop improving; the sum is exact all the same.
+        When to stop improving. The sum of the result is exact.
     rng : seed or numpy.random.Generator
-        For the estimate of the majority's sum, where there are too many assertions to count it.
+        For the estimate of the majority's sum, if there are too many assertions to count it.
     matrix : DistanceMatrix, optional
-        The distances of the models to each other, with the same restriction, if they are known.
+        The pairwise distances of the models, with the same restriction, if they are known.
     show_progress : bool or function
         A line on standard error, or a function of (features tried, features in all).
     **restriction
-        What is compared, with the keywords of `compare`; observed rows are not followed.
+        What to compare, with the keywords of `compare`, except observed rows.
 
     Returns
     -------
@@ -260,11 +277,14 @@ def consensus(
     Raises
     ------
     ContextwiseError
-        If there are fewer than two models, the threshold is no share, or the matrix is of others.
+        If there are fewer than two models, the threshold is not between 0 and 1, or the matrix is
+        of other models.
+    OpenResult
+        If the distances between the models are not known within the time limit.
 
     Examples
     --------
-    Two of three models have A and B depend under C=1 only.
+    In two of three models A and B depend under C=1 only.
 
     >>> domain = {"A": 2, "B": 2, "C": 2}
     >>> often, once = ["A=1 & B=1 & C=1"], ["A=1 & B=1"]
@@ -272,36 +292,46 @@ def consensus(
     >>> found.structure, found.sum
     (Structure(3 variables, 1 feature: A=1 & B=1 & C=1), 3)
     """
+    deadline = Deadline.after(time_limit)
     share = Fraction(str(threshold)) if isinstance(threshold, float) else Fraction(threshold)
     if not 0 < share < 1:
-        raise ContextwiseError(f"a threshold lies between 0 and 1, not {threshold}")
-    deadline = Deadline.after(time_limit)
+        raise ContextwiseError(f"threshold must be between 0 and 1, got {threshold}")
     question = pose(models, **restriction)
-    if len(question.structures) < 2:
+    count = len(question.structures)
+    if count < 2:
         raise ContextwiseError("a consensus needs at least two models")
+    if question.rows is not None:
+        raise ContextwiseError("a consensus cannot use observed rows; use weights instead")
     if matrix is None:
-        matrix = distance_matrix(question.structures, **_again(question))
-    if len(matrix.names) != len(question.structures):
-        raise ContextwiseError(
-            f"the matrix is of {len(matrix.names)} models, and there are {len(question.structures)}"
+        matrix = distance_matrix(
+            question.structures, time_limit=deadline.left(), **_restriction(question)
         )
-    sums = _sums_of_models(question, matrix, share)
-    typical = min(range(len(sums)), key=sums.__getitem__)
-    search = _best_search(question, typical, share, deadline, show_progress)
+    if len(matrix.names) != count:
+        raise ContextwiseError(f"the matrix must be of {count} models, got {len(matrix.names)}")
+    if (matrix.lower != matrix.upper).any():
+        raise OpenResult(
+            "the distances between the models were not known within the time limit, so there is "
+            "no consensus; allow more time"
+        )
+    sums = _sums_of_models(question, matrix, share, deadline)
+    typical = min(range(count), key=sums.__getitem__)
+    with progress_of(show_progress, "trying features") as progress:
+        best = _search(question, typical, sums[typical], share, deadline, progress)
     majority, exact = _majority(question, share, rng)
     return Consensus(
-        structure=search.structure,
+        structure=best.structure,
         models=question.structures,
-        sum=search.loss,
+        sum=best.loss,
         medoid_sum=sums[typical],
         lower_bound=_lower_bound(matrix, share),
         majority=majority,
         majority_is_exact=exact,
         total=question.total,
-        moves=search.moves,
-        is_local_optimum=search.is_over,
+        moves=best.moves,
+        is_local_optimum=best.is_over,
         threshold=share,
         asked=_asked(question),
+        has_limit=time_limit is not None,
     )
 
 
@@ -313,42 +343,44 @@ def _asked(question: Question) -> tuple[Pair, ...] | None:
     return tuple((names[i], names[j]) for i, j in question.asked.tolist())
 
 
-def _again(question: Question) -> Restriction:
-    """The restriction once more, for structures over the domain that its context leaves."""
-    if question.rows is not None:
-        raise ContextwiseError("a consensus does not follow observed rows; use weights for them")
-    domain, weights = question.domain, question.value_weights
+def _restriction(question: Question) -> Restriction:
+    """The restriction for structures that are already restricted to the context."""
     restriction: Restriction = {"contexts": question.contexts, "pairs": _asked(question)}
-    if weights is not None:
+    if question.value_weights is not None:
         restriction["weights"] = {
-            name: [Fraction(weight, sum(own)) for weight in own]
-            for name, own in zip(domain.names, weights, strict=True)
+            name: [Fraction(weight, sum(weights)) for weight in weights]
+            for name, weights in zip(question.domain.names, question.value_weights, strict=True)
         }
     return restriction
 
 
 def _lower_bound(matrix: DistanceMatrix, share: Fraction) -> Number:
-    """No structure has a smaller sum.
+    """A lower bound of the sum of any structure.
 
-    By the triangle inequality, d(b, S) + d(S, b') ≥ d(b, b'); added up over all pairs of models,
-    each distance comes B - 1 times. A false positive costs 2t and a false negative 2(1 - t), so the
-    smaller of the two scales the bound.
+    By the triangle inequality, d(b, S) + d(S, b') ≥ d(b, b'). Added up over all pairs of the B
+    models, each distance to S occurs B - 1 times. A false positive costs 2t and a false negative
+    2(1 - t), so the smaller of the two scales the bound.
     """
     models = len(matrix.names)
     each = Fraction(matrix.distances.sum(), 2)
     return each / (models - 1) * 2 * min(share, 1 - share)
 
 
-def _sums_of_models(question: Question, matrix: DistanceMatrix, share: Fraction) -> list[Number]:
+def _sums_of_models(
+    question: Question, matrix: DistanceMatrix, share: Fraction, deadline: Deadline
+) -> list[Number]:
     """What each of the models would cost as the consensus.
 
-    Of two models M and b, FP - FN is the number of dependencies that M has more than b, and
-    FP + FN their distance: so 2t·FP + 2(1 - t)·FN = d + (2t - 1)(|M| - |b|).
+    For two models M and b, FP - FN is the number of dependencies that M has more than b, and
+    FP + FN is their distance. So 2t·FP + 2(1 - t)·FN = d + (2t - 1)(|M| - |b|).
     """
+    distances = [row.sum() for row in matrix.distances]
+    if share == Fraction(1, 2):
+        return [_whole(distance) for distance in distances]
     models = len(question.structures)
     everything = replace(question, structures=(Structure(question.domain), *question.structures))
-    counting, map_blocks = counting_of()
-    # The distance to a model without features is the number of dependencies.
+    counting, map_blocks = counting_of(time_limit=deadline.left())
+    # The distance to a structure without features is the number of dependencies.
     sizes = count_row(
         everything,
         range(models + 1),
@@ -357,122 +389,156 @@ def _sums_of_models(question: Question, matrix: DistanceMatrix, share: Fraction)
         map_blocks=map_blocks,
     )
     return [
-        _whole(own.sum() + (2 * share - 1) * (models * size - sum(sizes)))
-        for own, size in zip(matrix.distances, sizes, strict=True)
+        _whole(distance + (2 * share - 1) * (models * size - sum(sizes)))
+        for distance, size in zip(distances, sizes, strict=True)
     ]
 
 
 def _whole(number: Number) -> Number:
-    """An int, if it is one."""
+    """Convert a whole number to int."""
     exact = Fraction(number)
     return int(exact) if exact.denominator == 1 else exact
 
 
-def _best_search(
+# -- the search ------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Best:
+    """The best structure so far, and how the search for it ended."""
+
+    structure: Structure
+    loss: Number
+    moves: int = 0
+    is_over: bool = False
+
+
+def _search(
     question: Question,
     typical: int,
+    loss: Number,
     share: Fraction,
     deadline: Deadline,
-    show_progress: bool | Progress,
-) -> _Search:
-    """The better of two searches, from the typical model and from the features that are voted."""
+    progress: Progress | None,
+) -> _Best:
+    """Search twice, from the typical model and from the features that enough models have."""
     models = question.structures
     votes = Counter(tuple(literals) for m in models for literals in m.features.literals())
     enough = [feature for feature, count in votes.items() if count > share * len(models)]
     voted = Structure(question.domain, features_of(question.domain, enough))
-    pool = [feature for feature, _ in votes.most_common() if _speaks(feature, question)]
-    searches: list[_Search] = []
-    with progress_of(show_progress, "trying features") as progress:
-        for start in (models[typical], voted):
-            if searches and deadline.passed:
-                break
-            searches.append(_Search(question, start, share, pool))
-            searches[-1].improve(deadline, progress)
-    return min(searches, key=lambda search: search.loss)
+    pool = [feature for feature, _ in votes.most_common() if _is_asked(feature, question)]
+    best = _Best(models[typical], loss)
+    for start in (models[typical], voted):
+        try:
+            moved = _Moves(question, start, share, deadline)
+        except OutOfTime:
+            return best
+        is_over = moved.improve(pool, deadline, progress)
+        if moved.loss < best.loss or start is models[typical]:
+            best = _Best(moved.structure, moved.loss, moved.moves, is_over)
+        if deadline.passed:
+            break
+    return best
 
 
-def _speaks(feature: Literals, question: Question) -> bool:
-    """Whether a feature has something to say about the pairs that are asked for."""
+def _is_asked(feature: Literals, question: Question) -> bool:
+    """Whether a feature can change a pair that is asked for."""
     scope = [variable for variable, _ in feature]
     if question.asked is None:
         return len(scope) > 1
     return bool(np.isin(question.asked, scope).all(axis=1).any())
 
 
-class _Search:
-    """Moves of one structure, followed by one tracker per model."""
+class _Moves:
+    """A structure that changes, with one tracker per model."""
 
     def __init__(
-        self, question: Question, start: Structure, share: Fraction, pool: Iterable[Literals]
+        self, question: Question, start: Structure, share: Fraction, deadline: Deadline
     ) -> None:
-        self._share = share
-        self._trackers = [
-            Tracker(replace(question, structures=(model, start))) for model in question.structures
-        ]
-        self._pool = [
-            {
-                question.domain.names[v]: [
-                    state for k, state in enumerate(question.domain.states[v]) if allowed >> k & 1
-                ]
-                for v, allowed in literals
-            }
-            for literals in pool
-        ]
+        self._domain, self._share = question.domain, share
+        self._trackers = []
+        for model in question.structures:
+            deadline.check()
+            self._trackers.append(
+                Tracker(replace(question, structures=(model, start)), deadline=deadline)
+            )
         self.moves = 0
-        self.is_over = False
         self.loss = self._sum(tracker.confusion for tracker in self._trackers)
 
     @property
     def structure(self) -> Structure:
-        """The structure as it is now."""
         return self._trackers[0].guess
 
     def _sum(self, confusions: Iterable[Confusion]) -> Number:
-        """What the errors cost: each 1, with a threshold of a half."""
+        """The cost of the errors: 1 each, with a threshold of a half."""
         fp: Number = 0
         fn: Number = 0
         for confusion in confusions:
             fp, fn = fp + confusion.fp, fn + confusion.fn
         return _whole(2 * self._share * fp + 2 * (1 - self._share) * fn)
 
-    def improve(self, deadline: Deadline, progress: Progress | None) -> None:
-        """Add and remove features while that helps; it is over at a local optimum."""
+    def improve(
+        self, pool: Sequence[Literals], deadline: Deadline, progress: Progress | None
+    ) -> bool:
+        """Add and remove features while that helps; return whether nothing helps any more."""
+        domain = self._domain
+        features = [
+            {
+                domain.names[v]: [s for k, s in enumerate(domain.states[v]) if allowed >> k & 1]
+                for v, allowed in literals
+            }
+            for literals in pool
+        ]
         moved = True
-        while moved:
-            moved = False
-            for done, feature in enumerate(self._pool, 1):
-                if deadline.passed:
-                    return
-                moved |= self._try(feature)
-                if progress:
-                    progress(done, len(self._pool))
-        self.is_over = True
+        try:
+            while moved:
+                moved = False
+                for done, feature in enumerate(features, 1):
+                    moved |= self._try(feature, deadline)
+                    if progress:
+                        progress(done, len(features))
+        except OutOfTime:
+            return False
+        return True
 
-    def _try(self, feature: dict[str, list[str]]) -> bool:
-        """Add the feature if it is not there and helps, remove it if it does not."""
-        there = self._trackers[0].has(feature)
-        change = {"remove" if there else "add": [feature]}
-        after = self._sum(tracker.preview(**change) for tracker in self._trackers)
-        if after > self.loss or (after == self.loss and not there):
+    def _try(self, feature: dict[str, list[str]], deadline: Deadline) -> bool:
+        """Add a feature if that helps, or remove it if that does not harm."""
+        present = self._trackers[0].has(feature)
+        change = {"remove" if present else "add": [feature]}
+        previews = []
+        for tracker in self._trackers:
+            deadline.check()
+            previews.append(tracker.preview(**change))
+        after = self._sum(previews)
+        if after > self.loss or (after == self.loss and not present):
             return False
         for tracker in self._trackers:
-            tracker.remove(feature) if there else tracker.add(feature)
+            tracker.remove(feature) if present else tracker.add(feature)
         self.loss = after
         self.moves += 1
         return True
 
 
+# -- the majority ----------------------------------------------------------------------------------
+
+
 def _majority(
     question: Question, share: Fraction, rng: int | np.random.Generator
 ) -> tuple[IntervalEstimate, bool]:
-    """What the assertion-wise majority costs, and whether that was counted."""
+    """The cost of the assertion-wise majority, and whether it was counted."""
     total = question.total
+    if not total:
+        return IntervalEstimate(0.0, 0.0, 0.0, 1.0), True
     exact = question.value_weights is None and total <= FEW
     sample = _every_assertion(question) if exact else draw_assertions(question, ASSERTIONS, rng)
-    votes = _votes(question.structures, sample)
+    votes = np.zeros(len(sample), dtype=np.int64)
+    for model in question.structures:
+        words = answers(model.features, sample)
+        bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+        votes += bits[: len(sample)]
     with_it = 2 * float(share) * (len(question.structures) - votes)
     without = 2 * float(1 - share) * votes
-    cost = np.minimum(with_it, without)
+    cost: npt.NDArray[np.float64] = np.minimum(with_it, without)
     if exact:
         return IntervalEstimate(float(cost.sum()), float(cost.sum()), float(cost.sum()), 1.0), True
     scale = float(total)
@@ -481,16 +547,6 @@ def _majority(
     return IntervalEstimate(
         scale * mean, scale * max(0.0, mean - error), scale * (mean + error)
     ), False
-
-
-def _votes(models: Sequence[Structure], sample: Assertions) -> npt.NDArray[np.int64]:
-    """How many models have the dependence of each assertion."""
-    votes = np.zeros(len(sample), dtype=np.int64)
-    for model in models:
-        said = answers(model.features, sample)
-        bits = np.unpackbits(said.astype("<u8").view(np.uint8), bitorder="little")
-        votes += bits[: len(sample)]
-    return votes
 
 
 def _every_assertion(question: Question) -> Assertions:

@@ -1,21 +1,18 @@
-"""Every score the field reports, beside the metric: one row per guess.
+"""Score a guess: the metric next to divergences, likelihoods and sizes.
 
-The metric compares claims and needs no weights. The others compare distributions (both models need
-weights), predictions of rows (the guess needs weights, and there must be rows), or count features.
-What cannot be computed is left out, with the reason.
+The metric needs no weights. Divergences need weights of both models; likelihoods need weights of
+the guess and test rows. Scores that cannot be computed are left out, with the reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import log
+from math import isnan, log
 from typing import Any, Unpack
 
-import numpy as np
-
 from contextwise.comparison.compare import Comparison, compare
-from contextwise.comparison.confusion import COUNTS
+from contextwise.comparison.confusion import COUNTS, RATES, shown_in
 from contextwise.comparison.question import Restriction
 from contextwise.distributions.bridge_sampling import estimated_log_partition
 from contextwise.distributions.divergence import How, divergences, kl_divergence
@@ -33,19 +30,19 @@ from contextwise.support.showing import Shown
 
 DIVERGENCES = ("kl_true_guess", "kl_guess_true", "jensen_shannon", "total_variation")
 PREDICTIONS = ("log_likelihood", "pseudo_log_likelihood", "cmll", "aic", "bic")
-RATES = ("precision", "recall", "f1", "mcc", "kappa")
+SCORED_RATES = tuple(name for name in shown_in("score") if name in RATES)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Score(Shown):
-    """A guess beside the true model.
+    """The scores of a guess.
 
     Attributes
     ----------
     comparison : the metric, its confusion matrix and rates
-    features : of the guess: how many, their mean and largest length
+    features : number of features of the guess, their mean and largest length
     values : the other scores by name, each exact or with its standard error
-    missing : the scores that could not be computed, by name, and why
+    missing : the scores that could not be computed, by name, with the reason
 
     Examples
     --------
@@ -66,16 +63,16 @@ class Score(Shown):
         return f"Score(distance={known}{', ' if shown else ''}{shown})"
 
     def record(self) -> dict[str, object]:
-        """Everything as one flat mapping, for a table: a missing score is None."""
+        """Return everything as one flat mapping; a missing score is None."""
         flat: dict[str, object] = dict(self.features)
         c = self.comparison
-        keys = ("distance", "normalized", *COUNTS, *RATES)
+        keys = ("distance", "normalized", *COUNTS)
         if c.open_pairs:
-            flat |= dict.fromkeys(keys)
+            flat |= dict.fromkeys((*keys, *SCORED_RATES))
         else:
             rates = c.rates()
-            flat |= {key: getattr(c, key) for key in keys if key not in RATES}
-            flat |= {name: None if np.isnan(rates[name]) else rates[name] for name in RATES}
+            flat |= {key: getattr(c, key) for key in keys}
+            flat |= {name: None if isnan(rates[name]) else rates[name] for name in SCORED_RATES}
         for name in (*DIVERGENCES, *PREDICTIONS):
             value = self.values.get(name)
             flat[name] = value.value if value else None
@@ -103,21 +100,21 @@ def score(
     true, guess : models, paths of model files, or names of bundled examples
         With weights (`LogLinear`) for the scores of distributions.
     test : rows, optional
-        For the scores of predictions. See `Domain.encode`.
+        For the scores of predictions.
     fit_to : rows, optional
-        Fit the weights of the guess to these rows first, by pseudo-likelihood.
+        First fit the weights of the guess to these rows, by pseudo-likelihood.
     sampling : bool
-        Whether to estimate, with standard errors, what is too large to be exact.
-    groups : how many groups of variables CMLL queries in turn
+        Whether to estimate, with standard errors, what is too large to compute exactly.
+    groups : number of groups of variables that CMLL queries in turn
     rng : generator or seed of the estimates
     time_limit : seconds for the metric, optional
         Then the comparison may be open; see `compare`.
     show_progress : bool or function
         As in `compare`.
     **restriction
-        What the metric compares, with the keywords of `compare`. Alignment and zero weights concern
-        every score, the others the metric alone: ``data`` restricts its contexts to those of the
-        rows, and has nothing to do with ``test``.
+        What the metric compares, with the keywords of `compare`. Alignment and zero weights apply
+        to every score, the others to the metric alone. In particular ``data`` restricts its
+        contexts to those of the rows; it is not related to ``test``.
 
     Returns
     -------
@@ -125,9 +122,8 @@ def score(
 
     Notes
     -----
-    ``log_likelihood``, ``pseudo_log_likelihood`` and ``cmll`` are means over the rows, in nats; AIC
-    and BIC are of all rows, with the number of features as the number of parameters: a redundant
-    structure pays for each of its features.
+    ``log_likelihood``, ``pseudo_log_likelihood`` and ``cmll`` are means over the rows, in nats. AIC
+    and BIC are of all rows; every feature counts as one parameter, redundant features as well.
 
     Examples
     --------
@@ -151,11 +147,11 @@ def score(
     if fit_to is not None:
         second = fit(structure_of(second), fit_to, show_progress=show_progress).model
     statistics = structure_of(second).statistics()
-    found = _Collected({}, {})
-    _compare_distributions(found, first, second, sampling, rng, show_progress)
-    _predict(found, second, test, sampling, groups, rng, show_progress)
+    scores = _Collected({}, {})
+    _compare_distributions(scores, first, second, sampling, rng, show_progress)
+    _predict(scores, second, test, sampling, groups, rng, show_progress)
     counts = {key: statistics[key] for key in ("features", "mean_length", "largest_length")}
-    return Score(comparison, counts, found.values, found.missing)
+    return Score(comparison, counts, scores.values, scores.missing)
 
 
 @dataclass(frozen=True)
@@ -164,19 +160,19 @@ class _Collected:
     missing: dict[str, str]
 
     def add(self, name: str, value: Callable[[], Estimate]) -> None:
-        """A score, or why there is none."""
+        """Add a score, or the reason why there is none."""
         try:
             self.values[name] = value()
         except ContextwiseError as error:
             self.missing[name] = str(error)
 
     def refuse(self, names: tuple[str, ...], reason: str) -> None:
-        """No score of these names, for this reason."""
+        """Leave out these scores for this reason."""
         self.missing.update(dict.fromkeys(names, reason))
 
 
 def _compare_distributions(
-    found: _Collected,
+    scores: _Collected,
     true: Model,
     guess: Model,
     sampling: bool,
@@ -185,17 +181,17 @@ def _compare_distributions(
 ) -> None:
     if not isinstance(true, LogLinear) or not isinstance(guess, LogLinear):
         which = "guess" if isinstance(true, LogLinear) else "true model"
-        found.refuse(DIVERGENCES, f"the {which} has no weights")
+        scores.refuse(DIVERGENCES, f"the {which} has no weights")
         return
     try:
         how: How = "auto" if sampling else "exact"
         all_four = divergences(true, guess, how=how, rng=rng, show_progress=show_progress)
     except TooLargeError as error:
-        found.add("kl_true_guess", lambda: kl_divergence(true, guess, how="exact"))
-        found.add("kl_guess_true", lambda: kl_divergence(guess, true, how="exact"))
-        found.refuse(DIVERGENCES[2:], str(error))
+        scores.add("kl_true_guess", lambda: kl_divergence(true, guess, how="exact"))
+        scores.add("kl_guess_true", lambda: kl_divergence(guess, true, how="exact"))
+        scores.refuse(DIVERGENCES[2:], str(error))
     except ContextwiseError as error:
-        found.refuse(DIVERGENCES, str(error))
+        scores.refuse(DIVERGENCES, str(error))
     else:
         values = (
             all_four.kl_p_q,
@@ -203,11 +199,11 @@ def _compare_distributions(
             all_four.jensen_shannon,
             all_four.total_variation,
         )
-        found.values.update(zip(DIVERGENCES, values, strict=True))
+        scores.values.update(zip(DIVERGENCES, values, strict=True))
 
 
 def _predict(
-    found: _Collected,
+    scores: _Collected,
     guess: Model,
     test: Any,
     sampling: bool,
@@ -216,10 +212,10 @@ def _predict(
     show_progress: bool | Progress,
 ) -> None:
     if test is None:
-        found.refuse(PREDICTIONS, "there are no rows to predict")
+        scores.refuse(PREDICTIONS, "there are no rows to predict")
         return
     if not isinstance(guess, LogLinear):
-        found.refuse(PREDICTIONS, "the guess has no weights")
+        scores.refuse(PREDICTIONS, "the guess has no weights")
         return
     positions = scored_rows(guess.domain, test)
     count = len(positions)
@@ -229,21 +225,21 @@ def _predict(
         mean = float(log_potential_of(guess, positions).mean())
         return Estimate(mean - log_z.value, log_z.standard_error, log_z.how)
 
-    found.add("log_likelihood", likelihood)
-    found.add("pseudo_log_likelihood", lambda: Estimate(mean_pseudo_log_likelihood(guess, test)))
-    found.add(
+    scores.add("log_likelihood", likelihood)
+    scores.add("pseudo_log_likelihood", lambda: Estimate(mean_pseudo_log_likelihood(guess, test)))
+    scores.add(
         "cmll",
         lambda: cmll(
             guess, test, groups=groups, sampling=sampling, rng=rng, show_progress=show_progress
         ),
     )
     for name, price in (("aic", 2.0), ("bic", log(count))):
-        if "log_likelihood" in found.values:
-            mean = found.values["log_likelihood"]
+        if "log_likelihood" in scores.values:
+            mean = scores.values["log_likelihood"]
             total = -2 * count * mean.value + price * len(guess)
-            found.values[name] = Estimate(total, 2 * count * mean.standard_error, mean.how)
+            scores.values[name] = Estimate(total, 2 * count * mean.standard_error, mean.how)
         else:
-            found.missing[name] = found.missing["log_likelihood"]
+            scores.missing[name] = scores.missing["log_likelihood"]
 
 
 def _log_partition(

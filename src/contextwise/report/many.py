@@ -136,67 +136,60 @@ def neighbours_parts(
 
 
 def consensus_parts(
-    found: Consensus, supports: Sequence[ClaimSupport], *, medium: Medium = "command"
+    consensus: Consensus, supports: Sequence[ClaimSupport], *, medium: Medium = "command"
 ) -> list[Part]:
-    """How near a consensus is to its models, beside what bounds it, and who has its claims.
+    """Show how near a consensus is to its models, what bounds it, and who supports its claims.
 
-    Parameters
-    ----------
-    found : the consensus
-    supports : of some of its claims
-    medium : where the parts are read
-
-    Returns
-    -------
-    list of parts
-
-    Examples
-    --------
     >>> from contextwise.evaluation import consensus
-    >>> sums, supports, note = consensus_parts(found := consensus(["six", "six-guess"]),
-    ...                                        found.widest_supports(1))
+    >>> result = consensus(["six", "six-guess"])
+    >>> sums, supports, note = consensus_parts(result, result.widest_supports(1))
     >>> sums.rows[0], supports.rows[0][-1]
     (('the consensus', 16, 0.0333...), '2 of 2')
     """
-    columns = Column("", "words"), Column("sum of distances", "count"), Column("mean share", "rate")
-    bound = ceil(found.lower_bound) if isinstance(found.sum, int) else found.lower_bound
-    exact = "counted" if found.majority_is_exact else "estimated"
+    columns = (
+        Column("", "words"),
+        Column("sum of distances", "count"),
+        Column("mean normalized distance", "rate"),
+    )
+    bound = consensus.lower_bound
+    exact = "counted" if consensus.majority_is_exact else "estimated"
     sums: dict[str, Number] = {
-        "the consensus": found.sum,
-        "the most typical model": found.medoid_sum,
-        "no structure is below": bound,
-        f"the majority of each assertion ({exact})": round(found.majority.value),
+        "the consensus": consensus.sum,
+        "the most typical model": consensus.medoid_sum,
+        "no structure is below": ceil(bound) if isinstance(consensus.sum, int) else bound,
+        f"the majority of each assertion ({exact})": round(consensus.majority.value),
     }
-    each = len(found.models) * found.total
-    rows = tuple((label, own, ratio(own, each) if each else 0.0) for label, own in sums.items())
+    each = len(consensus.models) * consensus.total
+    rows = tuple(
+        (label, total, ratio(total, each) if each else 0.0) for label, total in sums.items()
+    )
     parts: list[Part] = [Table("How near to all models", columns, rows, "sums")]
     if supports:
         parts.append(_supports(supports))
-    parts.append(Note("consensus", next(found.lines())))
+    parts.append(Note("consensus", next(consensus.lines())))
     return [*parts, *rounding_notes(parts, medium)]
 
 
 def _supports(supports: Sequence[ClaimSupport]) -> Table:
     columns = (
         Column("pair", "name"),
-        Column("the consensus says", "words"),
+        Column("in the consensus", "words"),
         Column("when", "words"),
         Column("models with the dependence", "words"),
     )
-    rows = tuple(
-        (
-            PairName(*one.pair),
-            "dependent" if one.dependent else "independent",
-            in_words(one.literals) or where(()),
-            f"{_range(one.throughout, one.somewhere)} of {one.of}",
+    rows = []
+    for support in supports:
+        low, high = support.throughout, support.somewhere
+        rows.append(
+            (
+                PairName(*support.pair),
+                "dependent" if support.dependent else "independent",
+                in_words(support.literals) or where(()),
+                f"{low if low == high else f'{low} to {high}'} of {support.of}",
+            )
         )
-        for one in supports
-    )
-    return Table("Who has its claims, of the pairs that depend most", columns, rows, "supports")
-
-
-def _range(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low} to {high}"
+    title = "Support of its claims, pairs that depend most first"
+    return Table(title, columns, tuple(rows), "supports")
 
 
 def scores_parts(
