@@ -101,7 +101,7 @@ def test_ganak_is_named_on_standard_error() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["six", "--json", "--csv"], "choose one of --json and --csv"),
+        (["six", "--json", "--csv"], "exclude each other"),
         (["-", "-"], "only one model"),
         (["six", "--jobs", "0"], "'--jobs': must be a number of processes"),
         (["six", "--assertions", "10"], "--assertions needs --approximate"),

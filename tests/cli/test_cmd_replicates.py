@@ -139,7 +139,7 @@ def test_the_command_on_a_table(folder: Path) -> None:
         (["@net0.json", "@net0.json", "a=@near-{truth}-*.json"], "must differ"),
         ([*MODELS, "--metric", "f1"], "choose one of normalized, fp_share, fn_share"),
         (["--table", "@results.csv", "--metric", "SHD"], "Add --better smaller or larger"),
-        (["--table", "@results.csv", "--csv", "--json"], "choose one of"),
+        (["--table", "@results.csv", "--csv", "--json"], "exclude each other"),
     ],
 )
 def test_contradictions_are_told(folder: Path, words: list[str], message: str) -> None:

@@ -93,7 +93,7 @@ class TestCompletion:
 def test_json_or_csv_but_not_both(arguments: list[str]) -> None:
     result = run(*arguments, "--json", "--csv")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "choose one of --json" in result.stderr
+    assert "--json and --csv exclude each other" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -8,23 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load, only_one_from_stdin, short_names
-from contextwise.cli.options import (
-    ChanceOptions,
-    Scope,
-    SectionedCommand,
-    chance_options,
-    csv_option,
-    engine_option,
-    json_option,
-    model_argument,
-    refuse_alone,
-    refuse_nothing,
-    refuse_two_outputs,
-    scope_options,
-    time_limit_option,
-    top_option,
-)
 from contextwise.cli.printing import print_csv, print_records
 from contextwise.support.deadline import Deadline
 
@@ -34,45 +19,38 @@ if TYPE_CHECKING:
     from contextwise.models.structure import Model
 
 
-@click.command(cls=SectionedCommand)
-@model_argument("true")
-@model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
-@engine_option
-@time_limit_option()
+@click.command(cls=options.SectionedCommand)
+@options.model("true")
+@options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
+@options.engine
+@options.time_limit()
 @click.option(
     "--estimate",
     is_flag=True,
     help="With --time-limit: estimate the unfinished part by sampling, with intervals.",
 )
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Number of threads.  [default: one per core]",
-)
-@chance_options
-@top_option()
-@json_option
-@csv_option
+@options.number("--threads", help="Number of threads.  [default: one per core]")
+@options.chance
+@options.top()
+@options.output("json", "csv")
 @click.option("--per-pair", is_flag=True, help="With --csv or --json: add the counts of each pair.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if a guess differs, like diff.")
-@scope_options
+@options.scope
 @click.pass_context
 def compare(
     ctx: click.Context,
+    /,
     true: str,
     guesses: tuple[str, ...],
-    engine: str | None,
+    engine: str,
     time_limit: float | None,
-    estimate: bool,
-    threads: int | None,
-    by_chance: ChanceOptions,
+    by_chance: options.ChanceOptions,
     top: int,
-    as_json: bool,
-    as_csv: bool,
+    output: str,
     per_pair: bool,
     exit_code: bool,
-    scope: Scope,
+    scope: options.Scope,
+    **counting: Any,
 ) -> None:
     """Compare each GUESS with the TRUE model, exactly.
 
@@ -97,45 +75,41 @@ def compare(
       contextwise compare true.mn learned.mn --csv --per-pair > pairs.csv
       contextwise compare true.mn learned.mn --time-limit 60 --estimate
     """
-    refuse_two_outputs(as_json=as_json, as_csv=as_csv)
-    if per_pair and not (as_json or as_csv):
+    if per_pair and output == "text":
         raise click.UsageError("--per-pair needs --csv or --json")
-    refuse_alone(ctx, ("null", "draws", "seed"), "chance")
-    refuse_alone(ctx, ("estimate",), "time_limit")
+    options.refuse_alone(ctx, ("null", "draws", "rng"), "chance")
+    options.refuse_alone(ctx, ("estimate",), "time_limit")
     only_one_from_stdin([true, *guesses, scope.data])
     from contextwise.comparison.compare import Interrupted
     from contextwise.comparison.compare import compare as compare_models
-    from contextwise.counting import DEFAULT
 
     deadline = Deadline.after(time_limit)
     first, *others = _loaded([true, *guesses], scope)
     restriction = scope.keywords(first.model.domain)
-    counting: dict[str, Any] = {"engine": engine or DEFAULT}
     results: list[Result] = []
     for other in others:
         try:
             comparison = compare_models(
                 first.model,
                 other.model,
+                engine=engine,
                 time_limit=deadline.left(),
-                estimate=estimate,
-                threads=threads,
                 show_progress=True,
                 **counting,
                 **restriction,
             )
         except Interrupted as stop:
             comparison = stop.comparison
-        refuse_nothing(comparison.question)
+        options.refuse_nothing(comparison.question)
         chance, stopped = None, comparison.interrupted
         if by_chance.chance and not comparison.open_pairs and not stopped:
-            chance, stopped = by_chance.run(first.model, other.model, restriction, **counting)
+            chance, stopped = by_chance.run(first.model, other.model, restriction, engine=engine)
         results.append(Result(other, comparison, scope, chance))
         if stopped:
             break
-    if as_json:
+    if output == "json":
         print_records(list(_records(first, results, top=top, per_pair=per_pair)))
-    elif as_csv:
+    elif output == "csv":
         _print_rows(first, results, per_pair=per_pair)
     else:
         click.echo(_text(first, results, top=top))
@@ -160,11 +134,11 @@ class Result(NamedTuple):
 
     guess: Input
     comparison: Comparison
-    scope: Scope
+    scope: options.Scope
     chance: Chance | None
 
 
-def _loaded(names: list[str], scope: Scope) -> list[Input]:
+def _loaded(names: list[str], scope: options.Scope) -> list[Input]:
     from contextwise.models.structure import LogLinear
 
     inputs = []

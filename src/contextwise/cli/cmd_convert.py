@@ -6,15 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load, only_one_from_stdin
-from contextwise.cli.options import (
-    FORMATS,
-    complete_model,
-    context_option,
-    format_type,
-    model_argument,
-    zero_weights_option,
-)
 
 if TYPE_CHECKING:
     from contextwise.formats import ZeroWeights
@@ -24,24 +17,27 @@ GRAPHS = {"dot": "dot", "graphml": "graphml", "node-link": "json"}
 
 
 @click.command()
-@model_argument("source", metavar="IN")
+@options.model("source", metavar="IN")
 @click.argument("target", metavar="OUT", type=click.Path())
-@click.option("--from", "source_format", type=format_type, metavar="FORMAT", help="Format of IN.")
+@click.option(
+    "--from",
+    "source_format",
+    type=click.Choice(options.FORMATS),
+    metavar="FORMAT",
+    help="Format of IN.",
+)
 @click.option(
     "--to",
     "target_format",
-    type=click.Choice((*FORMATS, *GRAPHS)),
+    type=click.Choice((*options.FORMATS, *GRAPHS)),
     metavar="FORMAT",
     help="Format of OUT.",
 )
-@click.option(
-    "--names-from",
-    metavar="MODEL",
-    shell_complete=complete_model,
-    help="Rename variables and states as in MODEL, in the same order.",
+@options.model_option(
+    "--names-from", help="Rename variables and states as in MODEL, in the same order."
 )
-@context_option
-@zero_weights_option
+@options.context
+@options.zero_weights
 def convert(
     source: str,
     target: str,

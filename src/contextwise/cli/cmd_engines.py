@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from contextwise.cli.options import json_option
+from contextwise.cli import options
 from contextwise.cli.printing import print_json
 
 
 @click.command()
-@json_option
-def engines(as_json: bool) -> None:
+@options.output("json")
+def engines(output: str) -> None:
     """List the counting engines and which are available.
 
     All engines give the same exact numbers; they differ in speed.
@@ -32,7 +32,7 @@ def engines(as_json: bool) -> None:
         }
         for engine in ENGINES.values()
     ]
-    if as_json:
+    if output == "json":
         print_json(records)
         return
     rows = [

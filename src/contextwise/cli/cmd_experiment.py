@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load
-from contextwise.cli.options import cluster_option, complete_model, jobs_option
 from contextwise.cli.printing import resumable
 from contextwise.errors import ContextwiseError
 
@@ -16,16 +16,15 @@ if TYPE_CHECKING:
     from contextwise.support.store import Outcome
 
 
-out_option = click.option(
-    "--out", "folder", required=True, metavar="FOLDER", help="Write the results to this folder."
-)
-quick_option = click.option("--quick", is_flag=True, help="Make a small run, for a first look.")
-config_option = click.option(
-    "--config", metavar="FILE", help="Repeat the run that this TOML file defines."
-)
-sizes_option = click.option("--sizes", metavar="N,N,...", help="Numbers of rows of the data sets.")
-study_seed_option = click.option(
-    "--seed", type=int, metavar="S", help="Seed of the random generator."
+study_options = options.stacked(
+    click.option(
+        "--out", "folder", required=True, metavar="FOLDER", help="Write the results to this folder."
+    ),
+    click.option("--quick", is_flag=True, help="Make a small run, for a first look."),
+    click.option("--config", metavar="FILE", help="Repeat the run that this TOML file defines."),
+    click.option("--sizes", metavar="N,N,...", help="Numbers of rows of the data sets."),
+    click.option("--seed", type=int, metavar="N", help="Seed of the random generator."),
+    options.parallel,
 )
 
 
@@ -42,29 +41,17 @@ def experiment() -> None:
 
 
 @experiment.command(short_help="Compare the distance with KL divergence.")
-@out_option
-@quick_option
-@config_option
-@click.option(
-    "--model",
-    shell_complete=complete_model,
-    help="True model of at most 1,024 states.  [default: the paper's]",
-)
+@study_options
+@options.model_option("--model", help="True model of at most 1,024 states.  [default: the paper's]")
 @click.option("--structures", type=int, metavar="N", help="Number of random structures per side.")
-@sizes_option
-@study_seed_option
-@jobs_option
-@cluster_option
 def kl(
     folder: str,
     quick: bool,
     config: str | None,
     model: str | None,
-    structures: int | None,
-    sizes: str | None,
-    seed: int | None,
-    jobs: int,
+    n_jobs: int,
     cluster: str | None,
+    **settings: Any,
 ) -> None:
     """Compare the distance with KL divergence, as the paper does.
 
@@ -81,29 +68,25 @@ def kl(
       contextwise experiment kl --out runs/mine --model mine.mn --sizes 100,1000
       contextwise experiment kl --out runs/again --config runs/kl/configuration.toml
     """
-    from contextwise.studies import configuration as settings
+    from contextwise.studies import configuration as studies
     from contextwise.studies.kl import run_kl
     from contextwise.studies.publication import publish
 
-    changes = _changes(
-        config, quick or model is not None, structures=structures, sizes=_sizes(sizes), seed=seed
-    )
+    changes = _changes(config, quick or model is not None, settings)
     if config is not None:
-        configuration = settings.from_toml(config)
+        configuration = studies.from_toml(config)
     else:
         true = None if model is None else load(model)
-        configuration = settings.configuration_of(true, **changes)
+        configuration = studies.configuration_of(true, **changes)
     configuration = configuration.quick() if quick else configuration
     with resumable(folder):
-        _report(run_kl(configuration, folder, n_jobs=jobs, cluster=cluster, show_progress=True))
+        _report(run_kl(configuration, folder, n_jobs=n_jobs, cluster=cluster, show_progress=True))
     click.echo(publish(folder), nl=False)
     click.echo(f"figures, tables and summary are in {Path(folder)}", err=True)
 
 
 @experiment.command(short_help="Compare learners by the distance.")
-@out_option
-@quick_option
-@config_option
+@study_options
 @click.option(
     "--truths",
     metavar="NAME,...",
@@ -111,7 +94,6 @@ def kl(
     "file.",
 )
 @click.option("--learners", metavar="NAME,...", help="Learners; see contextwise learn.")
-@sizes_option
 @click.option("--repeats", type=int, metavar="N", help="Number of data sets per truth and size.")
 @click.option(
     "--data",
@@ -124,22 +106,13 @@ def kl(
     metavar="SECONDS",
     help="Limit of processor time per learner and data set.",
 )
-@study_seed_option
-@jobs_option
-@cluster_option
 def learners(
     folder: str,
     quick: bool,
     config: str | None,
-    truths: str | None,
-    learners: str | None,
-    sizes: str | None,
-    repeats: int | None,
-    data: str | None,
-    unit_limit: float | None,
-    seed: int | None,
-    jobs: int,
+    n_jobs: int,
     cluster: str | None,
+    **settings: Any,
 ) -> None:
     """Compare learners by the distance, and by KL divergence and CMLL.
 
@@ -157,40 +130,39 @@ def learners(
       contextwise experiment learners --out runs/data --data benchmarks --jobs 2
       contextwise experiment learners --out runs/again --config runs/quick/configuration.toml
     """
-    from contextwise.studies.learners import configuration as settings
+    from contextwise.studies.learners import configuration as studies
     from contextwise.studies.learners.publication import publish
     from contextwise.studies.learners.run import run_learners
 
-    changes = _changes(
-        config,
-        quick,
-        truths=_names(truths),
-        learners=_names(learners),
-        sizes=_sizes(sizes),
-        repeats=repeats,
-        data=data,
-        unit_limit=unit_limit,
-        seed=seed,
-    )
+    changes = _changes(config, quick, settings)
     if config is not None:
-        configuration = settings.from_toml(config)
+        configuration = studies.from_toml(config)
     else:
-        configuration = settings.configuration_of(**changes)
+        configuration = studies.configuration_of(**changes)
     configuration = configuration.quick() if quick else configuration
     with resumable(folder):
         outcome = run_learners(
-            configuration, folder, n_jobs=jobs, cluster=cluster, show_progress=True
+            configuration, folder, n_jobs=n_jobs, cluster=cluster, show_progress=True
         )
         _report(outcome)
     click.echo(publish(folder), nl=False)
     click.echo(f"figures, tables and page are in {Path(folder)}", err=True)
 
 
-def _changes(config: str | None, others: bool, **settings: Any) -> dict[str, Any]:
+def _changes(config: str | None, others: bool, settings: dict[str, Any]) -> dict[str, Any]:
     """Return the settings that the user typed; raise if a configuration file sets them all."""
     typed = {key: value for key, value in settings.items() if value is not None}
     if config is not None and (typed or others):
         raise click.UsageError("--config sets the whole run; leave out the other settings")
+    for key in typed.keys() & {"truths", "learners"}:
+        typed[key] = [part.strip() for part in typed[key].split(",") if part.strip()]
+    if "sizes" in typed:
+        try:
+            typed["sizes"] = tuple(int(part) for part in typed["sizes"].split(","))
+        except ValueError:
+            raise click.UsageError(
+                f"--sizes needs numbers separated by commas, got {typed['sizes']!r}"
+            ) from None
     return typed
 
 
@@ -204,16 +176,3 @@ def _report(outcome: Outcome) -> None:
             f"{plural(len(outcome.failed), 'unit')} failed; finished work is kept, run the same "
             "command to resume"
         )
-
-
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _sizes(text: str | None) -> tuple[int, ...] | None:
-    if text is None:
-        return None
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise click.UsageError(f"--sizes needs numbers separated by commas, got {text!r}") from None

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load_all
-from contextwise.cli.options import (
-    Scope,
-    SectionedCommand,
-    json_option,
-    model_argument,
-    refuse_nothing,
-    scope_options,
-    time_limit_option,
-    top_option,
-)
 from contextwise.cli.printing import print_json
 
 
-@click.command(cls=SectionedCommand)
-@model_argument("true")
-@model_argument("guess")
-@top_option(least=1)
-@time_limit_option(60)
-@json_option
-@scope_options
+@click.command(cls=options.SectionedCommand)
+@options.model("true")
+@options.model("guess")
+@options.top(least=1)
+@options.time_limit(60)
+@options.output("json")
+@options.scope
 @click.pass_context
 def explain(
     ctx: click.Context,
+    /,
     true: str,
     guess: str,
-    top: int,
-    time_limit: float,
-    as_json: bool,
-    scope: Scope,
+    output: str,
+    scope: options.Scope,
+    **limits: Any,
 ) -> None:
     """Show where GUESS differs from the TRUE model: the contexts, and the features responsible.
 
@@ -51,16 +44,10 @@ def explain(
     from contextwise.comparison.explain import explain as explain_models
 
     first, second = load_all([true, guess], format=scope.format_name)
-    explanation = explain_models(
-        first,
-        second,
-        top=top,
-        time_limit=time_limit,
-        show_progress=True,
-        **scope.keywords(first.domain),
-    )
-    refuse_nothing(explanation.comparison.question)
-    if as_json:
+    restriction = scope.keywords(first.domain)
+    explanation = explain_models(first, second, show_progress=True, **limits, **restriction)
+    options.refuse_nothing(explanation.comparison.question)
+    if output == "json":
         from contextwise.comparison.compare import comparison_record
 
         print_json(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load_all, load_data, short_names
-from contextwise.cli.options import format_option, model_argument, zero_weights_option
 from contextwise.errors import require
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@model_argument("models", metavar="[TRUE GUESS...]", nargs=-1)
+@options.model("models", metavar="[TRUE GUESS...]", nargs=-1)
 @click.option(
     "--run",
     type=click.Path(exists=True, path_type=Path),
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     help="Port to listen on.  [default: a free port]",
 )
 @click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
-@zero_weights_option
-@format_option
+@options.reading
 def explore(
     models: tuple[str, ...],
     run: Path | None,

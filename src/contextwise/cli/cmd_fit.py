@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data, only_one_from_stdin
-from contextwise.cli.options import format_option, model_argument
 
 if TYPE_CHECKING:
     from contextwise.distributions.fitting import Fit
 
 
 @click.command()
-@model_argument("structure")
-@click.argument("data", type=click.Path())
+@options.model("structure")
+@options.data
 @click.option("--out", required=True, type=click.Path(), help="Write the fitted model here.")
 @click.option(
     "--method",
     type=click.Choice(["pseudo-likelihood", "likelihood"]),
     default="pseudo-likelihood",
     show_default=True,
-    help="What to maximize; likelihood needs exact inference.",
+    help="Maximize this; likelihood needs exact inference.",
 )
 @click.option("--l2", type=click.FloatRange(min=0), help="L2 penalty.  [default: 0.1]")
 @click.option(
@@ -36,26 +36,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Largest relative gap between the objective and its optimum.",
 )
-@click.option(
-    "--max-iterations",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=2000,
-    show_default=True,
-    help="Largest number of iterations.",
-)
-@format_option
-def fit(
-    structure: str,
-    data: str,
-    out: str,
-    method: str,
-    l2: float | None,
-    l1: float,
-    tolerance: float,
-    max_iterations: int,
-    format_name: str | None,
-) -> None:
+@options.number("--max-iterations", default=2000, help="Largest number of iterations.")
+@options.format_name
+def fit(structure: str, data: str, out: str, format_name: str | None, **keywords: Any) -> None:
     """Fit the weights of STRUCTURE to the rows of DATA.
 
     DATA is a CSV file with a header, or without one if its columns are in the order of the
@@ -76,16 +59,7 @@ def fit(
     formats.check_target(out)
     model = load(structure, format=format_name)
     rows = load_data(data, model.domain)
-    fitted = fit_weights(
-        model,
-        rows,
-        method=method,  # type: ignore[arg-type]
-        l2=l2,
-        l1=l1,
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        show_progress=True,
-    )
+    fitted = fit_weights(model, rows, show_progress=True, **keywords)
     formats.write(fitted.model, out)
     click.echo(_summary(fitted), err=True)
 

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load
-from contextwise.cli.options import (
-    format_option,
-    json_option,
-    model_argument,
-    time_limit_option,
-    top_option,
-    typed_flags,
-    zero_weights_option,
-)
 from contextwise.cli.printing import print_json
 
 if TYPE_CHECKING:
@@ -25,38 +17,30 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@model_argument("model")
+@options.model("model")
 @click.argument("pair", metavar="[A B]", nargs=-1)
-@click.option(
-    "--most",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=50,
-    show_default=True,
-    help="Number of pairs to list, the most independent first.",
-)
+@options.number("--most", default=50, help="Number of pairs to list, the most independent first.")
 @click.option(
     "--context-specific",
     is_flag=True,
     help="Only pairs that are independent in some contexts and dependent in others.",
 )
-@top_option(least=1)
-@time_limit_option()
-@zero_weights_option
-@format_option
-@json_option
+@options.top(least=1)
+@options.time_limit()
+@options.reading
+@options.output("json")
 @click.pass_context
 def independencies(
     ctx: click.Context,
+    /,
     model: str,
     pair: tuple[str, ...],
     most: int,
     context_specific: bool,
-    top: int,
-    time_limit: float | None,
     format_name: str | None,
     zero_weights: ZeroWeights,
-    as_json: bool,
+    output: str,
+    **limits: Any,
 ) -> None:
     """List the independencies of MODEL: of the variables A and B, or of every pair.
 
@@ -80,11 +64,10 @@ def independencies(
 
     if len(pair) not in (0, 2):
         raise click.UsageError(f"give two variables or none, not {len(pair)}")
-    about_all = typed_flags(ctx, ["most", "context_specific"]) if pair else []
+    about_all = options.typed_flags(ctx, ["most", "context_specific"]) if pair else []
     if about_all:
         raise click.UsageError(f"{about_all[0]} is for all pairs; leave out the variables")
     loaded = load(model, format=format_name, zero_weights=zero_weights)
-    limits: dict[str, Any] = {"top": top, "time_limit": time_limit}
     pairs: Iterable[PairIndependencies]
     if pair:
         pairs = [independence.context_specific_independencies(loaded, *pair, **limits)]
@@ -92,7 +75,7 @@ def independencies(
         pairs = independence.independencies(
             loaded, most=most, context_specific=context_specific, **limits
         )
-    undecided = _show(pairs, as_json)
+    undecided = _show(pairs, output == "json")
     if isinstance(pairs, independence.Independencies):
         _report_unlisted(pairs)
         if not pairs.pairs:

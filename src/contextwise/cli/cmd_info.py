@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load, only_one_from_stdin, short_names
-from contextwise.cli.options import format_option, json_option, model_argument
 from contextwise.cli.printing import print_records
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ COLUMNS = (
 
 
 @click.command()
-@model_argument("models", metavar="[MODEL]...", nargs=-1)
-@format_option
-@json_option
-def info(models: tuple[str, ...], format_name: str | None, as_json: bool) -> None:
+@options.model("models", metavar="[MODEL]...", nargs=-1)
+@options.format_name
+@options.output("json")
+def info(models: tuple[str, ...], format_name: str | None, output: str) -> None:
     """Summarize each MODEL or data file; without arguments, list the bundled examples.
 
     For a model: its variables, its distinct features, the pairs that some feature covers, and
@@ -52,6 +52,7 @@ def info(models: tuple[str, ...], format_name: str | None, as_json: bool) -> Non
       contextwise info learned.mn --json
       contextwise info rows.csv
     """
+    as_json = output == "json"
     if not models:
         _list_examples(as_json)
         return

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from click.shell_completion import CompletionItem
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data
-from contextwise.cli.options import DOMAIN_FROM, refuse_alone, typed_flags
 from contextwise.learning.registry import LEARNERS, learner_named
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class LearnCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and not args[0].startswith("-"):
             if not ctx.resilient_parsing:
-                learner_named(args[0])  # raises if there is none, and suggests the nearest
+                learner_named(args[0])  # raises for an unknown name and suggests the nearest
             ctx.obj = args[0] if args[0] in LEARNERS else None
         return super().parse_args(ctx, args)
 
@@ -77,14 +77,14 @@ def _learner_options(name: str) -> list[click.Parameter]:
     """Make an option for each parameter of a learner whose type a command line can write."""
     learner = learner_named(name)
     texts = _parameter_texts(inspect.cleandoc(learner.__doc__ or ""))
-    options: list[click.Parameter] = []
+    made: list[click.Parameter] = []
     for parameter, kind in _parameter_types(learner).items():
         default = learner.defaults()[parameter]
         flag = FLAGS.get(parameter, "--" + parameter.replace("_", "-"))
         if isinstance(kind, click.types.BoolParamType):
             flag += "/--no-" + flag.removeprefix("--")
         whole = isinstance(default, float) and default.is_integer()
-        options.append(
+        made.append(
             click.Option(
                 [flag, parameter],
                 type=kind,
@@ -93,7 +93,7 @@ def _learner_options(name: str) -> list[click.Parameter]:
                 help=texts.get(parameter, "").split("\n\n")[0],
             )
         )
-    return options
+    return made
 
 
 def _parameter_types(learner: type[Learner]) -> dict[str, click.ParamType[Any]]:
@@ -146,9 +146,9 @@ def _complete_learner(
 
 @click.command(cls=LearnCommand, no_args_is_help=True)
 @click.argument("learner", shell_complete=_complete_learner)
-@click.argument("data", type=click.Path())
+@options.data
 @click.option("--out", required=True, type=click.Path(), help="Write the model to this file.")
-@click.option("--domain-from", **DOMAIN_FROM)
+@options.domain_from
 @click.option("--valid", type=click.Path(), help="Score the result on the rows of this file.")
 @click.option(
     "--grid",
@@ -190,7 +190,7 @@ def learn(
 
     kind = learner_named(learner)
     if "refit" in parameters and not any(text.startswith("refit") for text in grid):
-        refuse_alone(click.get_current_context(), ("l1", "l2"), "refit")
+        options.refuse_alone(click.get_current_context(), ("l1", "l2"), "refit")
     formats.check_target(out)
     domain = None if domain_from is None else load(domain_from).domain
     rows = load_data(data, domain)
@@ -239,7 +239,7 @@ def _select(
         if name in values:
             raise click.UsageError(f"--grid sets {name} twice")
         values[name] = [_value(kind, value, f"--grid {name}") for value in listed.split(",")]
-    for flag in typed_flags(click.get_current_context(), list(values)):
+    for flag in options.typed_flags(click.get_current_context(), list(values)):
         raise click.UsageError(f"{flag} and --grid set the same parameter; leave one of them out")
     selection = select(learner, values, rows, valid=valid, by=by, show_progress=True)
     click.echo(_candidates(selection), err=True)

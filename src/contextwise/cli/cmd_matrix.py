@@ -9,56 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load_all, short_names
-from contextwise.cli.options import (
-    NOTHING_LEFT,
-    Scope,
-    SectionedCommand,
-    cluster_option,
-    complete_model,
-    csv_option,
-    engine_option,
-    jobs_option,
-    json_option,
-    model_argument,
-    refuse_alone,
-    refuse_two_outputs,
-    scope_options,
-    seed_option,
-    time_limit_option,
-    top_option,
-    typed_flags,
-)
 from contextwise.cli.printing import check_out, resumable
 from contextwise.errors import ContextwiseError
-from contextwise.support.records import as_csv as csv_of
-from contextwise.support.records import as_json as json_of
+from contextwise.support.records import as_csv, as_json
 
 if TYPE_CHECKING:
     from contextwise.comparison.matrix import DistanceMatrix
     from contextwise.comparison.sketch import EstimatedMatrix
+    from contextwise.models.structure import Model
 
-ONLY_EXACT = ("engine", "jobs", "cluster", "store", "time_limit")
-ONLY_MATRIX = (*ONLY_EXACT, "normalized", "approximate", "assertions", "seed")
+ONLY_EXACT = ("engine", "n_jobs", "cluster", "store", "time_limit")
+ONLY_MATRIX = (*ONLY_EXACT, "normalized", "approximate", "assertions", "rng")
 
 
-@click.command(cls=SectionedCommand)
-@model_argument("models", metavar="MODEL...", nargs=-1, required=True)
-@click.option(
-    "--nearest",
-    "query",
-    metavar="MODEL",
-    shell_complete=complete_model,
-    help="List only the models nearest to this one.",
-)
-@top_option(3, least=1)
+@click.command(cls=options.SectionedCommand)
+@options.model("models", metavar="MODEL...", nargs=-1, required=True)
+@options.model_option("--nearest", "query", help="List only the models nearest to this one.")
+@options.top(3, least=1)
 @click.option("--out", type=click.Path(), help="Write to this .csv or .json file.")
 @click.option("--normalized", is_flag=True, help="Show distances as shares of all assertions.")
-@json_option
-@csv_option
-@jobs_option
-@cluster_option
-@engine_option
+@options.output("json", "csv")
+@options.parallel
+@options.engine
 @click.option(
     "--store",
     type=click.Path(),
@@ -66,34 +40,27 @@ ONLY_MATRIX = (*ONLY_EXACT, "normalized", "approximate", "assertions", "seed")
     help="Keep finished blocks here; an interrupted run resumes.",
 )
 @click.option("--approximate", is_flag=True, help="Estimate by sampling, for thousands of models.")
-@click.option(
-    "--assertions",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="With --approximate: number of random assertions.  [default: 262144]",
+@options.number(
+    "--assertions", help="With --approximate: number of random assertions.  [default: 262144]"
 )
-@seed_option
-@time_limit_option()
-@scope_options
+@options.seed
+@options.time_limit()
+@options.scope
 @click.pass_context
 def matrix(
     ctx: click.Context,
+    /,
     models: tuple[str, ...],
     query: str | None,
     top: int,
     out: str | None,
     normalized: bool,
-    as_csv: bool,
-    as_json: bool,
-    jobs: int,
-    cluster: str | None,
-    engine: str | None,
-    store: str | None,
+    output: str,
     approximate: bool,
     assertions: int | None,
-    seed: int,
-    time_limit: float | None,
-    scope: Scope,
+    rng: int,
+    scope: options.Scope,
+    **counting: Any,
 ) -> None:
     """Compute the matrix of pairwise distances of the MODELs.
 
@@ -113,92 +80,64 @@ def matrix(
       contextwise matrix *.mn --approximate --csv > estimates.csv
       contextwise matrix learned/*.mn --nearest true.mn --top 10
     """
-    refuse_two_outputs(as_json=as_json, as_csv=as_csv)
-    refuse_alone(ctx, ("top",), "query")
-    refuse_alone(ctx, ("assertions", "seed"), "approximate")
+    options.refuse_alone(ctx, ("top",), "query")
+    options.refuse_alone(ctx, ("assertions", "rng"), "approximate")
     conflicts = ONLY_EXACT if approximate else ONLY_MATRIX if query is not None else ()
-    for flag in typed_flags(ctx, conflicts):
+    for flag in options.typed_flags(ctx, conflicts):
         mode = "--approximate" if approximate else "--nearest"
         raise click.UsageError(f"{flag} has no effect with {mode}; leave one of them out")
     if out is not None:
-        check_out(out, [".csv", ".json"])
-        as_json = as_json or (out.lower().endswith(".json") and not as_csv)
-        as_csv = not as_json
+        suffix = check_out(out, [".csv", ".json"])
+        output = suffix[1:] if output == "text" else output
+    loaded = load_all([*models, *([] if query is None else [query])], format=scope.format_name)
+    keywords: dict[str, Any] = {"show_progress": True, **scope.keywords(loaded[0].domain)}
+    notes: list[str] = []
+    unfinished = 0
     if query is not None:
-        _show(_nearest(query, models, typed_flags(ctx, ["top"]), top, scope, as_json, as_csv), out)
-        return
-    from contextwise.comparison.matrix import distance_matrix
-    from contextwise.counting import DEFAULT
+        count = top if options.typed_flags(ctx, ["top"]) else min(top, len(models))
+        text = _nearest(query, models, loaded, count, output, keywords)
+    elif approximate:
+        from contextwise.comparison.matrix import distance_matrix
 
-    loaded = load_all(models, format=scope.format_name)
-    options: dict[str, Any] = {
-        "names": models,
-        "show_progress": True,
-        **scope.keywords(loaded[0].domain),
-    }
-    if approximate:
-        estimates = distance_matrix(loaded, approximate=assertions or True, rng=seed, **options)
-        _show_estimates(estimates, seed, out, as_csv, as_json)
-        return
-    with resumable(store):
-        distances = distance_matrix(
-            loaded,
-            store=store,
-            engine=engine or DEFAULT,
-            n_jobs=jobs,
-            cluster=cluster,
-            time_limit=time_limit,
-            **options,
-        )
-    if not distances.total:
-        raise ContextwiseError(NOTHING_LEFT)
-    if as_json:
-        text = _json(distances)
-    elif as_csv:
-        text = _csv(distances.names, _cells(distances, normalized))
+        keywords |= {"names": models, "approximate": assertions or True, "rng": rng}
+        text, notes = _estimates(distance_matrix(loaded, **keywords), rng, output)
     else:
-        text = _table(distances, normalized)
-    _show(text, out)
-    if as_csv or as_json:
-        from contextwise.report.notes import matrix_ganak_notes
+        from contextwise.comparison.matrix import distance_matrix
 
-        for note in matrix_ganak_notes(distances):
-            click.echo(f"contextwise: {note.text}", err=True)
-    if distances.open:
-        click.echo(f"contextwise: {distances.open} distances are unfinished", err=True)
-        ctx.exit(3)
-
-
-def _show(text: str, out: str | None) -> None:
-    from contextwise.support.files import write_bytes
-
+        with resumable(counting["store"]):
+            distances = distance_matrix(loaded, names=models, **counting, **keywords)
+        if not distances.total:
+            raise ContextwiseError(options.NOTHING_LEFT)
+        text, notes = _distances(distances, normalized, output)
+        unfinished = distances.open
     if out is None:
         click.echo(text, nl=False)
     else:
+        from contextwise.support.files import write_bytes
+
         write_bytes(out, text.encode())
+    for note in notes:
+        click.echo(f"contextwise: {note}", err=True)
+    if unfinished:
+        click.echo(f"contextwise: {unfinished} distances are unfinished", err=True)
+        ctx.exit(3)
 
 
 def _nearest(
     query: str,
     models: Sequence[str],
-    typed_top: list[str],
-    top: int,
-    scope: Scope,
-    as_json: bool,
-    as_csv: bool,
+    loaded: Sequence[Model],
+    count: int,
+    output: str,
+    keywords: dict[str, Any],
 ) -> str:
     from contextwise.comparison.confusion import ratio
     from contextwise.comparison.neighbours import nearest
-    from contextwise.report.many import neighbours_parts
-    from contextwise.report.notes import BY_POSITION
-    from contextwise.report.text import as_text
 
-    true, *others = load_all([query, *models], format=scope.format_name)
-    count = top if typed_top else min(top, len(others))
-    neighbours = nearest(true, others, count, show_progress=True, **scope.keywords(true.domain))
+    neighbours = nearest(loaded[-1], loaded[:-1], count, **keywords)
     if not neighbours.total:
-        raise ContextwiseError(NOTHING_LEFT)
-    by_position = scope.align == "position"
+        raise ContextwiseError(options.NOTHING_LEFT)
+    by_position = keywords["align"] == "position"
     records = [
         {
             "model": models[place],
@@ -207,7 +146,7 @@ def _nearest(
         }
         for place, distance in zip(neighbours.places, neighbours.distances, strict=True)
     ]
-    if as_json:
+    if output == "json":
         record = {
             "query": query,
             "nearest": records,
@@ -216,31 +155,27 @@ def _nearest(
             "of": neighbours.of,
             "by_position": by_position,
         }
-        return json_of(record) + "\n"
-    if as_csv:
-        return csv_of(records, ["model", "distance", "normalized"])
+        return as_json(record) + "\n"
+    if output == "csv":
+        return as_csv(records, ["model", "distance", "normalized"])
+    from contextwise.report.many import neighbours_parts
+    from contextwise.report.notes import BY_POSITION
+    from contextwise.report.text import as_text
+
     text = as_text(neighbours_parts(neighbours, short_names(models))) + "\n"
     return f"{text}{BY_POSITION}\n" if by_position else text
 
 
-def _show_estimates(
-    matrix: EstimatedMatrix, seed: int, out: str | None, as_csv: bool, as_json: bool
-) -> None:
+def _estimates(matrix: EstimatedMatrix, seed: int, output: str) -> tuple[str, list[str]]:
+    """Return the estimates, and the notes for standard error."""
+    from contextwise.comparison.sketch import CONFIDENCE
     from contextwise.report.many import estimate_words, estimated_parts
     from contextwise.report.text import as_text
 
-    if as_json:
-        _show(_estimates_json(matrix, seed), out)
-    elif as_csv:
-        _show(_csv(matrix.names, matrix.normalized.tolist()), out)
-        click.echo(f"contextwise: {estimate_words(matrix)}", err=True)
-    else:
-        click.echo(as_text(estimated_parts(matrix, names=short_names(matrix.names))))
-
-
-def _estimates_json(matrix: EstimatedMatrix, seed: int) -> str:
-    from contextwise.comparison.sketch import CONFIDENCE
-
+    if output == "text":
+        return as_text(estimated_parts(matrix, names=short_names(matrix.names))) + "\n", []
+    if output == "csv":
+        return _csv(matrix.names, matrix.normalized.tolist()), [estimate_words(matrix)]
     low, high = matrix.interval()
     record = {
         "models": matrix.names,
@@ -253,7 +188,31 @@ def _estimates_json(matrix: EstimatedMatrix, seed: int) -> str:
         "confidence": CONFIDENCE,
         "by_position": matrix.by_position,
     }
-    return json_of(record) + "\n"
+    return as_json(record) + "\n", []
+
+
+def _distances(matrix: DistanceMatrix, normalized: bool, output: str) -> tuple[str, list[str]]:
+    """Return the exact distances, and the notes for standard error."""
+    from contextwise.report.many import matrix_parts
+    from contextwise.report.notes import matrix_ganak_notes
+    from contextwise.report.text import as_text
+
+    if output == "text":
+        names = short_names(matrix.names)
+        return as_text(matrix_parts(matrix, names=names, normalized=normalized)) + "\n", []
+    notes = [note.text for note in matrix_ganak_notes(matrix)]
+    if output == "csv":
+        return _csv(matrix.names, _cells(matrix, normalized)), notes
+    record = {
+        "models": matrix.names,
+        "assertions": matrix.total,
+        "distances": _cells(matrix, False),
+        "normalized": _cells(matrix, True),
+        "open": matrix.open,
+        "by_position": matrix.by_position,
+        "rests_on_ganak": matrix.rests_on_ganak,
+    }
+    return as_json(record) + "\n", notes
 
 
 def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[Any]]:
@@ -267,19 +226,6 @@ def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[Any]]:
     ]
 
 
-def _json(matrix: DistanceMatrix) -> str:
-    record = {
-        "models": matrix.names,
-        "assertions": matrix.total,
-        "distances": _cells(matrix, False),
-        "normalized": _cells(matrix, True),
-        "open": matrix.open,
-        "by_position": matrix.by_position,
-        "rests_on_ganak": matrix.rests_on_ganak,
-    }
-    return json_of(record) + "\n"
-
-
 def _csv(names: Sequence[str], cells: Sequence[Sequence[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -290,11 +236,3 @@ def _csv(names: Sequence[str], cells: Sequence[Sequence[Any]]) -> str:
         )
         writer.writerow([name, *written])
     return text.getvalue()
-
-
-def _table(matrix: DistanceMatrix, normalized: bool) -> str:
-    from contextwise.report.many import matrix_parts
-    from contextwise.report.text import as_text
-
-    parts = matrix_parts(matrix, names=short_names(matrix.names), normalized=normalized)
-    return as_text(parts) + "\n"

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.cmd_replicates import Replicates, replicates_options
 from contextwise.cli.inputs import load_all, short_names, split_groups
-from contextwise.cli.options import (
-    NOTHING_LEFT,
-    by_position_option,
-    context_option,
-    model_argument,
-    refuse_nothing,
-    time_limit_option,
-)
 from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
 
@@ -44,36 +37,28 @@ out_option = click.option(
     callback=_check_picture,
     help="Write this .png, .svg or .pdf file.",
 )
-limit_option = time_limit_option()
-min_share_option = click.option(
-    "--min-share",
-    type=click.FloatRange(0, 1),
-    default=0,
-    show_default=True,
-    metavar="SHARE",
-    help="Draw only edges that depend in at least this share of contexts.",
-)
+comparing = options.stacked(out_option, options.time_limit(), options.by_position)
+"""Add what all figures of comparisons take."""
 
 
-def edges_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the option ``--edges``."""
-    return click.option(
-        "--edges",
-        type=click.Choice(["all", "differences", "strongest"]),
-        help="Draw all edges, those where the models differ most, or those where either depends "
-        f"most.  [default: {default}]",
-    )
-
-
-def most_option(default: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the option ``--most``."""
-    return click.option(
-        "--most",
-        type=click.IntRange(min=1),
-        metavar="N",
-        default=default,
-        show_default=True,
-        help="Largest number of edges and of variables.",
+def edge_options(default: str, most: int) -> options.Decorator:
+    """Add the options that select edges."""
+    return options.stacked(
+        click.option(
+            "--edges",
+            type=click.Choice(["all", "differences", "strongest"]),
+            help="Draw all edges, those where the models differ most, or those where either "
+            f"depends most.  [default: {default}]",
+        ),
+        click.option(
+            "--min-share",
+            type=click.FloatRange(0, 1),
+            default=0,
+            show_default=True,
+            metavar="SHARE",
+            help="Draw only edges that depend in at least this share of contexts.",
+        ),
+        options.number("--most", default=most, help="Largest number of edges and of variables."),
     )
 
 
@@ -93,12 +78,10 @@ def plot() -> None:
 
 
 @plot.command(short_help="Draw a heat map of the errors of each pair.")
-@model_argument("true")
-@model_argument("guess")
-@out_option
+@options.model("true")
+@options.model("guess")
+@comparing
 @click.option("--reorder", is_flag=True, help="Group variables with similar errors.")
-@limit_option
-@by_position_option
 def pairs(
     true: str, guess: str, out: str, reorder: bool, time_limit: float | None, align: Align
 ) -> None:
@@ -116,16 +99,12 @@ def pairs(
 
 
 @plot.command(short_help="Draw the graphs of one or two structures.")
-@model_argument("true")
-@model_argument("guess", required=False)
-@out_option
-@edges_option("differences; strongest with --around, and for one model")
+@options.model("true")
+@options.model("guess", required=False)
+@comparing
+@edge_options("differences; strongest with --around, and for one model", 40)
 @click.option("--around", metavar="A,B,...", help="Draw only edges of these variables.")
-@min_share_option
-@most_option(40)
-@context_option
-@limit_option
-@by_position_option
+@options.context
 def graph(
     true: str,
     guess: str | None,
@@ -163,7 +142,7 @@ def graph(
         in_context = _compare(true, guess or true, align, time_limit, context=context)
     names = [] if around is None else parse_names(around)
     for name in names:
-        comparison.domain.position(name)  # raises if there is no such variable
+        comparison.domain.position(name)  # raises for an unknown name
     selection = select_edges(
         edges_of(comparison),
         which=edges or ("strongest" if guess is None else None),  # type: ignore[arg-type]
@@ -187,15 +166,11 @@ def graph(
 
 
 @plot.command(short_help="Draw one variable's dependence on the others.")
-@model_argument("true")
-@model_argument("guess")
+@options.model("true")
+@options.model("guess")
 @click.argument("variable")
-@out_option
-@edges_option("strongest")
-@min_share_option
-@most_option(30)
-@limit_option
-@by_position_option
+@comparing
+@edge_options("strongest", 30)
 def neighbours(
     true: str,
     guess: str,
@@ -228,11 +203,9 @@ def neighbours(
 
 
 @plot.command(short_help="Draw the confusion matrix, errors and rates.")
-@model_argument("true")
-@model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
-@out_option
-@limit_option
-@by_position_option
+@options.model("true")
+@options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
+@comparing
 def confusion(
     true: str, guesses: tuple[str, ...], out: str, time_limit: float | None, align: Align
 ) -> None:
@@ -286,10 +259,8 @@ def replicates(replicates: Replicates, out: str) -> None:
 
 
 @plot.command(short_help="Draw the distances of many models, and a map.")
-@model_argument("models", metavar="MODEL...", nargs=-1, required=True)
-@out_option
-@limit_option
-@by_position_option
+@options.model("models", metavar="MODEL...", nargs=-1, required=True)
+@comparing
 def matrix(models: tuple[str, ...], out: str, time_limit: float | None, align: Align) -> None:
     """Draw the distances of many models: a matrix, a tree, and a map in two dimensions.
 
@@ -308,7 +279,7 @@ def matrix(models: tuple[str, ...], out: str, time_limit: float | None, align: A
         show_progress=True,
     )
     if not distances.total:
-        raise ContextwiseError(NOTHING_LEFT)
+        raise ContextwiseError(options.NOTHING_LEFT)
     save(plot_models(distances.names, distances.normalized)[0], out)
 
 
@@ -344,5 +315,5 @@ def _compare_all(
         for label, other in zip(short_names(guesses), others, strict=True)
     }
     for comparison in comparisons.values():
-        refuse_nothing(comparison.question)
+        options.refuse_nothing(comparison.question)
     return comparisons

@@ -6,14 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load
-from contextwise.cli.options import (
-    format_option,
-    json_option,
-    model_argument,
-    time_limit_option,
-    zero_weights_option,
-)
 from contextwise.cli.printing import print_json
 
 if TYPE_CHECKING:
@@ -24,12 +18,11 @@ EXIT_CODES = {"independent": 0, "dependent": 1, "undecided": 3}
 
 
 @click.command()
-@model_argument("model")
+@options.model("model")
 @click.argument("question", metavar="QUERY")
-@time_limit_option(60)
-@zero_weights_option
-@format_option
-@json_option
+@options.time_limit(60)
+@options.reading
+@options.output("json")
 @click.pass_context
 def query(
     ctx: click.Context,
@@ -38,7 +31,7 @@ def query(
     time_limit: float,
     format_name: str | None,
     zero_weights: ZeroWeights,
-    as_json: bool,
+    output: str,
 ) -> None:
     """Ask MODEL whether variables are independent, and why.
 
@@ -59,7 +52,7 @@ def query(
     statement = parse_statement(question)
     loaded = load(model, format=format_name, zero_weights=zero_weights)
     answer = answer_to(loaded, statement, time_limit=time_limit)
-    if as_json:
+    if output == "json":
         print_json(
             {
                 "query": str(answer.statement),

@@ -7,22 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load, matching_files, only_one_from_stdin, split_groups
-from contextwise.cli.options import (
-    Scope,
-    SectionedCommand,
-    alpha_option,
-    csv_option,
-    json_option,
-    latex_option,
-    model_argument,
-    options_as,
-    refuse_alone,
-    refuse_nothing,
-    refuse_two_outputs,
-    scope_options,
-    typed_flags,
-)
 from contextwise.cli.printing import print_csv, print_json
 
 if TYPE_CHECKING:
@@ -42,7 +28,7 @@ class Replicates(NamedTuple):
     training_share: float | None
     alpha: float
 
-    def summary(self, scope: Scope | None = None) -> Summary:
+    def summary(self, scope: options.Scope | None = None) -> Summary:
         """Compare the models, or read the table, and summarize the groups."""
         truths, groups = split_groups(self.arguments)
         if self.table is not None and self.arguments:
@@ -53,16 +39,16 @@ class Replicates(NamedTuple):
                 "or a --table of results"
             )
         ctx = click.get_current_context()
-        refuse_alone(ctx, ("truth_column", "group_column", "better"), "table")
+        options.refuse_alone(ctx, ("truth_column", "group_column", "better"), "table")
         if self.table is None:
             return self._of_models(truths, groups, scope)
-        about_models = typed_flags(ctx, [*Scope._fields, "training_share"])
+        about_models = options.typed_flags(ctx, [*options.Scope._fields, "training_share"])
         if about_models:
             raise click.UsageError(f"{about_models[0]} is for models, not for a --table")
         return self._of_table(self.table)
 
     def comparisons(
-        self, truths: list[str], groups: dict[str, list[str]], scope: Scope | None = None
+        self, truths: list[str], groups: dict[str, list[str]], scope: options.Scope | None = None
     ) -> dict[str, list[tuple[str, Comparison]]]:
         """Compare every guess of every group; return the truth's name and the comparison."""
         from contextwise.comparison.compare import compare
@@ -88,12 +74,12 @@ class Replicates(NamedTuple):
                 for file in matching_files(filled, group):
                     guess = load(file, format=format_name)
                     comparison = compare(true, guess, show_progress=True, **restriction)
-                    refuse_nothing(comparison.question)
+                    options.refuse_nothing(comparison.question)
                     compared[group].append((name, comparison))
         return compared
 
     def _of_models(
-        self, truths: list[str], groups: dict[str, list[str]], scope: Scope | None
+        self, truths: list[str], groups: dict[str, list[str]], scope: options.Scope | None
     ) -> Summary:
         from contextwise.evaluation.replicates import METRICS, summarize
 
@@ -150,61 +136,53 @@ def stem(name: str) -> str:
     return os.path.splitext(os.path.basename(name).removesuffix(".gz"))[0]
 
 
-replicates_options = options_as(
+replicates_options = options.options_as(
     "replicates",
     Replicates,
-    (
-        model_argument("arguments", metavar="[TRUTH]... [NAME=FILES]...", nargs=-1),
-        click.option(
-            "--table",
-            type=click.Path(),
-            metavar="FILE",
-            help="Read results from this CSV file instead, one row per run.",
-        ),
-        click.option(
-            "--truth-column",
-            metavar="NAME",
-            help="With --table: column of the truth.  [default: truth, true, dataset, ...]",
-        ),
-        click.option(
-            "--group-column",
-            metavar="NAME",
-            help="With --table: column of the group.  [default: group, learner, method, ...]",
-        ),
-        click.option(
-            "--metric",
-            "metrics",
-            metavar="NAME",
-            multiple=True,
-            help="Metric to compare by; repeatable.  [default: all for one truth, normalized "
-            "otherwise]",
-        ),
-        click.option(
-            "--better",
-            type=click.Choice(["smaller", "larger"]),
-            help="With --table: which values of the metric are better.",
-        ),
-        click.option(
-            "--training-share",
-            type=click.FloatRange(0, 1, min_open=True, max_open=True),
-            metavar="SHARE",
-            help="Share of the rows that each replicate learned from, if they overlap.",
-        ),
-        alpha_option,
+    options.model("arguments", metavar="[TRUTH]... [NAME=FILES]...", nargs=-1),
+    click.option(
+        "--table",
+        type=click.Path(),
+        metavar="FILE",
+        help="Read results from this CSV file instead, one row per run.",
     ),
+    click.option(
+        "--truth-column",
+        metavar="NAME",
+        help="With --table: column of the truth.  [default: truth, true, dataset, ...]",
+    ),
+    click.option(
+        "--group-column",
+        metavar="NAME",
+        help="With --table: column of the group.  [default: group, learner, method, ...]",
+    ),
+    click.option(
+        "--metric",
+        "metrics",
+        metavar="NAME",
+        multiple=True,
+        help="Metric to compare by; repeatable.  [default: all for one truth, normalized "
+        "otherwise]",
+    ),
+    click.option(
+        "--better",
+        type=click.Choice(["smaller", "larger"]),
+        help="With --table: which values of the metric are better.",
+    ),
+    options.share(
+        "--training-share",
+        help="Share of the rows that each replicate learned from, if they overlap.",
+    ),
+    options.share("--alpha", default=0.05, help="Level of the tests."),
 )
 """Add the arguments and options that name groups of guesses, as one argument ``replicates``."""
 
 
-@click.command(cls=SectionedCommand)
+@click.command(cls=options.SectionedCommand)
 @replicates_options
-@json_option
-@csv_option
-@latex_option
-@scope_options
-def replicates(
-    replicates: Replicates, as_json: bool, as_csv: bool, as_latex: bool, scope: Scope
-) -> None:
+@options.output("json", "csv", "latex")
+@options.scope
+def replicates(replicates: Replicates, output: str, scope: options.Scope) -> None:
     """Compare groups of guesses, such as the repeated runs of several learners.
 
     With one TRUTH: the mean distance of each group with its 95 % interval, and tests of the
@@ -225,12 +203,12 @@ def replicates(
       contextwise replicates truths/*.mn trees='t/{truth}*.mn' pairs='p/{truth}*.mn'
       contextwise replicates --table results.csv --metric SHD --better smaller
     """
-    refuse_two_outputs(as_json=as_json, as_csv=as_csv, as_latex=as_latex)
     summary = replicates.summary(scope)
     ranks = [record for ranking in summary.rankings for record in ranking.records()]
-    if as_json:
+    if output == "json":
         print_json(
             {
+                "verdict": summary.verdict,
                 "verdicts": {ranking.metric: ranking.verdict for ranking in summary.rankings},
                 "ranks": ranks,
                 "means": summary.records(),
@@ -238,13 +216,12 @@ def replicates(
             }
         )
         return
-    if as_csv:
+    if output == "csv":
         rows = ranks or summary.rows()
         print_csv(rows, rows[0])
         return
     from contextwise.report.summaries import summary_parts
-    from contextwise.report.text import as_latex as latex_of
-    from contextwise.report.text import as_text
+    from contextwise.report.text import as_latex, as_text
 
     parts = summary_parts(summary)
-    click.echo(latex_of(parts) if as_latex else as_text(parts), nl=not as_latex)
+    click.echo(as_text(parts) if output == "text" else as_latex(parts), nl=output == "text")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from contextwise.cli import options
 from contextwise.cli.cmd_learn import make_learner
 from contextwise.cli.cmd_stability import learner_options
 from contextwise.cli.inputs import (
@@ -19,19 +20,6 @@ from contextwise.cli.inputs import (
     short_names,
     split_groups,
 )
-from contextwise.cli.options import (
-    ChanceOptions,
-    Scope,
-    SectionedCommand,
-    chance_options,
-    jobs_option,
-    model_argument,
-    refuse_alone,
-    refuse_nothing,
-    scope_options,
-    time_limit_option,
-    top_option,
-)
 from contextwise.cli.printing import check_out
 from contextwise.support.deadline import Deadline
 
@@ -41,14 +29,14 @@ if TYPE_CHECKING:
     from contextwise.models.structure import Model
 
 
-@click.command(cls=SectionedCommand)
-@model_argument("true")
-@model_argument("guesses", metavar="GUESS... | NAME=FILES...", nargs=-1, required=True)
+@click.command(cls=options.SectionedCommand)
+@options.model("true")
+@options.model("guesses", metavar="GUESS... | NAME=FILES...", nargs=-1, required=True)
 @click.option(
     "--out", metavar="FILE", type=click.Path(), required=True, help="Write this .html file."
 )
-@top_option(least=1)
-@chance_options
+@options.top(least=1)
+@options.chance
 @click.option(
     "--check",
     "check_rows",
@@ -64,9 +52,9 @@ if TYPE_CHECKING:
     help="Show how stable the result of --learner is on the rows of this file.",
 )
 @learner_options(required=False)
-@jobs_option
-@time_limit_option(60)
-@scope_options
+@options.jobs
+@options.time_limit(60)
+@options.scope
 @click.pass_context
 def report(
     ctx: click.Context,
@@ -74,15 +62,15 @@ def report(
     guesses: tuple[str, ...],
     out: str,
     top: int,
-    by_chance: ChanceOptions,
+    by_chance: options.ChanceOptions,
     check_rows: str | None,
     stability_rows: str | None,
     learner: str | None,
     parameters: tuple[str, ...],
     resamples: int,
-    jobs: int,
+    n_jobs: int,
     time_limit: float,
-    scope: Scope,
+    scope: options.Scope,
 ) -> None:
     """Write a page about each GUESS and the TRUE model: one HTML file that needs no network.
 
@@ -104,8 +92,8 @@ def report(
         raise click.UsageError("give single guesses or groups NAME=FILES, not both")
     if stability_rows is not None and learner is None:
         raise click.UsageError("--stability needs a --learner, such as --learner trees")
-    refuse_alone(ctx, ("null", "draws"), "chance")
-    refuse_alone(ctx, ("learner", "parameters", "resamples"), "stability_rows")
+    options.refuse_alone(ctx, ("null", "draws"), "chance")
+    options.refuse_alone(ctx, ("learner", "parameters", "resamples"), "stability_rows")
     configured = None if learner is None else make_learner(learner, parameters)
     members = {group: matching_files(patterns, group) for group, patterns in groups.items()} or {
         "": single
@@ -129,7 +117,7 @@ def report(
         if by_chance.chance and not results["comparison"].open_pairs:
             results["chance"], _ = by_chance.run(first, other, restriction)
         if rows is not None:
-            results["check"] = _check(first, other, rows, restriction, by_chance.seed, jobs)
+            results["check"] = _check(first, other, rows, restriction, by_chance.rng, n_jobs)
         reported.append(Guess(name, group=group, **results))
     resampled = None
     if stability_rows is not None:
@@ -137,8 +125,8 @@ def report(
             load_data(stability_rows, first.domain),
             configured,
             resamples=resamples,
-            rng=by_chance.seed,
-            n_jobs=jobs,
+            rng=by_chance.rng,
+            n_jobs=n_jobs,
             show_progress=True,
         )
     page = report_page(
@@ -160,7 +148,7 @@ def _explained(
     from contextwise.comparison.explain import explain_comparison
 
     comparison = compare(true, guess, time_limit=deadline.left(), show_progress=True, **restriction)
-    refuse_nothing(comparison.question)
+    options.refuse_nothing(comparison.question)
     explanation = explain_comparison(comparison, top=top, deadline=deadline)
     return {"comparison": comparison, "explanation": explanation}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load_weighted
-from contextwise.cli.options import format_option, model_argument, seed_option
 from contextwise.cli.printing import check_out
 from contextwise.errors import ContextwiseError
 
@@ -20,17 +20,9 @@ MIXED = 1.01
 
 
 @click.command()
-@model_argument("model")
-@click.option(
-    "-n",
-    "count",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=1000,
-    show_default=True,
-    help="Number of rows.",
-)
-@seed_option
+@options.model("model")
+@options.number("-n", "count", default=1000, least=0, help="Number of rows.")
+@options.seed
 @click.option(
     "--out",
     type=click.Path(),
@@ -43,36 +35,12 @@ MIXED = 1.01
     type=click.Choice(["auto", "exact", "gibbs"]),
     default="auto",
     show_default=True,
-    help="How to draw; auto is exact where possible.",
+    help="Draw in this way; auto is exact where possible.",
 )
-@click.option(
-    "--burn-in",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=100,
-    show_default=True,
-    help="Gibbs: number of sweeps to discard.",
-)
-@click.option(
-    "--thin",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=10,
-    show_default=True,
-    help="Gibbs: number of sweeps between rows.",
-)
-@format_option
-def sample(
-    model: str,
-    count: int,
-    seed: int,
-    out: str,
-    context: str | None,
-    method: str,
-    burn_in: int,
-    thin: int,
-    format_name: str | None,
-) -> None:
+@options.number("--burn-in", default=100, least=0, help="Gibbs: number of sweeps to discard.")
+@options.number("--thin", default=10, help="Gibbs: number of sweeps between rows.")
+@options.format_name
+def sample(model: str, count: int, out: str, format_name: str | None, **keywords: Any) -> None:
     """Draw rows from MODEL, which must have weights.
 
     Rows are exact and independent if the treewidth of the model allows. Otherwise they come from
@@ -91,16 +59,7 @@ def sample(
 
     suffix = ".csv" if out == "-" else check_out(out, [".csv", ".data"], packed=True)
     loaded = load_weighted(model, format=format_name)
-    drawn = draw(
-        loaded,
-        count,
-        rng=seed,
-        context=context,
-        method=method,  # type: ignore[arg-type]
-        burn_in=burn_in,
-        thin=thin,
-        show_progress=True,
-    )
+    drawn = draw(loaded, count, show_progress=True, **keywords)
     if suffix == ".data":
         text = format_codes(drawn.positions)
     else:
@@ -123,7 +82,7 @@ def _mixing(drawn: Drawn) -> str:
     head = f"the rows come from {plural(chains, 'Gibbs chain')} and are not independent"
     try:
         diagnosis = drawn.diagnosis
-    except ContextwiseError as problem:  # the rows are written all the same
+    except ContextwiseError as problem:  # the rows are written anyway
         return f"{head}; cannot report how well the chains mixed: {problem}"
     if diagnosis is None:
         return f"{head}; too few rows to report how well the chains mixed"

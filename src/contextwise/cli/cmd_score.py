@@ -2,69 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data, only_one_from_stdin, short_names
-from contextwise.cli.options import (
-    by_position_option,
-    csv_option,
-    format_option,
-    json_option,
-    model_argument,
-    refuse_nothing,
-    refuse_two_outputs,
-    seed_option,
-    time_limit_option,
-    zero_weights_option,
-)
 from contextwise.cli.printing import print_csv, print_records
+from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
     from contextwise.evaluation.score import Score
     from contextwise.formats import ZeroWeights
-    from contextwise.models.alignment import Align
 
 
 @click.command()
-@model_argument("true")
-@model_argument("guesses", metavar="GUESS...", nargs=-1, required=True)
+@options.model("true")
+@options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
 @click.option("--test", type=click.Path(), help="Score predictions of the rows of this CSV file.")
 @click.option("--fit", "fit_to", type=click.Path(), help="Fit the guesses to this CSV file first.")
-@click.option(
-    "--groups",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=4,
-    show_default=True,
-    help="Number of parts into which CMLL divides the variables.",
+@options.number(
+    "--groups", default=4, help="Number of parts into which CMLL divides the variables."
 )
-@click.option("--no-sampling", is_flag=True, help="Leave out scores that must be estimated.")
-@seed_option
-@time_limit_option()
-@json_option
-@csv_option
-@by_position_option
-@zero_weights_option
-@format_option
+@click.option(
+    "--no-sampling",
+    "sampling",
+    flag_value=False,
+    default=True,
+    help="Leave out scores that must be estimated.",
+)
+@options.seed
+@options.time_limit()
+@options.output("json", "csv")
+@options.by_position
+@options.reading
 @click.pass_context
 def score(
     ctx: click.Context,
+    /,
     true: str,
     guesses: tuple[str, ...],
     test: str | None,
     fit_to: str | None,
-    groups: int,
-    no_sampling: bool,
-    seed: int,
     time_limit: float | None,
-    as_json: bool,
-    as_csv: bool,
-    align: Align,
+    output: str,
     zero_weights: ZeroWeights,
     format_name: str | None,
+    **keywords: Any,
 ) -> None:
     """Score each GUESS by the distance, KL divergence, likelihood and other measures.
 
@@ -82,30 +67,20 @@ def score(
     """
     from contextwise.evaluation.score import score as score_guess
 
-    refuse_two_outputs(as_json=as_json, as_csv=as_csv)
     only_one_from_stdin([true, *guesses, test, fit_to])
+    deadline = Deadline.after(time_limit)
     model = load(true, format=format_name, zero_weights=zero_weights)
-    rows = None if test is None else load_data(test, model.domain)
-    train = None if fit_to is None else load_data(fit_to, model.domain)
-    scores = [
-        score_guess(
-            model,
-            load(name, format=format_name, zero_weights=zero_weights),
-            test=rows,
-            fit_to=train,
-            sampling=not no_sampling,
-            groups=groups,
-            rng=seed,
-            time_limit=time_limit,
-            align=align,
-            show_progress=True,
-        )
-        for name in guesses
-    ]
-    refuse_nothing(scores[0].comparison.question)
-    if as_json:
+    keywords["test"] = None if test is None else load_data(test, model.domain)
+    keywords["fit_to"] = None if fit_to is None else load_data(fit_to, model.domain)
+    scores = []
+    for name in guesses:
+        guess = load(name, format=format_name, zero_weights=zero_weights)
+        limit = deadline.left()
+        scores.append(score_guess(model, guess, time_limit=limit, show_progress=True, **keywords))
+    options.refuse_nothing(scores[0].comparison.question)
+    if output == "json":
         print_records([_record(name, result) for name, result in zip(guesses, scores, strict=True)])
-    elif as_csv:
+    elif output == "csv":
         records = [
             {"guess": name, **result.record()} for name, result in zip(guesses, scores, strict=True)
         ]

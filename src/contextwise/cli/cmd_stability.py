@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from contextwise.cli import options
 from contextwise.cli.cmd_learn import make_learner
 from contextwise.cli.inputs import load, load_data
-from contextwise.cli.options import (
-    DOMAIN_FROM,
-    NOTHING_LEFT,
-    cluster_option,
-    csv_option,
-    jobs_option,
-    json_option,
-    refuse_alone,
-    refuse_two_outputs,
-    seed_option,
-    time_limit_option,
-    top_option,
-    typed_flags,
-)
 from contextwise.cli.printing import check_out, print_csv, print_json, resumable
 from contextwise.errors import ContextwiseError
 from contextwise.learning.registry import LEARNERS
@@ -32,9 +18,9 @@ if TYPE_CHECKING:
     from contextwise.evaluation.stability import Stability
 
 
-def learner_options(required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def learner_options(required: bool) -> options.Decorator:
     """Add ``--learner``, ``--set`` and ``--resamples``."""
-    options = (
+    return options.stacked(
         click.option(
             "--learner",
             metavar="NAME",
@@ -48,26 +34,14 @@ def learner_options(required: bool) -> Callable[[Callable[..., Any]], Callable[.
             multiple=True,
             help="Parameter of the learner, as in penalty=10; repeatable.",
         ),
-        click.option(
-            "--resamples",
-            type=click.IntRange(min=2),
-            metavar="N",
-            default=100,
-            show_default=True,
-            help="Number of resamples of the rows.",
+        options.number(
+            "--resamples", default=100, least=2, help="Number of resamples of the rows."
         ),
     )
 
-    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorated
-
 
 @click.command()
-@click.argument("data", type=click.Path())
+@options.data
 @learner_options(required=True)
 @click.option(
     "--how",
@@ -76,54 +50,40 @@ def learner_options(required: bool) -> Callable[[Callable[..., Any]], Callable[.
     show_default=True,
     help="Draw a share of the rows without replacement, or all with replacement.",
 )
-@click.option(
-    "--share",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.5,
-    show_default=True,
-    help="Share of the rows in a subsample.",
-)
-@click.option("--domain-from", **DOMAIN_FROM)
+@options.share("--share", default=0.5, help="Share of the rows in a subsample.")
+@options.domain_from
 @click.option(
     "--folder",
     type=click.Path(),
     help="Keep the learned structures here; an interrupted run resumes.",
 )
-@seed_option
-@jobs_option
-@cluster_option
+@options.seed
+@options.parallel
 @click.option("--medoid", type=click.Path(), help="Write the most typical structure to this file.")
 @click.option(
     "--consensus",
     type=click.Path(),
     help="Find the structure nearest to all and write it to this file.",
 )
-@time_limit_option()
+@options.time_limit()
 @click.option("--picture", type=click.Path(), help="Draw a heat map of the supports here.")
-@top_option()
-@json_option
-@csv_option
+@options.top()
+@options.output("json", "csv")
 @click.pass_context
 def stability(
     ctx: click.Context,
+    /,
     data: str,
     learner: str,
     parameters: tuple[str, ...],
-    resamples: int,
-    how: Any,
-    share: float,
     domain_from: str | None,
-    folder: str | None,
-    seed: int,
-    jobs: int,
-    cluster: str | None,
     medoid: str | None,
     consensus: str | None,
     time_limit: float | None,
     picture: str | None,
     top: int,
-    as_json: bool,
-    as_csv: bool,
+    output: str,
+    **keywords: Any,
 ) -> None:
     """Learn from many resamples of the rows of DATA and measure how much the results differ.
 
@@ -139,9 +99,8 @@ def stability(
     from contextwise import formats
     from contextwise.evaluation import stability as resample
 
-    refuse_two_outputs(as_json=as_json, as_csv=as_csv)
-    refuse_alone(ctx, ("time_limit",), "consensus")
-    if how == "bootstrap" and typed_flags(ctx, ["share"]):
+    options.refuse_alone(ctx, ("time_limit",), "consensus")
+    if keywords["how"] == "bootstrap" and options.typed_flags(ctx, ["share"]):
         raise click.UsageError("--share is for subsamples; leave it out with --how bootstrap")
     for model in (medoid, consensus):
         if model is not None:
@@ -151,20 +110,9 @@ def stability(
     configured = make_learner(learner, parameters)
     rows = load_data(data, None if domain_from is None else load(domain_from).domain)
     if len(rows.domain) < 2:
-        raise ContextwiseError(NOTHING_LEFT)
-    with resumable(folder):
-        result = resample(
-            rows,
-            configured,
-            resamples=resamples,
-            how=how,
-            share=share,
-            folder=folder,
-            rng=seed,
-            n_jobs=jobs,
-            cluster=cluster,
-            show_progress=True,
-        )
+        raise ContextwiseError(options.NOTHING_LEFT)
+    with resumable(keywords["folder"]):
+        result = resample(rows, configured, show_progress=True, **keywords)
     if medoid is not None:
         formats.write(result.medoid, medoid)
     agreed = None
@@ -172,21 +120,19 @@ def stability(
         agreed = result.consensus(time_limit=time_limit, show_progress=True)
         formats.write(agreed.structure, consensus)
     if picture is not None:
+        from contextwise.report.plots import save
         from contextwise.report.plots.plot_pairs import plot_supports
-        from contextwise.report.plots.style import save
 
         save(plot_supports(result), picture)
-    _show(result, agreed, as_json, as_csv, top)
+    _show(result, agreed, output, top)
 
 
-def _show(
-    result: Stability, agreed: Consensus | None, as_json: bool, as_csv: bool, top: int
-) -> None:
+def _show(result: Stability, agreed: Consensus | None, output: str, top: int) -> None:
     from contextwise.report.statistics import stability_parts
     from contextwise.report.text import as_text
 
     supports = [support.record() for support in result.supports()]
-    if as_json:
+    if output == "json":
         structures = {"medoid": result.medoid} | ({"consensus": agreed.structure} if agreed else {})
         features = {
             key: [structure.feature_text(k) for k in range(len(structure))]
@@ -197,7 +143,7 @@ def _show(
         print_json(
             {**result.record(), **distance, **features, "pairs": supports, "regions": regions}
         )
-    elif as_csv:
+    elif output == "csv":
         print_csv(supports, supports[0] if supports else ["first", "second"])
     else:
         click.echo(as_text(stability_parts(result, top=top, consensus=agreed)))

@@ -1,6 +1,7 @@
 """Options that several commands share: one name, one meaning and one text.
 
-Nothing here imports NumPy, so that ``--help`` prints at once.
+Parameters are named after the keywords of the public functions, so that a command can pass them
+on. Nothing here imports NumPy, so that ``--help`` prints at once.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ FORMATS = ("mn", "json", "bn", "dn", "uai", "bif")
 """The names in `contextwise.formats.FORMATS`, without importing it."""
 
 NULLS = ("variables", "states", "values")
-"""The names of the nulls of `contextwise.evaluation.chance`, without importing it."""
+"""The names in `contextwise.evaluation.chance.NULLS`, without importing it; the default first."""
 
 NOTHING_LEFT = "there is nothing to compare: no pair of variables is left"
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists the options of a `ScopeOption` in a section of their own."""
+    """A command whose help lists its scope options in a section of their own."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, records in sections(ctx):
@@ -47,23 +48,51 @@ class SectionedCommand(click.Command):
                 formatter.write_dl(records)
 
 
-def sections(ctx: click.Context) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the options of a command as its help shows them, section by section."""
-    grouped: dict[str, list[tuple[str, str]]] = {"Options": []}
-    for param in ctx.command.get_params(ctx):
-        record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
-        if record is not None:
-            grouped.setdefault(getattr(param, "section", "Options"), []).append(record)
-    return [(title, records) for title, records in grouped.items() if records]
-
-
 class ScopeOption(click.Option):
-    """An option that restricts what is compared."""
+    """An option that restricts the comparison."""
 
     section = "What to compare"
 
 
-# -- models and data -------------------------------------------------------------------------------
+def sections(ctx: click.Context) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the options of a command as its help shows them, section by section."""
+    grouped: dict[str, list[tuple[str, str]]] = {}
+    for param in ctx.command.get_params(ctx):
+        record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+        if record is not None:
+            grouped.setdefault(getattr(param, "section", "Options"), []).append(record)
+    return list(grouped.items())
+
+
+def stacked(*decorators: Decorator) -> Decorator:
+    """Apply decorators as if they were written below each other."""
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorated
+
+
+def options_as(argument: str, kind: type[Any], *options: Decorator) -> Decorator:
+    """Add options to a command and pass them as one argument, a named tuple.
+
+    A dataclass would take a millisecond to define, on every start.
+    """
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_tuple(*arguments: Any, **values: Any) -> Any:
+            fields = {name: values.pop(name) for name in kind._fields}
+            return command(*arguments, **{argument: kind(**fields)}, **values)
+
+        return stacked(*options)(with_tuple)
+
+    return decorated
+
+
+# -- models ----------------------------------------------------------------------------------------
 
 
 def complete_model(
@@ -77,66 +106,78 @@ def complete_model(
     return [CompletionItem(incomplete, type="file"), *map(CompletionItem, fitting)]
 
 
-model_argument = partial(click.argument, shell_complete=complete_model)
+model = partial(click.argument, shell_complete=complete_model)
+"""Add an argument that names a model, or several with ``nargs=-1``."""
+model_option = partial(click.option, metavar="MODEL", shell_complete=complete_model)
+data = click.argument("data", type=click.Path())
+domain_from = model_option("--domain-from", help="Take the variables and states from this model.")
 
-format_type = click.Choice(FORMATS)
-FORMAT: dict[str, Any] = {
-    "type": format_type,
+_FORMAT: dict[str, Any] = {
+    "type": click.Choice(FORMATS),
     "metavar": "FORMAT",
     "help": f"Read every model file in this format: {', '.join(FORMATS)}.",
 }
-ZERO_WEIGHTS: dict[str, Any] = {
+_ZERO_WEIGHTS: dict[str, Any] = {
     "type": click.Choice(["keep", "drop"]),
     "default": "keep",
     "show_default": True,
     "help": "Keep or drop features of weight 0.",
 }
-BY_POSITION: dict[str, Any] = {
+_BY_POSITION: dict[str, Any] = {
     "is_flag": True,
     "callback": lambda ctx, param, flag: "position" if flag else "names",
     "help": "Match variables and states by position instead of by name.",
 }
-format_option = click.option("--format", "format_name", **FORMAT)
-zero_weights_option = click.option("--zero-weights", **ZERO_WEIGHTS)
-by_position_option = click.option("--by-position", "align", **BY_POSITION)
-
-DOMAIN_FROM: dict[str, Any] = {
-    "metavar": "MODEL",
-    "shell_complete": complete_model,
-    "help": "Take the variables and their states from this model.",
-}
+format_name = click.option("--format", "format_name", **_FORMAT)
+zero_weights = click.option("--zero-weights", **_ZERO_WEIGHTS)
+by_position = click.option("--by-position", "align", **_BY_POSITION)
+reading = stacked(zero_weights, format_name)
 
 
-def pair_of(text: str, option: str) -> tuple[str, str]:
-    """Parse the two names in ``A,B``."""
-    names = parse_names(text)
-    if len(names) != 2:
-        raise click.UsageError(f"{option} needs two names, as in {option} A,B; got {text!r}")
-    return names[0], names[1]
+# -- what to compare -------------------------------------------------------------------------------
 
 
-# -- what is compared ------------------------------------------------------------------------------
+def _parse_pairs(
+    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+) -> list[tuple[str, str]] | None:
+    pairs = []
+    for text in texts:
+        names = parse_names(text)
+        if len(names) != 2:
+            raise click.UsageError(f"--pairs needs two names, as in --pairs A,B; got {text!r}")
+        pairs.append((names[0], names[1]))
+    return pairs or None
 
-PAIRS: dict[str, Any] = {
+
+def _parse_names(ctx: click.Context, param: click.Parameter, text: str | None) -> Any:
+    return None if text is None else parse_names(text)
+
+
+_PAIRS: dict[str, Any] = {
     "metavar": "A,B",
     "multiple": True,
+    "callback": _parse_pairs,
     "help": "Only this pair of variables; repeatable.",
 }
-VARIABLES: dict[str, Any] = {"metavar": "A,B,...", "help": "Only pairs of these variables."}
-CONTEXT: dict[str, Any] = {
+_VARIABLES: dict[str, Any] = {
+    "metavar": "A,B,...",
+    "callback": _parse_names,
+    "help": "Only pairs of these variables.",
+}
+_CONTEXT: dict[str, Any] = {
     "metavar": "'A=1, B=0'",
     "help": "Only contexts that agree with this assignment.",
 }
-pairs_option = click.option("--pairs", **PAIRS)
-variables_option = click.option("--variables", **VARIABLES)
-context_option = click.option("--context", **CONTEXT)
+pairs = click.option("--pairs", **_PAIRS)
+variables = click.option("--variables", **_VARIABLES)
+context = click.option("--context", **_CONTEXT)
 
 
 class Scope(NamedTuple):
-    """The options that restrict what is compared, as the user typed them."""
+    """The options that restrict a comparison."""
 
-    pairs: tuple[str, ...]
-    variables: str | None
+    pairs: list[tuple[str, str]] | None
+    variables: Sequence[str] | None
     context: str | None
     data: str | None
     weights: str | None
@@ -150,8 +191,8 @@ class Scope(NamedTuple):
         from contextwise.cli.inputs import load_data
 
         return {
-            "pairs": [pair_of(text, "--pairs") for text in self.pairs] or None,
-            "variables": None if self.variables is None else parse_names(self.variables),
+            "pairs": self.pairs,
+            "variables": self.variables,
             "context": self.context,
             "data": None if self.data is None else load_data(self.data, domain),
             "weights": None if self.weights is None else _read_weights(self.weights),
@@ -159,15 +200,6 @@ class Scope(NamedTuple):
             "align": self.align,
             "zero_weights": self.zero_weights,
         }
-
-
-def refuse_nothing(question: Question) -> None:
-    """Raise if no pair is left to compare."""
-    if question.total:
-        return
-    if question.rows is not None and question.pair_count:
-        raise ContextwiseError("there is nothing to compare: no row of the data agrees")
-    raise ContextwiseError(NOTHING_LEFT)
 
 
 def _read_weights(path: str) -> Weights:
@@ -189,7 +221,49 @@ def _read_weights(path: str) -> Weights:
     return cast("Weights", weights)
 
 
-# -- how it is done --------------------------------------------------------------------------------
+def refuse_nothing(question: Question) -> None:
+    """Raise if no pair is left to compare."""
+    if question.total:
+        return
+    if question.rows is not None and question.pair_count:
+        raise ContextwiseError("there is nothing to compare: no row of the data agrees")
+    raise ContextwiseError(NOTHING_LEFT)
+
+
+_scoped = partial(click.option, cls=ScopeOption)
+scope = options_as(
+    "scope",
+    Scope,
+    _scoped("--pairs", **_PAIRS),
+    _scoped("--variables", **_VARIABLES),
+    _scoped("--context", **_CONTEXT),
+    _scoped(
+        "--data",
+        type=click.Path(),
+        metavar="FILE",
+        help="Only the contexts in the rows of this CSV file.",
+    ),
+    _scoped(
+        "--weights",
+        type=click.Path(),
+        metavar="FILE",
+        help="Weight contexts by these state probabilities (JSON: variable -> list).",
+    ),
+    _scoped(
+        "--contexts",
+        type=click.Choice(["fully-contextualized", "canonical"]),
+        default="fully-contextualized",
+        show_default=True,
+        help="Take the states of the other variables as a context, or of all (canonical).",
+    ),
+    _scoped("--by-position", "align", **_BY_POSITION),
+    _scoped("--zero-weights", **_ZERO_WEIGHTS),
+    _scoped("--format", "format_name", **_FORMAT),
+)
+"""Add the options that restrict a comparison, as one argument ``scope``."""
+
+
+# -- how to compute --------------------------------------------------------------------------------
 
 
 def _complete_engine(
@@ -200,51 +274,48 @@ def _complete_engine(
     return [CompletionItem(name) for name in ENGINES if name.startswith(incomplete)]
 
 
+def _default_engine(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
+    if name is not None or ctx.resilient_parsing:
+        return name
+    from contextwise.counting import DEFAULT
+
+    return DEFAULT
+
+
 def _check_jobs(ctx: click.Context, param: click.Parameter, jobs: int) -> int:
     if jobs == 0:
         raise click.BadParameter("must be a number of processes, or -1 for one per core; got 0")
     return jobs
 
 
-seed_option = click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=0,
-    show_default=True,
-    help="Seed of the random generator.",
-)
-jobs_option = click.option(
-    "--jobs",
-    type=click.IntRange(min=-1),
-    metavar="N",
-    default=1,
-    show_default=True,
-    callback=_check_jobs,
-    help="Number of processes; -1 for one per core.",
-)
-cluster_option = click.option(
-    "--cluster",
-    metavar="ADDRESS",
-    help="Use the Dask scheduler at this address, such as tcp://host:8786.",
-)
-engine_option = click.option(
-    "--engine",
-    metavar="NAME",
-    shell_complete=_complete_engine,
-    help="Count with this engine; see contextwise engines.",
-)
-alpha_option = click.option(
-    "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="LEVEL",
-    default=0.05,
-    show_default=True,
-    help="Level of the tests.",
-)
+def number(
+    *names: str, help: str, default: int | None = None, least: int = 1, **more: Any
+) -> Decorator:
+    """Add an option that takes a whole number."""
+    return click.option(
+        *names,
+        type=click.IntRange(min=least),
+        metavar="N",
+        default=default,
+        show_default=default is not None,
+        help=help,
+        **more,
+    )
 
 
-def time_limit_option(default: float | None = None) -> Decorator:
+def share(name: str, *, help: str, default: float | None = None) -> Decorator:
+    """Add an option that takes a number between 0 and 1."""
+    return click.option(
+        name,
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="SHARE",
+        default=default,
+        show_default=default is not None,
+        help=help,
+    )
+
+
+def time_limit(default: float | None = None) -> Decorator:
     """Add the option ``--time-limit``."""
     return click.option(
         "--time-limit",
@@ -252,43 +323,105 @@ def time_limit_option(default: float | None = None) -> Decorator:
         metavar="SECONDS",
         default=default,
         show_default=default is not None,
-        help="Stop after this many seconds and show what is known by then.",
+        help="Stop after this many seconds and show the results so far.",
     )
 
 
-# -- what is shown ---------------------------------------------------------------------------------
+seed = number("--seed", "rng", default=0, least=0, help="Seed of the random generator.")
+jobs = number(
+    "--jobs",
+    "n_jobs",
+    default=1,
+    least=-1,
+    callback=_check_jobs,
+    help="Number of processes; -1 for one per core.",
+)
+cluster = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Use the Dask scheduler at this address, such as tcp://host:8786.",
+)
+parallel = stacked(jobs, cluster)
+engine = click.option(
+    "--engine",
+    metavar="NAME",
+    shell_complete=_complete_engine,
+    callback=_default_engine,
+    help="Count with this engine; see contextwise engines.",
+)
 
 
-def top_option(default: int = 10, *, least: int = 0) -> Decorator:
-    """Add the option ``--top``."""
-    return click.option(
-        "--top",
-        type=click.IntRange(min=least),
-        metavar="N",
-        default=default,
+class ChanceOptions(NamedTuple):
+    """The options of ``--chance``."""
+
+    chance: bool
+    null: str
+    draws: int
+    rng: int
+
+    def run(
+        self, true: Model, guess: Model, restriction: Restriction, **more: Any
+    ) -> tuple[Chance, bool]:
+        """Compare a guess with random guesses; the flag is True if Ctrl-C ended the draws."""
+        from contextwise.evaluation import ChanceInterrupted
+        from contextwise.evaluation import chance as compare_by_chance
+
+        how: dict[str, Any] = {"null": self.null, "draws": self.draws, "rng": self.rng, **more}
+        try:
+            return compare_by_chance(true, guess, show_progress=True, **how, **restriction), False
+        except ChanceInterrupted as stop:
+            return stop.chance, True
+
+
+chance = options_as(
+    "by_chance",
+    ChanceOptions,
+    click.option("--chance", is_flag=True, help="Compare with random guesses: skill, p-value."),
+    click.option(
+        "--null",
+        type=click.Choice(NULLS),
+        default=NULLS[0],
         show_default=True,
-        help="Number of entries to show in each list.",
+        help="With --chance: exchange variables, relabel states, or draw new values.",
+    ),
+    number("--draws", default=999, least=0, help="With --chance: number of random guesses."),
+    seed,
+)
+"""Add the options of ``--chance``, as one argument ``by_chance``."""
+
+
+# -- what to show ----------------------------------------------------------------------------------
+
+
+def top(default: int = 10, *, least: int = 0) -> Decorator:
+    """Add the option ``--top``."""
+    return number(
+        "--top", default=default, least=least, help="Number of entries to show in each list."
     )
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-csv_option = click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
-latex_option = click.option("--latex", "as_latex", is_flag=True, help="Print LaTeX tables.")
+def output(*names: str) -> Decorator:
+    """Add ``--json``, ``--csv`` or ``--latex``; the command gets ``output``, "text" for none."""
+    texts = {"json": "Print JSON.", "csv": "Print CSV.", "latex": "Print LaTeX tables."}
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_output(*arguments: Any, **values: Any) -> Any:
+            typed = [name for name in names if values.pop(f"as_{name}")]
+            if len(typed) > 1:
+                raise click.UsageError(f"--{typed[0]} and --{typed[1]} exclude each other")
+            return command(*arguments, output=typed[0] if typed else "text", **values)
+
+        flags = [
+            click.option(f"--{name}", f"as_{name}", is_flag=True, help=texts[name])
+            for name in names
+        ]
+        return stacked(*flags)(with_output)
+
+    return decorated
 
 
-def refuse_two_outputs(**flags: bool) -> None:
-    """Raise if more than one of ``as_json``, ``as_csv`` and ``as_latex`` is set."""
-    if sum(flags.values()) > 1:
-        *names, last = (f"--{name.removeprefix('as_')}" for name in flags)
-        raise click.UsageError(f"choose one of {', '.join(names)} and {last}")
-
-
-def refuse_alone(ctx: click.Context, names: Sequence[str], partner: str) -> None:
-    """Raise if the user typed options that have no effect without the option ``partner``."""
-    (needed,) = (param.opts[0] for param in ctx.command.get_params(ctx) if param.name == partner)
-    for flag in typed_flags(ctx, names):
-        if not typed_flags(ctx, [partner]):
-            raise click.UsageError(f"{flag} needs {needed}")
+# -- options that depend on others -----------------------------------------------------------------
 
 
 def typed_flags(ctx: click.Context, names: Sequence[str]) -> list[str]:
@@ -301,116 +434,9 @@ def typed_flags(ctx: click.Context, names: Sequence[str]) -> list[str]:
     ]
 
 
-# -- groups of options -----------------------------------------------------------------------------
-
-
-def options_as(argument: str, kind: type[Any], options: Sequence[Decorator]) -> Decorator:
-    """Add options to a command and pass them as one argument.
-
-    ``kind`` is a named tuple with a field per option. A dataclass would take a millisecond to
-    define, on every start.
-    """
-
-    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(command)
-        def with_tuple(*arguments: Any, **options: Any) -> Any:
-            fields = {name: options.pop(name) for name in kind._fields}
-            return command(*arguments, **{argument: kind(**fields)}, **options)
-
-        result: Callable[..., Any] = with_tuple
-        for option in reversed(options):
-            result = option(result)
-        return result
-
-    return decorated
-
-
-_scope_option = partial(click.option, cls=ScopeOption)
-scope_options = options_as(
-    "scope",
-    Scope,
-    (
-        _scope_option("--pairs", **PAIRS),
-        _scope_option("--variables", **VARIABLES),
-        _scope_option("--context", **CONTEXT),
-        _scope_option(
-            "--data",
-            type=click.Path(),
-            metavar="FILE",
-            help="Only the contexts in the rows of this CSV file.",
-        ),
-        _scope_option(
-            "--weights",
-            type=click.Path(),
-            metavar="FILE",
-            help="Weight contexts by these state probabilities (JSON: variable -> list).",
-        ),
-        _scope_option(
-            "--contexts",
-            type=click.Choice(["fully-contextualized", "canonical"]),
-            default="fully-contextualized",
-            show_default=True,
-            help="Take the states of the other variables as a context, or of all (canonical).",
-        ),
-        _scope_option("--by-position", "align", **BY_POSITION),
-        _scope_option("--zero-weights", **ZERO_WEIGHTS),
-        _scope_option("--format", "format_name", **FORMAT),
-    ),
-)
-"""Add the options that restrict what is compared, as one argument ``scope``."""
-
-
-class ChanceOptions(NamedTuple):
-    """The options of ``--chance``."""
-
-    chance: bool
-    null: str
-    draws: int
-    seed: int
-
-    def run(
-        self, true: Model, guess: Model, restriction: Restriction, **options: Any
-    ) -> tuple[Chance, bool]:
-        """Compare a guess with random guesses; the flag is True if Ctrl-C ended the draws."""
-        from contextwise.evaluation import ChanceInterrupted, chance
-
-        try:
-            result = chance(
-                true,
-                guess,
-                null=self.null,
-                draws=self.draws,
-                rng=self.seed,
-                show_progress=True,
-                **options,
-                **restriction,
-            )
-        except ChanceInterrupted as stop:
-            return stop.chance, True
-        return result, False
-
-
-chance_options = options_as(
-    "by_chance",
-    ChanceOptions,
-    (
-        click.option("--chance", is_flag=True, help="Compare with random guesses: skill, p-value."),
-        click.option(
-            "--null",
-            type=click.Choice(NULLS),
-            default=NULLS[0],
-            show_default=True,
-            help="With --chance: exchange variables, relabel states, or draw new values.",
-        ),
-        click.option(
-            "--draws",
-            type=click.IntRange(min=0),
-            metavar="N",
-            default=999,
-            show_default=True,
-            help="With --chance: number of random guesses.",
-        ),
-        seed_option,
-    ),
-)
-"""Add the options of ``--chance``, as one argument ``by_chance``."""
+def refuse_alone(ctx: click.Context, names: Sequence[str], partner: str) -> None:
+    """Raise if the user typed options that have no effect without the option ``partner``."""
+    (needed,) = (param.opts[0] for param in ctx.command.get_params(ctx) if param.name == partner)
+    for flag in typed_flags(ctx, names):
+        if not typed_flags(ctx, [partner]):
+            raise click.UsageError(f"{flag} needs {needed}")
