@@ -314,9 +314,9 @@ def test_the_command_says_how_near_it_is(tmp_path: Path) -> None:
         done = CliRunner().invoke(contextwise, arguments, catch_exceptions=False)
     found = fit(structure, rows, l1=30, l2=0)
     assert done.exit_code == 0
-    assert f"objective {found.objective:,.2f}, at most {found.gap:.1e} of it" in done.stderr
+    assert f"objective {found.objective:,.2f}, at most {found.gap:.1e} (relative)" in done.stderr
     kept = len(found.model)
     assert 0 < kept < 6
-    assert f"exactly 0, and left out: {6 - kept} weights; {kept} stay" in done.stderr
+    assert f"dropped {6 - kept} weights that became exactly 0; {kept} remain" in done.stderr
     assert read(tmp_path / "sparse.json") == found.model
     assert fit(tmp_path / "all.json", tmp_path / "rows.csv", l1=30, l2=0).model == found.model
