@@ -68,18 +68,6 @@ def test_an_int_is_a_label_and_never_an_index() -> None:
         Structure(domain, [{"B": 1}])
 
 
-def test_from_an_array() -> None:
-    model = Structure.from_array(SURVEY, [["yes", "old", None], [None, -1, 1], ["yes", "old", -1]])
-    assert model == Structure(SURVEY, ["smoker=yes & age=old", "ill=1"])
-    table = np.array([[0, -1], [1, 1]])
-    assert Structure.from_array(Domain({"A": 2, "B": 2}), table) == Structure(
-        {"A": 2, "B": 2}, ["A=0", "A=1 & B=1"]
-    )
-    assert len(Structure.from_array(SURVEY, np.empty((0, 3)))) == 0
-    with pytest.raises(DomainError, match="3"):
-        Structure.from_array(SURVEY, [["yes", "old"]])
-
-
 @pytest.mark.parametrize(
     ("feature", "error", "words"),
     [

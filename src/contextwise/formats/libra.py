@@ -36,7 +36,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -451,42 +451,24 @@ def listed_features(
     return ListedFeatures(domain, listing.lengths, variables, values, weights)
 
 
-def read_mn(source: Source) -> Model:
-    """Read a ``.mn`` file."""
-    listing = listing_of(source, "MN")
-    remark = _remark_of(source, listing)
-    weights = listing.weights
+def read(source: Source, keyword: str) -> Model:
+    """Read a file with the keyword ``MN``, ``BN`` or ``DN``; the last one has no weights.
+
+    >>> read(Source(b"2\\nBN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.bn"), "BN")
+    LogLinear(1 variable, 2 features: -0.1 v0=0; -2.3 v0=1)
+    """
+    listing = listing_of(source, keyword)
+    weights = None if keyword == "DN" else listing.weights
+    domain = Domain.of_cardinalities(listing.cardinalities)
+    remark = _remark_of(source, listing) if keyword == "MN" else {}
     if remark.get("weights") is False:
         weights = None
     elif remark.get("weights") is True and weights is None:
         weights = np.zeros(len(listing.lengths))
-    domain = Domain.of_cardinalities(listing.cardinalities)
     if "names" in remark or "states" in remark:
         names, states = remark.get("names", domain.names), remark.get("states", domain.states)
         domain = _named(source, listing, names, states)
-    return model_of(listed_features(listing, domain, weights), source, "mn")
-
-
-def read_bn(source: Source) -> Model:
-    """Read a ``.bn`` file.
-
-    >>> read_bn(Source(b"2\\nBN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.bn"))
-    LogLinear(1 variable, 2 features: -0.1 v0=0; -2.3 v0=1)
-    """
-    listing = listing_of(source, "BN")
-    domain = Domain.of_cardinalities(listing.cardinalities)
-    return model_of(listed_features(listing, domain, listing.weights), source, "bn")
-
-
-def read_dn(source: Source) -> Model:
-    """Read a ``.dn`` file.
-
-    >>> read_dn(Source(b"2\\nDN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.dn"))
-    Structure(1 variable, 2 features: v0=0; v0=1)
-    """
-    listing = listing_of(source, "DN")
-    domain = Domain.of_cardinalities(listing.cardinalities)
-    return model_of(listed_features(listing, domain, None), source, "dn")
+    return model_of(listed_features(listing, domain, weights), source, keyword.lower())
 
 
 def _remark_of(source: Source, listing: Listing) -> dict[str, Any]:
@@ -583,12 +565,15 @@ def _remark_for(model: Model) -> dict[str, Any]:
     return remark
 
 
-def looks_like(keyword: str) -> Callable[[bytes], bool]:
-    """Return a test for data that start with cardinalities and this keyword."""
-    pattern = re.compile(rb"[\s0-9,]+" + keyword.encode() + rb"\s*\{", re.IGNORECASE)
-    return lambda data: pattern.match(data) is not None
+def _format(keyword: str, write: Callable[[Model], bytes] | None = None) -> Format:
+    start = re.compile(rb"[\s0-9,]+" + keyword.encode() + rb"\s*\{", re.IGNORECASE)
+    return Format(
+        keyword.lower(),
+        (f".{keyword.lower()}",),
+        partial(read, keyword=keyword),
+        write,
+        lambda data: start.match(data) is not None,
+    )
 
 
-MN = Format("mn", (".mn",), read_mn, write_mn, looks_like("MN"))
-BN = Format("bn", (".bn",), read_bn, None, looks_like("BN"))
-DN = Format("dn", (".dn",), read_dn, None, looks_like("DN"))
+MN, BN, DN = _format("MN", write_mn), _format("BN"), _format("DN")

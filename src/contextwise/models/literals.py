@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -42,22 +41,6 @@ def literals_of(domain: Domain, feature: Feature) -> Iterator[tuple[int, int]]:
             f"{feature!r} is not a feature; pass a mapping such as {{'smoker': 'yes'}} or a "
             "text such as 'smoker=yes & age!=young'"
         )
-
-
-def table_features(domain: Domain, table: Iterable[Iterable[Any]]) -> Iterator[Feature]:
-    """Yield the rows of a table as features; a cell of -1 or None is no literal.
-
-    >>> list(table_features(Domain({"A": 2, "B": 2}), [[1, -1], [0, 1]]))
-    [{'A': 1}, {'A': 0, 'B': 1}]
-    """
-    for r, row in enumerate(table):
-        cells = list(row)
-        if len(cells) != len(domain):
-            raise DomainError(
-                f"row {r} of the table has {len(cells)} cells for {len(domain)} variables"
-            )
-        named = zip(domain.names, cells, strict=True)
-        yield {name: cell for name, cell in named if cell is not None and cell != -1}
 
 
 def features_of(domain: Domain, features: Iterable[Iterable[tuple[int, int]]]) -> Features:

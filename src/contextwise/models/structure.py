@@ -40,7 +40,6 @@ from contextwise.models.literals import (
     Feature,
     features_of,
     literals_of,
-    table_features,
     warn_of_contradictions,
 )
 from contextwise.models.notation import write_literals
@@ -114,17 +113,6 @@ class Structure:
         features, places = normalized(domain.cardinalities, owners, variables, values, count)
         warn_of_contradictions(int((places < 0).sum()))
         return cls(domain, features, info=info), places
-
-    @classmethod
-    def from_array(cls, domain: Domain, table: Iterable[Iterable[Any]]) -> Structure:
-        """Make a structure from a table with one row per feature and one column per variable.
-
-        A cell is a state; -1 or None means that the variable is not in the scope.
-
-        >>> Structure.from_array(Domain({"A": 2, "B": 2, "C": 2}), [[1, 0, -1], [-1, 1, 1]])
-        Structure(3 variables, 2 features: A=1 & B=0; B=1 & C=1)
-        """
-        return cls(domain, table_features(domain, table))
 
     def __len__(self) -> int:
         return len(self.features)
