@@ -277,6 +277,10 @@ class _Table:
     path: str | None = None
     categories: Mapping[str, list[str]] = field(default_factory=dict)
 
+    @cached_property
+    def distinct(self) -> list[tuple[list[Any], IntArray]]:
+        return [_distinct(column) for column in self.columns]
+
     @property
     def is_file(self) -> bool:
         return self.path is not None
@@ -493,11 +497,11 @@ def _hint(cells: list[str], domain: Domain | None, is_first: bool) -> str:
 def _inferred(table: _Table) -> Domain:
     """Infer the states of each column."""
     variables: dict[str, Sequence[str] | int] = {}
-    for name, column in zip(table.names, table.columns, strict=True):
+    for name, (distinct, _) in zip(table.names, table.distinct, strict=True):
         if name in table.categories:
             variables[name] = table.categories[name]
             continue
-        cells = [c for c in _distinct(column)[0] if not _is_missing(c) and c not in table.missing]
+        cells = [c for c in distinct if not _is_missing(c) and c not in table.missing]
         labels = sorted(set(map(_label, cells)))
         _check_category(name, labels, table.rows, table.path)
         codes = [_code(cell, table.is_file) for cell in cells] if table.are_coded else []
@@ -536,8 +540,7 @@ def _check_category(name: str, labels: Sequence[str], rows: int, path: str | Non
 def _encoded(table: _Table, domain: Domain) -> Data:
     """Look up the position of every cell."""
     rows = np.empty((table.rows if len(domain) else 0, len(domain)), dtype=np.int64)
-    for variable, column in enumerate(table.columns):
-        cells, inverse = _distinct(column)
+    for variable, (cells, inverse) in enumerate(table.distinct):
         known = domain.state_positions[variable]
         positions = np.empty(len(cells), dtype=np.int64)
         for d, cell in enumerate(cells):
