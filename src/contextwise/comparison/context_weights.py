@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.data.rows import as_data
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain, State
 
@@ -89,6 +88,8 @@ def marginals(domain: Domain, data: Any) -> dict[str, dict[str, Fraction]]:
     >>> marginals(Domain({"A": 2, "B": ["no", "yes"]}), [[1, "yes"], [0, "yes"], [1, "yes"]])
     {'A': {'0': Fraction(1, 3), '1': Fraction(2, 3)}, 'B': {'no': Fraction(0, 1), 'yes': ...}}
     """
+    from contextwise.data.rows import as_data  # loads modules that most comparisons do not need
+
     rows = as_data(data, domain).rows
     if not len(rows):
         raise DomainError("the data has no rows; frequencies need at least one")

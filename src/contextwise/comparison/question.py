@@ -26,7 +26,6 @@ from contextwise.comparison.pairs import (
     is_canonical,
 )
 from contextwise.counting.extraction import all_contexts, contexts_of_pairs, covered_pairs
-from contextwise.data.rows import as_data
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, ZeroWeights, as_structure
 from contextwise.models.alignment import Align, named
@@ -181,11 +180,17 @@ def pose(
         structures,
         contexts,
         asked=asked_pairs(domain, pairs, variables),
-        rows=None if data is None else as_data(data, domain).rows,
+        rows=None if data is None else _rows(data, domain),
         value_weights=None if weights is None else value_weights(domain, weights),
         align=align,
     )
     return question if context is None else _in_context(question, context)
+
+
+def _rows(data: Any, domain: Domain) -> IntArray:
+    from contextwise.data.rows import as_data  # loads modules that most comparisons do not need
+
+    return as_data(data, domain).rows
 
 
 def _over_one_domain(
