@@ -58,10 +58,10 @@ class Shot:
 SHOTS = (
     Shot("overview", "", "#worst table, #worst p"),
     Shot("around", "around={first}", "#neighbours table, #neighbours p"),
-    Shot("context", "tab=context", "#context_graphs svg.graph"),
+    Shot("graph", "tab=graph", "#context_graphs svg.graph"),
     Shot("question", "tab=question&question={question}", "#replies h2"),
     Shot("guesses", "tab=guesses", "#guess_table table"),
-    Shot("statistics", "tab=statistics", "#chance_outcome .lead", "#chance_begin"),
+    Shot("statistics", "tab=statistics", "#chance_outcome .verdict", "#chance_begin"),
 )
 RUN = Shot("run", "tab=experiment", "#run img, #scatter svg, #run svg")
 """What is pictured of a run."""

@@ -78,7 +78,7 @@ def launched(flags: Sequence[str] = FLAGS) -> Iterator[Browser]:
 
 @contextmanager
 def visit(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
-    """A new session at an address; trouble on the page is trouble of the test."""
+    """Open a new session at an address; an error on the page fails the test."""
     trouble: list[str] = []
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 1600}, **options})
     page = context.new_page()
@@ -131,7 +131,7 @@ def zoomed(page: Page, condition: str) -> None:
 
 
 def centre(page: Page, first: str, second: str) -> dict[str, float]:
-    """Where the middle of a cell of the heat map is, and how large the cell is."""
+    """Return the middle of a cell of the heat map, and the size of the cell."""
     page.wait_for_function("document.querySelector('#heat').heatMap?.side > 0")
     settle(page)
     script = "([a, b]) => document.querySelector('#heat').heatMap.cellCentre(a, b)"
@@ -155,7 +155,7 @@ def marked(page: Page) -> list[str]:
 
 
 def serious_findings(page: Page) -> list[tuple[str, list[str]]]:
-    """What axe-core finds on a page that is serious or critical."""
+    """Return the serious and critical findings of axe-core."""
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="needs axe-core"
     ).Axe()

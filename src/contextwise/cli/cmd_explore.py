@@ -65,13 +65,13 @@ def explore(
     """
     require("shiny", "explorer")
     from contextwise.explorer.app import explorer
-    from contextwise.explorer.results import kind_of_run, read_results
+    from contextwise.explorer.runs import kind_of_run, read_results
     from contextwise.explorer.server import serve
 
     if run is not None:
-        kind_of_run(str(run), name=str(run))
+        kind_of_run(str(run))
         if run.suffix.lower() == ".csv":
-            read_results(str(run), name=str(run))
+            read_results(str(run))
     loaded = load_all(models, format=format_name, zero_weights=zero_weights)
     if data is not None and loaded:
         load_data(str(data), loaded[0].domain)  # raises if the variables differ

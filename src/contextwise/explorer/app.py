@@ -1,10 +1,11 @@
-"""The page and its sessions."""
+"""The page of the explorer and its sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from htmltools import Tag, TagChild, tags
 from shiny import App, reactive, ui
@@ -13,36 +14,27 @@ from starlette.requests import Request
 
 from contextwise import report
 from contextwise.explorer import (
-    context,
-    experiment,
-    guesses,
-    overview,
-    pair,
-    question,
     sidebar,
-    statistics,
+    tab_experiment,
+    tab_graph,
+    tab_guesses,
+    tab_overview,
+    tab_question,
+    tab_statistics,
 )
-from contextwise.explorer.computations import Findings
-from contextwise.explorer.job import prepare
+from contextwise.explorer.job import Background, prepare
 from contextwise.explorer.state import Ahead, Key, State, begin_ahead
-from contextwise.explorer.view import Entries, View, library
-from contextwise.explorer.wiring import Input, choice, follow, forgo_traces, on, text
+from contextwise.explorer.view import FIRST_TAB, TABS, Entries, View, library
+from contextwise.explorer.wiring import Input, choice, follow, on, skip_source_references, text
 from contextwise.models.structure import Model
+from contextwise.report.comparisons import Guess
 
 STATIC = Path(__file__).parent / "static"
 SCRIPTS = Path(report.__file__).parent / "static"
-TITLES = {
-    "overview": "Overview",
-    "context": "Context",
-    "question": "Question",
-    "guesses": "Guesses",
-    "statistics": "Statistics",
-    "experiment": "Experiment",
-}
-TAB = Input("tab", choice(TITLES, str))
+TAB = Input("tab", choice(TABS, str), FIRST_TAB)
 THEME = Input("theme", choice({"light": "", "dark": ""}, str))
 WALK = Input("walk", text)
-"""Where Back or Forward of the browser leads, as a query."""
+"""The query that Back or Forward of the browser leads to."""
 
 
 def explorer(
@@ -51,31 +43,27 @@ def explorer(
     run: Path | None = None,
     data: Path | None = None,
 ) -> App:
-    """The explorer as an application.
+    """Return the explorer as an application.
 
-    Parameters
-    ----------
-    models : names and models
-        Offered first: the first is the true model, the others are guesses.
-    run : folder of the results of a run, optional
-        The page begins with them.
-    data : file of rows, optional
-        Against which claims are tested when somebody asks for it.
+    The first of the named models is the true one. A page begins with the results of ``run``, if it
+    is given. The claims of models can be tested against the rows of ``data``.
     """
     entries = library(models)
-    kept: dict[Key, Findings] = {}
+    kept: dict[Key, Guess] = {}
     ahead: Ahead = {}
     prepare()
-    forgo_traces()
+    skip_source_references()
 
     def start(query: str) -> View:
         view = View.parse(query)
-        return replace(view, tab="experiment") if run is not None and not query else view
+        if run is None:
+            return replace(view, tab=FIRST_TAB) if view.tab == "experiment" else view
+        return view if query else replace(view, tab="experiment")
 
     def page(request: Request) -> Tag:
         view = start(request.url.query)
         begin_ahead(view, entries, kept, ahead)
-        return _page(entries, view)
+        return _page(entries, view, with_run=run is not None)
 
     def server(input: Inputs, output: Outputs, session: Session) -> None:
         with reactive.isolate():
@@ -85,15 +73,16 @@ def explorer(
     return App(page, server, static_assets={"/explorer": STATIC, "/report": SCRIPTS})
 
 
-def _page(entries: Entries, view: View) -> Tag:
+def _page(entries: Entries, view: View, *, with_run: bool) -> Tag:
     panels: dict[str, TagChild] = {
-        "overview": overview.panel(pair.panel(view)),
-        "context": tags.div(context.panel(view), class_="needs-comparison"),
-        "question": tags.div(question.panel(view.question), class_="needs-guess"),
-        "guesses": tags.div(guesses.panel(), class_="needs-comparison"),
-        "statistics": tags.div(statistics.panel(), class_="needs-comparison"),
-        "experiment": experiment.panel(),
+        "overview": tab_overview.panel(view),
+        "graph": tags.div(tab_graph.panel(view), class_="needs-comparison"),
+        "question": tags.div(tab_question.panel(view.question), class_="needs-guess"),
+        "guesses": tags.div(tab_guesses.panel(), class_="needs-comparison"),
+        "statistics": tags.div(tab_statistics.panel(), class_="needs-comparison"),
     }
+    if with_run:
+        panels["experiment"] = tab_experiment.panel()
     return ui.page_sidebar(
         sidebar.panel(entries, view),
         ui.head_content(
@@ -103,10 +92,10 @@ def _page(entries: Entries, view: View) -> Tag:
             tags.script(src="explorer/explorer.js"),
         ),
         ui.navset_underline(
-            *(ui.nav_panel(TITLES[tab], panels[tab], value=tab) for tab in TITLES),
+            *(ui.nav_panel(TABS[tab], content, value=tab) for tab, content in panels.items()),
             id=TAB.key,
             selected=view.tab,
-            header=sidebar.status_panel(),  # below the tabs, so that they stay where they are
+            header=sidebar.status_panel(),  # below the tabs, so that they do not move
         ),
         title=tags.div(
             tags.h1("contextwise explorer", class_="h5 m-0"),
@@ -121,20 +110,24 @@ def _page(entries: Entries, view: View) -> Tag:
 
 
 def _serve(session: Session, state: State, run: Path | None, data: Path | None) -> None:
-    overview.serve(state)
-    works = [
-        *sidebar.serve(state),
-        *experiment.serve(run),
-        *guesses.serve(state),
-        *statistics.serve(state, data),
-        pair.serve(state),
-        context.serve(state),
-        question.serve(state),
+    works: list[Background[Any]] = [
+        sidebar.serve(state),
+        tab_overview.serve(state),
+        tab_graph.serve(state),
+        tab_question.serve(state),
+        *tab_guesses.serve(state),
+        *tab_statistics.serve(state, data),
+        *([] if run is None else tab_experiment.serve(run)),
         state.comparing,
     ]
-    on(TAB, lambda tab: state.go(replace(state.now(), tab=tab)))
+
+    def turn(tab: str) -> None:
+        if run is not None or tab != "experiment":
+            state.change(tab=tab)
+
+    on(TAB, turn)
     on(WALK, lambda query: state.go(View.parse(query), step=False))
-    _tell(session, state)
+    _send_view(session, state)
 
     def end() -> None:
         for work in works:
@@ -143,37 +136,31 @@ def _serve(session: Session, state: State, run: Path | None, data: Path | None) 
     session.on_ended(end)
 
 
-def _tell(session: Session, state: State) -> None:
-    """Tell the page what it shows: its address, the tab in front, and the pair to mark."""
+def _send_view(session: Session, state: State) -> None:
+    """Send the page its address, the tab in front, the marked pair, and what is there."""
 
     @reactive.effect
-    async def address() -> None:
+    async def send_address() -> None:
         view = state.view()
-        pushed, state.stepped = state.stepped, False
+        stepped, state.stepped = state.stepped, False
         await session.send_custom_message(
-            "view", {"state": view.query(), "link": view.link().query(), "step": pushed}
+            "view", {"state": view.query(), "link": view.link().query(), "step": stepped}
         )
 
-    def turn(tab: str) -> None:
-        if TAB.now("") != tab:
-            ui.update_navset(TAB.key, selected=tab)
-
-    follow(state.tab, turn)
-
     @reactive.effect
-    async def mark() -> None:
+    async def send_mark() -> None:
         there = state.current() is not None
         chosen = list(state.pair()) if there and len(state.domain()) > 1 else None
         await session.send_custom_message("mark", {"pair": chosen})
 
     @reactive.effect
-    async def name_variable() -> None:
+    async def send_variable() -> None:
         name = state.variable()
         if name is not None:
             await session.send_custom_message("field", {"id": "around", "value": name})
 
     @reactive.effect
-    async def present() -> None:
+    async def send_presence() -> None:
         await session.send_custom_message(
             "present",
             {
@@ -182,3 +169,9 @@ def _tell(session: Session, state: State) -> None:
                 "several": len(state.guesses()) > 1,
             },
         )
+
+    def turn(tab: str) -> None:
+        if TAB.now() != tab:
+            ui.update_navset(TAB.key, selected=tab)
+
+    follow(state.tab, turn)

@@ -1,7 +1,6 @@
-"""What the explorer computes, as functions that run in processes of their own.
+"""The computations of the explorer; each runs in its own process (`contextwise.explorer.job`).
 
-Arguments and results travel between processes. The last argument of each is told what is done, and
-how far it is (`contextwise.explorer.job.Tell`).
+The last argument of each function reports progress.
 """
 
 from __future__ import annotations
@@ -12,95 +11,37 @@ from functools import partial
 
 from contextwise.comparison.compare import Comparison, Interrupted, compare
 from contextwise.comparison.explain import PairExplanation, explain_comparison, explain_pair
+from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
 from contextwise.comparison.pairs import Contexts, Pair
+from contextwise.comparison.sketch import EstimatedMatrix
+from contextwise.data.rows import as_data
 from contextwise.errors import ContextwiseError
+from contextwise.evaluation.chance import Chance, ChanceInterrupted, chance
+from contextwise.evaluation.check import Check, check
+from contextwise.evaluation.consensus import ClaimSupport, Consensus, consensus
 from contextwise.explorer.job import Tell
 from contextwise.formats import format_of, read_stream
 from contextwise.independence import Answer, answer_to, parse_statement
 from contextwise.models.structure import Model
-from contextwise.report.comparisons import (
-    Guess,
-    confusion_table,
-    measures,
-    open_pairs_table,
-    worst_pairs,
-)
-from contextwise.report.page import report_page
-from contextwise.report.parts import Measures, Note, PairName, Table
+from contextwise.report.comparisons import Guess
 from contextwise.report.shares import Shares, shares_of
 from contextwise.support.deadline import Deadline
 
-WORST = 10
-"""How many of the pairs with the most errors are listed."""
-
-
-@dataclass(frozen=True, eq=False)
-class Findings:
-    """A comparison, and what is looked at again and again.
-
-    Attributes
-    ----------
-    comparison : exact
-    shares : its shares as floats, to be drawn
-    sentences : what it says in words
-    measures : its distances and rates
-    matrix : its confusion matrix; None while some pairs are open
-    pairs : the pairs with the most errors, and those of which least is known
-    """
-
-    comparison: Comparison
-    shares: Shares
-    sentences: tuple[str, ...]
-    measures: Measures
-    matrix: Table | None
-    pairs: tuple[Table | Note, ...]
-
-    @property
-    def is_open(self) -> bool:
-        """Whether some pairs were not decided."""
-        return bool(len(self.comparison.unions.open))
-
-    @property
-    def worst(self) -> Pair | None:
-        """The pair with the most errors, if there are any."""
-        found = self.pairs[0]
-        first = found.rows[0][0] if isinstance(found, Table) else None
-        return (first.first, first.second) if isinstance(first, PairName) else None
-
-
-def findings_of(comparison: Comparison) -> Findings:
-    """What is to be known of a comparison."""
-    pairs: list[Table | Note] = [worst_pairs(comparison, WORST)]
-    if len(comparison.unions.open):
-        pairs.append(open_pairs_table(comparison, WORST))
-    return Findings(
-        replace(comparison),  # without what it has derived: that need not travel
-        shares_of(comparison),
-        tuple(comparison.summary().split("\n")),
-        measures(comparison),
-        None if len(comparison.unions.open) else confusion_table(comparison),
-        tuple(pairs),
-    )
+SUPPORTED = 10  # pairs of a consensus whose support is shown
 
 
 def read_uploads(files: Sequence[tuple[str, str]], tell: Tell) -> list[tuple[str, Model | str]]:
-    """The models of uploaded files, each with its name; a broken one gives the reader's message.
-
-    A file is given by its path here and by the name it had at home, which messages use.
-    """
-    found: list[tuple[str, Model | str]] = []
+    """Read model files, each a path and a name; return the models, or what is wrong with them."""
+    models: list[tuple[str, Model | str]] = []
     for k, (path, name) in enumerate(files):
         tell(f"Reading {name}", k, len(files))
-        found.append((name, _read(path, name)))
-    return found
-
-
-def _read(path: str, name: str) -> Model | str:
-    try:
-        with open(path, "rb") as file:
-            return read_stream(file, name=name, format=format_of(name).name)
-    except ContextwiseError as error:
-        return str(error)
+        try:
+            with open(path, "rb") as file:
+                model: Model | str = read_stream(file, name=name, format=format_of(name).name)
+        except ContextwiseError as error:
+            model = str(error)
+        models.append((name, model))
+    return models
 
 
 def compare_all(
@@ -109,134 +50,171 @@ def compare_all(
     contexts: Contexts,
     time_limit: float,
     tell: Tell,
-) -> dict[str, Findings]:
-    """The comparisons of guesses, by their keys; after an interrupt, those that were reached.
+) -> dict[str, Guess]:
+    """Compare guesses, given as labels and models by key; an interrupt ends with the current one.
 
-    Parameters
-    ----------
-    true : the true model
-    guesses : the label and the model of each guess, by its key
-    contexts : what a context is
-    time_limit : seconds for each guess
-    tell : is told how far it is
+    The time limit is for each guess.
     """
-    found: dict[str, Findings] = {}
-    for place, (key, (label, guess)) in enumerate(guesses.items(), start=1):
-        words = f"Comparing with {label}" + (
-            f", guess {place} of {len(guesses)}" if len(guesses) > 1 else ""
-        )
+    compared: dict[str, Guess] = {}
+    for place, (key, (label, model)) in enumerate(guesses.items(), start=1):
+        words = f"Comparing with {label}"
+        if len(guesses) > 1:
+            words += f", guess {place} of {len(guesses)}"
         tell(words, 0, 0)
         try:
             comparison = compare(
                 true,
-                guess,
+                model,
                 contexts=contexts,
                 time_limit=time_limit,
                 show_progress=partial(tell, words),
             )
         except Interrupted as stop:
             comparison = stop.comparison
-        tell("Putting the result together", 0, 0)
-        found[key] = findings_of(comparison)
+        # Derived values need not travel between processes; the shares are drawn at once.
+        guess = Guess(key, replace(comparison), label=label, features=len(model))
+        _ = guess.shares
+        compared[key] = guess
         if comparison.interrupted:
             break
-    return found
+    return compared
 
 
 def explain_one(
-    true: Model,
-    guess: Model,
-    pair: Pair,
-    contexts: Contexts,
-    top: int,
-    time_limit: float,
-    tell: Tell,
+    comparison: Comparison, pair: Pair, top: int, time_limit: float, tell: Tell
 ) -> PairExplanation:
-    """Where the models differ about a pair.
-
-    Parameters
-    ----------
-    true, guess : the models
-    pair : two names
-    contexts : what a context is
-    top : how many regions
-    time_limit : seconds
-    tell : is told how far it is
-    """
+    """Find the contexts in which the models differ about a pair; an open pair is counted again."""
     tell("Looking for the contexts in which the models differ", 0, 0)
-    found = compare(true, guess, pairs=[pair], contexts=contexts, time_limit=time_limit)
-    return explain_pair(found, pair, top=top, time_limit=time_limit)
+    if pair in comparison.open_pairs or pair[::-1] in comparison.open_pairs:
+        true, guess, contexts = comparison.true, comparison.guess, comparison.contexts
+        comparison = compare(true, guess, pairs=[pair], contexts=contexts, time_limit=time_limit)
+    return explain_pair(comparison, pair, top=top, time_limit=time_limit)
 
 
 def shares_in(
-    true: Model,
-    guess: Model,
-    context: Mapping[str, str],
-    contexts: Contexts,
-    time_limit: float,
-    tell: Tell,
+    comparison: Comparison, context: Mapping[str, str], time_limit: float, tell: Tell
 ) -> Shares:
-    """The shares of all pairs that are left in a context.
-
-    Parameters
-    ----------
-    true, guess : the models
-    context : the states that are known
-    contexts : what a context is
-    time_limit : seconds
-    tell : is told how far it is
-    """
+    """Compare the same models in a context; return the shares of the pairs that are left."""
     words = "Comparing in this context"
     tell(words, 0, 0)
-    return shares_of(
-        compare(
-            true,
-            guess,
-            context=context,
-            contexts=contexts,
-            time_limit=time_limit,
-            show_progress=partial(tell, words),
-        )
+    inside = compare(
+        comparison.true,
+        comparison.guess,
+        context=context,
+        contexts=comparison.contexts,
+        time_limit=time_limit,
+        show_progress=partial(tell, words),
     )
+    return shares_of(inside)
 
 
 def answers(models: Sequence[Model], question: str, time_limit: float, tell: Tell) -> list[Answer]:
-    """What each model says to an independence question.
-
-    Parameters
-    ----------
-    models : who is asked
-    question : as it is written
-    time_limit : seconds for each model
-    tell : is told how far it is
-    """
+    """Answer an independence question in each model; the time limit is for each of them."""
     statement = parse_statement(question)
-    found = []
+    results = []
     for k, model in enumerate(models):
         tell("Asking both models", k, len(models))
-        found.append(answer_to(model, statement, time_limit=time_limit))
-    return found
+        results.append(answer_to(model, statement, time_limit=time_limit))
+    return results
 
 
-def report_of(true: str, guesses: Mapping[str, Comparison], time_limit: float, tell: Tell) -> str:
-    """The report page about guesses, by their names.
+def report_of(true: str, guesses: Sequence[Guess], time_limit: float, tell: Tell) -> str:
+    """Return the report page about guesses; the time limit is for the explanation of each."""
+    from contextwise.report.page import report_page
 
-    Parameters
-    ----------
-    true : name of the true model
-    guesses : the comparisons, by the names of the guesses
-    time_limit : seconds for the explanation of each
-    tell : is told how far it is
-    """
-    reported = []
-    for name, comparison in guesses.items():
-        words = f"Explaining {name}"
+    explained = []
+    for guess in guesses:
+        words = f"Explaining {guess.title}"
         tell(words, 0, 0)
         explanation = explain_comparison(
-            comparison,
+            guess.comparison,
             deadline=Deadline.after(time_limit),
             show_progress=partial(tell, words),
         )
-        reported.append(Guess(name, comparison, explanation=explanation))
+        explained.append(replace(guess, name=guess.title, explanation=explanation))
     tell("Drawing the report", 0, 0)
-    return report_page(true, reported)
+    return report_page(true, explained)
+
+
+def distances_between(
+    models: Mapping[str, Model], contexts: Contexts, time_limit: float, tell: Tell
+) -> DistanceMatrix:
+    """Compute all pairwise distances; the ones not known in time have bounds."""
+    words = f"Comparing {len(models)} models pairwise"
+    tell(words, 0, 0)
+    return distance_matrix(
+        list(models.values()),
+        names=list(models),
+        contexts=contexts,
+        time_limit=time_limit,
+        show_progress=partial(tell, words),
+    )
+
+
+def estimated_distances(
+    models: Mapping[str, Model], contexts: Contexts, tell: Tell
+) -> EstimatedMatrix:
+    """Estimate all pairwise distances from random assertions."""
+    words = f"Estimating the distances between {len(models)} models"
+    tell(words, 0, 0)
+    return distance_matrix(
+        list(models.values()),
+        names=list(models),
+        contexts=contexts,
+        approximate=True,
+        show_progress=partial(tell, words),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Agreed:
+    """A consensus, and how many models support its widest claims."""
+
+    consensus: Consensus
+    supports: tuple[ClaimSupport, ...]
+
+
+def consensus_of(
+    models: Mapping[str, Model],
+    matrix: DistanceMatrix | None,
+    contexts: Contexts,
+    time_limit: float,
+    tell: Tell,
+) -> Agreed:
+    """Find a structure that is near to all models; known distances are not counted again."""
+    tell("Comparing the models", 0, 0)
+    result = consensus(
+        list(models.values()),
+        matrix=matrix,
+        contexts=contexts,
+        time_limit=time_limit,
+        show_progress=partial(tell, "Trying features"),
+    )
+    tell("Counting the models that support it", 0, 0)
+    return Agreed(result, tuple(result.widest_supports(SUPPORTED)))
+
+
+def chance_of(comparison: Comparison, null: str, draws: int, tell: Tell) -> Chance:
+    """Compare a guess with random guesses; after an interrupt, with those that were drawn."""
+    tell("Comparing the models", 0, 0)
+    try:
+        return chance(
+            comparison.true,
+            comparison.guess,
+            null=null,
+            draws=draws,
+            contexts=comparison.contexts,
+            show_progress=partial(tell, "Drawing random guesses"),
+        )
+    except ChanceInterrupted as stopped:
+        return stopped.chance
+
+
+def check_of(model: Model, path: str, name: str, tell: Tell) -> Check:
+    """Test the claims of a model with the rows of a file; messages call the file ``name``."""
+    tell(f"Reading {name}", 0, 0)
+    try:
+        rows = as_data(path, model.domain)
+    except ContextwiseError as error:
+        raise ContextwiseError(str(error).replace(path, name)) from None
+    return check(model, rows, show_progress=partial(tell, "Testing claims, pair by pair"))

@@ -1,11 +1,9 @@
-"""One call in a process of its own, so that the page stays alive and can stop it.
+"""Run one function call in its own process, and let a session wait for it.
 
-A `Job` calls a function in a new process, with its arguments and a function that tells how far it
-is. It can be *interrupted*, which is Ctrl-C to it: a comparison then ends at once with the bounds
-it has proven. It is *killed* when nobody wants its result any more, and when it does not end in
-time.
-
-This module knows nothing of the page: what runs in a job need not load what draws it.
+A `Job` calls a function with its arguments and a `Tell`, which reports progress. It can be
+interrupted like Ctrl-C: a comparison then ends at once with the bounds it has proven. It is killed
+when its time is up or when nobody waits for its result. A `Background` is one kind of work of a
+session; its `Outcome` is a reactive value that the views show.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -29,19 +27,20 @@ from contextwise.errors import ContextwiseError
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Tell = Callable[[str, int, int], None]
-"""What a job calls to say what it does, and how much of it is done: (words, done, in all)."""
+"""Reports progress: what the job does, how many steps are done, and how many there are."""
 
 POLL = 0.03  # seconds between two looks at a job
-GRACE = 3.0  # seconds that an interrupted job has to end by itself
+LOOK = 0.25  # seconds between two updates of the page
+GRACE = 3.0  # seconds that an interrupted job has to end
 PAUSE = 0.1  # seconds between two reports of progress
 
-# A server that forks has the package loaded already: a job starts in a few milliseconds.
+# A fork server has the package loaded already: a job starts in a few milliseconds.
 _FORKS = "forkserver" in multiprocessing.get_all_start_methods()
 _PROCESSES: Any = multiprocessing.get_context("forkserver" if _FORKS else "spawn")
 
 
 def prepare() -> None:
-    """Start what jobs are started from, so that the first one need not wait for it."""
+    """Start the fork server, so that the first job need not wait for it."""
     if _FORKS:
         from multiprocessing import forkserver
 
@@ -50,12 +49,12 @@ def prepare() -> None:
         forkserver.ensure_running()
 
 
-# -- what is known of a piece of work ------------------------------------------------------------
+# -- outcomes ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Working:
-    """Work that is under way: what it does, and how much of it is done (of 0: nobody knows)."""
+    """Work in progress; a total of 0 means that the number of steps is unknown."""
 
     words: str
     done: int = 0
@@ -71,17 +70,17 @@ class Failed:
 
 @dataclass(frozen=True)
 class Done(Generic[T_co]):
-    """Work that is done, and what it gave."""
+    """Finished work and its result."""
 
     value: T_co
 
 
 Outcome = Working | Failed | Done[T_co] | None
-"""None is work that nobody has asked for."""
+"""None is work that was not requested."""
 
 
 def value_of(outcome: Outcome[T], missing: str) -> T:
-    """What work gave, for a download; an error in these words while there is nothing.
+    """Return the result, or raise `ContextwiseError` with this message.
 
     >>> value_of(Done(7), "nothing was counted yet")
     7
@@ -92,64 +91,58 @@ def value_of(outcome: Outcome[T], missing: str) -> T:
 
 
 class WorkError(ContextwiseError):
-    """Why there is no result, in words for the page."""
+    """Why a job has no result, as a message for the page."""
 
 
-# -- one call in a process of its own ------------------------------------------------------------
+# -- jobs ----------------------------------------------------------------------------------------
 
 
 class Job:
-    """One call of a function in a process of its own.
-
-    Parameters
-    ----------
-    function : of the arguments and of a `Tell`
-    arguments : what it is called with
-    seconds : after so many it is killed
-
-    Attributes
-    ----------
-    told : what it does and how far it is, as last reported
-    """
+    """A call of ``function(*arguments, tell)`` in its own process, killed after some seconds."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> None:
-        self.told = Working("Starting")
+        self.progress = Working("Starting")
         self._seconds = seconds
-        self._receiving, sending = _PROCESSES.Pipe(duplex=False)
-        self._process = _PROCESSES.Process(target=_work, args=(sending, function, arguments))
-        self._sending = sending
+        self._receiving, self._sending = _PROCESSES.Pipe(duplex=False)
+        self._process = _PROCESSES.Process(target=_work, args=(self._sending, function, arguments))
         self._starting = threading.Lock()
         self._begun = self._interrupted = False
+        self.task: asyncio.Future[Any] | None = None
+
+    def begin(self) -> Job:
+        """Start the process; ``task`` has the result."""
+        self.task = asyncio.ensure_future(self.result())
+        return self
 
     async def result(self) -> Any:
-        """What the function returns, or a `WorkError`; if nobody waits any more, it is killed."""
+        """Return the result or raise `WorkError`; if this is cancelled, the process is killed."""
         try:
             await asyncio.to_thread(self._start)
             return await self._answer()
         finally:
             threading.Thread(target=self._end).start()
 
-    def _start(self) -> None:
-        with self._starting:
-            self._process.start()
-            self._sending.close()  # only the job writes: if it dies, reading ends
-
     def interrupt(self) -> None:
         """Ask the job to end with what it has, as Ctrl-C does."""
         self._interrupted = True
         if not self._begun:
-            return  # a process that is still being set up would only make a noise; see `_answer`
+            return  # the process is still being set up; `_answer` interrupts it later
         with suppress(ProcessLookupError):
             if sys.platform == "win32":
                 self._process.terminate()
             else:
                 os.kill(self._process.pid, signal.SIGINT)
 
+    def _start(self) -> None:
+        with self._starting:
+            self._process.start()
+            self._sending.close()  # only the job writes: if it dies, reading ends
+
     async def _answer(self) -> Any:
-        deadline = time.monotonic() + self._seconds
+        end = time.monotonic() + self._seconds
         while True:
             if not self._receiving.poll():
-                if time.monotonic() > deadline:
+                if time.monotonic() > end:
                     raise WorkError(f"this was not done within {self._seconds:g} seconds")
                 await asyncio.sleep(POLL)
                 continue
@@ -167,10 +160,10 @@ class Job:
                 return answer.value
             if isinstance(answer, Failed):
                 raise WorkError(answer.why)
-            self.told = answer
+            self.progress = answer
 
     def _end(self) -> None:
-        """Make sure that the process is gone; its own helpers end with an interrupt."""
+        """Make sure that the process is gone; an interrupt also ends its own helpers."""
         with self._starting:
             if self._process.pid is None:
                 return
@@ -180,32 +173,30 @@ class Job:
             self._process.join(GRACE)
         if self._process.is_alive():
             self._process.kill()
-        # The pipe is closed with its last user: a thread may be reading from it, and would go on
-        # with whatever is opened next under the same number.
+        # The pipe stays open: a thread may still read from it, and its number could be reused.
 
 
 def _work(sending: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """What runs in the new process."""
-    last, words_before = 0.0, ""
+    """Run in the new process."""
+    last, last_words = 0.0, ""
 
     def tell(words: str, done: int, total: int) -> None:
-        nonlocal last, words_before
-        if words != words_before or time.monotonic() - last > PAUSE:
-            last, words_before = time.monotonic(), words
+        nonlocal last, last_words
+        if words != last_words or time.monotonic() - last > PAUSE:
+            last, last_words = time.monotonic(), words
             sending.send(Working(words, done, total))
 
-    _let_through(False)  # an interrupt waits until it has something to end
+    _allow_interrupts(False)  # until there is something to interrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.set_int_max_str_digits(0)  # counts are exact, whatever their size
     with suppress(BrokenPipeError):
-        tell("Starting", 0, 0)  # from now on it can be interrupted
+        tell("Starting", 0, 0)  # from now on the job can be interrupted
         sending.send(_outcome(function, arguments, tell))
 
 
-def _let_through(interrupts: bool) -> None:
-    """Let interrupts end what runs, or hold them back until then."""
+def _allow_interrupts(allowed: bool) -> None:
     if sys.platform != "win32":
-        how = signal.SIG_UNBLOCK if interrupts else signal.SIG_BLOCK
+        how = signal.SIG_UNBLOCK if allowed else signal.SIG_BLOCK
         signal.pthread_sigmask(how, {signal.SIGINT})
 
 
@@ -213,17 +204,96 @@ def _outcome(
     function: Callable[..., Any], arguments: tuple[Any, ...], tell: Tell
 ) -> Done[Any] | Failed:
     try:
-        _let_through(True)
+        _allow_interrupts(True)
         try:
             return Done(function(*arguments, tell))
         finally:
-            _let_through(False)  # what was found is sent whole
+            _allow_interrupts(False)  # the result is sent whole
     except ContextwiseError as error:
         return Failed(str(error))
     except KeyboardInterrupt:
-        return Failed("stopped before anything was known")
+        return Failed("stopped before there was a result")
     except MemoryError:
         return Failed("there is not enough memory for this")
     except Exception as error:
-        traceback.print_exc()  # a mistake of ours: the terminal says where, the page says that
-        return Failed(f"this went wrong, which it should not: {type(error).__name__}: {error}")
+        traceback.print_exc()
+        return Failed(f"internal error; please report it: {type(error).__name__}: {error}")
+
+
+# -- work of a session ---------------------------------------------------------------------------
+
+
+class Background(Generic[T]):
+    """One kind of work of a session: starting it again ends the job before."""
+
+    def __init__(self, function: Callable[..., T]) -> None:
+        from shiny import reactive  # jobs load this module, and need not load Shiny
+
+        self._function = function
+        self._job: Job | None = None
+        self._task: asyncio.Task[None] | None = None
+        nothing: tuple[Hashable, Outcome[T]] = (None, None)
+        self._known = reactive.value(nothing, name=function.__name__)
+
+    def start(self, key: Hashable, *arguments: Any, seconds: float) -> None:
+        """Start a job; ``outcome(key)`` is its outcome."""
+        self.adopt(key, Job(self._function, *arguments, seconds=seconds).begin())
+
+    def adopt(self, key: Hashable, job: Job) -> None:
+        """Wait for a job that has begun already."""
+        self._cancel()
+        self._known.set((key, Working("Starting")))
+        self._job = job
+        self._task = asyncio.create_task(self._follow(key, job))
+
+    def interrupt(self) -> None:
+        """Ask the work to end with what it has."""
+        if self._job is not None:
+            self._job.interrupt()
+
+    def drop(self) -> None:
+        """End the work and forget its result."""
+        self._cancel()
+        self._known.set((None, None))
+
+    def key(self) -> Hashable:
+        """Return the key of the last start, as a reactive read."""
+        return self._known()[0]
+
+    def outcome(self, key: Hashable) -> Outcome[T]:
+        """Return the outcome of the work with this key, as a reactive read."""
+        known, outcome = self._known()
+        return outcome if key is not None and known == key else None
+
+    def latest(self) -> Outcome[T]:
+        """Return the outcome of the last start, as a reactive read."""
+        return self._known()[1]
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        self._job = self._task = None
+
+    async def _follow(self, key: Hashable, job: Job) -> None:
+        task = job.task
+        assert task is not None
+        try:
+            while not (await asyncio.wait([task], timeout=LOOK))[0]:
+                await self._set(key, job.progress)
+        finally:
+            task.cancel()  # no effect if it is done
+        try:
+            outcome: Outcome[T] = Done(task.result())
+        except WorkError as error:
+            outcome = Failed(str(error))
+        await self._set(key, outcome)
+
+    async def _set(self, key: Hashable, outcome: Outcome[T]) -> None:
+        from shiny import reactive
+
+        async with reactive.lock():
+            with reactive.isolate():
+                changed = self._known() != (key, outcome)
+            if changed:
+                self._known.set((key, outcome))
+                await reactive.flush()

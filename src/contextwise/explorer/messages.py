@@ -57,11 +57,11 @@ class Messages:
 
     @property
     def hostile(self) -> bool:
-        """Whether so many messages were invalid that the connection should be closed."""
+        """True after too many invalid messages; the connection should then be closed."""
         return self._ignored > MOST_IGNORED
 
     def check(self, text: str | None) -> str | None:
-        """Return the valid part of a message; None if there is none."""
+        """Return the valid part of a message, or None."""
         try:
             return json.dumps(self._checked(_parse(text)))
         except InvalidMessage as error:

@@ -1,41 +1,42 @@
-"""What the explorer makes of the results of a run, as functions that run in processes.
+"""Read the results of a run, and prepare what the page shows of them.
 
-As in `contextwise.explorer.computations`, the last argument of each is told how far it is.
+A folder, or its ``results.sqlite``, holds the study of KL-divergence, the study of learners, or
+structures learned from resamples, depending on its configuration. A CSV file holds rows of the
+first.
+Rows are checked here, so that the views can rely on them.
 """
 
 from __future__ import annotations
 
+import csv
 from base64 import b64encode
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
 
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, ParseError
 from contextwise.explorer.job import Tell
-from contextwise.explorer.results import Row, kind_of_run, read_results, read_units
 from contextwise.models.structure import Structure
 from contextwise.report.parts import Part
+from contextwise.studies.summary import NAMES
+from contextwise.support.store import read_configuration, read_records
 
 if TYPE_CHECKING:
     from contextwise.studies.learners.figures import StudyFigure
     from contextwise.studies.summary import Effect
 
-WIDE = 1.6
-"""A figure that is so many times as wide as high has panels side by side."""
+Row = Mapping[str, Any]
+Kind = Literal["kl", "learners", "stability"]
+WIDE = 1.6  # width over height of a figure that has panels side by side
+LONGEST = 40  # characters of an invalid value in a message
 
 
 @dataclass(frozen=True)
 class StudyPicture:
-    """A figure of a study.
-
-    Attributes
-    ----------
-    name : which it is
-    source : an address that holds all of it
-    caption : what it shows
-    is_wide : whether it has panels side by side, which need the whole width
-    """
+    """A figure of a study; ``source`` is a data URL."""
 
     name: str
     source: str
@@ -45,17 +46,8 @@ class StudyPicture:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """A run of the study of learners.
+    """A run of the study of learners: its records, tables and figures."""
 
-    Attributes
-    ----------
-    name : what people call it
-    units : its records
-    parts : its tables and sentences
-    pictures : its figures
-    """
-
-    name: str
     units: Sequence[Row]
     parts: Sequence[Part]
     pictures: Sequence[StudyPicture]
@@ -63,76 +55,69 @@ class Study:
 
 @dataclass(frozen=True, eq=False)
 class Resamples:
-    """What was learned from resamples.
+    """Structures learned from resamples: what they share, and the most typical one."""
 
-    Attributes
-    ----------
-    name : what people call the run
-    parts : what resamples agree on
-    supports : how many of them have each pair, as records
-    medoid : the most typical structure
-    """
-
-    name: str
     parts: Sequence[Part]
     supports: Sequence[Row]
     medoid: Structure
 
 
 Results = list[Row] | Study | Resamples
-"""The rows of the study of KL-divergence, the study of learners, or what resamples gave."""
+"""Rows of the study of KL-divergence, the study of learners, or resamples."""
 
 
-def results_in(path: str, name: str, tell: Tell) -> Results:
-    """The results of a run's folder, of its ``results.sqlite``, or of a CSV file.
+def kind_of_run(path: str) -> Kind:
+    """Return the kind of a run; raise `ContextwiseError` if the path has no run."""
+    if path.lower().endswith(".csv"):
+        return "kl"
+    from contextwise.evaluation.stability import KEPT
 
-    Parameters
-    ----------
-    path : where it is
-    name : what people call it
-    tell : is told how far it is
-    """
-    tell(f"Reading {name}", 0, 0)
-    kind = kind_of_run(path, name=name)
+    configuration = _stored(path, read_configuration)
+    if configuration.keys() >= KEPT:
+        return "stability"
+    if "learners" in configuration:
+        return "learners"
+    if "structures" in configuration:
+        return "kl"
+    raise ContextwiseError(f"{path}: not a run of contextwise experiment or stability")
+
+
+def _stored(path: str, read: Callable[[str], Any]) -> Any:
+    try:
+        return read(path)
+    except RecursionError:
+        raise ContextwiseError(f"{path}: not the results of a run: nested too deeply") from None
+
+
+def read_run(path: str, tell: Tell) -> Results:
+    """Read a run, and make the parts and figures that the page shows."""
+    tell(f"Reading {path}", 0, 0)
+    kind = kind_of_run(path)
     if kind == "learners":
-        return study_of(read_units(path, name=name), name, tell)
+        return study_of(read_units(path), path, tell)
     if kind == "stability":
-        return resamples_of(path, name, tell)
-    return read_results(path, name=name)
+        return resamples_of(path, tell)
+    return read_results(path)
 
 
-def resamples_of(path: str, name: str, tell: Tell) -> Resamples:
-    """What resamples agree on, from a folder of ``contextwise stability``.
-
-    Parameters
-    ----------
-    path : where it is
-    name : what people call it
-    tell : is told how far it is
-    """
+def resamples_of(path: str, tell: Tell) -> Resamples:
+    """Read a folder of ``contextwise stability``."""
     from contextwise.evaluation.stability import read_stability
     from contextwise.report.statistics import stability_parts
 
     try:
-        found = read_stability(path, show_progress=partial(tell, "Comparing each two resamples"))
+        stability = read_stability(path, show_progress=partial(tell, "Comparing the resamples"))
     except (KeyError, TypeError, ValueError) as error:
         raise ContextwiseError(
-            f"{name}: these resamples make no sense: {type(error).__name__}: {error}"
+            f"{path}: cannot read the resamples: {type(error).__name__}: {error}"
         ) from None
-    tell("Asking how many resamples agree", 0, 0)
-    supports = [one.record() for one in found.supports()]
-    return Resamples(name, stability_parts(found), supports, found.medoid)
+    tell("Counting how many resamples agree", 0, 0)
+    supports = [support.record() for support in stability.supports()]
+    return Resamples(stability_parts(stability), supports, stability.medoid)
 
 
-def study_of(units: Sequence[Row], name: str, tell: Tell) -> Study:
-    """What the study of learners shows: the tables and figures that its command publishes.
-
-    Parameters
-    ----------
-    units : its records
-    name : what people call it
-    tell : is told how far it is
-    """
+def study_of(units: Sequence[Row], path: str, tell: Tell) -> Study:
+    """Make the tables and figures that the study of learners publishes."""
     from contextwise.studies.learners.figures import study_figures
     from contextwise.studies.learners.tables import study_parts
 
@@ -145,9 +130,9 @@ def study_of(units: Sequence[Row], name: str, tell: Tell) -> Study:
         pictures = [_picture(figure) for figure in figures]
     except (KeyError, TypeError, ValueError) as error:
         raise ContextwiseError(
-            f"{name}: these units make no sense: {type(error).__name__}: {error}"
+            f"{path}: cannot read the units: {type(error).__name__}: {error}"
         ) from None
-    return Study(name, units, parts, pictures)
+    return Study(units, parts, pictures)
 
 
 def _picture(figure: StudyFigure) -> StudyPicture:
@@ -160,8 +145,129 @@ def _picture(figure: StudyFigure) -> StudyPicture:
 
 
 def effects_of(rows: Sequence[Row], tell: Tell) -> list[Effect]:
-    """What the rows of the study of KL-divergence show, with intervals."""
+    """Compute the effects of errors on KL-divergence, with intervals."""
     from contextwise.studies.summary import effects
 
-    tell("Drawing structures again and again, for the intervals", 0, 0)
+    tell("Resampling structures for the intervals", 0, 0)
     return effects(rows)
+
+
+# -- reading and checking ------------------------------------------------------------------------
+
+
+def read_units(path: str) -> list[Row]:
+    """Read the units of the study of learners."""
+    from contextwise.studies.learners.unit import COLUMNS
+
+    units: list[Row] = _stored(path, read_records)
+    if not units:
+        raise ContextwiseError(f"{path}: there are no results yet")
+    for k, record in enumerate(units, start=1):
+        wanted = COLUMNS if "truth" in record else ("data",)
+        missing = [key for key in wanted if key not in record]
+        if missing:
+            raise ContextwiseError(f"{path}: row {k}: {missing[0]} is missing")
+    return units
+
+
+def read_results(path: str) -> list[Row]:
+    """Read the rows of the study of KL-divergence, checked."""
+    rows = list(_rows_of_csv(path) if path.lower().endswith(".csv") else _rows_of_store(path))
+    if not rows:
+        raise ContextwiseError(f"{path}: there are no results in it")
+    _check_complete(rows, path)
+    return rows
+
+
+def _rows_of_store(path: str) -> Iterator[Row]:
+    for k, row in enumerate(_stored(path, read_records), start=1):
+        yield _parse_row(row, partial(_error_in_row, path, k))
+
+
+def _error_in_row(path: str, row: int, words: str) -> ContextwiseError:
+    return ContextwiseError(f"{path}: row {row}: {words}")
+
+
+def _rows_of_csv(path: str) -> Iterator[Row]:
+    with open(path, encoding="utf-8", errors="replace", newline="") as file:
+        reader = csv.DictReader(file, restval="")
+
+        def error_at(words: str) -> ContextwiseError:
+            return ParseError(words, path=path, line=reader.line_num)
+
+        try:
+            for row in reader:
+                yield _parse_row({k: v for k, v in row.items() if k is not None}, error_at)
+        except csv.Error as error:
+            raise error_at(f"this is not a CSV file: {error}") from None
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, str) or (isinstance(value, float) and value.is_integer()):
+        return int(value)
+    if not isinstance(value, int):
+        raise ValueError
+    return value
+
+
+def _finite(value: Any) -> float:
+    if not isinstance(value, str | int | float) or not isfinite(float(value)):
+        raise ValueError
+    return float(value)
+
+
+def _side(value: Any) -> str:
+    if not isinstance(value, str) or value not in NAMES:
+        raise ValueError
+    return value
+
+
+NEEDED: Mapping[str, tuple[Callable[[Any], Any], str]] = {
+    "structure": (_whole, "a whole number"),
+    "side": (_side, " or ".join(NAMES)),
+    "size": (_whole, "a whole number"),
+    "parameters": (_whole, "a whole number"),
+    "percentage": (_finite, "a finite number"),
+    "kl": (_finite, "a finite number"),
+}
+"""The columns of a row: their readers, and what they must be."""
+
+
+def _parse_row(row: Row, error_at: Callable[[str], ContextwiseError]) -> Row:
+    """Return the row with its numbers as numbers."""
+    if any(key not in row for key in NEEDED):
+        raise error_at(
+            f"these are not the results of an experiment; the columns must be {', '.join(NEEDED)}"
+        )
+    numbers = {}
+    for key, (read, kind) in NEEDED.items():
+        try:
+            numbers[key] = read(row[key])
+        except (ValueError, OverflowError):
+            shown = repr(row[key])[:LONGEST]
+            raise error_at(f"{key} must be {kind}, got {shown}") from None
+    return {**row, **numbers}
+
+
+def _check_complete(rows: Sequence[Row], path: str) -> None:
+    """Raise unless each structure has a row for each parameter set of its side and size."""
+    groups: dict[tuple[str, int], dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for row in rows:
+        groups[row["side"], row["size"]][row["structure"]].add(row["parameters"])
+    for (side, size), structures in groups.items():
+        wanted = set().union(*structures.values())
+        for structure, there in structures.items():
+            if there != wanted:
+                raise ContextwiseError(
+                    f"{path}: structure {structure} ({NAMES[side]}, {size} rows) has no row for "
+                    f"the parameter set {min(wanted - there)}"
+                )
+
+
+def sizes(rows: Iterable[Row]) -> list[int]:
+    """Return the sizes of the data sets.
+
+    >>> sizes([{"size": 100}, {"size": 10}, {"size": 100}])
+    [10, 100]
+    """
+    return sorted({row["size"] for row in rows})

@@ -1,7 +1,6 @@
-"""Scatter plots as SVG texts: points with tips, names and error bars.
+"""Draw scatter plots as SVG: points with tips, names and error bars.
 
-Colours are attributes that a style sheet of the page overrides; texts have the colour of the text
-around them.
+A style sheet of the page overrides the colours.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from contextwise.support.formatting import name as short
 WIDTH, HEIGHT = 720, 440
 LEFT, RIGHT, TOP, BOTTOM = 70, 24, 16, 48
 HEADROOM = 1.05
-"""An axis is so much longer than its largest value, so that no mark is cut."""
+"""The length of an axis over its largest value, so that no mark is cut."""
 Bar = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Point:
-    """A point, its tip and its name, and where its upright error bar begins and ends."""
+    """A point with its tip, its label, and the ends of its error bar."""
 
     x: float
     y: float
@@ -43,21 +42,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """Points that belong together."""
+    """Points of one kind."""
 
     kind: Agreement
     points: Sequence[Point]
 
 
 def scatter_svg(series: Sequence[Series], *, x_label: str, y_label: str, title: str) -> str:
-    """The points of all series over common axes that begin at 0.
-
-    Parameters
-    ----------
-    series : what is drawn, the first below the others
-    x_label, y_label : what the axes show
-    title : what the picture shows
-    """
+    """Draw the points of all series over common axes that begin at 0."""
     points = [point for one in series for point in one.points]
     widest = max((p.x for p in points), default=0.0)
     highest = max((max((p.y, *(p.bar or ()))) for p in points), default=0.0)
@@ -75,13 +67,7 @@ def scatter_svg(series: Sequence[Series], *, x_label: str, y_label: str, title: 
 
 
 def map_svg(points: Sequence[Point], *, title: str) -> str:
-    """Points on a plane whose axes mean nothing: only how far they are from each other counts.
-
-    Parameters
-    ----------
-    points : in the unit square; the first is drawn as a square
-    title : what the picture shows
-    """
+    """Draw points of the unit square without axes; the first one is a square."""
     side = HEIGHT - 2 * BOTTOM
     begin = (WIDTH - side) / 2
     across = _Axis(1.0, begin, begin + side)
@@ -94,7 +80,7 @@ def map_svg(points: Sequence[Point], *, title: str) -> str:
 
 @dataclass(frozen=True)
 class _Axis:
-    """Values from 0 to ``high`` on a range of places."""
+    """Maps values from 0 to ``high`` to coordinates."""
 
     high: float
     begin: float
@@ -128,7 +114,7 @@ def _add_axes(picture: Element, across: _Axis, upward: _Axis) -> None:
 def _add_point(
     picture: Element, kind: Agreement, point: Point, across: _Axis, upward: _Axis
 ) -> None:
-    """A point as a circle or a square, so that the kinds differ without colour, and its bar."""
+    """Draw a circle or a square, so that the kinds differ without colour, and the error bar."""
     x, y = across(point.x), upward(point.y)
     style = {"class_": f"mark {kind}", "stroke": COLOURS[kind]}
     if point.bar:

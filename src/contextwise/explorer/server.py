@@ -1,4 +1,4 @@
-"""Serve the explorer: on one port, to whoever has its secret address.
+"""Serve the explorer on one port, behind a secret address.
 
 Every request is checked before the application sees it. The address contains a random token, so
 that other users of the machine cannot connect. A page of another site that is open in the same
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_UPLOAD = 64 << 20
-LARGEST_SESSION = 1 << 30  # bytes that one session can upload in all
+LARGEST_SESSION = 1 << 30  # bytes of all uploads of one session
 TOO_LARGE = f"files up to {LARGEST_UPLOAD >> 20} MiB can be uploaded"
 HERE = ("127.0.0.1", "localhost", "::1")
 SESSION = re.compile(r"/session/(\w+)/upload/")

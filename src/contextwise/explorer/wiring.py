@@ -1,8 +1,7 @@
-"""How the views are tied to the page: inputs with types, outputs, downloads.
+"""Connect the views to the page: inputs with types, outputs, downloads.
 
-A view is made of functions that take values and give tags. What ties them to Shiny is here, so that
-an identifier of the page stands in one place, and a value that comes from a browser is what it says
-it is, or is ignored.
+A view consists of functions from values to HTML. This module connects them to Shiny. Each input has
+a reader, which raises if a value from the browser is invalid; see `contextwise.explorer.messages`.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from inspect import isawaitable
+from operator import eq
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -31,42 +31,38 @@ INPUTS: dict[str, Input[Any]] = {}
 
 @dataclass(frozen=True)
 class Input(Generic[T]):
-    """Something that a person sets on the page.
-
-    Attributes
-    ----------
-    key : its identifier there
-    read : makes of what the browser sends the value that is meant, or raises
-    """
+    """A control of the page: its identifier, the reader of its values, and a default."""
 
     key: str
     read: Callable[[Any], T]
+    default: T | None = None
 
     def __post_init__(self) -> None:
         INPUTS[self.key] = self
 
     def __call__(self) -> T:
-        """The value in the present session, as a reactive read: a change runs the reader again.
-
-        Whoever asks is stopped while there is none, or none that makes sense.
-        """
-        sent = require_active_session(None).input[self.key]()
+        """Return the value as a reactive read; without one, stop the reader (`req`)."""
+        value = require_active_session(None).input[self.key]
+        sent = value() if value.is_set() else None
+        # An empty list is sent as null.
+        if sent is None and not (value.is_set() and self.read is texts):
+            req(self.default is not None)
+            assert self.default is not None
+            return self.default
         try:
             return self.read(sent)
         except (OSError, TypeError, ValueError, KeyError, AttributeError):
-            if sent is not None:
-                warn(f"the value {quoted(sent)} of the input {self.key!r}")
+            warn(f"the value {quoted(sent)} of the input {self.key!r}")
             req(False)
             raise AssertionError from None
 
-    def or_else(self, default: T) -> T:
-        """The value, or another one while there is none; whoever asks is told when it changes."""
-        return self() if require_active_session(None).input[self.key].is_set() else default
-
-    def now(self, default: T) -> T:
-        """The value, for somebody who need not know when it changes."""
+    def now(self) -> T:
+        """Return the value without a reactive dependency."""
         with reactive.isolate():
-            return self.or_else(default)
+            return self()
+
+
+# -- readers -------------------------------------------------------------------------------------
 
 
 def text(sent: Any) -> str:
@@ -77,7 +73,7 @@ def text(sent: Any) -> str:
 
 
 def texts(sent: Any) -> tuple[str, ...]:
-    """Read a list of texts; the browser sends an empty list as null."""
+    """Read a list of texts."""
     if not isinstance(sent, list | tuple | None):
         raise TypeError
     return tuple(map(text, sent or ()))
@@ -99,8 +95,8 @@ def flag(sent: Any) -> bool:
     return sent
 
 
-def choice(options: Mapping[str, object], of: Callable[[str], T]) -> Callable[[Any], T]:
-    """Return a reader of one of the options; ``of`` converts its key.
+def choice(options: Mapping[str, object], convert: Callable[[str], T]) -> Callable[[Any], T]:
+    """Return a reader of one of the options.
 
     >>> choice({"99": "99 draws"}, int)("99")
     99
@@ -109,21 +105,28 @@ def choice(options: Mapping[str, object], of: Callable[[str], T]) -> Callable[[A
     def read(sent: Any) -> T:
         if text(sent) not in options:
             raise ValueError
-        return of(sent)
+        return convert(sent)
 
     return read
 
 
 def whole(sent: Any) -> int:
-    """Read a number that was chosen from a list; it is sent as digits."""
+    """Read a number that was chosen from a list; the browser sends digits."""
     if not (isinstance(sent, str) and sent.isascii() and sent.isdecimal() and len(sent) < 20):
         raise ValueError
     return int(sent)
 
 
+def clicks(sent: Any) -> ActionButtonValue:
+    """Read the clicks on a button; a button that has just appeared sends 0, which is no event."""
+    if isinstance(sent, bool) or not isinstance(sent, int) or sent < 0:
+        raise TypeError
+    return ActionButtonValue(sent)
+
+
 @dataclass(frozen=True)
 class Upload:
-    """A file that somebody uploaded: where it is here, and what it was called at home."""
+    """An uploaded file: its path here, and its name on the user's machine."""
 
     path: str
     name: str
@@ -146,13 +149,6 @@ def uploaded_path(path: str, folder: Path) -> str:
     return str(resolved)
 
 
-def clicks(sent: Any) -> ActionButtonValue:
-    """Read the clicks on a button; a button that has just appeared sends 0, which is no event."""
-    if isinstance(sent, bool) or not isinstance(sent, int) or sent < 0:
-        raise TypeError
-    return ActionButtonValue(sent)
-
-
 def checked_messages() -> Messages:
     """Return what checks the messages of a new connection."""
 
@@ -164,8 +160,11 @@ def checked_messages() -> Messages:
     return Messages(reader, files)
 
 
+# -- reacting ------------------------------------------------------------------------------------
+
+
 def on(source: Input[T], action: Callable[[T], object]) -> None:
-    """Do something whenever a person sets an input."""
+    """Call a function whenever the user sets an input."""
 
     @reactive.effect
     @reactive.event(source)
@@ -174,7 +173,7 @@ def on(source: Input[T], action: Callable[[T], object]) -> None:
 
 
 def follow(wanted: Callable[[], T], update: Callable[[T], object]) -> None:
-    """Do something whenever a value changes; its first one is on the page already."""
+    """Call a function whenever a value changes, but not for its first value."""
     first = True
 
     @reactive.effect
@@ -186,11 +185,29 @@ def follow(wanted: Callable[[], T], update: Callable[[T], object]) -> None:
         first = False
 
 
-def forgo_traces() -> None:
-    """Keep Shiny from looking up where each reactive function is written.
+class Settled(Generic[T]):
+    """A reactive value that notifies its readers only when ``same`` says that it changed."""
 
-    It reads and parses source files for traces that nobody collects here, which is half of what a
-    session needs to start. A Shiny that has no such function is left as it is.
+    def __init__(self, made: Callable[[], T], same: Callable[[T, T], bool] = eq) -> None:
+        with reactive.isolate():
+            self._value: reactive.Value[T] = reactive.value(made(), name=made.__name__)
+
+        @reactive.effect(priority=10)
+        def settle() -> None:
+            value = made()
+            with reactive.isolate():
+                if not same(value, self._value()):
+                    self._value.set(value)
+
+    def __call__(self) -> T:
+        """Return the value as a reactive read."""
+        return self._value()
+
+
+def skip_source_references() -> None:
+    """Keep Shiny from reading the source of each reactive function for unused traces.
+
+    This takes half of the time that a session needs to start.
     """
     for name in ("shiny.reactive._reactives", "shiny.session._session"):
         module: Any = sys.modules.get(name)
@@ -198,18 +215,13 @@ def forgo_traces() -> None:
             module.extract_source_ref = lambda function: {}
 
 
-Content = Callable[[], TagChild | Awaitable[TagChild]]
+# -- outputs -------------------------------------------------------------------------------------
 
 
-def show(key: str, content: Content, *, eager: bool = False) -> None:
-    """Let an output of the page show what a function gives, whenever that changes.
-
-    Parameters
-    ----------
-    key : identifier of the output
-    content : makes what it shows
-    eager : whether it is made even while it is not on screen
-    """
+def show(
+    key: str, content: Callable[[], TagChild | Awaitable[TagChild]], *, eager: bool = False
+) -> None:
+    """Show what a function returns in an output; ``eager`` also computes it while it is hidden."""
 
     async def output() -> TagChild:
         made = content()
@@ -222,43 +234,30 @@ def show(key: str, content: Content, *, eager: bool = False) -> None:
 
 
 class _Data(Renderer[dict[str, Any]]):
-    """An output that a script of the page draws."""
-
     async def transform(self, value: dict[str, Any]) -> Jsonifiable:
         return value
 
 
 def send(key: str, data: Callable[[], Awaitable[dict[str, Any] | None]]) -> None:
-    """Send what a function gives to an output that a script of the page draws."""
+    """Send what a function returns to an output that a script of the page draws."""
 
     async def output() -> dict[str, Any] | None:
         return await data()
 
     output.__name__ = key
-    # Made at once, even if it is not on screen yet: it is the first thing to be looked at.
     require_active_session(None).output(id=key, suspend_when_hidden=False)(_Data()(output))
 
 
 def offer(
-    key: str,
-    content: Callable[[], str | Awaitable[str]],
-    *,
-    name: Callable[[], str],
+    key: str, content: Callable[[], str | Awaitable[str]], *, name: Callable[[], str]
 ) -> None:
-    """Let the session download a text.
-
-    Parameters
-    ----------
-    key : identifier of the link; its last part is the suffix of the file
-    content : makes the text; a `ContextwiseError` says why there is none
-    name : what the file is called, without its suffix
-    """
+    """Offer a text as a download; the last part of the key is the suffix of the file."""
     suffix = key.rsplit("_", 1)[1]
 
     async def made() -> AsyncIterator[str]:
         try:
-            found = content()
-            yield await found if isawaitable(found) else found
+            result = content()
+            yield await result if isawaitable(result) else result
         except ContextwiseError as error:
             yield f"{error}\n"
         except SilentException:
@@ -275,7 +274,7 @@ def offer(
 
 
 def file_name(text: str) -> str:
-    """A text as the name of a file on any machine.
+    """Return a text as the name of a file on any machine.
 
     >>> file_name("a/b: <c>.mn vs d.mn"), file_name("..")
     ('a-b-c-.mn-vs-d.mn', 'contextwise')

@@ -65,6 +65,96 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = "Copy link"; }, 1500);
 });
 
+// -- graphs that zoom and pan: the view box of the picture changes -----------------------------------
+
+class PanZoom {
+  constructor(host) {
+    this.host = host;
+    this.svg = host.querySelector("svg");
+    const { x, y, width, height } = this.svg.viewBox.baseVal;
+    this.whole = { x, y, width, height };
+    this.box = { ...this.whole };
+    host.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
+    host.addEventListener("pointerdown", (event) => {
+      if (event.button === 0) host.setPointerCapture(event.pointerId);
+    });
+    host.addEventListener("pointermove", (event) => {
+      if (host.hasPointerCapture(event.pointerId)) this.pan(-event.movementX, -event.movementY);
+    });
+    host.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  get zoom() { return this.whole.width / this.box.width; }
+
+  show() {
+    const { whole, box } = this;
+    box.x = Math.min(Math.max(box.x, whole.x), whole.x + whole.width - box.width);
+    box.y = Math.min(Math.max(box.y, whole.y), whole.y + whole.height - box.height);
+    this.svg.setAttribute("viewBox", `${box.x} ${box.y} ${box.width} ${box.height}`);
+    this.host.classList.toggle("zoomed", this.zoom > 1.001);
+  }
+
+  // Zoom by a factor; the point of the picture at these shares of its width and height stays.
+  zoomBy(factor, across = 0.5, down = 0.5) {
+    const { whole, box } = this;
+    const zoom = Math.min(Math.max(this.zoom * factor, 1), 20);
+    const [width, height] = [whole.width / zoom, whole.height / zoom];
+    box.x += across * (box.width - width);
+    box.y += down * (box.height - height);
+    Object.assign(box, { width, height });
+    this.show();
+  }
+
+  pan(dx, dy) {
+    const scale = this.box.width / this.svg.clientWidth;
+    this.box.x += dx * scale;
+    this.box.y += dy * scale;
+    this.show();
+  }
+
+  fit() {
+    this.box = { ...this.whole };
+    this.show();
+  }
+
+  onWheel(event) {
+    if (event.deltaY > 0 && this.zoom <= 1.001 && !event.ctrlKey) return; // the page scrolls
+    event.preventDefault();
+    const seen = this.svg.getBoundingClientRect();
+    const factor = Math.exp(-Math.max(-100, Math.min(100, event.deltaY)) / 200);
+    this.zoomBy(factor, (event.clientX - seen.left) / seen.width, (event.clientY - seen.top) / seen.height);
+  }
+
+  onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const actions = {
+      "+": () => this.zoomBy(1.5), "-": () => this.zoomBy(1 / 1.5), 0: () => this.fit(),
+      ArrowLeft: () => this.pan(-40, 0), ArrowRight: () => this.pan(40, 0),
+      ArrowUp: () => this.pan(0, -40), ArrowDown: () => this.pan(0, 40),
+    };
+    if (!actions[event.key]) return;
+    event.preventDefault();
+    actions[event.key]();
+  }
+}
+
+function panZoomOf(host) {
+  host.panZoom ??= new PanZoom(host);
+  return host.panZoom;
+}
+for (const kind of ["pointerover", "focusin"]) {
+  document.addEventListener(kind, ({ target }) => {
+    const host = target.closest?.(".pan-zoom");
+    if (host?.querySelector("svg")) panZoomOf(host);
+  });
+}
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-zoom]");
+  if (!button) return;
+  const graph = panZoomOf(button.closest("figure").querySelector(".pan-zoom"));
+  ({ in: () => graph.zoomBy(1.5), out: () => graph.zoomBy(1 / 1.5), fit: () => graph.fit() })[button.dataset.zoom]();
+});
+
 // -- the address: each step of a person is an entry of the browser's history ------------------------
 
 let walking = null; // where Back or Forward is leading, until the page has arrived there
@@ -106,7 +196,7 @@ document.addEventListener("heatmap-choose", ({ detail }) => {
 document.addEventListener("DOMContentLoaded", () => {
   class HeatMapBinding extends Shiny.OutputBinding {
     find(scope) {
-      return $(scope).find(".heat-map");
+      return $(scope).find("#heat");
     }
 
     renderValue(element, data) {

@@ -51,15 +51,15 @@ def stopped(browser: Browser, address: str) -> str:
     with visit(browser, address) as page:
         shows(page, "#work", COMPARING)
         page.click("#stop")
-        shows(page, "#summary", "pairs are open")
+        shows(page, "#summary", "pairs are unfinished")
     return address
 
 
 @pytest.fixture
 def page(browser: Browser, stopped: str) -> Iterator[Page]:
     with visit(browser, stopped, viewport={"width": 1400, "height": 900}) as found:
-        shows(found, "#summary", "pairs are open")
-        shows(found, "#worst", "least known")
+        shows(found, "#summary", "pairs are unfinished")
+        shows(found, "#worst", "widest bounds")
         settle(found)
         yield found
 
@@ -82,7 +82,7 @@ def test_comparing_again_moves_nothing(page: Page) -> None:
 
 
 def test_graphs_stay_until_those_of_the_next_context_are_known(page: Page) -> None:
-    tab(page, "Context")
+    tab(page, "Graph")
     shows(page, "#context_graphs", "Shown:")
     settle(page)
     words = page.locator("#context_graphs").inner_text()

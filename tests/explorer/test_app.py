@@ -8,7 +8,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -29,6 +29,7 @@ from pages import (
     launched,
     marked,
     serious_findings,
+    settle,
     shows,
     shows_pair,
     tab,
@@ -83,7 +84,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
 
 def test_a_click_shows_the_pair_marks_it_and_back_undoes_it(page: Page) -> None:
     found = compare(examples.load("six"), examples.load("six-guess"))
-    shows(page, "#summary", f"{found.distance} of {found.total} assertions differ")
+    shows(page, "#summary", f"{found.distance} of {found.total}")
     shows_pair(page, "X1", "X2")
     click_cell(page, "X5", "X4")
     shows_pair(page, "X5", "X4")
@@ -237,7 +238,7 @@ def test_a_context_takes_one_step_and_a_link_brings_it_back(page: Page, browser:
     page.locator("#state_0").select_option("0")
     shows(page, "#context_graphs", "X4 – X5: only in true in 100 % of contexts")
     expect(page.locator("#state_0")).to_be_focused()
-    page.get_by_label("Show also where").check()
+    page.get_by_label("Also show where").check()
     expect(page.locator("#context_graphs svg.graph")).to_have_count(2, timeout=PATIENCE)
     page.wait_for_url("**context=X0%3D0&edges=all**")
     with visit(browser, page.url) as again:
@@ -248,7 +249,7 @@ def test_a_context_takes_one_step_and_a_link_brings_it_back(page: Page, browser:
 
 
 def test_many_variables_have_a_search_for_their_states(browser: Browser, address: str) -> None:
-    with visit(browser, f"{address}{CHAIN}&tab=context") as page:
+    with visit(browser, f"{address}{CHAIN}&tab=graph") as page:
         shows(page, "#context_graphs", "The only difference")
         page.fill("#chosen_literal", "v65=1")
         page.keyboard.press("Enter")
@@ -311,12 +312,10 @@ def test_nothing_is_shown_of_a_guess_that_is_not_chosen(page: Page) -> None:
     expect(page.locator("#regions")).not_to_be_visible()
     expect(page.locator("#pairs_csv")).not_to_be_visible()
     page.wait_for_url(re.compile(r"guess=(&|$)"))
-    for name in ("Context", "Question", "Guesses"):
+    for name in ("Graph", "Question", "Guesses"):
         tab(page, name)
         expect(page.locator(".tab-pane.active :text('Download:') >> visible=true")).to_have_count(0)
-    tab(page, "Experiment")
-    shows(page, "#results_state", "No results are open")
-    expect(page.locator("#rows_csv")).not_to_be_visible()
+    expect(page.get_by_role("tab", name="Experiment")).to_have_count(0)  # there is no run
     page.get_by_label("six-guess").check()
     tab(page, "Overview")
     shows(page, "#regions", "only in guess")
@@ -331,20 +330,20 @@ def test_uploads_are_asked_for_shown_as_text_and_gone_with_the_session(
     for name, model in (("<i>true.json", true), ("guess.json", guess)):
         write(model, tmp_path / name)
     with visit(browser, address) as page:
-        shows(page, "#summary", "240 assertions")
+        shows(page, "#summary", "of 240")
         page.set_input_files("#upload", [tmp_path / "<i>true.json", tmp_path / "guess.json"])
         shows(page, "#uploaded", "have other variables than the true model")
         expect(page.locator("#true")).to_have_value("given:0")
         page.get_by_role("button", name="Make <i>true.json the true model").click()
-        shows(page, "#summary", f"{compare(true, guess).distance} of 6 assertions differ")
+        shows(page, "#summary", f"{compare(true, guess).distance} of 6")
         shows(page, "#worst", HOSTILE[:10])
         assert list(temporary.rglob("fileupload-*/**/*.json"))
-        for name in ("Context", "Question", "Guesses"):
+        for name in ("Graph", "Question", "Guesses"):
             tab(page, name)
         shows(page, "#guess_table", "guess.json")
         assert "upload" not in page.url
         with visit(browser, address) as other:
-            shows(other, "#summary", "240 assertions")
+            shows(other, "#summary", "of 240")
             expect(other.locator("#true option")).to_have_count(13)
         expect(page.locator("#true option")).to_have_count(15)
         broken = tmp_path / "broken.mn"
@@ -374,15 +373,15 @@ def test_hard_work_says_what_it_does_can_be_stopped_and_survives_a_reload(
         expect(page.locator("#question")).to_be_visible()
         page.click("#stop")
         tab(page, "Overview")
-        shows(page, "#summary", re.compile(r"[\d,]+ of [\d,]+ pairs are open"))
-        shows(page, "#worst", "least known")
+        shows(page, "#summary", re.compile(r"[\d,]+ of [\d,]+ pairs are unfinished"))
+        shows(page, "#worst", "widest bounds")
         expect(page.locator("#again")).to_be_visible()
         assert head.bounding_box() == busy  # what comes and goes never moves the tabs
 
 
 def test_downloads_are_what_the_package_gives_and_named_after_the_models(page: Page) -> None:
     found = compare(examples.load("six"), examples.load("six-guess"))
-    shows(page, "#summary", "240 assertions")
+    shows(page, "#summary", "of 240")
 
     def text(key: str, name: str) -> str:
         with page.expect_download() as download:
@@ -396,34 +395,37 @@ def test_downloads_are_what_the_package_gives_and_named_after_the_models(page: P
     ]
     record = json.loads(text("comparison_json", "comparison.json"))
     assert record["distance"] == found.distance
-    assert text("heat_svg", "heat-map.svg").startswith("<svg")
+    assert "<svg" in text("heat_svg", "heat-map.svg")
     shows(page, "#regions", "only in")
     assert json.loads(text("regions_json", "X1-X2-regions.json"))["fp"] == 8
-    tab(page, "Context")
+    tab(page, "Graph")
     page.locator("#graph_true_svg").wait_for()
     assert text("graph_true_svg", "true.svg").startswith("<svg")
 
 
-def test_the_results_of_an_experiment_are_plotted(page: Page, tmp_path: Path) -> None:
-    rows = ["structure,side,size,parameters,errors,percentage,features,kl,converged"]
-    rows += [
-        f"{s},{side},{size},{p},{s},{10 * s},5,{0.01 * s + 0.001 * p},1"
-        for s, side, size, p in product(range(5), ("fp", "fn"), (100, 1000), range(3))
-    ]
-    (tmp_path / "rows.csv").write_text("\n".join(rows))
-    tab(page, "Experiment")
-    page.set_input_files("#results", tmp_path / "rows.csv")
-    points = page.locator("#scatter .mark title")
-    expect(points).to_have_count(10, timeout=PATIENCE)
-    page.get_by_label("false positives").uncheck()
-    expect(points).to_have_count(5, timeout=PATIENCE)
-    expect(page.locator("#scatter line.mark")).to_have_count(5)
-    page.get_by_label("none").check()
-    expect(page.locator("#scatter line.mark")).to_have_count(0, timeout=PATIENCE)
-    shows(page, "#effects", "false negatives")
-    (tmp_path / "x.csv").write_text("a\n1\n")
-    page.set_input_files("#results", tmp_path / "x.csv")
-    shows(page, "#results_state", "x.csv:2: ")
+def test_graphs_zoom_and_pan(page: Page) -> None:
+    tab(page, "Graph")
+    graph = page.locator("#context_graphs svg.graph")
+    graph.wait_for()
+    settle(page)
+    whole = graph.get_attribute("viewBox")
+    page.get_by_role("group", name="Zoom of the graph").get_by_role(
+        "button", name="Zoom in"
+    ).click()
+    expect(graph).not_to_have_attribute("viewBox", str(whole))
+    zoomed_in = graph.get_attribute("viewBox")
+    box = graph.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2 + 40, box["y"] + box["height"] / 2 + 30, steps=4)
+    page.mouse.up()
+    expect(graph).not_to_have_attribute("viewBox", str(zoomed_in))
+    page.locator("#context_graphs .pan-zoom").focus()
+    page.keyboard.press("0")
+    expect(graph).to_have_attribute("viewBox", str(whole))
+    page.mouse.wheel(0, -100)
+    expect(graph).not_to_have_attribute("viewBox", str(whole))
 
 
 # -- for everybody ---------------------------------------------------------------------------------
@@ -436,11 +438,10 @@ def test_axe_finds_nothing_serious_in_any_view(browser: Browser, address: str, t
         shows(page, "#regions", "only in")
         views = {
             "Overview": "#worst table",
-            "Context": "#context_graphs svg.graph",
+            "Graph": "#context_graphs svg.graph",
             "Question": "#replies h2",
             "Guesses": "#between svg",
             "Statistics": "#chance_begin",
-            "Experiment": "#results_state",
         }
         for name, there in views.items():
             tab(page, name)
@@ -451,7 +452,7 @@ def test_axe_finds_nothing_serious_in_any_view(browser: Browser, address: str, t
 def test_a_phone_shows_the_view_first(browser: Browser, address: str) -> None:
     phone = {"width": 390, "height": 844}
     with visit(browser, address, viewport=phone, has_touch=True) as page:
-        shows(page, "#summary", "16 of 240 assertions differ")
+        shows(page, "#summary", "16 of 240")
         box = page.locator("#summary .headline").bounding_box()
         assert box is not None
         assert box["y"] < 250

@@ -1,18 +1,16 @@
-"""An independence question, answered by both models with its reason."""
+"""An independence question, answered by both models with the reason."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
-from htmltools import Tag, TagChild, TagList, tags
+from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.explorer import elements
-from contextwise.explorer.background import Background
+from contextwise.explorer import controls
 from contextwise.explorer.computations import answers
-from contextwise.explorer.job import Done, Outcome
+from contextwise.explorer.job import Background, Done, Outcome
 from contextwise.explorer.state import State
 from contextwise.explorer.wiring import Input, clicks, follow, on, show, text
 from contextwise.independence import Answer
@@ -22,22 +20,22 @@ from contextwise.models.notation import quoted
 LIMIT = 30.0  # seconds for each model
 GRACE = 10.0  # seconds that it may take beyond that
 
-QUESTION = Input("question", text)
+QUESTION = Input("question", text, "")
 ASK = Input("ask", clicks)
 EXAMPLE = Input("example_question", text)
 
 
-# -- what is shown -------------------------------------------------------------------------------
+# -- content -------------------------------------------------------------------------------------
 
 
 def panel(question: str) -> TagList:
-    """The question and its answers."""
+    """Return the tab with a first question."""
     return TagList(
         tags.p(
-            "Is A independent of B, given C whatever its value, when D is yes? Write it as ",
+            "Is A independent of B, given every value of C, when D is yes? Write ",
             tags.code("A _||_ B | C, D=yes"),
-            "; several variables are separated by commas, and what follows the bar may be left "
-            "out. Names with signs in them stand in double quotes.",
+            ". Separate several variables by commas. The part after the bar is optional. Put names "
+            "with special characters in double quotes.",
         ),
         ui.output_ui("example"),
         tags.form(
@@ -51,29 +49,22 @@ def panel(question: str) -> TagList:
 
 
 def example(domain: Domain) -> TagChild:
-    """A question that makes sense here, to begin with."""
+    """Show a question about the first variables."""
     if len(domain) < 3:
         return None
     words = "{} _||_ {} | {}".format(*map(quoted, domain.names[:3]))
-    return tags.p("For example: ", elements.choose(tags.code(words), EXAMPLE, words))
+    return tags.p("For example: ", HTML(controls.choose(words, EXAMPLE, words)))
 
 
 def replies(outcome: Outcome[list[Answer]], models: Sequence[str]) -> TagChild:
-    """What each model says, and why.
-
-    Parameters
-    ----------
-    outcome : what is known of the answers
-    models : the names of the models that were asked
-    """
+    """Show the answers of the true model and of the guess, whose names are given."""
     if not isinstance(outcome, Done):
-        return elements.not_done(outcome)
-    found = outcome.value
-    asked = str(found[0].statement).replace("⫫", "_||_")
+        return controls.not_done(outcome)
     roles = (f"the true model, {models[0]}", f"the guess, {models[1]}")
+    statement = str(outcome.value[0].statement).replace("⫫", "_||_")
     return TagList(
-        tags.p("Asked: ", tags.code(asked)),
-        tags.div(*map(_reply, roles, found), class_="graphs"),
+        tags.p("Question: ", tags.code(statement)),
+        tags.div(*map(_reply, roles, outcome.value), class_="graphs"),
     )
 
 
@@ -90,11 +81,11 @@ def _reply(role: str, answer: Answer) -> Tag:
     )
 
 
-# -- what happens --------------------------------------------------------------------------------
+# -- sessions ------------------------------------------------------------------------------------
 
 
 def serve(state: State) -> Background[list[Answer]]:
-    """Tie the view to the session; the question of the view is asked at once."""
+    """Connect the tab to the session; the question of the view is answered at once."""
     asking = Background(answers)
 
     def key() -> Hashable:
@@ -115,14 +106,13 @@ def serve(state: State) -> Background[list[Answer]]:
             return None
         return replies(asking.outcome(key()), [state.true().label, guess.label])
 
-    show("example", lambda: example(state.domain()))
-    show("replies", content)
-    on(ASK, lambda _: state.go(replace(state.now(), question=QUESTION.now("").strip())))
-    on(EXAMPLE, lambda words: ui.update_text(QUESTION.key, value=words))
-
     def write(question: str) -> None:
-        if question and QUESTION.now("") != question:
+        if question and QUESTION.now() != question:
             ui.update_text(QUESTION.key, value=question)
 
+    show("example", lambda: example(state.domain()))
+    show("replies", content)
+    on(ASK, lambda _: state.change(question=QUESTION.now().strip()))
+    on(EXAMPLE, lambda words: ui.update_text(QUESTION.key, value=words))
     follow(state.question, write)
     return asking

@@ -1,0 +1,329 @@
+"""The graphs of both models, in all contexts or in a chosen one; they zoom and pan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+from htmltools import HTML, Tag, TagChild, TagList, tags
+from shiny import reactive, req, ui
+
+from contextwise.explorer import controls
+from contextwise.explorer.computations import shares_in
+from contextwise.explorer.job import Background, Done, Outcome, Working, value_of
+from contextwise.explorer.state import State
+from contextwise.explorer.view import View, context_in, context_text
+from contextwise.explorer.wiring import (
+    Input,
+    choice,
+    flag,
+    follow,
+    offer,
+    on,
+    show,
+    text,
+    texts_named,
+)
+from contextwise.models.domain import Domain
+from contextwise.models.notation import parse_literals
+from contextwise.report.comparisons import Guess
+from contextwise.report.html import as_html
+from contextwise.report.layout import Positions, filling, graph_layout, placed_beside
+from contextwise.report.pictures import graph_legend
+from contextwise.report.shares import (
+    MOST_NODES,
+    Edge,
+    Selection,
+    Shares,
+    Which,
+    edge_words,
+    graph_of,
+    select_edges,
+)
+from contextwise.report.shares import View as Side
+from contextwise.report.svg import graph_svg
+from contextwise.support.records import as_csv, as_json
+
+LIMIT = 20.0  # seconds for the shares in a context
+GRACE = 10.0  # seconds that they may take beyond that
+MOST_SELECTORS = 12  # variables that all have a selector
+RANKED = 20  # differences that are listed
+EDGE_KEYS = ("first", "second", "tp", "fp", "fn")
+MOST_EDGES = {"40": "40 edges", "120": "120 edges", "400": "400 edges"}
+KEYS = "Plus and minus zoom, arrow keys move the picture, 0 shows everything."
+
+STATE = Input("chosen_state", texts_named("variable", "state"))
+LITERAL = Input("chosen_literal", text)
+ALL_EDGES = Input("all_edges", flag, False)
+EDGE_COUNT = Input("most_edges", choice(MOST_EDGES, int), 40)
+
+
+# -- content -------------------------------------------------------------------------------------
+
+
+def panel(start: View) -> TagList:
+    """Return the tab as a view begins."""
+    return TagList(
+        tags.p(
+            "Two variables are joined if they depend in some context, that is, in some assignment "
+            "of states to all other variables. A line is as wide as the share of contexts. Choose "
+            "states to see only the contexts that have them."
+        ),
+        ui.output_ui("literal_search"),
+        tags.div(ui.output_ui("context_states"), class_="context-states"),
+        tags.div(
+            ui.input_checkbox(
+                ALL_EDGES.key, "Also show where the models agree, in two graphs", start.all_edges
+            ),
+            ui.input_select(EDGE_COUNT.key, "Show at most", MOST_EDGES),
+            class_="choices graph-choices",
+        ),
+        tags.div(
+            tags.div(ui.output_ui("context_work"), class_="context-work"),
+            ui.output_ui("context_graphs"),
+            aria_live="polite",
+            class_="context-result",
+        ),
+        ui.output_ui("context_downloads"),
+    )
+
+
+def literal_search(domain: Domain) -> TagChild:
+    """Show a field that finds a state among those of many variables."""
+    if len(domain) <= MOST_SELECTORS:
+        return None
+    literals = [
+        context_text({name: state})
+        for name, states in zip(domain.names, domain.states, strict=True)
+        for state in states
+    ]
+    hint = f"Type a variable, for example {literals[1]}"
+    return controls.search(LITERAL, literals, label="Add a state", placeholder=hint, clears=True)
+
+
+def context_states(domain: Domain, context: Mapping[str, str]) -> Tag:
+    """Show a selector for each variable; if they are many, for each one that has a state."""
+    names = domain.names if len(domain) <= MOST_SELECTORS else tuple(context)
+    if not names:
+        return tags.p("No state is chosen: the graphs are about all contexts.", class_="note")
+    return tags.div(
+        *(_selector(domain, name, context.get(name)) for name in names), class_="selectors"
+    )
+
+
+def _selector(domain: Domain, name: str, chosen: str | None) -> Tag:
+    position = domain.position(name)
+    key = f"state_{position}"
+    return tags.div(
+        tags.label(name, for_=key, class_="when"),
+        tags.select(
+            controls.UNBOUND,
+            tags.option("any", value=""),
+            controls.options(domain.states[position], selected=chosen),
+            id=key,
+            class_="form-select",
+            data_input=STATE.key,
+            data_variable=name,
+        ),
+        class_="form-group",
+    )
+
+
+def selection_of(edges: Sequence[Edge], *, all_edges: bool, most: int = 40) -> Selection:
+    """Select the edges that are drawn: the largest differences, or the strongest of all."""
+    which: Which = "strongest" if all_edges else "differences"
+    return select_edges(edges, which=which, most_edges=most, most_nodes=max(most, MOST_NODES))
+
+
+def places(shares: Shares, selection: Selection, *, all_edges: bool, most: int = 40) -> Positions:
+    """Place the variables; a variable keeps its place when a state is chosen.
+
+    ``shares`` are those of all contexts. A few variables have one layout for every context. Of
+    many, only those with an edge are drawn, at their places in the graph of all contexts.
+    """
+    edges = shares.edges()
+    if len(shares.names) <= MOST_NODES:
+        return filling(graph_layout(shares.names, [edge.pair for edge in edges]))
+    base = graph_of(selection_of(edges, all_edges=all_edges, most=most))
+    return placed_beside(filling(base.positions), [edge.pair for edge in selection.edges])
+
+
+def graphs(
+    true: str,
+    guess: Guess,
+    shares: Shares,
+    context: Mapping[str, str],
+    *,
+    all_edges: bool,
+    most: int = 40,
+) -> TagList:
+    """Show the graphs in a context, and the list of differences; ``true`` is a label."""
+    edges = shares.edges()
+    selection = selection_of(edges, all_edges=all_edges, most=most)
+    still_open = shares.open_pairs()
+    sides: dict[Side, str] = {"both": "Both models"}
+    if all_edges:
+        sides = {"true": f"{true} (true)", "guess": f"{guess.title} (guess)"}
+    where = places(guess.shares, selection, all_edges=all_edges, most=most)
+    return TagList(
+        controls.notice(f"{still_open:,} pairs were not decided in time and are left out.")
+        if still_open
+        else None,
+        tags.p(f"Shown: {selection.words}, among {len(shares.names):,} variables.", class_="note"),
+        HTML(as_html([graph_legend(selection.edges)])) if selection.edges else None,
+        tags.div(
+            *(
+                _figure(label, picture(selection, where, context, side=side))
+                for side, label in sides.items()
+            ),
+            tags.div(differences(edges)),
+            class_="graphs",
+        ),
+    )
+
+
+def picture(
+    selection: Selection, where: Positions, context: Mapping[str, str], *, side: Side
+) -> str:
+    """Draw a graph as SVG; more edges get a larger picture with smaller labels."""
+    size = round(480 * max(len(selection.edges) / 40, 1) ** 0.5)
+    return graph_svg(selection.edges, where, view=side, fixed=context, size=size, whole=True)
+
+
+def _figure(label: str, drawn: str) -> Tag:
+    return tags.figure(
+        tags.div(
+            tags.figcaption(label, class_="when"),
+            controls.zoom_buttons("zoom", "graph"),
+            class_="map-head",
+        ),
+        tags.div(
+            HTML(drawn),
+            class_="pan-zoom",
+            tabindex="0",
+            role="group",
+            aria_label=f"Graph: {label}. {KEYS}",
+        ),
+    )
+
+
+def differences(edges: Sequence[Edge]) -> TagList:
+    """List the pairs that differ, the largest first."""
+    ranked = sorted((edge for edge in edges if edge.errors), key=lambda edge: -edge.errors)
+    if not ranked:
+        return TagList(tags.p("The two models agree here, in every context."))
+    title = "The only difference" if len(ranked) == 1 else f"All {len(ranked)} differences"
+    if len(ranked) > RANKED:
+        title = f"The {RANKED} largest of {len(ranked):,} differences between all variables"
+    items = (
+        tags.li(HTML(controls.choose_pair(edge_words(edge), *edge.pair)))
+        for edge in ranked[:RANKED]
+    )
+    return TagList(tags.h3(title, class_="h6 mt-2"), tags.ol(*items))
+
+
+# -- sessions ------------------------------------------------------------------------------------
+
+
+def serve(state: State) -> Background[Shares]:
+    """Connect the tab to the session."""
+    comparing = Background(shares_in)
+
+    def key() -> Hashable:
+        return state.shown(), tuple(state.context().items())
+
+    def outcome() -> Outcome[Shares]:
+        return comparing.outcome(key()) if state.context() else Done(state.shown().shares)
+
+    def found() -> Shares:
+        return value_of(outcome(), "nothing has been compared in this context yet")
+
+    @reactive.effect
+    def compare() -> None:
+        guess, context = state.shown(), state.context()
+        if context and state.tab() == "graph":
+            with reactive.isolate():
+                if comparing.key() == key():
+                    return
+            comparing.start(key(), guess.comparison, context, LIMIT, seconds=LIMIT + GRACE)
+
+    def work() -> TagChild:
+        known = outcome()
+        return None if isinstance(known, Done) else controls.not_done(known)
+
+    def content() -> TagChild:
+        known = outcome()
+        # The graphs stay until the next ones are known, so that nothing below them moves.
+        req(not isinstance(known, Working), cancel_output="progress")
+        if not isinstance(known, Done):
+            return None
+        return graphs(
+            state.true().label,
+            state.shown(),
+            known.value,
+            state.context(),
+            all_edges=state.all_edges(),
+            most=EDGE_COUNT(),
+        )
+
+    show("literal_search", lambda: literal_search(state.domain()))
+    show("context_states", lambda: context_states(state.domain(), state.context()))
+    show("context_work", work)
+    show("context_graphs", content)
+    show("context_downloads", lambda: _downloads() if isinstance(outcome(), Done) else None)
+
+    def set_state(variable: str, chosen: str) -> None:
+        with reactive.isolate():
+            domain = state.domain()
+        state.go(state.now().with_state(domain, variable, chosen or None))
+
+    def add_literal(literal: str) -> None:
+        with reactive.isolate():
+            complete = context_in(state.domain(), literal)
+        if complete:  # else it is still being typed
+            for parsed in parse_literals(literal):
+                set_state(parsed.variable, parsed.states[0])
+
+    def check_all_edges(wanted: bool) -> None:
+        if ALL_EDGES.now() != wanted:
+            ui.update_checkbox(ALL_EDGES.key, value=wanted)
+
+    on(STATE, lambda chosen: set_state(*chosen))
+    on(LITERAL, add_literal)
+    on(ALL_EDGES, lambda wanted: state.change(all_edges=wanted))
+    follow(state.all_edges, check_all_edges)
+
+    def drawn(side: Side) -> str:
+        every, most = side != "both", EDGE_COUNT()
+        selection = selection_of(found().edges(), all_edges=every, most=most)
+        where = places(state.shown().shares, selection, all_edges=every, most=most)
+        return picture(selection, where, state.context(), side=side)
+
+    def name(what: str) -> Callable[[], str]:
+        return lambda: state.file_name(f"{context_text(state.context())} {what}")
+
+    def records() -> list[dict[str, Any]]:
+        return [
+            dict(zip(EDGE_KEYS, (*edge.pair, edge.tp, edge.fp, edge.fn), strict=True))
+            for edge in found().edges()
+        ]
+
+    def record() -> str:
+        return as_json({"context": state.context(), "edges": records()})
+
+    offer("graph_svg", lambda: drawn("both"), name=name("differences"))
+    offer("graph_true_svg", lambda: drawn("true"), name=name("true"))
+    offer("graph_guess_svg", lambda: drawn("guess"), name=name("guess"))
+    offer("edges_csv", lambda: as_csv(records(), EDGE_KEYS), name=name("edges"))
+    offer("edges_json", record, name=name("edges"))
+    return comparing
+
+
+def _downloads() -> Tag:
+    return controls.downloads(
+        ("graph_svg", "graph of the differences (SVG)"),
+        ("graph_true_svg", "graph of the true model (SVG)"),
+        ("graph_guess_svg", "graph of the guess (SVG)"),
+        ("edges_csv", "edges (CSV)"),
+        ("edges_json", "edges (JSON)"),
+    )

@@ -1,0 +1,412 @@
+"""Several guesses: their table, their errors, the distances between them, a report, a consensus.
+
+The distances of a few models are counted. Those of many are estimated first, from random
+assertions; a button counts them exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from htmltools import Tag, TagChild, TagList, tags
+from shiny import reactive, ui
+
+from contextwise.comparison.compare import comparison_record
+from contextwise.comparison.matrix import DistanceMatrix
+from contextwise.comparison.sketch import EstimatedMatrix
+from contextwise.evaluation.replicates import summarize
+from contextwise.explorer import controls
+from contextwise.explorer.computations import (
+    Agreed,
+    consensus_of,
+    distances_between,
+    estimated_distances,
+    report_of,
+)
+from contextwise.explorer.job import Background, Done, Outcome, value_of
+from contextwise.explorer.scatter import Point, map_svg
+from contextwise.explorer.state import State, is_open
+from contextwise.explorer.wiring import Input, Settled, clicks, offer, on, show, text
+from contextwise.formats import encode
+from contextwise.report.comparisons import Guess, guesses_parts
+from contextwise.report.html import Markup
+from contextwise.report.layout import in_unit_square, planar
+from contextwise.report.many import consensus_parts, estimated_parts, matrix_parts
+from contextwise.report.parts import Cell, Column
+from contextwise.report.pictures import plane_picture
+from contextwise.report.summaries import summary_parts
+from contextwise.support.formatting import name as short
+from contextwise.support.formatting import percent
+from contextwise.support.records import as_csv, as_json
+
+EXPLAINING, DRAWING = 30.0, 60.0  # seconds for each guess of a report, and for its pictures
+COUNTING, AGREEING = 120.0, 60.0  # seconds for the distances, and to improve a consensus
+ESTIMATING = 120.0  # seconds for the estimates
+GRACE = 60.0  # seconds that each may take beyond that
+SUMMARIZED = ("normalized", "fp_share", "fn_share", "mcc", "kappa")
+"""The metrics of groups of guesses."""
+MOST_EXACT = 40
+"""Up to this number of models, distances are counted without a request."""
+MOST_OPEN = 12
+"""Up to this number of models, the table of their distances is open."""
+SAME_PLACE = 0.02
+"""Points of the map that are nearer than this share a label."""
+
+Matrix = DistanceMatrix | EstimatedMatrix
+SHOW = Input("show_guess", text)
+EXACTLY = Input("count_exactly", clicks)
+INSTEAD = Input("estimate_instead", clicks)
+ADD = Input("add_consensus", clicks)
+REPORT, CONSENSUS = "report", "consensus"
+
+
+# -- content -------------------------------------------------------------------------------------
+
+
+def panel() -> TagList:
+    """Return the tab; the distances come last, because nothing may move when they are known."""
+    return TagList(
+        tags.p("Click a column to sort by it, and a name to show that guess in the other tabs."),
+        ui.output_ui("guess_table"),
+        controls.downloads(("guesses_csv", "table (CSV)"), ("guesses_json", "table (JSON)")),
+        ui.output_ui("plane"),
+        tags.section(
+            tags.h2("Report", class_="h5 mt-3"),
+            tags.p("All guesses with explanations, in one file that works without a network."),
+            controls.request_panel(REPORT),
+        ),
+        tags.section(
+            tags.h2("Consensus", class_="h5 mt-3"),
+            tags.p(
+                "Find a structure with a small sum of distances to all guesses. The search starts "
+                "from the most typical guess and adds or drops features while the sum falls."
+            ),
+            controls.request_panel(CONSENSUS),
+            class_="needs-several",
+        ),
+        tags.div(ui.output_ui("between"), ui.output_ui("between_buttons"), class_="needs-several"),
+    )
+
+
+def guess_table(results: Sequence[Guess]) -> TagChild:
+    """Show the distances and rates of each guess."""
+    if not results:
+        return None
+    keys = {guess.title: guess.name for guess in results}
+
+    def cell(value: Cell, column: Column) -> Markup | None:
+        if column.title == "guess" and isinstance(value, str):
+            return controls.choose(value, SHOW, keys[value])
+        return None
+
+    return controls.parts(guesses_parts(results, medium="page"), cell=cell, sortable=True)
+
+
+def group_of(label: str) -> str:
+    """Return the common name of repeats: the label without its last number.
+
+    >>> group_of("nltcs.pc-3.json"), group_of("nltcs.dt-ps10.mn"), group_of("six (example)")
+    ('nltcs.pc', 'nltcs.dt-ps10', 'six')
+    """
+    stem = re.sub(r"( \((example|\d+)\))|(\.(mn|json|bn|dn|uai|bif)(\.gz)?$)", "", label)
+    return re.sub(r"[-_ .#](run|rep|repeat|seed)?\d+$", "", stem) or stem
+
+
+def plane(results: Sequence[Guess]) -> TagChild:
+    """Draw false positives against false negatives, with the means of groups."""
+    finished = [guess for guess in results if not is_open(guess)]
+    if len(finished) < 2:
+        return None
+    groups = defaultdict(list)
+    for guess in finished:
+        groups[group_of(guess.title)].append(guess.comparison)
+    repeated = {name: members for name, members in groups.items() if len(members) > 1}
+    summary = summarize(repeated, metrics=SUMMARIZED) if repeated else None
+    drawn = [
+        replace(guess, group=group if group in repeated else "")
+        for guess in results
+        for group in [group_of(guess.title)]
+    ]
+    words = "Guesses whose names differ only in their last number form a group."
+    return tags.section(
+        tags.h2("False positives and false negatives", class_="h5 mt-3"),
+        tags.p(words) if repeated else None,
+        controls.parts([plane_picture(drawn, summary)]),
+        controls.parts(summary_parts(summary)) if summary else None,
+    )
+
+
+def nearest(results: Sequence[Guess], matrix: Matrix) -> str:
+    """Name the guess nearest to the true model, the first of the matrix, and the most typical."""
+    known = [guess for guess in results if not is_open(guess)]
+    sentences = []
+    if known:
+        best = min(known, key=lambda guess: guess.comparison.distance)
+        apart = percent(best.comparison.distance, best.comparison.total or 1)
+        sentences.append(f"Nearest to the true model is {short(best.title)}, at {apart}.")
+    if len(matrix.names) > 3:
+        label = matrix.names[1 + int(middle(matrix)[1:, 1:].sum(axis=1).argmin())]
+        if isinstance(matrix, DistanceMatrix) and not matrix.open:
+            label = matrix.names[1 + matrix.submatrix(range(1, len(matrix.names))).medoid]
+        start = "By the estimates, the" if isinstance(matrix, EstimatedMatrix) else "The"
+        sentences.append(
+            f"{start} most typical guess is {short(label)}: the sum of its distances to the others "
+            "is smallest."
+        )
+    return " ".join(sentences)
+
+
+def middle(matrix: Matrix) -> npt.NDArray[np.float64]:
+    """Return the normalized distances; an open one is the middle of its bounds."""
+    if isinstance(matrix, EstimatedMatrix):
+        return matrix.normalized
+    both = matrix.shares(matrix.lower) + matrix.shares(matrix.upper)
+    halved: npt.NDArray[np.float64] = both / 2
+    return halved
+
+
+def between(outcome: Outcome[Matrix], results: Sequence[Guess] = ()) -> TagChild:
+    """Show the distances between all models, and a map of them."""
+    if outcome is None:
+        return None
+    title = tags.h2("Distances between the models", class_="h5 mt-3")
+    if not isinstance(outcome, Done):
+        return tags.section(title, controls.not_done(outcome))
+    matrix = outcome.value
+    parts = (
+        estimated_parts(matrix)
+        if isinstance(matrix, EstimatedMatrix)
+        else matrix_parts(matrix, normalized=True, medium="page")
+    )
+    return tags.section(
+        title,
+        tags.p(nearest(results, matrix), class_="when"),
+        tags.details(
+            tags.summary("Normalized distances: shares of all assertions"),
+            controls.parts(parts[:1]),
+            {"open": ""} if len(matrix.names) <= MOST_OPEN else {},
+        ),
+        controls.parts(parts[1:]),
+        tags.p("The distances on the map approximate those of the models."),
+        controls.svg(distance_map(matrix)),
+        controls.downloads(("matrix_csv", "distances (CSV)"), ("matrix_json", "distances (JSON)")),
+    )
+
+
+def distance_map(matrix: Matrix) -> str:
+    """Draw the models as points with about the distances of the matrix."""
+    positions = in_unit_square(planar(middle(matrix)))
+    few = len(positions) <= MOST_EXACT
+    labels = shared_labels(positions, matrix.names) if few else [matrix.names[0]]
+    labels += [""] * (len(positions) - len(labels))
+    points = [
+        Point(x, y, name, label)
+        for (x, y), name, label in zip(positions.tolist(), matrix.names, labels, strict=True)
+    ]
+    return map_svg(points, title=f"Map of {len(points)} models by their distances")
+
+
+def shared_labels(places: npt.NDArray[np.float64], names: Sequence[str]) -> list[str]:
+    """Return a label for each point; points in the same place share that of the first.
+
+    >>> shared_labels(np.array([[0, 0], [1, 1], [0, 0.01]]), ["a", "b", "c"])
+    ['a, c', 'b', '']
+    """
+    labels: list[list[str]] = []
+    for k, name in enumerate(names):
+        near = np.hypot(*(places[:k] - places[k]).T) < SAME_PLACE
+        labels.append([])
+        labels[int(near.argmax()) if near.any() else k].append(name)
+    return [", ".join(members) for members in labels]
+
+
+def agreed(result: Agreed) -> TagList:
+    """Show the consensus, its distances to the guesses, and who supports it."""
+    return TagList(
+        controls.parts(consensus_parts(result.consensus, result.supports, medium="page")),
+        ui.input_action_button(ADD.key, "Add it to the guesses", class_="btn-sm"),
+        controls.downloads(
+            ("consensus_json", "consensus (model file, JSON)"), ("supports_csv", "its claims (CSV)")
+        ),
+    )
+
+
+def matrix_records(matrix: Matrix) -> list[dict[str, object]]:
+    """Return one record per pair of models: the distance, its bounds, or its estimate."""
+    values: dict[str, npt.NDArray[Any]]
+    if isinstance(matrix, EstimatedMatrix):
+        low, high = matrix.interval()
+        values = {"estimate": matrix.normalized, "low": low, "high": high}
+    else:
+        values = {"low": matrix.lower, "high": matrix.upper, "share": middle(matrix)}
+    names = matrix.names
+    return [
+        {
+            "first": names[i],
+            "second": names[j],
+            **{key: array[i, j] for key, array in values.items()},
+        }
+        for i in range(len(names))
+        for j in range(i + 1, len(names))
+    ]
+
+
+# -- sessions ------------------------------------------------------------------------------------
+
+
+def serve(state: State) -> list[Background[Any]]:
+    """Connect the tab to the session."""
+    show("guess_table", lambda: guess_table(state.results()))
+    show("plane", lambda: plane(state.results()))
+    on(SHOW, lambda key: state.change(shown=key))
+
+    def records() -> list[dict[str, Any]]:
+        true = state.true().label
+        return [
+            {"true": true, "guess": guess.title, **comparison_record(guess.comparison)}
+            for guess in state.results()
+        ]
+
+    offer("guesses_csv", lambda: as_csv(records()), name=_name(state, "guesses"))
+    offer("guesses_json", lambda: as_json(records()), name=_name(state, "guesses"))
+    return [_serve_report(state), *_serve_distances(state)]
+
+
+def _name(state: State, what: str) -> Callable[[], str]:
+    return lambda: f"{state.true().label} {what}"
+
+
+def _serve_report(state: State) -> Background[str]:
+    reporting = Background(report_of)
+
+    def about() -> Hashable:
+        return tuple(state.results()) or None
+
+    def begin() -> None:
+        with reactive.isolate():
+            results, true = state.results(), state.true().label
+        seconds = len(results) * EXPLAINING + DRAWING
+        reporting.start(tuple(results), true, results, EXPLAINING, seconds=seconds)
+
+    def link(page: str) -> TagChild:
+        size = len(page.encode()) / 2**20
+        return controls.downloads(("report_html", f"report (HTML, {size:.1f} MiB)"))
+
+    outcome = controls.serve_request(
+        REPORT, "Make the report", reporting, about=about, begin=begin, content=link
+    )
+    missing = "the report has not been made yet"
+    offer("report_html", lambda: value_of(outcome(), missing), name=_name(state, "report"))
+    return reporting
+
+
+def _serve_distances(state: State) -> list[Background[Any]]:
+    counting, estimating = Background(distances_between), Background(estimated_distances)
+    nothing: tuple[Hashable, bool] = (None, False)
+    chosen = reactive.value(nothing, name="chosen")
+
+    def models() -> Hashable:
+        guesses = state.guesses()
+        return (state.true(), tuple(guesses), state.contexts()) if len(guesses) > 1 else None
+
+    def exactly() -> bool:
+        about, exact = chosen()
+        return exact if about == models() else len(state.guesses()) < MOST_EXACT
+
+    def outcome() -> Outcome[Matrix]:
+        return counting.outcome(models()) if exactly() else estimating.outcome(models())
+
+    def found() -> Matrix:
+        return value_of(outcome(), "the distances are not known yet")
+
+    @reactive.effect
+    def measure() -> None:
+        wanted, exact = models(), exactly()
+        ready = len(state.results()) == len(state.guesses())
+        if state.tab() != "guesses" or wanted is None or not ready:
+            return
+        with reactive.isolate():
+            if (counting if exact else estimating).key() == wanted:
+                return
+            true, guesses, contexts = state.true(), state.guesses(), state.contexts()
+        named = {entry.label: entry.model for entry in (true, *guesses)}
+        if exact:
+            counting.start(wanted, named, contexts, COUNTING, seconds=COUNTING + GRACE)
+        else:
+            estimating.start(wanted, named, contexts, seconds=ESTIMATING + GRACE)
+
+    def choose(exact: bool) -> None:
+        counting.drop()
+        with reactive.isolate():
+            chosen.set((models(), exact))
+
+    def other_way() -> str:
+        known = outcome()
+        if known is None or exactly() == isinstance(known, Done):
+            return ""
+        return INSTEAD.key if exactly() else EXACTLY.key
+
+    offered = Settled(other_way)
+
+    def button() -> Tag | None:
+        labels = {EXACTLY.key: "Count them exactly", INSTEAD.key: "Estimate them instead"}
+        key = offered()
+        return ui.input_action_button(key, labels[key], class_="btn-sm") if key else None
+
+    show("between", lambda: between(outcome(), state.results()))
+    show("between_buttons", button)
+    on(EXACTLY, lambda _: choose(exact=True))
+    on(INSTEAD, lambda _: choose(exact=False))
+    name = _name(state, "distances")
+    offer("matrix_csv", lambda: as_csv(matrix_records(found())), name=name)
+    offer("matrix_json", lambda: as_json(matrix_records(found())), name=name)
+    return [counting, estimating, _serve_consensus(state, models, outcome)]
+
+
+def _serve_consensus(
+    state: State, models: Callable[[], Hashable], distances: Callable[[], Outcome[Matrix]]
+) -> Background[Agreed]:
+    agreeing = Background(consensus_of)
+
+    def begin() -> None:
+        with reactive.isolate():
+            wanted, known, guesses = models(), distances(), state.guesses()
+            contexts = state.contexts()
+        named = {entry.label: entry.model for entry in guesses}
+        matrix = known.value if isinstance(known, Done) else None
+        if not isinstance(matrix, DistanceMatrix) or matrix.open:
+            matrix = None
+        guesses_only = matrix and matrix.submatrix(range(1, len(matrix.names)))
+        seconds = COUNTING + AGREEING + GRACE
+        agreeing.start(wanted, named, guesses_only, contexts, AGREEING, seconds=seconds)
+
+    outcome = controls.serve_request(
+        CONSENSUS, "Find a consensus", agreeing, about=models, begin=begin, content=agreed
+    )
+
+    def found() -> Agreed:
+        return value_of(outcome(), "no consensus has been found yet")
+
+    def add(_: int) -> None:
+        with reactive.isolate():
+            known = outcome()
+        if isinstance(known, Done):
+            made = known.value.consensus
+            state.add([(f"consensus of {len(made.models)}", made.structure)])
+
+    def structure() -> str:
+        return encode(found().consensus.structure, "json").decode()
+
+    def supports() -> str:
+        return as_csv(support.record() for support in found().consensus.widest_supports())
+
+    on(ADD, add)
+    offer("consensus_json", structure, name=_name(state, "consensus"))
+    offer("supports_csv", supports, name=_name(state, "consensus claims"))
+    return agreeing

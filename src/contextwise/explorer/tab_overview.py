@@ -1,0 +1,443 @@
+"""The first tab: the verdict, the heat map of pairs, and one pair or one variable next to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from htmltools import HTML, Tag, TagChild, TagList, tags
+from shiny import reactive, ui
+
+from contextwise.comparison.compare import (
+    PAIR_KEYS,
+    Comparison,
+    comparison_record,
+    pair_records,
+)
+from contextwise.comparison.explain import ErrorRegion, PairExplanation
+from contextwise.comparison.pairs import Pair
+from contextwise.errors import OpenResult
+from contextwise.explorer import controls
+from contextwise.explorer.computations import explain_one
+from contextwise.explorer.job import Background, Done, Outcome, value_of
+from contextwise.explorer.state import State
+from contextwise.explorer.view import FIRST_TAB, View, context_text
+from contextwise.explorer.wiring import (
+    Input,
+    choice,
+    flag,
+    follow,
+    offer,
+    on,
+    send,
+    show,
+    text,
+    texts_named,
+)
+from contextwise.models.domain import Domain
+from contextwise.models.notation import in_words
+from contextwise.report.colours import WORDS, Agreement
+from contextwise.report.comparisons import Guess, comparison_parts
+from contextwise.report.explanations import region_parts
+from contextwise.report.html import Markup, as_html, cell_html, joined
+from contextwise.report.parts import Cell, Column, Marked, Note, Part, Table, cell_text
+from contextwise.report.pictures import HeatMap, heat_legends, heat_map
+from contextwise.report.plots import plot_pairs
+from contextwise.report.plots.style import encoded
+from contextwise.report.shares import Edge, Shares, neighbours, packed
+from contextwise.support.formatting import Number, number, percent
+from contextwise.support.formatting import name as short
+from contextwise.support.records import as_csv, as_json
+
+WORST = 10  # pairs and variables that are listed
+TOP = 20  # regions of a pair
+LIMIT = 20.0  # seconds to find regions
+GRACE = 10.0  # seconds that it may take beyond that
+MOST_NEIGHBOURS = 100
+REGION_KEYS = ("only_in", "when", "size", "share")
+VERDICT = ("verdict", "summary")
+KINDS: tuple[Agreement, ...] = ("tp", "fn", "fp")
+KEYS = (
+    "Arrow keys move from cell to cell, Enter shows the pair, plus and minus zoom, 0 shows "
+    "everything, N and P go to the next and the previous error, the largest first."
+)
+
+CLUSTER = Input("cluster", flag, False)
+FIRST = Input("first", text)
+SECOND = Input("second", text)
+AROUND = Input("around", text)
+BESIDE = Input("beside", choice({"pair": "", "around": ""}, str), "pair")
+PAIR = Input(controls.CHOSEN_PAIR, texts_named("first", "second"))
+REGION = Input("chosen_region", text)
+
+
+# -- content -------------------------------------------------------------------------------------
+
+
+def panel(start: View) -> TagList:
+    """Return the tab as a view begins."""
+    return TagList(
+        ui.output_ui("summary"),
+        tags.div(map_panel(), beside_panel(start), class_="map-and-beside needs-comparison"),
+        tags.div(
+            ui.output_ui("worst"),
+            controls.downloads(
+                ("comparison_json", "comparison (JSON)"),
+                ("comparison_csv", "comparison (CSV)"),
+                ("pairs_csv", "all pairs (CSV)"),
+                ("pairs_json", "all pairs (JSON)"),
+                ("heat_svg", "heat map (SVG)"),
+            ),
+            class_="needs-comparison",
+        ),
+    )
+
+
+def map_panel() -> Tag:
+    """Return the heat map, which ``heatmap.js`` draws, with its buttons and its legend."""
+    return tags.section(
+        tags.div(
+            tags.h2("Pairs", class_="h5 m-0"),
+            ui.input_checkbox(CLUSTER.key, "Group variables with similar errors"),
+            controls.zoom_buttons("heat", "heat map"),
+            class_="map-head",
+        ),
+        tags.div(
+            tags.canvas(
+                tabindex="0",
+                role="application",
+                aria_label=f"Heat map of pairs. {KEYS}",
+                aria_describedby="heat_readout",
+            ),
+            id="heat",
+            class_="heat-map",
+        ),
+        tags.p(
+            "Point at a cell to read it.", id="heat_readout", class_="readout", aria_live="polite"
+        ),
+        ui.output_ui("heat_legend"),
+        class_="map",
+        aria_label="Heat map of pairs",
+    )
+
+
+def beside_panel(start: View) -> Tag:
+    """Return the card next to the heat map."""
+    pair = ui.nav_panel(
+        "One pair",
+        ui.output_ui("pair_selectors"),
+        tags.div(ui.output_ui("pair_counts"), ui.output_ui("regions"), aria_live="polite"),
+        ui.output_ui("pair_downloads"),
+        value="pair",
+    )
+    around = ui.nav_panel(
+        "Around one variable",
+        ui.output_ui("variable_search"),
+        ui.output_ui("neighbours"),
+        value="around",
+    )
+    selected = "around" if start.variable else "pair"
+    return tags.section(
+        ui.navset_pill(pair, around, id=BESIDE.key, selected=selected),
+        class_="beside",
+        aria_label="One pair, or around one variable",
+    )
+
+
+def summary(guess: Guess) -> Tag:
+    """Show the verdict, then the confusion matrix and the measures."""
+    return tags.div(controls.parts(_split(guess)[0]), class_="headline")
+
+
+def worst(guess: Guess) -> HTML:
+    """Show the pairs and variables with the most errors, and the notes."""
+
+    def cell(value: Cell, column: Column) -> Markup | None:
+        if column.title == "variable" and isinstance(value, str):
+            return controls.choose(cell_text(value, column), AROUND, value)
+        return None
+
+    return controls.parts(_split(guess)[1], cell=cell)
+
+
+def _split(guess: Guess) -> tuple[list[Part], list[Part]]:
+    """Split the parts of a comparison into those above and below the heat map."""
+    parts = comparison_parts(guess.comparison, top=WORST, medium="page")
+    verdict = [part for part in parts if isinstance(part, Note) and part.key in VERDICT]
+    above: list[Part] = [*(verdict or [Note("summary", guess.comparison.summary())])]
+    below: list[Part] = []
+    for part in parts:
+        is_table = isinstance(part, Table) and part.key != "confusion"
+        is_note = isinstance(part, Note) and part.key != "open"
+        if part not in verdict:
+            (below if is_table or is_note else above).append(part)
+    return above, below
+
+
+def heat_legend(heat: HeatMap) -> Tag:
+    """Explain the colours and the two halves."""
+    words = (
+        "Above the diagonal only the guess has the dependence, below it only the true model. "
+        "Where cells are too small to see, the worst of several is drawn."
+    )
+    return tags.div(HTML(as_html(heat_legends(heat))), tags.p(words, class_="note m-0"))
+
+
+def pair_selectors(names: Sequence[str], pair: Pair) -> Tag:
+    """Show the two selectors of a pair."""
+    return tags.div(
+        controls.selector(FIRST.key, "First variable", names, pair[0], FIRST),
+        controls.selector(SECOND.key, "Second variable", names, pair[1], SECOND),
+        class_="selectors",
+    )
+
+
+def variable_search(names: Sequence[str], chosen: str | None = None) -> Tag:
+    """Show the field that finds a variable."""
+    return controls.search(AROUND, names, label="Variable", placeholder="Type a name", value=chosen)
+
+
+def counts(comparison: Comparison, pair: Pair) -> TagChild:
+    """Show in how many contexts the pair depends, in both models and in each."""
+    try:
+        confusion = comparison.pair(*pair)
+    except OpenResult:
+        low, high = comparison.pair_bounds(*pair).distance
+        return controls.notice(
+            f"Not decided in time: between {number(low)} and {number(high)} contexts differ."
+        )
+    kinds: tuple[tuple[Cell, Number], ...] = (
+        *((Marked(f"{WORDS[k]} ({k.upper()})", k), getattr(confusion, k)) for k in KINDS),
+        ("in neither (TN)", confusion.tn),
+    )
+    columns = Column("dependent", "words"), Column("share", "share"), Column("contexts", "count")
+    rows = tuple((words, Fraction(n) / confusion.total, n) for words, n in kinds)
+    return controls.parts([Table("Contexts of this pair", columns, rows)])
+
+
+def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:
+    """Show where the models differ about the pair, with links to the graphs there."""
+    if not isinstance(outcome, Done):
+        return controls.not_done(outcome)
+    explained = outcome.value
+    by_words = {in_words(region.literals): region for region in explained.regions}
+
+    def cell(value: Cell, column: Column) -> Markup | None:
+        region = by_words.get(str(value)) if column.title == "when" else None
+        context = region_context(region, domain) if region else ""
+        if not context:
+            return None
+        link = controls.choose("show this context", REGION, context)
+        return joined([cell_html(value, column), " ", link])
+
+    return controls.parts(region_parts(explained), cell=cell)
+
+
+def region_context(region: ErrorRegion, domain: Domain) -> str:
+    """Write one context of a region: the first state that each literal allows.
+
+    >>> domain = Domain({"C": ["no", "yes"], "D": ["young", "old", "very old"]})
+    >>> from contextwise.models.notation import Literal
+    >>> literals = (Literal("C", ("yes",)), Literal("D", ("old",), negated=True))
+    >>> region_context(ErrorRegion("guess", literals, 2, Fraction(1, 3)), domain)
+    'C=yes & D=young'
+    """
+    context = {}
+    for literal in region.literals:
+        states = domain.states[domain.position(literal.variable)]
+        context[literal.variable] = next(
+            state for state in states if (state in literal.states) != literal.negated
+        )
+    return context_text(context)
+
+
+def around(shares: Shares, name: str) -> TagChild:
+    """Show the neighbours of a variable in both models, the largest errors first."""
+    edges = neighbours(shares, name)
+    if not edges:
+        return tags.p(f"{short(name)} depends on no other variable, in either model.")
+    differ = sum(1 for edge in edges if edge.errors)
+    words = (
+        f"{len(edges):,} of {len(shares.names) - 1:,} other variables depend on {short(name)} in "
+        f"some context, in one model or both. The models differ about {differ:,} of them."
+    )
+    if len(edges) > MOST_NEIGHBOURS:
+        words += f" The first {MOST_NEIGHBOURS} are shown."
+    heads = ("neighbour", "share of contexts", "guess only", "true only", "both")
+    return TagList(
+        tags.p(words),
+        tags.div(
+            tags.table(
+                tags.caption("Its neighbours, the largest errors first", class_="visually-hidden"),
+                tags.thead(
+                    tags.tr(
+                        *(
+                            tags.th(head, scope="col", class_="number" if k > 1 else None)
+                            for k, head in enumerate(heads)
+                        )
+                    )
+                ),
+                tags.tbody(*map(_neighbour, edges[:MOST_NEIGHBOURS])),
+                class_="table neighbours",
+            ),
+            class_="scroll",
+            tabindex="0",
+            role="region",
+            aria_label="Neighbours",
+        ),
+    )
+
+
+def _neighbour(edge: Edge) -> Tag:
+    bars = (
+        tags.span(class_=f"paint {kind}", style=f"width: {100 * share:.2f}%")
+        for kind, share in (("tp", edge.tp), ("fn", edge.fn), ("fp", edge.fp))
+        if share
+    )
+    link = controls.choose_pair(short(edge.pair[1], 24), *edge.pair)
+    return tags.tr(
+        tags.th(HTML(link), scope="row"),
+        tags.td(tags.div(*bars, class_="bar", aria_hidden="true")),
+        *(
+            tags.td(percent(Fraction(share), 1) if share else "–", class_="number")
+            for share in (edge.fp, edge.fn, edge.tp)
+        ),
+    )
+
+
+# -- sessions ------------------------------------------------------------------------------------
+
+
+def serve(state: State) -> Background[PairExplanation]:
+    """Connect the tab to the session."""
+
+    @reactive.calc
+    async def drawn() -> HeatMap:
+        return await asyncio.to_thread(heat_map, state.shown().shares, reorder=CLUSTER())
+
+    async def data() -> dict[str, Any] | None:
+        shares = state.shown().shares
+        order = (await drawn()).order if CLUSTER() else np.arange(len(shares.names))
+        return packed(shares, order)
+
+    async def legend() -> TagChild:
+        return heat_legend(await drawn())
+
+    show("summary", lambda: summary(state.shown()))
+    show("worst", lambda: worst(state.shown()))
+    show("heat_legend", legend)
+    send("heat", data)
+
+    def comparison() -> Comparison:
+        return state.shown().comparison
+
+    def name(what: str) -> Callable[[], str]:
+        return lambda: state.file_name(what)
+
+    def picture() -> str:
+        return encoded(plot_pairs(comparison(), reorder=CLUSTER()), "svg").decode()
+
+    def record() -> dict[str, Any]:
+        return dict(comparison_record(comparison()))
+
+    offer("comparison_json", lambda: as_json(record()), name=name("comparison"))
+    offer("comparison_csv", lambda: as_csv([record()]), name=name("comparison"))
+    offer("pairs_csv", lambda: as_csv(pair_records(comparison()), PAIR_KEYS), name=name("pairs"))
+    offer("pairs_json", lambda: as_json(list(pair_records(comparison()))), name=name("pairs"))
+    offer("heat_svg", picture, name=name("heat map"))
+    return _serve_pair(state)
+
+
+def _serve_pair(state: State) -> Background[PairExplanation]:
+    explaining = Background(explain_one)
+
+    def key() -> tuple[Guess, Pair]:
+        return state.shown(), state.pair()
+
+    def explanation() -> Outcome[PairExplanation]:
+        return explaining.outcome(key())
+
+    @reactive.effect
+    def explain() -> None:
+        guess, pair = key()
+        explaining.start(key(), guess.comparison, pair, TOP, LIMIT, seconds=2 * LIMIT + GRACE)
+
+    def downloads() -> TagChild:
+        if not isinstance(explanation(), Done):
+            return None
+        return controls.downloads(
+            ("regions_csv", "regions (CSV)"), ("regions_json", "regions (JSON)")
+        )
+
+    def search() -> Tag:
+        with reactive.isolate():  # the field stays when another variable is chosen
+            chosen = state.variable()
+        return variable_search(state.domain().names, chosen)
+
+    def listed() -> TagChild:
+        guess, name = state.shown(), state.variable()
+        return around(guess.shares, name) if name else None
+
+    show("pair_selectors", lambda: pair_selectors(state.domain().names, state.pair()))
+    show("variable_search", search)
+    show("pair_counts", lambda: counts(state.shown().comparison, state.pair()))
+    show("regions", lambda: regions(explanation(), state.domain()))
+    show("neighbours", listed)
+    show("pair_downloads", downloads)
+
+    def known(*names: str) -> bool:
+        with reactive.isolate():
+            return set(names) <= state.domain().positions.keys()
+
+    def choose_first(place: int, name: str) -> None:
+        with reactive.isolate():
+            if state.current() is None or not known(name):
+                return
+            pair = state.pair()
+        if pair[place] != name:
+            other = pair[place] if pair[1 - place] == name else pair[1 - place]
+            state.change(pair=(name, other) if place == 0 else (other, name))
+
+    def choose_pair(pair: tuple[str, ...]) -> None:
+        if known(*pair) and pair[0] != pair[1]:
+            state.change(tab=FIRST_TAB, pair=pair, variable=None)
+
+    def choose_variable(name: str) -> None:
+        if known(name):
+            state.change(tab=FIRST_TAB, variable=name)
+
+    def turn(which: str) -> None:
+        with reactive.isolate():
+            if (which == "around") != (state.variable() is None) or state.current() is None:
+                return
+            variable = state.pair()[0] if which == "around" else None
+        state.change(variable=variable)
+
+    def follow_variable(name: str | None) -> None:
+        which = "pair" if name is None else "around"
+        if BESIDE.now() != which:
+            ui.update_navset(BESIDE.key, selected=which)
+
+    follow(state.variable, follow_variable)
+    on(FIRST, lambda name: choose_first(0, name))
+    on(SECOND, lambda name: choose_first(1, name))
+    on(PAIR, choose_pair)
+    on(BESIDE, turn)
+    on(AROUND, choose_variable)
+    on(REGION, lambda context: state.change(tab="graph", context=context))
+
+    def found() -> PairExplanation:
+        return value_of(explanation(), "no pair has been explained yet")
+
+    def name() -> str:
+        return state.file_name(" ".join((*state.pair(), "regions")))
+
+    def rows() -> str:
+        return as_csv((region.record() for region in found().regions), REGION_KEYS)
+
+    offer("regions_csv", rows, name=name)
+    offer("regions_json", lambda: as_json(found().record()), name=name)
+    return explaining

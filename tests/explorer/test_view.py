@@ -1,0 +1,86 @@
+"""The view of the explorer, its address, and the models that can be chosen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextwise import examples
+from contextwise.explorer import sidebar
+from contextwise.explorer.job import Done
+from contextwise.explorer.view import (
+    View,
+    chosen_guesses,
+    library,
+    offered_guesses,
+    shown_guess,
+    with_uploads,
+)
+from contextwise.models.structure import structure_of
+
+SIX, SIX_GUESS = (structure_of(examples.load(name)) for name in ("six", "six-guess"))
+
+names = st.text(min_size=1, max_size=8)
+
+
+@given(
+    st.builds(
+        View,
+        true=st.sampled_from(["", "given:0", "example:six"]),
+        guesses=st.none() | st.lists(names, max_size=3).map(tuple),
+        shown=st.text(max_size=5),
+        contexts=st.sampled_from(["fully-contextualized", "canonical"]),
+        tab=st.sampled_from(["overview", "graph", "guesses"]),
+        pair=st.none() | st.tuples(names, names),
+        variable=st.none() | names,
+        context=st.text(max_size=9),
+        all_edges=st.booleans(),
+        question=st.text(max_size=9),
+    )
+)
+def test_an_address_brings_its_view_back(view: View) -> None:
+    assert View.parse(f"?{view.query()}") == view
+
+
+def test_nonsense_in_an_address_is_left_out() -> None:
+    assert View.parse("tab=no&contexts=none&first=x&%%%") == View()
+
+
+def test_a_link_never_names_an_upload() -> None:
+    view = View(true="given:0", guesses=("given:1", "upload:0"), shown="upload:0", pair=("A", "B"))
+    assert "upload" not in view.link().query()
+    assert view.link().pair == ("A", "B")
+    assert replace(view, true="upload:1").link().pair is None
+
+
+def test_guesses_are_models_over_the_same_variables() -> None:
+    entries = library()
+    view = View(true="example:lung")
+    assert [entry.key for entry in chosen_guesses(view, entries)] == ["example:lung-learned"]
+    assert chosen_guesses(replace(view, guesses=()), entries) == []
+    assert shown_guess(replace(view, guesses=()), entries) is None
+    assert shown_guess(replace(view, shown="no"), entries) is entries["example:lung-learned"]
+
+
+def test_an_example_that_is_named_is_offered_once() -> None:
+    labels = [entry.label for entry in library([("six", SIX), ("six-guess", SIX_GUESS)]).values()]
+    assert labels.count("six") == 1
+    assert "six (example)" not in labels
+
+
+def test_an_upload_of_other_variables_is_no_guess() -> None:
+    entries = with_uploads(library([("six", SIX)]), [("lung.json", examples.load("lung"))])
+    true = entries["given:0"]
+    assert entries["upload:0"] not in offered_guesses(true, entries)
+    shown = str(sidebar.uploaded(Done([]), [entries["upload:0"]]))
+    assert "Make lung.json the true model" in shown
+
+
+def test_a_context_is_built_state_by_state() -> None:
+    view = View().with_state(SIX.domain, "X0", "1")
+    assert view.context == "X0=1"
+    assert view.with_state(SIX.domain, "X0", "0").context == "X0=0"
+    assert view.with_state(SIX.domain, "nobody", "0") == view
+    assert view.with_state(SIX.domain, "X0", "many").context == ""
