@@ -57,7 +57,7 @@ def test_an_undecided_query_has_its_own_exit_code() -> None:
         ("A", "needs one ⫫"),
         ("X1 ⫫ X9", "unknown variable 'X9'"),
         ("X1 ⫫ X2 | X0=7", "no state '7'"),
-        ("X1 ⫫ X2 | X1", "asked about and given"),
+        ("X1 ⫫ X2 | X1", "is on a side of the query and given"),
     ],
 )
 def test_bad_queries_are_one_line(question: str, message: str) -> None:

@@ -1,5 +1,6 @@
 """Queries against the definition, against joint tables, and against the laws of independence."""
 
+import warnings
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from contextwise import examples, write
+from contextwise import examples, read, write
+from contextwise.convert import from_ldag
 from contextwise.errors import DomainError, OpenResult
 from contextwise.independence import (
     UNDECIDED,
@@ -266,10 +268,10 @@ DOMAIN = Domain({"A": 2, "B": ["no", "yes"], "C": 3})
     ("first", "second", "conditions", "message"),
     [
         ("A", "Z", {}, "unknown variable 'Z'"),
-        ("A", "A", {}, "'A' stands on both sides"),
-        ("A", "B", {"given": "A"}, "'A' is asked about and given"),
-        ("A", "B", {"context": "A=1"}, "'A' is asked about and assigned"),
-        ("A", "B", {"given": "C", "context": {"C": 1}}, "'C' is given and also assigned"),
+        ("A", "A", {}, "'A' is on both sides"),
+        ("A", "B", {"given": "A"}, "'A' is on a side of the query and given"),
+        ("A", "B", {"context": "A=1"}, "'A' is on a side of the query and in the context"),
+        ("A", "B", {"given": "C", "context": {"C": 1}}, "'C' is given and also in the context"),
         ("A", "C", {"context": "B=maybe"}, "'B' has no state 'maybe'; its states are no, yes"),
         ("A", [], {}, "at least one variable on either side"),
         ("A", "B", {"context": "C!=1"}, "a context must give one state"),
@@ -295,3 +297,49 @@ def test_a_model_may_be_named_by_its_file_or_as_an_example(tmp_path: Path) -> No
         assert hamming(model, "lung") == 0
         assert compare_complete(model, "lung").distance == 0
         assert next(iter(dependency_model(model))).first
+
+
+ASIA = """network asia {}
+variable asia { type discrete [ 2 ] { yes, no }; }
+variable tub { type discrete [ 2 ] { yes, no }; }
+variable smoke { type discrete [ 2 ] { yes, no }; }
+variable either { type discrete [ 2 ] { yes, no }; }
+probability ( asia ) { table 0.01, 0.99; }
+probability ( smoke ) { table 0.5, 0.5; }
+probability ( tub | asia ) { (yes) 0.05, 0.95; (no) 0.01, 0.99; }
+probability ( either | tub, smoke ) {
+  (yes, yes) 0.9, 0.1; (yes, no) 0.8, 0.2; (no, yes) 0.3, 0.7; (no, no) 0.1, 0.9;
+}
+"""
+
+
+def test_answers_about_a_directed_network_name_what_features_cannot_express(
+    tmp_path: Path,
+) -> None:
+    """asia and smoke are d-separated, but they share a child, so features make them depend."""
+    (tmp_path / "asia.bif").write_text(ASIA)
+    model = read(tmp_path / "asia.bif")
+    with pytest.warns(UserWarning, match="directed network"):
+        assert not is_independent(model, "asia", "smoke")
+    answer = is_independent(model, "asia", "smoke", why=True)
+    assert "features cannot express" in answer.reason
+    assert "features cannot express" in str(answer)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # an independence of features holds in the network as well
+        assert is_independent(model, "asia", "smoke", given=["tub"])
+        assert not is_independent("six", "X1", "X2")
+    assert "features cannot express" not in str(is_independent("six", "X1", "X2", why=True))
+
+
+@pytest.mark.parametrize("suffix", ["bif", "uai"])
+def test_files_of_directed_networks_are_marked(suffix: str, tmp_path: Path) -> None:
+    (tmp_path / "asia.bif").write_text(ASIA)
+    (tmp_path / "pair.uai").write_text("BAYES 2 2 2 2 1 0 2 0 1 2 0.5 0.5 4 0.1 0.9 0.4 0.6")
+    name = {"bif": "asia.bif", "uai": "pair.uai"}[suffix]
+    assert read(tmp_path / name).info["directed"]
+    assert not examples.load("six").info.get("directed")
+
+
+def test_converted_networks_are_marked() -> None:
+    model = from_ldag({"A": 2, "B": 2, "C": 2}, [("A", "C"), ("B", "C")])
+    assert "features cannot express" in str(is_independent(model, "A", "B", why=True))

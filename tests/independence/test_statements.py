@@ -51,7 +51,7 @@ def test_both_signs_say_the_same() -> None:
         (" ⫫ B", "expected a name but found the end"),
         ("A ⫫ B |", "expected a name but found the end"),
         ("A ⫫ B | C | D", "a second bar"),
-        ("A ⫫ B=1", "'B' is asked about"),
+        ("A ⫫ B=1", "'B' has a state left of the bar"),
         ("A ⫫ B | C=", "expected a comma but found '='"),
         ("A ⫫ B | C!=1", "expected a comma but found '!='"),
     ],

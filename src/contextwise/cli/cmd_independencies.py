@@ -77,6 +77,7 @@ def independencies(
         )
     undecided = _show(pairs, output == "json")
     if isinstance(pairs, independence.Independencies):
+        undecided |= pairs.unreached > 0
         _report_unlisted(pairs)
         if not pairs.pairs:
             where = "in only some contexts" if context_specific else "in any context"
@@ -106,6 +107,9 @@ def _report_unlisted(listed: Independencies) -> None:
         "in every context": listed.unlisted_everywhere,
         "in some contexts": listed.unlisted_somewhere,
     }
+    if listed.unreached:
+        late = plural(listed.unreached, "pair")
+        click.echo(f"contextwise: {late} not reached within the time limit", err=True)
     parts = [f"{plural(count, 'pair')} {where}" for where, count in counts.items() if count]
     if parts:
         click.echo(

@@ -68,7 +68,7 @@ def all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages:
 
 def from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
     """Convert stages to a structure."""
-    return features_for(claims_of(domain, list(children)))
+    return features_for(claims_of(domain, list(children)), info={"directed": True})
 
 
 def claims_of(domain: Domain, children: Sequence[Stages]) -> Claims:

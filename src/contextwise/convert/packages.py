@@ -107,7 +107,7 @@ def _product(network: Any, tables: list[Any]) -> LogLinear:
             )
             for table in tables
         ]
-    return log_linear(domain, factors)
+    return log_linear(domain, factors, info={"directed": True} if network.is_directed() else None)
 
 
 def to_pgmpy(model: LogLinear) -> Any:
@@ -182,7 +182,7 @@ def from_pyagrum(network: Any) -> LogLinear:
             )
             for table in tables
         ]
-    return log_linear(domain, factors)
+    return log_linear(domain, factors, info={"directed": True} if hasattr(network, "cpt") else None)
 
 
 def from_causal_learn(graph: Any, *, domain: DomainLike) -> Structure:
@@ -216,7 +216,8 @@ def from_causal_learn(graph: Any, *, domain: DomainLike) -> Structure:
     edges = {(i, j) for i, j in np.argwhere((ends != 0) | (ends.T != 0)).tolist() if i < j}
     for child in range(len(names)):
         edges |= set(combinations(np.flatnonzero(ends[child] == 1).tolist(), 2))
-    return from_graph(domain, [(names[i], names[j]) for i, j in sorted(edges)])
+    moral = from_graph(domain, [(names[i], names[j]) for i, j in sorted(edges)])
+    return Structure(moral.domain, moral.features, info={"directed": bool((ends == 1).any())})
 
 
 def to_pyagrum(model: LogLinear) -> Any:

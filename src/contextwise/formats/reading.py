@@ -138,6 +138,8 @@ def model_of(
     }
     if description is not None:
         info["description"] = description
+    if format in ("bif", "bn") or source.data.lstrip()[:5].upper() == b"BAYES":
+        info["directed"] = True  # features cannot express all its independencies
     if contradictory:
         what = "feature that can" if contradictory == 1 else "features that can"
         warnings.warn(

@@ -1,13 +1,9 @@
-"""What a structure says: queries, graphs, the complete dependency model, readable listings.
-
-Start with `queries` (the definition of independence, and how a question is decided).
-"""
+"""Queries, graphs, listings of independencies, and the complete dependency model."""
 
 from contextwise.independence.complete import (
     compare_complete,
     dependency_model,
     triplet_count,
-    triplets,
 )
 from contextwise.independence.graphs import (
     Edges,
@@ -57,5 +53,4 @@ __all__ = [
     "markov_blanket",
     "parse_statement",
     "triplet_count",
-    "triplets",
 ]

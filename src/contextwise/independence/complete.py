@@ -1,17 +1,15 @@
 """The complete dependency model: every assertion I(X_i, X_j | x_U, X_W), for small domains.
 
-For a pair, every other variable is **free** (no part of the condition), **assigned** one of its
-states (in U), or **given** whatever its value (in W). So a domain has
+For a pair, every other variable is free (not in the condition), assigned one of its states (in U),
+or given with any value (in W). So a domain has
 
     Σ over pairs of Π over the other variables of (number of states + 2)
 
-assertions, 96 for four binary variables: exponential by definition. What asks for them says how
-many there are before it starts, and refuses beyond a limit.
+assertions, 96 for four binary variables. The functions refuse domains beyond a limit.
 
-All of them are decided together on one array per pair, with an axis for each variable: index 0 is
-free, 1 … c its states, c + 1 given. The first c + 1 are connectivity in the graph that the
-assignment instantiates; the last is "for some state", which is the definition of dependence given a
-variable.
+All assertions of a pair are decided together on one array with an axis for each variable: index 0
+is free, 1 … c are its states, c + 1 is given. The first c + 1 are connectivity in the instantiated
+graph. The last is "for some state", the definition of dependence given a variable.
 """
 
 from __future__ import annotations
@@ -32,13 +30,13 @@ from contextwise.models.structure import Structure
 from contextwise.support.formatting import number
 
 LIMIT = 2**22
-"""How many assertions are decided unless the caller allows more."""
+"""Default limit of the number of assertions."""
 
 Flags = npt.NDArray[np.bool_]
 
 
 def triplet_count(domain: Domain) -> int:
-    """The number of assertions of the complete model.
+    """Count the assertions of the complete model.
 
     Parameters
     ----------
@@ -56,49 +54,8 @@ def triplet_count(domain: Domain) -> int:
     return all_contexts([cardinality + 2 for cardinality in domain.cardinalities])
 
 
-def triplets(domain: Domain, *, limit: int = LIMIT) -> Iterator[Statement]:
-    """Every assertion, one after the other, pair by pair.
-
-    Parameters
-    ----------
-    domain : Domain
-    limit : int
-        How many assertions there may be.
-
-    Yields
-    ------
-    Statement
-
-    Raises
-    ------
-    TooLargeError
-        Before the first one, if there are more.
-
-    Examples
-    --------
-    >>> for statement in triplets(Domain({"A": 2, "B": 1, "C": 1})):
-    ...     print(statement)
-    A ⫫ B
-    A ⫫ B | C=0
-    A ⫫ B | C
-    A ⫫ C
-    A ⫫ C | B=0
-    A ⫫ C | B
-    B ⫫ C
-    B ⫫ C | A=0
-    B ⫫ C | A=1
-    B ⫫ C | A
-    """
-    _refuse_beyond(limit, domain)
-    return (
-        statement
-        for i, j in combinations(range(len(domain)), 2)
-        for statement in _statements(domain, i, j, np.ones(_shape(domain, i, j, 2), dtype=bool))
-    )
-
-
 def dependency_model(model: ModelLike, *, limit: int = LIMIT) -> Iterator[Statement]:
-    """The complete dependency model of the paper: the assertions that do *not* hold, lazily.
+    """Yield the complete dependency model of the paper: the assertions that do *not* hold.
 
     Each is a statement ``A ⫫ B | …`` such that A and B depend there.
 
@@ -106,7 +63,7 @@ def dependency_model(model: ModelLike, *, limit: int = LIMIT) -> Iterator[Statem
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
     limit : int
-        How many assertions there may be.
+        Largest number of assertions.
 
     Yields
     ------
@@ -115,7 +72,7 @@ def dependency_model(model: ModelLike, *, limit: int = LIMIT) -> Iterator[Statem
     Raises
     ------
     TooLargeError
-        Before anything is done, if there are more than ``limit`` assertions.
+        If there are more assertions, before any work is done.
 
     Examples
     --------
@@ -133,13 +90,13 @@ def dependency_model(model: ModelLike, *, limit: int = LIMIT) -> Iterator[Statem
 
 
 def compare_complete(true: ModelLike, guess: ModelLike, *, limit: int = LIMIT) -> Confusion:
-    """The confusion matrix over all assertions: TP_C, FN_C, FP_C and TN_C of the paper.
+    """Compute the confusion matrix over all assertions: TP_C, FN_C, FP_C and TN_C of the paper.
 
     Parameters
     ----------
     true, guess : Structure, LogLinear, path of a file, or name of an example
     limit : int
-        How many assertions may be decided.
+        Largest number of assertions.
 
     Returns
     -------
@@ -148,7 +105,7 @@ def compare_complete(true: ModelLike, guess: ModelLike, *, limit: int = LIMIT) -
     Raises
     ------
     TooLargeError
-        Before anything is done, if there are more assertions.
+        If there are more assertions, before any work is done.
 
     Examples
     --------
@@ -172,12 +129,12 @@ def _refuse_beyond(limit: int, domain: Domain) -> None:
     if count > limit:
         raise TooLargeError(
             f"the complete dependency model of {len(domain)} variables has {number(count)} "
-            f"assertions; the limit is {limit:,}, and limit= raises it"
+            f"assertions, more than {limit:,}; pass a larger limit="
         )
 
 
 def _tables(structure: Structure) -> Iterator[tuple[int, int, Flags]]:
-    """Each pair, and whether it depends, for every role of the other variables."""
+    """Yield each pair, and whether it depends, for every role of the other variables."""
     for i, j in combinations(range(len(structure.domain)), 2):
         dependent = _connected(structure, i, j)
         for axis in range(dependent.ndim):
@@ -188,18 +145,14 @@ def _tables(structure: Structure) -> Iterator[tuple[int, int, Flags]]:
         yield i, j, dependent
 
 
-def _shape(domain: Domain, i: int, j: int, more: int) -> list[int]:
-    """An axis for each variable, so much longer than its states; those of the pair are free."""
-    return [1 if v in (i, j) else c + more for v, c in enumerate(domain.cardinalities)]
-
-
 def _connected(structure: Structure, i: int, j: int) -> Flags:
     """Whether two variables are connected, for every partial assignment of the others.
 
     Index 0 of an axis is unassigned; an assigned variable is connected to nothing.
     """
     n = len(structure.domain)
-    shape = _shape(structure.domain, i, j, 1)
+    cards = structure.domain.cardinalities
+    shape = [1 if v in (i, j) else c + 1 for v, c in enumerate(cards)]
     edges = np.zeros([*shape, n, n], dtype=bool)
     for literals in structure.features.literals():
         compatible = np.ones(shape, dtype=bool)
@@ -219,12 +172,12 @@ def _connected(structure: Structure, i: int, j: int) -> Flags:
 
 
 def _along(values: Flags, axis: int, axes: int) -> Flags:
-    """A vector laid along one of so many axes."""
+    """Lay a vector along one of several axes."""
     return values.reshape([-1 if k == axis else 1 for k in range(axes)])
 
 
 def _statements(domain: Domain, i: int, j: int, chosen: Flags) -> Iterator[Statement]:
-    """The chosen assertions of a pair."""
+    """Yield the chosen assertions of a pair."""
     for roles in np.argwhere(chosen).tolist():
         assigned = {
             domain.names[v]: domain.states[v][role - 1]

@@ -1,18 +1,16 @@
-"""Structures as graphs, and what a distance between graphs would say.
+"""Graphs of a structure, and distances between graphs.
 
-The graph of a structure has an edge between two variables that depend in some context; the graph
-*instantiated* by a context has the edges that are left there, over the variables that the context
+The graph of a structure has an edge between two variables that depend in some context. The graph
+**instantiated** by a context has the edges that remain there, over the variables that the context
 does not assign. One graph cannot show context-specific independence: two structures with the same
-graph can be far apart, which is why `hamming` is offered beside the distance and not instead of it.
+graph can be far apart.
 
-A graph can be written as DOT for Graphviz, as GraphML for other tools and as node-link JSON for the
-web. DOT needs nodes and edges only, so it works without networkx.
+A graph can be written as DOT, GraphML or node-link JSON. Only GraphML needs networkx.
 """
 
 from __future__ import annotations
 
 import io
-import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,14 +21,13 @@ from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.separation import network
 from contextwise.models.domain import Assignment
-from contextwise.support.files import write_bytes
 from contextwise.support.records import as_json
 
 if TYPE_CHECKING:
     import networkx
 
 GraphLike = Any
-"""What has nodes and edges: `Edges` or a networkx graph."""
+"""`Edges` or a networkx graph."""
 
 FORMATS = ("dot", "graphml", "json")
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -38,7 +35,7 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 @dataclass(frozen=True)
 class Edges:
-    """A graph as its nodes and edges, by name: what networkx is not needed for.
+    """A graph as its nodes and edges, by name, without networkx.
 
     Attributes
     ----------
@@ -56,13 +53,13 @@ class Edges:
 
 
 def edges_of(model: ModelLike, context: Assignment | None = None) -> Edges:
-    """The graph of a structure, over all contexts or in one, as its nodes and edges.
+    """Return the nodes and edges of the graph of a structure, over all contexts or in one.
 
     Parameters
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
     context : partial assignment, optional
-        Only what is left there, over the variables that it does not assign.
+        Only the edges that remain there, over the variables that it does not assign.
 
     Returns
     -------
@@ -82,7 +79,7 @@ def edges_of(model: ModelLike, context: Assignment | None = None) -> Edges:
 
 
 def graph(model: ModelLike) -> networkx.Graph[str]:
-    """The graph of a structure: two variables are adjacent if they depend in some context.
+    """Build the graph of a structure: two variables are adjacent if they depend in some context.
 
     Parameters
     ----------
@@ -103,7 +100,7 @@ def graph(model: ModelLike) -> networkx.Graph[str]:
 
 
 def instantiated_graph(model: ModelLike, context: Assignment | None) -> networkx.Graph[str]:
-    """The graph instantiated by a context, over the variables that it does not assign.
+    """Build the graph instantiated by a context, over the variables that it does not assign.
 
     Its edges are the pairs that occur together in a feature compatible with the context.
 
@@ -134,16 +131,16 @@ def instantiated_graph(model: ModelLike, context: Assignment | None) -> networkx
 def markov_blanket(
     model: ModelLike, variable: str, *, context: Assignment | None = None
 ) -> set[str]:
-    """The variables given which a variable is independent of all others, in a context.
+    """Find the variables given which a variable is independent of all others, in a context.
 
-    These are its neighbours in the graph that the context instantiates.
+    These are its neighbours in the graph instantiated by the context.
 
     Parameters
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
     variable : name
     context : partial assignment, optional
-        Where to look; it does not assign the variable itself.
+        It must not assign the variable itself.
 
     Returns
     -------
@@ -161,7 +158,7 @@ def markov_blanket(
     fixed = domain.assignment(context)
     position = domain.position(variable)
     if position in fixed:
-        raise DomainError(f"the context assigns {variable!r} itself; it has no blanket there")
+        raise DomainError(f"the context assigns {variable!r}, so it has no blanket there")
     instantiated = network(structure.features, {v: 1 << state for v, state in fixed.items()})
     near = instantiated.neighbours(instantiated.mask([position]))
     near[position] = False
@@ -169,10 +166,10 @@ def markov_blanket(
 
 
 def compare_graphs(true: ModelLike, guess: ModelLike) -> Confusion:
-    """The edges of the two graphs against each other: what a graph distance would have told.
+    """Compare the edges of two graphs.
 
-    ``tp`` edges of both, ``fn`` of the true graph only, ``fp`` of the guess only, ``tn`` of
-    neither; precision and recall on edges are the rates of this matrix.
+    ``tp`` counts edges of both, ``fn`` of the true graph only, ``fp`` of the guess only, ``tn`` of
+    neither. Precision and recall on edges are the rates of this matrix.
 
     Parameters
     ----------
@@ -202,7 +199,7 @@ def compare_graphs(true: ModelLike, guess: ModelLike) -> Confusion:
 
 
 def hamming(true: ModelLike, guess: ModelLike) -> int:
-    """The number of edges that one graph has and the other has not.
+    """Count the edges that only one of the two graphs has.
 
     Parameters
     ----------
@@ -227,35 +224,9 @@ def hamming(true: ModelLike, guess: ModelLike) -> int:
 # -- as files --------------------------------------------------------------------------------------
 
 
-def write_graph(
-    graph: GraphLike, path: str | os.PathLike[str], *, format: str | None = None
-) -> None:
-    """Write a graph to a file, all or nothing.
-
-    Parameters
-    ----------
-    graph : networkx.Graph or Edges
-    path : path of the file
-    format : "dot", "graphml" or "json", optional
-        If the suffix does not say it.
-    """
-    write_bytes(path, encode_graph(graph, format or _format_of(path)))
-
-
 def encode_graph(graph: GraphLike, format: str) -> bytes:
-    """A graph as the bytes of a file.
+    """Encode a graph as "dot", "graphml" or "json".
 
-    Parameters
-    ----------
-    graph : networkx.Graph or Edges
-    format : "dot", "graphml" or "json"
-
-    Returns
-    -------
-    bytes
-
-    Examples
-    --------
     >>> from contextwise import Structure
     >>> model = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
     >>> print(encode_graph(edges_of(model), "dot").decode())
@@ -270,32 +241,15 @@ def encode_graph(graph: GraphLike, format: str) -> bytes:
     if format == "graphml":
         return _graphml(graph)
     if format == "json":
-        return (as_json(_node_link(graph)) + "\n").encode()
-    raise ContextwiseError(f"unknown format {format!r} of a graph; choose {_choice()}")
-
-
-def _node_link(graph: GraphLike) -> dict[str, Any]:
-    """What networkx.node_link_graph reads."""
-    return {
-        "directed": False,
-        "multigraph": False,
-        "graph": {},
-        "nodes": [{"id": name} for name in graph.nodes],
-        "edges": [{"source": a, "target": b} for a, b in graph.edges],
-    }
-
-
-def _format_of(path: str | os.PathLike[str]) -> str:
-    suffix = os.path.splitext(os.fspath(path))[1].lower()
-    if suffix[1:] not in FORMATS:
-        raise ContextwiseError(
-            f"{os.fspath(path)}: the suffix says no format of a graph; choose {_choice()}"
-        )
-    return suffix[1:]
-
-
-def _choice() -> str:
-    return f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        node_link = {  # what networkx.node_link_graph reads
+            "directed": False,
+            "multigraph": False,
+            "graph": {},
+            "nodes": [{"id": name} for name in graph.nodes],
+            "edges": [{"source": a, "target": b} for a, b in graph.edges],
+        }
+        return (as_json(node_link) + "\n").encode()
+    raise ContextwiseError(f"unknown graph format {format!r}; use one of {', '.join(FORMATS)}")
 
 
 def _dot(graph: GraphLike) -> str:
@@ -313,7 +267,7 @@ def _graphml(graph: GraphLike) -> bytes:
     for name in graph.nodes:
         if _NOT_IN_XML.search(name):
             raise ContextwiseError(
-                f"GraphML cannot hold the name {name!r}; rename the variable, or choose dot or json"
+                f"GraphML cannot hold the name {name!r}; rename the variable, or use dot or json"
             )
     networkx = require("networkx", "graphs")
     plain = networkx.Graph()

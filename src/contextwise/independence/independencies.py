@@ -1,14 +1,11 @@
-"""Where variables are independent, said once and not once per context.
+"""List where variables are independent, by regions instead of single contexts.
 
-The contexts in which a pair is independent are what its cover leaves; they are given as disjoint
-regions (see `contextwise.counting.regions`), largest first. For each region a minimal separator
-completes the statement: ``A ⫫ B | C=yes, D`` says that A and B are independent wherever C is yes,
-given D, whatever its value; the other variables need not be known.
+The contexts in which a pair is independent are the complement of its cover. They are listed as
+disjoint regions, largest first. A minimal separator completes each statement: ``A ⫫ B | C=yes, D``
+says that A and B are independent wherever C is yes, given any value of D.
 
-A structure over hundreds of variables says something about every one of its pairs. So pairs are
-listed strongest first: those that are independent in every context, the ones with the fewest
-neighbours before the others because they need the least to be given; then those that are so in some
-contexts, by their share. What a limit leaves out is counted.
+Pairs that are independent in every context come first, fewest neighbours first. Pairs that are
+independent in some contexts follow, largest share first.
 """
 
 from __future__ import annotations
@@ -19,15 +16,15 @@ from math import prod
 
 import numpy as np
 
-from contextwise.comparison.compare import compare
+from contextwise.comparison.compare import answer
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.pairs import active_pairs, all_pairs, pair_positions
+from contextwise.comparison.question import pose
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, Region, complement
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.separation import minimal_separator, network
-from contextwise.models.domain import Domain
 from contextwise.models.features import Features
 from contextwise.models.notation import Literal, quoted, write_literal
 from contextwise.models.structure import Structure
@@ -36,15 +33,15 @@ from contextwise.support.deadline import Deadline
 
 @dataclass(frozen=True)
 class Independence:
-    """That two variables are independent in a region of contexts.
+    """Two variables are independent in a region of contexts.
 
     Attributes
     ----------
     first, second : the variables
-    region : the literals of the region; none if it is every context
-    given : the other variables that have to be known
-    contexts : the number of contexts of the pair in the region
-    share : the same, as a share of all contexts of the pair
+    region : the literals of the region; empty for every context
+    given : the other variables that must be known
+    contexts : number of contexts of the pair in the region
+    share : the same as a share of all contexts of the pair
 
     Examples
     --------
@@ -67,17 +64,17 @@ class Independence:
 
 @dataclass(frozen=True)
 class PairIndependencies:
-    """All that a structure says about the independence of one pair, most general first.
+    """All independencies of one pair, most general first.
 
     Attributes
     ----------
     first, second : the variables
-    statements : disjoint statements, together all the contexts where they are independent
-        (only the first ones, if no more were asked for)
-    unlisted : how many statements there are beyond these
-    independent : the number of contexts in which the pair is independent, listed or not
-    contexts : the number of all contexts of the pair
-    open : the number of contexts that were not decided within the limits; 0 if all were
+    statements : disjoint statements, together all contexts in which the pair is independent
+        (fewer if the number or the time was limited)
+    unlisted : number of statements beyond these
+    independent : number of contexts in which the pair is independent, listed or not
+    contexts : number of all contexts of the pair
+    open : number of contexts that were not decided within the limits
 
     Examples
     --------
@@ -115,16 +112,18 @@ def context_specific_independencies(
     boxes: int = BOXES,
     time_limit: float | None = None,
 ) -> PairIndependencies:
-    """Where two variables are independent, as a short list of disjoint regions.
+    """List where two variables are independent, as disjoint regions.
 
     Parameters
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
     first, second : names of the variables
     top : int, optional
-        Only so many statements, the most general ones.
-    boxes, time_limit : limits on the work for hard pairs
-        What is not decided within so many boxes or seconds is counted as ``open``.
+        Only this many statements, the most general ones.
+    boxes : int
+        Limit of the search for regions.
+    time_limit : seconds, optional
+        Contexts that are not decided by then are counted as ``open``.
 
     Returns
     -------
@@ -137,10 +136,13 @@ def context_specific_independencies(
     >>> print(context_specific_independencies(model, "A", "B"))
     A ⫫ B | C=yes, D
     """
+    deadline = Deadline.after(time_limit)
     structure = as_structure(model)
     i, j = pair_positions(structure.domain, (first, second))
-    speaking = _speaking(structure.features, i, j)
-    return _Lister(structure, speaking, top, boxes, time_limit).pair(i, j)
+    features = structure.features
+    touched = (features.variables == i) | (features.variables == j)
+    of_pair = np.bincount(features.owners[touched], minlength=len(features)) == 2
+    return _Lister(structure, features.take(of_pair), top, boxes, deadline).pair(i, j)
 
 
 def independencies(
@@ -152,17 +154,19 @@ def independencies(
     boxes: int = BOXES,
     time_limit: float | None = None,
 ) -> Independencies:
-    """What a structure says about the independence of its pairs, the strongest first.
+    """List the independencies of every pair, strongest first.
 
     Parameters
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
     most : int, optional
-        Only so many pairs.
+        Only this many pairs.
     context_specific : bool
         Leave out the pairs that are independent in every context.
-    top, boxes, time_limit
+    top, boxes
         For each pair, as in `context_specific_independencies`.
+    time_limit : seconds, optional
+        For all pairs together, from this call on.
 
     Returns
     -------
@@ -179,25 +183,26 @@ def independencies(
     A ⫫ C | B=0
     B ⫫ C | A=1
     """
+    deadline = Deadline.after(time_limit)
     structure = as_structure(model)
-    lister = _Lister(structure, structure.features, top, boxes, time_limit)
-    everywhere, somewhere = _ranked(structure)
+    everywhere, somewhere = _ranked(structure, deadline)
     chosen = [*([] if context_specific else everywhere), *somewhere]
-    listed = chosen[:most]
-    beyond = chosen[len(listed) :]
+    beyond = chosen[len(chosen[:most]) :]
     always = max(0, len(beyond) - len(somewhere))
-    return Independencies(lister, tuple(listed), always, len(beyond) - always)
+    lister = _Lister(structure, structure.features, top, boxes, deadline)
+    return Independencies(lister, tuple(chosen[:most]), always, len(beyond) - always)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Independencies:
     """The pairs of a structure that are independent somewhere, strongest first.
 
     Attributes
     ----------
-    pairs : positions of the pairs that are listed
-    unlisted_everywhere : how many more are independent in every context
-    unlisted_somewhere : how many more are independent in some contexts
+    pairs : positions of the listed pairs
+    unlisted_everywhere : number of further pairs that are independent in every context
+    unlisted_somewhere : number of further pairs that are independent in some contexts
+    unreached : number of listed pairs that the last iteration did not reach within the time limit
 
     Examples
     --------
@@ -211,70 +216,83 @@ class Independencies:
     pairs: tuple[tuple[int, int], ...]
     unlisted_everywhere: int
     unlisted_somewhere: int
+    unreached: int = 0
 
     def __iter__(self) -> Iterator[PairIndependencies]:
+        self.unreached = len(self.pairs)
         for i, j in self.pairs:
-            yield self._lister.pair(i, j)
+            if self._lister.deadline.passed:
+                return
+            pair = self._lister.pair(i, j)
+            self.unreached -= 1
+            yield pair
 
     def __len__(self) -> int:
         return len(self.pairs)
 
 
-def _ranked(structure: Structure) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """The pairs that are independent in every context, and in some; each strongest first."""
+def _ranked(
+    structure: Structure, deadline: Deadline
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The pairs that are independent in every context, and in some; each strongest first.
+
+    Pairs whose share is not known in time count with their least share.
+    """
     domain = structure.domain
     linked = active_pairs(structure)
     neighbours = np.bincount(linked.ravel(), minlength=len(domain))
     every = all_pairs(range(len(domain)))
     free = every[~np.isin(every @ [len(domain), 1], linked @ [len(domain), 1])]
     order = np.argsort(neighbours[free].min(axis=1, initial=len(domain)), kind="stable")
-    dependent = compare(structure, Structure(domain))
+    dependent = answer(pose([structure, Structure(domain)]), deadline=deadline)
+    if dependent.interrupted:
+        raise KeyboardInterrupt
     shares = {
-        pair: ratio(counts.tn, counts.total)
-        for pair, counts in dependent.worst_pairs(len(linked))
-        if counts.tn
+        (i, j): ratio(size - most, size)
+        for (i, j), least, most, size in zip(
+            dependent.pairs.tolist(),
+            dependent.unions.lower[:, 0],
+            dependent.unions.upper[:, 0],
+            dependent.sizes,
+            strict=True,
+        )
+        if least < size
     }
     somewhere = sorted(shares, key=lambda pair: -shares[pair])
-    positions = [(domain.position(a), domain.position(b)) for a, b in somewhere]
-    return [(i, j) for i, j in free[order].tolist()], positions
-
-
-def _speaking(features: Features, i: int, j: int) -> Features:
-    """The features that have both variables in their scope."""
-    asked = (features.variables == i) | (features.variables == j)
-    return features.take(np.bincount(features.owners[asked], minlength=len(features)) == 2)
+    return [(i, j) for i, j in free[order].tolist()], somewhere
 
 
 class _Lister:
-    """The listing of one structure, with what all its pairs share."""
+    """Lists the pairs of one structure."""
 
     def __init__(
         self,
         structure: Structure,
-        speaking: Features,
+        features: Features,
         top: int | None,
         boxes: int,
-        time_limit: float | None,
+        deadline: Deadline,
     ) -> None:
-        self.domain: Domain = structure.domain
-        self.features: Features = structure.features
-        self.source = CoverSource(speaking)
-        self.top, self.boxes, self.time_limit = top, boxes, time_limit
+        self.domain, self.features = structure.domain, structure.features
+        self.source = CoverSource(features)
+        self.top, self.boxes, self.deadline = top, boxes, deadline
 
     def pair(self, i: int, j: int) -> PairIndependencies:
         cubes: list[Cube] = self.source.cubes(0, (i, j))
         space = self.source.space((i, j), cubes)
-        deadline = Deadline.after(self.time_limit)
-        found = complement(space, cubes, boxes=self.boxes, deadline=deadline)
-        listed = found.regions[: self.top]
-        cardinalities = self.domain.cardinalities
+        found = complement(space, cubes, boxes=self.boxes, deadline=self.deadline)
+        cardinalities, names = self.domain.cardinalities, self.domain.names
         contexts = prod(cardinalities) // (cardinalities[i] * cardinalities[j])
-        names = self.domain.names
+        statements: list[Independence] = []
+        for region in found.regions[: self.top]:
+            if statements and self.deadline.passed:
+                break
+            statements.append(self.statement(i, j, region, contexts))
         return PairIndependencies(
             names[i],
             names[j],
-            tuple(self.statement(i, j, region, contexts) for region in listed),
-            len(found) - len(listed),
+            tuple(statements),
+            len(found) - len(statements),
             found.size,
             contexts,
             found.open,

@@ -1,29 +1,29 @@
-"""Paths whose features can hold together: the heart of a query.
+"""Decide independence queries exactly.
 
-Once a context has been assigned, the variables fall into those that are **given** without a value
-(the set W) and the **free** ones. A feature with two free variables or more is a **link** between
-them that *needs* something of the given variables: it forbids the values its literals do not allow.
-Two free variables depend when some assignment of W leaves a path of links whose needs it meets.
+After assigning the context, variables are **given** without a value (the set W) or **free**. A
+feature with at least two free variables is a **link** between them. It *needs* values of the given
+variables: it forbids those that its literals do not allow. Two free variables depend if some
+assignment of W leaves a path of links whose needs it meets.
 
-A set of needs is an int of forbidden bits over the classes of values of W (as in
-`contextwise.counting.cover`): needs join by ``|``, and can be met as long as no variable has all
-its bits forbidden.
+Needs are ints of forbidden bits over the classes of values of W (as in
+`contextwise.counting.cover`). They are joined by ``|``, and can be met if no variable has all its
+bits forbidden.
 
-`search_by_labels` grows labels (variable, needs of a way to it), least demanding first, and drops a
-label that asks for more than another one at the same place. It is exact when it finishes; the
-number of labels is exponential in the worst case.
+`search_by_labels` grows labels (variable, needs of a path to it), least demanding first, and drops
+a label that needs more than another one at the same place. It is exact if it finishes; the number
+of labels is exponential in the worst case.
 
-`search_by_solver` has the last word, because the question is NP-complete. A SAT solver guesses an
-assignment of the given variables; if the two sets are not connected there, every link that leaves
-the reached part needs something else, and one of them must hold in any assignment that does connect
-the sets: that is a new clause. The same is done from the other end. A clause excludes the guess
-that it came from, so this ends: with an assignment that connects, or with the proof that none does.
-It needs ``python-sat`` (``pip install 'contextwise[queries]'``).
+The question is NP-complete, so `search_by_solver` asks a SAT solver for an assignment of the given
+variables. If the two sets are not connected under it, one of the links that leave the reached part
+must hold in any assignment that connects them: a new clause. The same is done from the other side.
+Each clause excludes the assignment it came from, so the search ends. The solver needs
+``python-sat`` (``pip install 'contextwise[queries]'``).
 """
 
 from __future__ import annotations
 
 import heapq
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -38,6 +38,7 @@ from contextwise.errors import require
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.separation import Mask, minimal_separator, network
 from contextwise.independence.statements import (
+    DIRECTED,
     UNDECIDED,
     Answer,
     Positions,
@@ -53,7 +54,7 @@ from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 
 @dataclass(frozen=True)
 class Link:
-    """A feature between free variables: whom it links, and what it needs of the given ones."""
+    """A feature between free variables: what it links, and what it needs of the given ones."""
 
     scope: tuple[int, ...]
     needs: int
@@ -66,9 +67,9 @@ class Links:
     Attributes
     ----------
     space : the given variables that some link tests, and their classes of values
-    fields : for each of them the mask of its bits
+    fields : the mask of the bits of each of them
     links : the links
-    at : for each free variable the links that have it
+    at : the links of each free variable
     """
 
     space: ClassSpace
@@ -77,48 +78,43 @@ class Links:
     at: dict[int, list[Link]]
 
     def can_hold(self, needs: int, tested: int) -> bool:
-        """Whether some assignment meets these needs; only fields that ``tested`` meets matter."""
+        """Whether some assignment meets these needs; check only the fields of ``tested``."""
         return all(needs & field != field for field in self.fields if tested & field)
 
     def assignment(self, needs: int) -> int:
-        """One value of every given variable that meets the needs, as bits."""
+        """Return one value of every given variable that meets the needs, as bits."""
         return sum((free := field & ~needs) & -free for field in self.fields)
 
     def decode(self, values: int) -> dict[int, int]:
-        """An assignment as positions: a state of each given variable that some link tests."""
+        """Return an assignment as positions of states."""
         places = (
             (values & field).bit_length() - (field & -field).bit_length() for field in self.fields
         )
-        own = zip(self.space.variables, self.space.classes, places, strict=True)
-        return {variable: members(classes[place])[0] for variable, classes, place in own}
+        columns = zip(self.space.variables, self.space.classes, places, strict=True)
+        return {variable: members(classes[place])[0] for variable, classes, place in columns}
 
     def without(self, fields: Iterable[int]) -> Links:
-        """The links as if they needed nothing of the variables with these fields."""
+        """Return the links without their needs of the variables with these fields."""
         dropped = sum(fields)
-        return _linked(self.space, (Link(own.scope, own.needs & ~dropped) for own in self.links))
+        return _linked(self.space, (Link(link.scope, link.needs & ~dropped) for link in self.links))
 
     def reached(self, start: Iterable[int], values: int) -> set[int]:
-        """What is connected to ``start`` under an assignment."""
-        found = set(start)
-        waiting = list(found)
+        """Return what is connected to ``start`` under an assignment."""
+        reached = set(start)
+        waiting = list(reached)
         while waiting:
             for link in self.at.get(waiting.pop(), ()):
                 if not link.needs & values:
-                    fresh = set(link.scope) - found
-                    found |= fresh
+                    fresh = set(link.scope) - reached
+                    reached |= fresh
                     waiting += fresh
-        return found
+        return reached
 
 
 def links_of(features: Features, free: Mask, given: Mask) -> Links:
-    """Each feature as a link between its free variables.
+    """Turn features that link two or more free variables into links.
 
-    Parameters
-    ----------
-    features : Features
-        Those that link two free variables or more.
-    free, given : masks of variables
-        Literals of variables that are neither are ignored.
+    Literals of variables that are neither free nor given are ignored.
     """
     scopes, needs = [], []
     for literals in features.literals():
@@ -159,19 +155,9 @@ def search_by_labels(
     most: int,
     deadline: Deadline = NEVER,
 ) -> int | SearchEnd:
-    """An assignment of the given variables under which two sets are connected.
+    """Search for an assignment, as bits, under which two sets are connected.
 
-    Parameters
-    ----------
-    links : Links
-    start, end : the two sets of variables
-    most : how many labels may grow
-    deadline :, optional
-
-    Returns
-    -------
-    int or SearchEnd
-        The assignment as bits, or how the search ended without one.
+    Without one, return how the search ended. It gives up after growing ``most`` labels.
     """
     ends = set(end)
     heap = [(0, 0, variable) for variable in start]
@@ -196,35 +182,23 @@ def search_by_labels(
 
 
 def _steps(links: Links, here: int, needs: int) -> Iterator[tuple[Link, int]]:
-    """The links at a variable that can still hold, and the needs after taking them."""
+    """Yield the links at a variable that can still hold, and the needs after taking them."""
     for link in links.at.get(here, ()):
         joined = needs | link.needs
         if joined == needs or links.can_hold(joined, link.needs):
             yield link, joined
 
 
-# -- the last word ---------------------------------------------------------------------------------
+# -- the solver ------------------------------------------------------------------------------------
 
 CONFLICTS = 2_000
-"""After how many conflicts the solver comes up to look at the clock, and for Ctrl-C."""
+"""Conflicts after which the solver returns, to check the clock and Ctrl-C."""
 
 
 def search_by_solver(
     links: Links, start: Collection[int], end: Collection[int], *, deadline: Deadline = NEVER
 ) -> int | None:
-    """An assignment of the given variables under which two sets are connected, by a SAT solver.
-
-    Parameters
-    ----------
-    links : Links
-    start, end : the two sets of variables
-    deadline :, optional
-
-    Returns
-    -------
-    int
-        The assignment as bits; None if there is none.
-    """
+    """Search for an assignment, as bits, under which two sets are connected; None if none is."""
     solvers = require("pysat.solvers", "queries")
     with solvers.Solver(name="glucose4", bootstrap_with=list(_one_value_each(links))) as solver:
         encoded = _Encoding(links, solver)
@@ -240,15 +214,15 @@ def search_by_solver(
 
 
 def _one_value_each(links: Links) -> Iterator[list[int]]:
-    """Bit ``k`` is the solver's variable ``k + 1``; one bit of each field is set."""
+    """Yield clauses: one bit of each field is set. Bit ``k`` is the solver's variable ``k + 1``."""
     for field in links.fields:
-        own = [bit.bit_length() for bit in bits(field)]
-        yield own
-        yield from ([-a, -b] for a, b in combinations(own, 2))
+        numbers = [bit.bit_length() for bit in bits(field)]
+        yield numbers
+        yield from ([-a, -b] for a, b in combinations(numbers, 2))
 
 
 class _Encoding:
-    """The clauses so far; a link gets its variable when it is first needed."""
+    """The clauses so far; a link gets its variable when it is first used."""
 
     def __init__(self, links: Links, solver: Any) -> None:
         self.links, self.solver = links, solver
@@ -256,7 +230,7 @@ class _Encoding:
         self.variables: dict[Link, int] = {}
 
     def guess(self, deadline: Deadline) -> int | None:
-        """An assignment that meets all clauses, or None."""
+        """Return an assignment that meets all clauses, or None."""
         while True:
             deadline.check()
             self.solver.conf_budget(CONFLICTS)
@@ -268,7 +242,7 @@ class _Encoding:
                 return sum(1 << k - 1 for k in chosen if 0 < k <= self.width)
 
     def must_leave(self, reached: set[int]) -> None:
-        """One of the links that leave the reached part must hold."""
+        """Require one of the links that leave the reached part."""
         leaving = [
             link
             for link in self.links.links
@@ -284,14 +258,13 @@ class _Encoding:
         return self.variables[link]
 
 
-# -- Is A independent of B, given C, in the context D=yes? The general query, decided exactly.
-
+# -- queries ---------------------------------------------------------------------------------------
 
 LABELS = 1_000
-"""How many labels, beyond one per link, the search may grow before the solver is asked."""
+"""Labels, beyond one per link, that the search may grow before the solver takes over."""
 
 EXPLAINING = 5.0
-"""How many seconds may go into a shorter reason once the answer is known."""
+"""Most seconds for a shorter reason once the answer is known."""
 
 Names = str | Iterable[str]
 
@@ -332,23 +305,23 @@ def is_independent(
     time_limit: float | None = None,
     why: bool = False,
 ) -> bool | Undecided | Answer:
-    """Whether two variables (or sets) are independent, given variables and a context.
+    """Decide whether two variables (or sets) are independent, given variables and a context.
 
-    Marginal, conditional and context-specific queries are this one call. See this module for the
-    definition and the method.
+    If the model was a directed network, "dependent" may be wrong: features cannot express
+    independencies that hold only while a common child is unobserved. Then a warning says so.
 
     Parameters
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
     first, second : a name or several
     given : names, optional
-        Variables that are known, whatever their value.
+        Variables that are known, with any value.
     context : partial assignment, optional
         Variables that are known, with their value.
     time_limit : seconds, optional
         After which the answer is `UNDECIDED`, which raises `OpenResult` when used as a bool.
     why : bool
-        Give an `Answer` with its reason instead of a bool.
+        Return an `Answer` with its reason instead of a bool.
 
     Returns
     -------
@@ -357,7 +330,12 @@ def is_independent(
     Raises
     ------
     DomainError
-        If a variable is unknown, or asked about and given at once.
+        If a variable is unknown, or on a side of the query and given.
+
+    Warns
+    -----
+    UserWarning
+        If the answer is "dependent" and the model was a directed network.
 
     Examples
     --------
@@ -378,27 +356,31 @@ def is_independent(
     independent: every path needs two values of D
     """
     structure = as_structure(model)
-    statement = Statement(
-        _names(first), _names(second), _names(given), _context(structure.domain, context)
-    )
+    domain = structure.domain
+    fixed = {domain.names[v]: domain.states[v][s] for v, s in domain.assignment(context).items()}
+    statement = Statement(_names(first), _names(second), _names(given), fixed)
     answer = answer_to(structure, statement, time_limit=time_limit, why=why)
-    return answer if why else answer.independent
+    if why:
+        return answer
+    if answer.directed and answer.independent is False:
+        warnings.warn(f"{statement} came out dependent, but {DIRECTED}", stacklevel=2)
+    return answer.independent
 
 
 def answer_to(
     model: ModelLike, statement: Statement, *, time_limit: float | None = None, why: bool = True
 ) -> Answer:
-    """The answer to a statement taken as a question; see `is_independent`.
+    """Answer a statement taken as a question; see `is_independent`.
 
     Parameters
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
     statement : Statement
-        What is asked; `parse_statement` makes it from a text.
+        `parse_statement` makes it from a text.
     time_limit : seconds, optional
         After which the answer is `UNDECIDED`.
     why : bool
-        Whether to look for the reason of an independence.
+        Whether to search for the reason of an independence.
 
     Returns
     -------
@@ -413,34 +395,34 @@ def answer_to(
     """
     structure = as_structure(model)
     domain = structure.domain
-    asked = positions(domain, statement)
+    query = positions(domain, statement)
     deadline = Deadline.after(time_limit)
-    graph = network(structure.features, _box(asked.context))
-    first, second, given = map(graph.mask, (asked.first, asked.second, asked.given))
+    graph = network(structure.features, _box(query.context))
+    first, second, given = map(graph.mask, (query.first, query.second, query.given))
     within = graph.component(first, given)
     if not (within & second).any():
         separator = minimal_separator(graph, first, second, given) if why else None
         return Answer(statement, True, separator=_names_at(domain, separator))
     features = structure.features.take(graph.linking(within))
     favoured = _favoured(features, given)
-    if path := _path(structure, asked, favoured):
+    if path := _path(structure, query, favoured):
         return _connected(structure, statement, favoured, *path)
     try:
         links = links_of(features, within, given)
-        values = _decide(links, asked, deadline)
+        values = _decide(links, query, deadline)
         if values is None:
-            blocking = _blocking(links, asked, deadline) if why else ()
+            blocking = _blocking(links, query, deadline) if why else ()
             return Answer(statement, True, blocking=tuple(domain.names[v] for v in blocking))
     except OutOfTime:
         return Answer(statement, UNDECIDED)
     assignment = links.decode(values)
-    path = _path(structure, asked, assignment)
+    path = _path(structure, query, assignment)
     assert path is not None
     return _connected(structure, statement, assignment, *path)
 
 
 def _favoured(features: Features, given: Mask) -> dict[int, int]:
-    """For each given variable the state that most features allow: a first guess that is cheap."""
+    """For each given variable the state that most features allow: a cheap first guess."""
     mine = given[features.variables]
     variables, values = features.variables[mine], features.values[mine]
     votes = np.zeros((len(given), int(features.cardinalities.max())), dtype=np.int64)
@@ -452,12 +434,12 @@ def _favoured(features: Features, given: Mask) -> dict[int, int]:
 
 
 def _path(
-    structure: Structure, asked: Positions, assignment: Mapping[int, int]
+    structure: Structure, query: Positions, assignment: Mapping[int, int]
 ) -> tuple[list[int], list[int]] | None:
-    """A path under an assignment of given variables (the others block no feature), if any."""
-    box = _box({**asked.context, **assignment})
+    """Find a path under an assignment of given variables; the others block no feature."""
+    box = _box({**query.context, **assignment})
     graph = network(structure.features, box)
-    first, second, given = map(graph.mask, (asked.first, asked.second, asked.given))
+    first, second, given = map(graph.mask, (query.first, query.second, query.given))
     if not (graph.component(first, given) & second).any():
         return None
     return graph.path(first, second, given)
@@ -470,7 +452,7 @@ def _connected(
     path: list[int],
     steps: list[int],
 ) -> Answer:
-    """The answer with a path, and what of the assignment its features need."""
+    """Make the answer with a path, and the part of the assignment that its features need."""
     domain, features = structure.domain, structure.features
     tested = set(features.take(np.array(steps)).variables.tolist())
     return Answer(
@@ -483,23 +465,24 @@ def _connected(
             for v, state in sorted(assignment.items())
             if v in tested
         ),
+        directed=bool(structure.info.get("directed")),
     )
 
 
-def _decide(links: Links, asked: Positions, deadline: Deadline) -> int | None:
-    """An assignment that connects, or None: by the search, and if it gives up, the solver."""
+def _decide(links: Links, query: Positions, deadline: Deadline) -> int | None:
+    """Find an assignment that connects, or None: by labels, then by the solver."""
     deadline.check()
     most = LABELS + len(links.links)
-    found = search_by_labels(links, asked.first, asked.second, most=most, deadline=deadline)
+    found = search_by_labels(links, query.first, query.second, most=most, deadline=deadline)
     if found is SearchEnd.GAVE_UP:
-        return search_by_solver(links, asked.first, asked.second, deadline=deadline)
+        return search_by_solver(links, query.first, query.second, deadline=deadline)
     return found if isinstance(found, int) else None
 
 
-def _blocking(links: Links, asked: Positions, deadline: Deadline) -> list[int]:
-    """Given variables such that their literals alone leave no path: one if possible, else few.
+def _blocking(links: Links, query: Positions, deadline: Deadline) -> list[int]:
+    """Find given variables whose literals alone leave no path: one if possible, else few.
 
-    Whenever the time is up, the set is right; it may be larger than it need be.
+    If time runs out, the set is correct but may be larger than necessary.
     """
     fields = dict(zip(links.fields, links.space.variables, strict=True))
     kept = list(fields)
@@ -507,11 +490,11 @@ def _blocking(links: Links, asked: Positions, deadline: Deadline) -> list[int]:
     try:
         for field in fields:
             alone = links.without(other for other in fields if other != field)
-            if _decide(alone, asked, soon) is None:
+            if _decide(alone, query, soon) is None:
                 return [fields[field]]
         for field in fields:
             fewer = links.without(other for other in fields if other == field or other not in kept)
-            if _decide(fewer, asked, soon) is None:
+            if _decide(fewer, query, soon) is None:
                 kept.remove(field)
     except OutOfTime:
         pass
@@ -526,9 +509,5 @@ def _names_at(domain: Domain, chosen: Mask | None) -> tuple[str, ...] | None:
     return None if chosen is None else tuple(domain.names[v] for v in chosen.nonzero()[0].tolist())
 
 
-def _names(given: Names) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _context(domain: Domain, context: Assignment | None) -> dict[str, str]:
-    return {domain.names[v]: domain.states[v][s] for v, s in domain.assignment(context).items()}
+def _names(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

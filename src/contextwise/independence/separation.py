@@ -1,12 +1,11 @@
-"""Graphs of a structure as arrays: who shares a feature with whom once some are assigned.
+"""Graphs of a structure as arrays of literals.
 
 The graph **instantiated** by a context has the variables that the context does not assign, and an
-edge wherever two of them occur together in a feature that is compatible with the context. It is
-never built as a graph here: neighbours and components are found by passes over the literals. Cost:
-one pass per step, so a component of diameter d costs d passes.
+edge wherever two of them occur together in a compatible feature. It is never built: neighbours and
+components are found by passes over the literals, one per step.
 
-A **box** is a context in which a variable may have a set of values; a feature is compatible with it
-when it is so with some assignment of the box.
+A **box** is a context in which a variable may have a set of values. A feature is compatible with it
+if it is compatible with some assignment in the box.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from contextwise.models.features import Features, IntArray, as_words
 
 Mask = npt.NDArray[np.bool_]
 Box = Mapping[int, int]
-"""For each assigned variable the values it may have, as a value set."""
+"""The value set of each assigned variable."""
 
 
 def compatible(features: Features, box: Box) -> Mask:
-    """Which features allow, of every variable of the box, one of its values."""
+    """Mask the features that are compatible with a box."""
     words = features.values.shape[1]
     values = np.full((len(features.cardinalities), words), ~np.uint64(0))
     for variable, allowed in box.items():
@@ -42,10 +41,10 @@ class Network:
 
     Attributes
     ----------
-    size : the number of variables, assigned ones included
-    assigned : mask of the variables of the box; they are no part of the graph
-    owners, variables : the feature and the variable of each literal that is left
-    count : the number of all features; ``owners`` keeps their numbers
+    size : number of variables, including assigned ones
+    assigned : mask of the variables of the box, which are not in the graph
+    owners, variables : the feature and the variable of each remaining literal
+    count : number of all features; ``owners`` keeps their numbers
     """
 
     size: int
@@ -55,30 +54,30 @@ class Network:
     count: int
 
     def mask(self, variables: Iterable[int]) -> Mask:
-        """Some variables as a mask."""
+        """Return a mask of some variables."""
         result = np.zeros(self.size, dtype=bool)
         result[list(variables)] = True
         return result
 
     def neighbours(self, nodes: Mask) -> Mask:
-        """The variables that share a feature with one of these, and these themselves."""
+        """Return the variables that share a feature with one of these, and these themselves."""
         result = nodes.copy()
         result[self.variables[self.touching(nodes)[self.owners]]] = True
         return result
 
     def touching(self, nodes: Mask) -> Mask:
-        """The features that have one of these variables or more in their scope, as a mask."""
+        """Mask the features with at least one of these variables."""
         result = np.zeros(self.count, dtype=bool)
         result[self.owners[nodes[self.variables]]] = True
         return result
 
     def linking(self, nodes: Mask) -> IntArray:
-        """The features that have two of these variables or more in their scope."""
+        """Return the features with at least two of these variables."""
         shared = np.bincount(self.owners[nodes[self.variables]], minlength=self.count)
         return np.flatnonzero(shared > 1)
 
     def component(self, start: Mask, blocked: Mask) -> Mask:
-        """What can be reached from ``start`` without entering ``blocked``."""
+        """Return what can be reached from ``start`` without entering ``blocked``."""
         reached = start
         while True:
             further = self.neighbours(reached) & ~blocked
@@ -87,13 +86,7 @@ class Network:
             reached = further
 
     def path(self, first: Mask, second: Mask, blocked: Mask) -> tuple[list[int], list[int]]:
-        """A shortest path between two connected sets: its variables, and its features.
-
-        Parameters
-        ----------
-        first, second : masks of the sets
-        blocked : mask of variables that no path may enter
-        """
+        """Return a shortest path between two connected sets: its variables, and its features."""
         layers = [first]
         while not (layers[-1] & second).any():
             layers.append(self.neighbours(layers[-1]) & ~blocked)
@@ -110,7 +103,7 @@ class Network:
 
 
 def network(features: Features, box: Box) -> Network:
-    """The graph instantiated by a box."""
+    """Instantiate the graph of a box."""
     assigned = np.zeros(len(features.cardinalities), dtype=bool)
     assigned[list(box)] = True
     owners = features.owners
@@ -119,19 +112,11 @@ def network(features: Features, box: Box) -> Network:
 
 
 def minimal_separator(graph: Network, first: Mask, second: Mask, within: Mask) -> Mask | None:
-    """A minimal set inside ``within`` without which the two sets are not connected.
+    """Find a minimal set inside ``within`` that separates two sets; None if all of it does not.
 
-    None if all of ``within`` does not separate them. Minimal: every variable of it is needed. Of
-    the one nearest to the first set and the one nearest to the second, the smaller.
+    Minimal: without any one of its variables it does not separate. Of the sets nearest to either
+    side, return the smaller.
 
-    Parameters
-    ----------
-    graph : Network
-    first, second : masks of the two sets
-    within : mask of the variables that may separate
-
-    Examples
-    --------
     >>> from contextwise.models.structure import Structure
     >>> chain = Structure({v: 2 for v in "ABCD"}, ["A=1 & B=1", "B=1 & C=1", "C=1 & D=1"])
     >>> graph = network(chain.features, {})
@@ -147,7 +132,7 @@ def minimal_separator(graph: Network, first: Mask, second: Mask, within: Mask) -
 
 
 def _nearest(graph: Network, first: Mask, second: Mask, within: Mask) -> Mask | None:
-    """What borders on the component of the first set and is not idle: a minimal separator."""
+    """Return the part of the border of the first set's component that the second set touches."""
     component = graph.component(first, within)
     if (component & second).any():
         return None

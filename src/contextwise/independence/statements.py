@@ -1,11 +1,8 @@
-"""Questions about independence as people write them, ``A ⫫ B | C, D=yes``, and their answers.
+"""Independence queries as text, ``A ⫫ B | C, D=yes``, and their answers.
 
-On either side of ``⫫`` (or ``_||_``) one variable or several, separated by commas; after the bar
-what is given: a name stands for a variable whatever its value, ``D=yes`` for a context. Names and
-states with signs in them stand in double quotes, as in `contextwise.models.literals`.
-
-An answer knows its reason. One that did not come in time is `UNDECIDED`: it is no bool, and using
-it as one is an error, so that it never passes for a guess.
+Each side of ``⫫`` (or ``_||_``) has one or more variables, separated by commas. After the bar
+follows the condition: a name means a variable with any value, ``D=yes`` a context. Names and states
+with special characters are put in double quotes, as in `contextwise.models.literals`.
 """
 
 from __future__ import annotations
@@ -19,18 +16,22 @@ from contextwise.models.domain import Domain, listed
 from contextwise.models.notation import quoted, tokens
 
 _INDEPENDENT = re.compile(r'("(?:[^"\\]|\\.)*")|(⫫|_\|\|_)')
-_HOW = 'write a query like: A _||_ B | C, D=yes (names with signs in "quotes")'
+_HOW = 'write a query like: A _||_ B | C, D=yes (special names in "quotes")'
+DIRECTED = (
+    "the model was a directed network, and features cannot express independencies that hold only "
+    "while a common child is unobserved; so they may be independent in the network"
+)
 
 
 @dataclass(frozen=True)
 class Statement:
-    """That two sets of variables are independent, given variables and a context.
+    """Two sets of variables are independent, given variables and a context.
 
     Attributes
     ----------
     first, second : names on either side
-    given : names of variables that are known, whatever their value
-    context : the states of those that are known with their value
+    given : names of variables that are known, with any value
+    context : the states of variables that are known with their value
 
     Examples
     --------
@@ -51,7 +52,7 @@ class Statement:
 
 
 def parse_statement(text: str) -> Statement:
-    """The statement that a text makes.
+    """Parse a statement.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def parse_statement(text: str) -> Statement:
     Raises
     ------
     ParseError
-        If the text is no statement; the message shows how one is written.
+        If the text is not a statement; the message shows how to write one.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def parse_statement(text: str) -> Statement:
 
 
 def _split(text: str) -> list[str]:
-    """The text around every sign of independence that stands outside quotes."""
+    """Split at every sign of independence outside quotes."""
     parts, begin = [], 0
     for match in _INDEPENDENT.finditer(text):
         if match[2]:
@@ -100,7 +101,7 @@ def _split(text: str) -> list[str]:
 
 
 def _items(parts: list[tuple[str, str]], text: str) -> Iterable[tuple[str] | tuple[str, str]]:
-    """Names, and names with a state, separated by commas."""
+    """Yield names, and names with a state, separated by commas."""
     while True:
         kinds = [kind for kind, _ in parts[:3]]
         if kinds == ["name", "=", "name"]:
@@ -110,8 +111,8 @@ def _items(parts: list[tuple[str, str]], text: str) -> Iterable[tuple[str] | tup
             yield (parts[0][1],)
             parts = parts[1:]
         else:
-            found = repr(parts[0][1]) if parts else "the end"
-            raise ParseError(f"expected a name but found {found} in the query {text!r}; {_HOW}")
+            actual = repr(parts[0][1]) if parts else "the end"
+            raise ParseError(f"expected a name but found {actual} in the query {text!r}; {_HOW}")
         if not parts:
             return
         if parts[0][0] not in (",", "&"):
@@ -126,7 +127,7 @@ def _names(parts: list[tuple[str, str]], text: str) -> tuple[str, ...]:
     for item in items:
         if len(item) == 2:
             raise ParseError(
-                f"{item[0]!r} is asked about in the query {text!r}: it cannot have a state there"
+                f"{item[0]!r} has a state left of the bar in the query {text!r}; {_HOW}"
             )
     return tuple(item[0] for item in items)
 
@@ -142,18 +143,18 @@ class Positions:
 
 
 def positions(domain: Domain, statement: Statement) -> Positions:
-    """A statement laid over a domain; what makes no sense there is an error that names it."""
+    """Translate a statement to positions; raise `DomainError` if it does not fit the domain."""
     sides = [_set(domain, side) for side in (statement.first, statement.second)]
     given = _set(domain, statement.given)
     context = domain.assignment(statement.context)
     if not all(sides):
         raise DomainError("a query needs at least one variable on either side")
-    asked = sides[0] | sides[1]
+    both = sides[0] | sides[1]
     for what, overlap in (
-        ("stands on both sides of the query", sides[0] & sides[1]),
-        ("is asked about and given at once", asked & given),
-        ("is asked about and assigned in the context", asked & context.keys()),
-        ("is given and also assigned in the context; leave one out", given & context.keys()),
+        ("is on both sides of the query", sides[0] & sides[1]),
+        ("is on a side of the query and given; leave one out", both & given),
+        ("is on a side of the query and in the context; leave one out", both & context.keys()),
+        ("is given and also in the context; leave one out", given & context.keys()),
     ):
         if overlap:
             raise DomainError(f"variable {domain.names[min(overlap)]!r} {what}")
@@ -168,7 +169,7 @@ def _set(domain: Domain, names: Iterable[str]) -> frozenset[int]:
 
 
 class Undecided:
-    """The answer of a query that was not decided in time; it refuses to be a bool.
+    """The answer to a query that was not decided in time; ``bool()`` of it raises.
 
     Examples
     --------
@@ -183,7 +184,7 @@ class Undecided:
     def __bool__(self) -> bool:
         raise OpenResult(
             "the query was not decided in time, so it is neither true nor false; "
-            "give it a longer time_limit"
+            "allow a longer time_limit"
         )
 
 
@@ -192,11 +193,11 @@ UNDECIDED = Undecided()
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer and its reason; as a bool it is whether the sets are independent.
+    """An answer and its reason; ``bool()`` of it is whether the sets are independent.
 
     Attributes
     ----------
-    statement : what was asked
+    statement : the query
     independent : True, False or `UNDECIDED`
     path : if dependent, variables from one set to the other, each linked to the next
     features : if dependent, the feature of each step of the path, as text
@@ -204,6 +205,7 @@ class Answer:
     separator : if independent by separation, a minimal set of given variables that separates
     blocking : if independent otherwise, given variables such that every path needs two values of
         one of them
+    directed : whether the model was a directed network, which features express only in part
 
     Examples
     --------
@@ -221,6 +223,7 @@ class Answer:
     assignment: tuple[tuple[str, str], ...] = ()
     separator: tuple[str, ...] | None = None
     blocking: tuple[str, ...] = ()
+    directed: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.independent)
@@ -234,19 +237,19 @@ class Answer:
 
     @property
     def reason(self) -> str:
-        """Why, as a sentence."""
+        """Why, in words."""
         if isinstance(self.independent, Undecided):
             return "the time limit passed before a path or a proof was found"
         if self.path:
             where = ", ".join(f"{quoted(name)}={quoted(state)}" for name, state in self.assignment)
             way = " – ".join(map(quoted, self.path))
-            return f"they are connected by {way}" + (f" when {where}" if where else "")
+            reason = f"they are connected by {way}" + (f" when {where}" if where else "")
+            return f"{reason} (but {DIRECTED})" if self.directed else reason
         if self.separator:
             return f"every path goes through {listed(self.separator)}"
         if self.blocking:
-            names = listed(self.blocking)
-            one = names if len(self.blocking) == 1 else f"one of {names}"
-            return f"every path needs two values of {one}"
+            some = "" if len(self.blocking) == 1 else "one of "
+            return f"every path needs two values of {some}{listed(self.blocking)}"
         return "no path connects them"
 
     def __str__(self) -> str:

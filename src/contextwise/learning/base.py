@@ -107,7 +107,10 @@ class Learner:
     def _keep(self, learned: Model, data: Data) -> Self:
         structure = structure_of(learned)
         self.domain_ = structure.domain
-        self.structure_ = Structure(self.domain_, structure.features, info=self._info(data))
+        info = self._info(data)
+        if structure.info.get("directed"):
+            info["directed"] = True
+        self.structure_ = Structure(self.domain_, structure.features, info=info)
         self._model: LogLinear | None = None
         self._data: Data | None = data  # for fitting weights later
         if isinstance(learned, LogLinear):
