@@ -1,10 +1,11 @@
-"""``contextwise compare`` when time runs out: it leaves with 3 and shows what is known."""
+"""Time limits: a command stops within a second of its limit and shows the results so far."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,14 +15,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from contextwise import write
+from contextwise import read, write
 from contextwise.cli import contextwise
 from hard import hard_models
 
 
 @pytest.fixture(name="models")
 def _models(tmp_path: Path) -> list[str]:
-    """The files of two models with a pair that nobody finishes."""
+    """Write two models with a pair that no engine finishes."""
     paths = [str(tmp_path / name) for name in ("true.json", "guess.json")]
     for model, path in zip(hard_models(), paths, strict=True):
         write(model, path)
@@ -92,3 +93,42 @@ def test_interruption_prints_what_is_known(models: list[str]) -> None:
     record = json.loads(printed)
     assert record["interrupted"] is True
     assert record["distance_lower"] < record["distance_upper"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "compare TRUE GUESS",
+        "compare TRUE GUESS GUESS --estimate",
+        "compare TRUE GUESS --chance",
+        "matrix TRUE GUESS",
+        "consensus TRUE GUESS",
+        "explain TRUE GUESS",
+        "score TRUE GUESS",
+        "check TRUE ROWS",
+        "check TRUE ROWS --overall",
+        "report TRUE GUESS --out page.html --chance --check ROWS",
+        "query TRUE A_||_B|C",
+        "plot pairs TRUE GUESS --out p.png",
+        "plot graph TRUE GUESS --context X1=1 --out p.png",
+        "plot neighbours TRUE GUESS A --out p.png",
+        "plot confusion TRUE GUESS --out p.png",
+        "plot matrix TRUE GUESS --out p.png",
+    ],
+)
+def test_a_limit_bounds_the_whole_command(
+    command: str, models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = read(models[0]).domain.names
+    row = ",".join("01"[k % 2] for k in range(len(names)))
+    Path("rows.csv").write_text("\n".join([",".join(names), *[row] * 50]))
+    places = {"TRUE": models[0], "GUESS": models[1], "ROWS": "rows.csv"}
+    words = [places.get(word, word) for word in command.split()]
+    runner = CliRunner()
+    runner.invoke(contextwise, [*words, "--time-limit", "0"])  # import what the command needs
+    start = time.monotonic()
+    runner.invoke(contextwise, [*words, "--time-limit", "1"])
+    took = time.monotonic() - start
+    busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    assert took < 1 + 1 * busy

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from contextwise.cli import READER_LEFT, main
+from contextwise.cli import COMMANDS, READER_LEFT, main
 
 COMMAND = [sys.executable, "-m", "contextwise"]
 Done = subprocess.CompletedProcess[bytes]
@@ -226,7 +226,9 @@ class TestStart:
         assert done.returncode == 0, done.stderr
         return set(done.stderr.split())
 
-    @pytest.mark.parametrize("arguments", [["--help"], ["compare", "--help"], ["--version"]])
+    @pytest.mark.parametrize(
+        "arguments", [["--version"], ["--help"], *([name, "--help"] for name in COMMANDS)]
+    )
     def test_help_needs_no_numpy(self, arguments: list[str]) -> None:
         assert not {"numpy", *HEAVY} & self.imported(*arguments)
 

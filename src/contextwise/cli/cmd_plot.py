@@ -12,6 +12,7 @@ from contextwise.cli.cmd_replicates import Replicates, replicates_options
 from contextwise.cli.inputs import load_all, short_names, split_groups
 from contextwise.errors import ContextwiseError
 from contextwise.models.notation import parse_names
+from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison
@@ -136,10 +137,11 @@ def graph(
     from contextwise.report.plots import plot_graphs, save
     from contextwise.report.shares import edges_of, select_edges
 
+    deadline = Deadline.after(time_limit)
     comparison = _compare(true, guess or true, align, time_limit)
     in_context = None
     if context is not None:
-        in_context = _compare(true, guess or true, align, time_limit, context=context)
+        in_context = _compare(true, guess or true, align, deadline.left(), context=context)
     names = [] if around is None else parse_names(around)
     for name in names:
         comparison.domain.position(name)  # raises for an unknown name
@@ -307,13 +309,14 @@ def _compare_all(
     """Compare guesses with the true model; return the comparisons by short name."""
     from contextwise.comparison.compare import compare
 
+    deadline = Deadline.after(time_limit)
     first, *others = load_all([true, *guesses])
-    comparisons = {
-        label: compare(
-            first, other, time_limit=time_limit, align=align, context=context, show_progress=True
+    comparisons = {}
+    for label, other in zip(short_names(guesses), others, strict=True):
+        limit = deadline.left()
+        comparison = compare(
+            first, other, time_limit=limit, align=align, context=context, show_progress=True
         )
-        for label, other in zip(short_names(guesses), others, strict=True)
-    }
-    for comparison in comparisons.values():
         options.refuse_nothing(comparison.question)
+        comparisons[label] = comparison
     return comparisons

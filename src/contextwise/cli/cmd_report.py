@@ -117,7 +117,8 @@ def report(
         if by_chance.chance and not results["comparison"].open_pairs:
             results["chance"], _ = by_chance.run(first, other, restriction)
         if rows is not None:
-            results["check"] = _check(first, other, rows, restriction, by_chance.rng, n_jobs)
+            how = {"rng": by_chance.rng, "n_jobs": n_jobs, "time_limit": deadline.left()}
+            results["check"] = _check(first, other, rows, restriction, how)
         reported.append(Guess(name, group=group, **results))
     resampled = None
     if stability_rows is not None:
@@ -154,23 +155,22 @@ def _explained(
 
 
 def _check(
-    true: Model, guess: Model, rows: Any, restriction: Restriction, seed: int, jobs: int
+    true: Model, guess: Model, rows: Any, restriction: Restriction, options: dict[str, Any]
 ) -> Check:
     """Test the claims of a guess, over the variables of the true model."""
     from contextwise.comparison.question import pose
     from contextwise.evaluation import check
 
-    how: Any = {key: restriction[key] for key in ("align", "zero_weights")}
-    _, aligned = pose([true, guess], **how).structures
+    alignment: Any = {key: restriction[key] for key in ("align", "zero_weights")}
+    _, aligned = pose([true, guess], **alignment).structures
     return check(
         aligned,
         rows,
         pairs=restriction["pairs"],
         variables=restriction["variables"],
         context=restriction["context"],
-        rng=seed,
-        n_jobs=jobs,
         show_progress=True,
+        **options,
     )
 
 

@@ -5,10 +5,10 @@
 
 from typing import TYPE_CHECKING
 
-from contextwise.data.rows import Data, as_data
 from contextwise.learning.registry import LEARNERS, learner_named
 
 if TYPE_CHECKING:
+    from contextwise.data.rows import Data, as_data
     from contextwise.learning.adapters import CausalLearn, Pgmpy, PyAgrum
     from contextwise.learning.base import Learner, as_learner
     from contextwise.learning.chow_liu import ChowLiu, Independent
@@ -55,6 +55,6 @@ if not TYPE_CHECKING:
     from contextwise.support.loading import lazy_names
 
     homes = {entry.class_name: entry.module for entry in LEARNERS.values()}
-    homes |= dict.fromkeys(("Learner", "as_learner"), "base")
+    homes |= dict.fromkeys(("Data", "Learner", "as_data", "as_learner"), "base")
     homes |= dict.fromkeys(("Selection", "select"), "selection")
     lazy_names(__name__, homes)
