@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the tests of the compiled growth of trees and of the coordinate descent with sanitizers, and
+# Builds the tests of the compiled growth of trees, counting and coordinate descent with sanitizers, and
 # runs them: first for addresses and undefined behaviour, then for threads.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -7,10 +7,10 @@ rooms=$here/../../src/contextwise
 built=$(mktemp -d)
 trap 'rm -rf "$built"' EXIT
 for kinds in address,undefined thread; do
-  for test in growth_test descent_test; do
+  for test in growth_test count_test descent_test; do
     "${CXX:-g++}" -std=c++20 -O1 -g -Wall -Wextra -Werror -pthread \
       "-fsanitize=$kinds" -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS \
-      -I "$rooms/learning/grow" -I "$rooms/distributions" "$here/$test.cpp" -o "$built/$test"
+      -I "$rooms/learning/grow" -I "$rooms/learning/count" -I "$rooms/distributions" "$here/$test.cpp" -o "$built/$test"
     "$built/$test" "$@"
   done
 done

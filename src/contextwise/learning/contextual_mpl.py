@@ -25,6 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,12 +33,15 @@ from contextwise.comparison.compare import compare
 from contextwise.data.rows import Data, by_position
 from contextwise.learning.base import Learner, check_prior
 from contextwise.learning.mpl import LEAST, best_graph, configurations_of, log_rising, scale_of
-from contextwise.learning.table import BoolArray, FloatArray, Table, pairs_of
+from contextwise.learning.table import BoolArray, Table, not_compiled, pairs_of
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray, PairIndex
 from contextwise.models.literals import features_of
 from contextwise.models.structure import Structure
 from contextwise.support.progress import Progress, progress_of
+
+if TYPE_CHECKING or not not_compiled:
+    import contextwise.learning._count as _count
 
 Context = dict[int, list[int]]
 """The allowed values of each variable it restricts."""
@@ -127,7 +131,7 @@ class ContextualMPL(EdgeContexts):
         blankets = [np.flatnonzero(row).tolist() for row in graph]
         small = [configurations_of(table, blanket) <= CONFIGURATIONS for blanket in blankets]
         nodes = [
-            Classes(table, v, blankets[v] if small[v] else [], self.prior)
+            classes_of(table, v, blankets[v] if small[v] else [], self.prior)
             for v in range(len(graph))
         ]
         pairs = [(a, b) for a, b in np.argwhere(np.triu(graph)).tolist()]
@@ -137,22 +141,26 @@ class ContextualMPL(EdgeContexts):
             for a, b in pairs
         }
         absent: dict[PairIndex, list[Context]] = {pair: [] for pair in pairs}
-        total = sum(map(len, left.values()))
+        total, scale = sum(map(len, left.values())), scale_of(table)
         gains = {pair: _gains(nodes, pair, left[pair]) for pair in pairs}
         with progress_of(self.show_progress, "finding contexts") as progress:
             while pairs:
-                pair = max(pairs, key=lambda p: max(gains[p], default=0.0))
-                if max(gains[pair], default=0.0) <= LEAST:
+                pair = max(pairs, key=lambda p: max(gains[p], default=0))
+                if max(gains[pair], default=0) <= LEAST * scale:
                     break
                 context = left[pair].pop(int(np.argmax(gains[pair])))
                 absent[pair].append(context)
                 for v, other in (pair, pair[::-1]):
-                    nodes[v].merge(nodes[v].lines(other, context))
+                    nodes[v].merge(other, context)
                 gains |= {p: _gains(nodes, p, left[p]) for p in pairs if set(p) & set(pair)}
                 if progress:
                     progress(sum(map(len, absent.values())), total)
-        for pair in pairs:
-            absent[pair] += (context for context in left[pair] if _vanishes(nodes, pair, context))
+        for a, b in pairs:  # contexts of other edges can imply that this one is absent
+            absent[a, b] += (
+                context
+                for context in left[a, b]
+                if nodes[a].is_merged(b, context) and nodes[b].is_merged(a, context)
+            )
         return {pair: _edge(table, common[pair], absent[pair]) for pair in pairs}
 
 
@@ -163,20 +171,10 @@ def _configurations(table: Table, common: Sequence[int]) -> list[Context]:
     return [{v: [k] for v, k in zip(common, codes, strict=True)} for codes in values]
 
 
-def _gains(nodes: Sequence[Classes], pair: PairIndex, contexts: Sequence[Context]) -> list[float]:
+def _gains(nodes: Sequence[Any], pair: PairIndex, contexts: Sequence[Context]) -> list[int]:
     """Return how much both scores rise together if the edge vanishes in each context."""
-    return [
-        sum(nodes[v].gain(nodes[v].lines(other, context)) for v, other in (pair, pair[::-1]))
-        for context in contexts
-    ]
-
-
-def _vanishes(nodes: Sequence[Classes], pair: PairIndex, context: Context) -> bool:
-    """Return whether the classes already make an edge absent; contexts of others can imply it."""
-    return all(
-        (lines == lines[:, :1]).all()
-        for lines in (nodes[v].lines(other, context) for v, other in (pair, pair[::-1]))
-    )
+    a, b = pair
+    return [nodes[a].gain(b, [context]) + nodes[b].gain(a, [context]) for context in contexts]
 
 
 def _edge(table: Table, common: Sequence[int], absent: Sequence[Context]) -> Edge:
@@ -226,28 +224,61 @@ def _exceptions(slices: Sequence[tuple[list[int], BoolArray]]) -> int:
 
 
 class Classes:
-    """The configurations of a blanket in classes, with the counts of the target in each."""
+    """The configurations of a blanket in classes, with the counts of the target in each.
+
+    A line is a set of configurations that differ in one variable only. Scores are whole numbers, in
+    units of 1 / `scale_of`.
+    """
 
     def __init__(self, table: Table, target: int, blanket: Sequence[int], prior: float) -> None:
-        self.blanket = tuple(blanket)
+        self.blanket, self.scale = tuple(blanket), scale_of(table)
+        self.values = table.cardinalities[target]
         shape = [table.cardinalities[v] for v in blanket]
-        size, values = prod(shape), table.cardinalities[target]
+        size = prod(shape)
         codes = np.zeros(len(table.rows), dtype=np.int64)
         for v in blanket:
             codes = codes * table.cardinalities[v] + table.rows[:, v]
-        cells = np.bincount(codes * values + table.rows[:, target], table.counts, size * values)
+        codes = codes * self.values + table.rows[:, target]
+        cells = np.bincount(codes, table.counts, size * self.values)
         self.labels: IntArray = np.arange(size).reshape(shape)
-        self.counts: FloatArray = cells.reshape(size, values).astype(np.float64)
-        self.weights = np.full(size, prior / size)
-        self.scale = scale_of(table)
-        self.scores = self._scores(self.counts, self.weights)
+        self.counts: IntArray = cells.reshape(size, self.values).astype(np.int64)
+        self.sizes = np.ones(size, dtype=np.int64)
+        self.weight = prior / size
+        self.scores = self._scores(self.counts, self.sizes)
 
-    def lines(self, other: int, context: dict[int, list[int]]) -> IntArray:
-        """Return the classes that differ only in one variable, inside a context.
+    def gain(self, other: int, contexts: Sequence[Context]) -> int:
+        """Return how much the score rises if lines along ``other`` inside contexts are merged."""
+        lines = np.concatenate([self._lines(other, context) for context in contexts])
+        members, groups = _joined(lines)
+        if not len(members):
+            return 0
+        return int(self._scores(*self._sums(members, groups)).sum() - self.scores[members].sum())
 
-        The shape is (lines, values of that variable). Variables of the context that are not in the
-        blanket are ignored.
-        """
+    def merge(self, other: int, context: Context) -> None:
+        """Merge each line along ``other`` inside a context into one class."""
+        members, groups = _joined(self._lines(other, context))
+        if not len(members):
+            return
+        counts, sizes = self._sums(members, groups)
+        firsts = members[np.unique(groups, return_index=True)[1]]
+        to = np.arange(len(self.sizes))
+        to[members] = firsts[groups]
+        self.labels = to[self.labels]
+        self.counts[members], self.sizes[members], self.scores[members] = 0, 0, 0
+        self.counts[firsts], self.sizes[firsts] = counts, sizes
+        self.scores[firsts] = self._scores(counts, sizes)
+
+    def is_merged(self, other: int, context: Context) -> bool:
+        """Return whether each line along ``other`` inside a context is one class."""
+        lines = self._lines(other, context)
+        return bool((lines == lines[:, :1]).all())
+
+    def total(self) -> int:
+        """Return the score of the target given the classes."""
+        return int(self.scores.sum())
+
+    def _lines(self, other: int, context: Context) -> IntArray:
+        """Return the classes of each line, one row per line; ignore other variables."""
         labels = self.labels
         for axis, v in enumerate(self.blanket):
             if v in context:
@@ -255,45 +286,15 @@ class Classes:
         moved = np.moveaxis(labels, self.blanket.index(other), -1)
         return np.asarray(moved.reshape(-1, moved.shape[-1]))
 
-    def gain(self, lines: IntArray) -> float:
-        """Return how much the score rises if the classes of each line are merged."""
-        members, groups = _joined(lines)
-        if not len(members):
-            return 0.0
-        counts, weights = self._sums(members, groups)
-        gain = self._scores(counts, weights).sum() - self.scores[members].sum()
-        return float(gain) / self.scale
-
-    def merge(self, lines: IntArray) -> None:
-        """Merge the classes of each line."""
-        members, groups = _joined(lines)
-        if not len(members):
-            return
-        counts, weights = self._sums(members, groups)
-        firsts = members[np.unique(groups, return_index=True)[1]]
-        to = np.arange(len(self.weights))
-        to[members] = firsts[groups]
-        self.labels = to[self.labels]
-        self.counts[members], self.weights[members], self.scores[members] = 0.0, 0.0, 0
-        self.counts[firsts], self.weights[firsts] = counts, weights
-        self.scores[firsts] = self._scores(counts, weights)
-
-    def total(self) -> float:
-        """Return the score of the target given the classes."""
-        return float(self.scores.sum()) / self.scale
-
-    def _scores(self, counts: FloatArray, weights: FloatArray) -> IntArray:
-        """Return the scores of classes from their counts and their weights of the prior."""
-        shares = weights[:, None] / counts.shape[1]
-        parts = log_rising(shares, counts, self.scale).sum(axis=1)
+    def _scores(self, counts: IntArray, sizes: IntArray) -> IntArray:
+        weights = self.weight * sizes
+        parts = log_rising(weights[:, None] / self.values, counts, self.scale).sum(axis=1)
         return np.asarray(parts - log_rising(weights, counts.sum(axis=1), self.scale))
 
-    def _sums(self, members: IntArray, groups: IntArray) -> tuple[FloatArray, FloatArray]:
-        count = int(groups.max()) + 1
-        counts = np.zeros((count, self.counts.shape[1]))
+    def _sums(self, members: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
+        counts = np.zeros((int(groups.max()) + 1, self.values), dtype=np.int64)
         np.add.at(counts, groups, self.counts[members])
-        weights = np.bincount(groups, self.weights[members], count)
-        return counts, weights.astype(np.float64)
+        return counts, np.bincount(groups, self.sizes[members]).astype(np.int64)
 
 
 def _joined(lines: IntArray) -> tuple[IntArray, IntArray]:
@@ -309,12 +310,20 @@ def _joined(lines: IntArray) -> tuple[IntArray, IntArray]:
         first = root(line[0])
         for label in line[1:]:
             parent[root(label)] = first
-    roots = {label: root(label) for label in parent}
-    members = np.array(sorted(roots), dtype=np.int64)
-    top = np.array([roots[label] for label in members.tolist()], dtype=np.int64)
-    _, groups, sizes = np.unique(top, return_inverse=True, return_counts=True)
+    members = np.array(sorted(parent), dtype=np.int64)
+    roots = np.array([root(label) for label in members.tolist()], dtype=np.int64)
+    _, groups, sizes = np.unique(roots, return_inverse=True, return_counts=True)
     joined = sizes[groups] > 1
     return members[joined], np.unique(groups[joined], return_inverse=True)[1]
+
+
+def classes_of(
+    table: Table, target: int, blanket: Sequence[int], prior: float
+) -> Classes | _count.Classes:
+    """Return one class per configuration of a blanket, compiled where that is available."""
+    if table.compiled is None:
+        return Classes(table, target, blanket, prior)
+    return _count.Classes(table.compiled, target, list(blanket), prior, scale_of(table))
 
 
 # -- from edges to features ------------------------------------------------------------------------
@@ -370,6 +379,8 @@ def possible_cells(
     """Yield the features of an edge in a context that claim no dependency where it is absent."""
     others = [two for two in pairs_of({*pair, *context}) if two != pair]
     absent = [(two, where) for two in others for where in edges.get(two, NOWHERE).absent]
+    if any(not where for _, where in absent):  # a pair without an edge: nothing is possible
+        return
     for cell in _cells(cards, pair):
         feature = {**context, **cell}
         if not any(_meet(feature, where, two) for two, where in absent):

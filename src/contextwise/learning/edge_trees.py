@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, log
+from typing import Any
 
 import numpy as np
 
@@ -36,13 +37,13 @@ from contextwise.learning.contextual_mpl import (
     CONFIGURATIONS,
     EVERYWHERE,
     NOWHERE,
-    Classes,
     Context,
     Edge,
     EdgeContexts,
+    classes_of,
     possible_cells,
 )
-from contextwise.learning.mpl import LEAST, configurations_of
+from contextwise.learning.mpl import LEAST, configurations_of, scale_of
 from contextwise.learning.table import BoolArray, Table, pairs_of
 from contextwise.models.features import PairIndex
 from contextwise.support.progress import Progress, progress_of
@@ -150,13 +151,21 @@ class _Change:
     tree: _Tree
 
 
+Ends = Sequence[tuple[Any, int]]
+"""The classes of both variables of a pair, each with the other variable."""
+
+
 class _Search:
     """The current edges, and the best change of each."""
 
     def __init__(self, table: Table, graph: BoolArray, prior: float, depth: int) -> None:
         self.table, self.prior, self.depth = table, prior, depth
+        self.scale = scale_of(table)
         everywhere = [(a, b) for a, b in np.argwhere(np.triu(graph)).tolist()]
         self.edges = dict.fromkeys(everywhere, EVERYWHERE)
+        self.neighbours = [set(np.flatnonzero(row).tolist()) for row in graph]
+        self.involving: dict[PairIndex, list[tuple[PairIndex, Context]]] = {}
+        """For each pair, the edges and their contexts whose features have both variables."""
         self.priors = dict.fromkeys(pairs_of(range(len(graph))), LEAF)
 
     def make(self, pair: PairIndex, tree: _Tree) -> None:
@@ -164,19 +173,23 @@ class _Search:
         self.edges.pop(pair, None)
         if tree.edge.present:
             self.edges[pair] = tree.edge
+        for v, w in (pair, pair[::-1]):
+            (self.neighbours[v].add if tree.edge.present else self.neighbours[v].discard)(w)
         self.priors[pair] = tree.prior
+        self.involving = {}
+        for other, edge in self.edges.items():
+            for context in filter(None, edge.present):
+                for two in pairs_of({*other, *context}):
+                    if two != other:
+                        self.involving.setdefault(two, []).append((other, context))
 
     def edge(self, a: int, b: int) -> Edge:
         """Return the edge of two variables, in any order."""
         return self.edges.get((min(a, b), max(a, b)), NOWHERE)
 
-    def neighbours(self, variable: int) -> set[int]:
-        """Return the variables that have an edge to this one."""
-        return {v for pair in self.edges if variable in pair for v in pair} - {variable}
-
     def best_change(self, pair: PairIndex) -> _Change:
         """Return the best tree of a pair, and how much better it is than the current one."""
-        blankets = [sorted(self.neighbours(v) | {w}) for v, w in (pair, pair[::-1])]
+        blankets = [sorted(self.neighbours[v] | {w}) for v, w in (pair, pair[::-1])]
         now = self.edge(*pair)
         if any(configurations_of(self.table, b) > CONFIGURATIONS for b in blankets):
             return _Change(0.0, IMPOSSIBLE)
@@ -187,15 +200,15 @@ class _Search:
         tree = self.best_tree(pair, ends)
         if not self.is_possible(pair, tree.edge):  # each leaf is, but not all together
             return _Change(0.0, IMPOSSIBLE)
-        return _Change(tree.value - _worth(ends, now.absent) - self.priors[pair], tree)
+        return _Change(tree.value - self.worth(ends, now.absent) - self.priors[pair], tree)
 
-    def classes(self, variable: int, blanket: Sequence[int], other_end: int) -> Classes:
+    def classes(self, variable: int, blanket: Sequence[int], other_end: int) -> Any:
         """Return the classes of a variable as if its edge to ``other_end`` were everywhere."""
-        classes = Classes(self.table, variable, blanket, self.prior)
+        classes = classes_of(self.table, variable, blanket, self.prior)
         for other in blanket:
             if other != other_end:
                 for context in self.edge(variable, other).absent:
-                    classes.merge(classes.lines(other, context))
+                    classes.merge(other, context)
         return classes
 
     def best_tree(self, pair: PairIndex, ends: Ends) -> _Tree:
@@ -208,7 +221,7 @@ class _Search:
                 splits = list(_splits(tests, context)) if depth else []
                 prior = -log(2) - log(max(1, len(splits)))
                 trees = [
-                    _join(ends, best(holds, depth - 1), best(fails, depth - 1), prior)
+                    self.join(ends, best(holds, depth - 1), best(fails, depth - 1), prior)
                     for holds, fails in splits
                 ]
                 leaves = self.leaves(pair, ends, context)
@@ -217,25 +230,38 @@ class _Search:
 
         return best({}, self.depth)
 
+    def worth(self, ends: Ends, contexts: list[Context]) -> float:
+        """Return how much both scores rise if the edge is absent in these contexts."""
+        if not contexts:
+            return 0.0
+        gains: list[int] = [classes.gain(other, contexts) for classes, other in ends]
+        return sum(gains) / self.scale
+
+    def join(self, ends: Ends, holds: _Tree, fails: _Tree, prior: float) -> _Tree:
+        """Return the tree of a test; IMPOSSIBLE if all its leaves are alike."""
+        edge = Edge(holds.edge.present + fails.edge.present, holds.edge.absent + fails.edge.absent)
+        if not edge.present or not edge.absent or min(holds.gain, fails.gain) == -inf:
+            return IMPOSSIBLE
+        return _Tree(edge, self.worth(ends, edge.absent), prior + holds.prior + fails.prior)
+
     def leaves(self, pair: PairIndex, ends: Ends, context: Context) -> list[_Tree]:
         """Return the possible leaves of a context: absent and present."""
         absent, present = Edge([], [context]), Edge([context], [])
         leaves = [IMPOSSIBLE]
         if self.is_possible(pair, absent):
-            leaves.append(_Tree(absent, _worth(ends, [context]), LEAF))
+            leaves.append(_Tree(absent, self.worth(ends, [context]), LEAF))
         if self.is_possible(pair, present):
             leaves.append(_Tree(present, 0.0, LEAF))
         return leaves
 
     def is_possible(self, pair: PairIndex, edge: Edge) -> bool:
         """Return whether features can express this edge along with all others."""
+        concerned = [(pair, context) for context in edge.present if context]
+        if edge.absent:
+            concerned += self.involving.get(pair, [])
+        if not concerned:
+            return True
         cards, edges = self.table.cardinalities, {**self.edges, pair: edge}
-        concerned = [
-            (other, context)
-            for other, contexts in edges.items()
-            for context in contexts.present
-            if context and (other == pair or (edge.absent and set(pair) <= {*other, *context}))
-        ]
         return all(
             any(True for _ in possible_cells(cards, other, context, edges))
             for other, context in concerned
@@ -243,32 +269,9 @@ class _Search:
 
     def tests(self, pair: PairIndex) -> list[tuple[int, int, int]]:
         """Return the tests of a pair: a variable, its value, and its number of values."""
-        common = sorted(self.neighbours(pair[0]) & self.neighbours(pair[1]))
+        common = sorted(self.neighbours[pair[0]] & self.neighbours[pair[1]])
         cards = self.table.cardinalities
         return [(v, k, cards[v]) for v in common for k in range(cards[v] if cards[v] > 2 else 1)]
-
-
-Ends = Sequence[tuple[Classes, int]]
-"""The classes of both variables of a pair, each with the other variable."""
-
-
-def _worth(ends: Ends, contexts: Sequence[Context]) -> float:
-    """Return how much both scores rise if the edge is absent in these contexts."""
-    if not contexts:
-        return 0.0
-    return sum(
-        classes.gain(np.concatenate([classes.lines(other, context) for context in contexts]))
-        for classes, other in ends
-    )
-
-
-def _join(ends: Ends, holds: _Tree, fails: _Tree, prior: float) -> _Tree:
-    """Return the tree of a test; IMPOSSIBLE if all its leaves are alike."""
-    edge = Edge(holds.edge.present + fails.edge.present, holds.edge.absent + fails.edge.absent)
-    if not edge.present or not edge.absent:
-        return IMPOSSIBLE
-    gain = _worth(ends, edge.absent) if min(holds.gain, fails.gain) > -inf else -inf
-    return _Tree(edge, gain, prior + holds.prior + fails.prior)
 
 
 def _splits(

@@ -189,7 +189,7 @@ def scale_of(table: Table) -> float:
     return 2.0 ** (62 - ceil(log2(largest)))
 
 
-def log_rising(start: float | FloatArray, counts: npt.ArrayLike, scale: float) -> IntArray:
+def log_rising(start: npt.ArrayLike, counts: npt.ArrayLike, scale: float) -> IntArray:
     """Return ln Γ(start + n) - ln Γ(start) for each count n, in units of 1/scale."""
     first, n = np.maximum(start, TINY), np.asarray(counts, dtype=np.float64)
     exact = log_gamma(first + n) - log_gamma(first)

@@ -1,19 +1,19 @@
 // The Python module `_count`: distinct rows in, scores and tests out.
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/vector.h>
 
 #include "../../python_arrays.hpp"
+#include "classes.hpp"
 #include "cliques.hpp"
 #include "scores.hpp"
 #include "tests.hpp"
 
 using namespace nanobind::literals;
-using contextwise::Array, contextwise::array_of, contextwise::Matrix, contextwise::Vector;
+using contextwise::Array, contextwise::NewArray;
 using namespace contextwise::count;
 namespace nb = nanobind;
 
@@ -21,11 +21,12 @@ namespace {
 
 using Variables = std::vector<u32>;
 
-Matrix<double> matrix_of(const std::vector<Sums>& tests) {
-  std::vector<double> values(6 * tests.size());
-  for (std::size_t k = 0; k < tests.size(); ++k)
-    for (std::size_t part = 0; part < 6; ++part) values[part * tests.size() + k] = tests[k][part];
-  return array_of(std::move(values), 6, tests.size());
+// One row per part of a test, one column per test.
+NewArray<double> matrix_of(const std::vector<Sums>& tests) {
+  return {nb::make_tuple(6, tests.size()), [&](double* values) {
+            for (std::size_t part = 0; part < 6; ++part)
+              for (const Sums& test : tests) *values++ = test[part];
+          }};
 }
 
 std::vector<double> unscaled(const std::vector<i64>& scores, double scale) {
@@ -121,4 +122,11 @@ NB_MODULE(_count, module) {
             return matrix_of(tests);
           },
           "target"_a, "variables"_a, "values"_a);
+  nb::class_<Classes>(module, "Classes")
+      .def(nb::init<const Rows&, std::size_t, Variables, double, double>(), "rows"_a, "target"_a,
+           "blanket"_a, "prior"_a, "scale"_a)
+      .def("total", &Classes::total)
+      .def("gain", &Classes::gain, "other"_a, "contexts"_a)
+      .def("merge", &Classes::merge, "other"_a, "context"_a)
+      .def("is_merged", &Classes::is_merged, "other"_a, "context"_a);
 }
