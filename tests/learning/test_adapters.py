@@ -115,7 +115,7 @@ def test_only_parents_are_married() -> None:
     assert from_causal_learn({"G": fork}, domain=domain).pairs() == [("A", "C"), ("B", "C")]
     chain = _Graph([[0, 0, -1], [0, 0, -1], [-1, -1, 0]])  # A – C – B
     assert from_causal_learn(chain, domain=domain).pairs() == [("A", "C"), ("B", "C")]
-    with pytest.raises(DomainError, match="not a graph of causal-learn"):
+    with pytest.raises(DomainError, match="causal-learn graph, got int"):
         from_causal_learn(7, domain=domain)
 
 
