@@ -1,20 +1,20 @@
-"""What a `LogLinear` can do: distributions, sampling, fitting, divergences.
+"""Inference, sampling, fitting and divergences of log-linear models.
 
-A log-linear model gives every state x the probability exp(Σ w_f f(x)) / Z, the sum over the
-features f that hold in x.
+A log-linear model gives each state x the probability exp(Σ w_f) / Z, summed over the features f
+that hold in x.
 
-- `potentials`: which features hold in which rows;
+- `potentials`: the features that hold in each row;
 - `inference`: probabilities, marginals, conditionals, expectations, exactly: by visiting all states
   (`tables`), or by summing variables out one by one (`elimination`);
 - `sampling`: exact, or by Gibbs chains (`gibbs`), and estimates from samples;
 - `fitting`: weights from data, by likelihood or by pseudo-likelihood (`conditionals`), which is a
   sum of logistic losses (`logistic`) and is fitted to a stated gap (`proximal_newton`, with the
   inner loop `descent`); `batch_fitting`: thousands of structures over a small domain;
-- `divergence`: how far apart two distributions are; `bridge_sampling`: partition functions from
+- `divergence`: divergences between two distributions; `bridge_sampling`: partition functions from
   samples;
-- `likelihood`: how well rows are predicted.
+- `likelihood`: prediction scores on rows.
 
-Nothing here touches counting: the metric cannot come to depend on weights.
+Nothing here imports counting, so the metric cannot depend on weights.
 """
 
 from contextwise.distributions.batch_fitting import BatchFit, empirical, fit_many

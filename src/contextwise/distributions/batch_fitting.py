@@ -1,15 +1,13 @@
-"""Many structures over one small domain, each fitted to many distributions at once.
+"""Fit many structures over one small domain to many distributions.
 
-A study of structure learning fits thousands of structures over a few variables. Over a state
-space that small, everything is dense linear algebra on the vector η of the log-potentials of all
-states, and only the penalty knows the weights. With D the 0/1 matrix (states × features), the
-penalised optimum has the form θ = Dᵀα, so the weights are written in an orthogonal basis of the row
-space of D: never more coordinates than states, however many features, directions that the
-distribution cannot tell apart are gone, and of all optimal weights these are the smallest. Newton's
-method with step halving then needs about ten steps.
+With few states, fitting is dense linear algebra on the log-potentials of all states. Let D be the
+0/1 matrix (states × features). The penalised optimum has the form θ = Dᵀα, so the weights are
+written in an orthogonal basis of the row space of D. That gives at most as many coordinates as
+states, removes directions that leave the distribution unchanged, and selects the smallest optimal
+weights. Newton's method with step halving then needs about ten steps.
 
-Every structure is fitted by itself and every distribution in a slice of its own, so a result does
-not depend, to the last bit, on what else is in the batch.
+Every structure and every distribution is fitted separately, so a result does not depend on the rest
+of the batch.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ Method = Literal["likelihood", "pseudo-likelihood"]
 
 @dataclass(frozen=True, eq=False)
 class BatchFit:
-    """Every structure fitted to every target.
+    """The fits of every structure to every target.
 
     Attributes
     ----------
@@ -64,11 +62,11 @@ class BatchFit:
     converged: BoolArray
 
     def model(self, structure: int, target: int) -> LogLinear:
-        """One of the fitted models."""
+        """Return one of the fitted models."""
         return LogLinear(self.structures[structure], self.weights[structure][target])
 
     def kl_from(self, target: int | slice, truth: FloatArray) -> FloatArray:
-        """KL(truth ‖ fitted) of each structure, for one target or several.
+        """Return KL(truth ‖ fitted) of each structure, for one target or several.
 
         ``truth`` is a distribution over all states, or one per target.
         """
@@ -80,7 +78,7 @@ class BatchFit:
 
 
 def empirical(domain: Domain, rows: Any) -> FloatArray:
-    """The share of each state among the rows: a target for `fit_many`.
+    """Return the share of each state among the rows: a target for `fit_many`.
 
     Parameters
     ----------
@@ -98,7 +96,7 @@ def empirical(domain: Domain, rows: Any) -> FloatArray:
     """
     encoded = encode_rows(domain, rows)
     if not len(encoded):
-        raise DomainError("there are no rows to fit to")
+        raise DomainError("cannot fit to 0 rows; pass at least one")
     count = state_count(domain)
     places = np.ravel_multi_index(tuple(encoded.T), domain.cardinalities)
     return np.bincount(places, minlength=count) / len(encoded)
@@ -132,7 +130,7 @@ def fit_many(
     tolerance : float
         Converged means that a further Newton step would gain less than this per row.
     max_iterations : Newton steps, at most
-    show_progress : bool or function of (structures fitted, structures in all)
+    show_progress : bool or function of (structures fitted, total)
 
     Returns
     -------
@@ -155,7 +153,7 @@ def fit_many(
     LogLinear(2 variables, 1 feature: 1.09861 A=1 & B=1)
     """
     if not structures:
-        raise DomainError("there is no structure to fit")
+        raise DomainError("structures is empty; pass at least one")
     domain = structures[0].domain
     count = state_count(domain, STATES)
     wanted = np.atleast_2d(np.asarray(targets, dtype=np.float64))
@@ -182,25 +180,22 @@ def fit_many(
 
 def _check(structures: Sequence[Structure], targets: FloatArray, count: int) -> None:
     if any(structure.domain != structures[0].domain for structure in structures):
-        raise DomainError("the structures of one batch must be over one domain")
+        raise DomainError("all structures must have the same domain")
     if targets.shape[1:] != (count,):
-        raise DomainError(f"a target has {count} states here, not {targets.shape[1:]}")
+        raise DomainError(f"each target must have {count} states, got shape {targets.shape[1:]}")
     if (targets < 0).any() or not np.allclose(targets.sum(axis=1), 1):
-        raise DomainError("a target is a distribution: not negative, and adding up to 1")
+        raise DomainError("each target must be nonnegative and sum to 1")
 
 
 def _sizes(sizes: npt.ArrayLike, count: int) -> FloatArray:
     rows = np.broadcast_to(np.asarray(sizes, dtype=np.float64), (count,))
     if (rows <= 0).any():
-        raise DomainError("a target needs at least one row behind it")
+        raise DomainError("sizes must be > 0")
     return rows
 
 
 def _basis(design: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Coordinates for the weights: log-potentials = basis @ point, weights = back @ point.
-
-    ``back`` has orthonormal columns, so the penalty on the weights is that on the point.
-    """
+    """Return coordinates of the weights: log-potentials = basis @ point, weights = back @ point."""
     if not design.shape[1]:
         return np.zeros((len(design), 0)), np.zeros((0, 0))
     left, scale, right = np.linalg.svd(design, full_matrices=False)
@@ -209,7 +204,7 @@ def _basis(design: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 class _Local(NamedTuple):
-    """An objective at some log-potentials: its value, gradient and negative Hessian there."""
+    """Value, gradient and negative Hessian of an objective at some log-potentials."""
 
     value: float
     gradient: FloatArray
@@ -220,7 +215,7 @@ _Objective = Callable[[FloatArray, FloatArray], _Local]
 
 
 def _likelihood(potentials: FloatArray, target: FloatArray) -> _Local:
-    """The mean log-likelihood: Σ t(x) log p(x)."""
+    """Return the mean log-likelihood: Σ t(x) log p(x)."""
     log_z = float(log_sum_exp(potentials))
     p = np.exp(potentials - log_z)
     curvature = np.diag(p) - np.outer(p, p)
@@ -228,7 +223,7 @@ def _likelihood(potentials: FloatArray, target: FloatArray) -> _Local:
 
 
 def _pseudo_likelihood(domain: Domain) -> _Objective:
-    """The mean pseudo-log-likelihood: Σ t(x) Σ_i log p(x_i | the others)."""
+    """Return the mean pseudo-log-likelihood: Σ t(x) Σ_i log p(x_i | the others)."""
     cards = domain.cardinalities
     numbers = np.arange(state_count(domain)).reshape(cards)
     # for each variable, the states that differ in it alone: shape (contexts, its values)
@@ -263,7 +258,7 @@ def _newton(
     tolerance: float,
     max_iterations: int,
 ) -> tuple[FloatArray, bool]:
-    """The best point, and whether a further step would gain less than ``tolerance``."""
+    """Return the best point, and whether a further step would gain less than ``tolerance``."""
     point = np.zeros(basis.shape[1])
     # a direction without curvature has no gradient either; this keeps the system solvable
     floor = (ridge + 1e-12) * np.eye(len(point))

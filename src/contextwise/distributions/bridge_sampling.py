@@ -1,16 +1,15 @@
-"""Bridge sampling: the ratio of two partition functions that are too large, from Gibbs chains.
+"""Estimate ratios of partition functions by bridge sampling with Gibbs chains.
 
-Between p and q lie the models whose weights are a mixture of both, (1 - t) · p + t · q. Neighbours
-on this ladder overlap, and Bennett's acceptance ratio finds the ratio of their partition functions
-from samples of both: the r that solves ::
+The models with weights (1 - t) · p + t · q form a ladder from p to q. Neighbours on the ladder
+overlap, and Bennett's acceptance ratio estimates the ratio of their partition functions from
+samples of both: the r that solves ::
 
     Σ_{x from the lower} σ(w(x) - r)  =  Σ_{x from the upper} σ(r - w(x))
 
 with w(x) the log of the ratio of their potentials and σ the logistic function. The sum of r over
-the steps is log Z_q - log Z_p. Gibbs chains climb the ladder, each starting where it was on the
-step below. Chains are independent of each other, so groups of chains are replicates of the whole
-estimate, and the spread over groups is an honest standard error (of the sampling; that the chains
-have mixed has to be believed, or tried with more sweeps).
+the steps is log Z_q - log Z_p. Gibbs chains climb the ladder; each starts where it was on the
+previous step. Chains are independent, so groups of chains are replicates of the estimate, and the
+spread over groups is its standard error. The error does not cover chains that have not mixed.
 
 The sources of the estimator are C. H. Bennett (1976), "Efficient estimation of free energy
 differences from Monte Carlo data", and X.-L. Meng and W. H. Wong (1996), "Simulating ratios of
@@ -43,14 +42,7 @@ BURN_IN = 100
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """log q̃ - log p̃ (not normalised) at samples of both, in groups that are independent.
-
-    Attributes
-    ----------
-    in_p, in_q : shape (groups, samples): at samples of p, and at samples of q
-    log_ratio : shape (groups,): log Z_q - log Z_p as each group sees it
-    how : in words
-    """
+    """log q̃ - log p̃ at samples of p and of q, shape (groups, samples), in independent groups."""
 
     in_p: FloatArray
     in_q: FloatArray
@@ -66,21 +58,9 @@ def bridge(
     rng: Seed,
     show_progress: bool | Progress = False,
 ) -> Differences:
-    """Climb from p to q.
-
-    Parameters
-    ----------
-    p, q : over one domain, with finite weights
-    samples : how many of each
-    rng : generator or seed
-    show_progress : bool or function of (steps done, steps in all)
-
-    Returns
-    -------
-    Differences
-    """
+    """Move Gibbs chains from p to q and collect the log ratios of their potentials."""
     if not (np.isfinite(p.weights).all() and np.isfinite(q.weights).all()):
-        raise DomainError("an estimate from Gibbs chains needs finite weights")
+        raise DomainError("Gibbs chains need finite weights")
     generator = np.random.default_rng(rng)
     features, places = concatenated(p.structure.features, q.structure.features)
     structure = Structure(p.domain, features)
@@ -113,14 +93,14 @@ def bridge(
 def estimated_log_partition(
     model: ModelLike, *, samples: int = 2000, rng: Seed = 0, show_progress: bool | Progress = False
 ) -> Estimate:
-    """log Z from Gibbs chains that climb from the uniform distribution; with its standard error.
+    """Estimate log Z with its standard error, from Gibbs chains.
 
     Parameters
     ----------
     model : LogLinear, path of a file, or name of an example
     samples : how many at either end
     rng : generator or seed; equal seeds give equal estimates
-    show_progress : bool or function of (steps done, steps in all)
+    show_progress : bool or function of (steps done, total)
 
     Returns
     -------
@@ -146,7 +126,7 @@ def _watch(
     draws: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """log q̃ - log p̃ along the chains: shape (chains, draws)."""
+    """Return log q̃ - log p̃ along the chains: shape (chains, draws)."""
     seen = []
     for _ in range(draws):
         sampler.sweep(chains, rng)
@@ -156,13 +136,13 @@ def _watch(
 
 
 def _ratio(differences: list[FloatArray]) -> float:
-    """The sum of Bennett's ratios over the steps of the ladder."""
+    """Sum Bennett's ratios over the steps of the ladder."""
     share = 1 / (len(differences) - 1)
     return sum(bennett(share * a, share * b) for a, b in pairwise(differences))
 
 
 def bennett(below: FloatArray, above: FloatArray) -> float:
-    """The log ratio of partition functions from log ratios of potentials at samples of both.
+    """Return the log ratio of partition functions from log ratios of potentials at samples.
 
     Both sides of the equation are monotone in r, so it is found by halving an interval.
 

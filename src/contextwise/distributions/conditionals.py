@@ -1,11 +1,10 @@
-"""Every variable given all the others: conditionals, and the pseudo-likelihood that they add up to.
+"""Compute each variable's conditional distribution given all others, and the pseudo-likelihood.
 
-Given the others, a feature matters to variable i only if all its other literals hold; then it adds
-its weight to the values that its literal on i allows. Which literals on i matter is all that a row
-has to say about i: rows that agree on that are one *setting* of i, and learned structures have far
-fewer settings than data have rows. So all conditionals are the choices of `logistic`: a row of one
-sparse matrix for each setting and value (but value 0, to which potentials are relative), a column
-for each feature.
+A feature matters to variable i only if all its other literals hold; then it adds its weight to the
+values that its literal on i allows. Rows in which the same literals on i matter form one *setting*
+of i. Learned structures have far fewer settings than data have rows. All conditionals become one
+sparse matrix for `logistic`: a row per setting and value (except value 0, the reference), a column
+per feature.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ from contextwise.models.features import Features, IntArray
 from contextwise.models.structure import LogLinear
 
 CELLS = 2**24
-"""How many (literal, row) cells are held at once."""
+"""Largest number of (literal, row) cells in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class Conditionals:
-    """The conditionals of every variable in every row, ready for any weights.
+    """The conditionals of every variable in every row, for any weights.
 
     Attributes
     ----------
@@ -54,7 +53,7 @@ class Conditionals:
 
     @classmethod
     def of(cls, features: Features, rows: IntArray) -> Conditionals:
-        """Prepare the conditionals of these rows of positions."""
+        """Prepare the conditionals of encoded rows."""
         sparse = require("scipy.sparse", "distributions")
         parts = [sparse.csr_array((0, len(features)))]
         sizes = [np.zeros(1, dtype=np.int64)]
@@ -78,7 +77,7 @@ class Conditionals:
         return cls(Options(matrix, starts), settings, np.ascontiguousarray(rows.T))
 
     def loss(self, counts: FloatArray) -> LogisticLoss:
-        """Minus the pseudo-log-likelihood of the rows, each of which counts so much."""
+        """Return minus the pseudo-log-likelihood of the rows, weighted by ``counts``."""
         real = self.settings >= 0
         every = np.broadcast_to(counts, real.shape)[real]
         settings, values = self.settings[real], self.values[real]
@@ -90,7 +89,7 @@ class Conditionals:
         return LogisticLoss(self.options, totals.astype(np.float64), chosen.astype(np.float64))
 
     def log_conditionals(self, weights: FloatArray) -> FloatArray:
-        """log p(the value in the row | the others): shape (variables, rows)."""
+        """Return log p(the value in the row | the others): shape (variables, rows)."""
         chances = self.options.at(weights)
         places = self.options.starts[self.settings] + self.values - 1
         potentials = np.append(chances.potentials, 0.0)
@@ -100,7 +99,7 @@ class Conditionals:
 
 
 def _patterns(features: Features, rows: IntArray) -> Iterator[tuple[int, IntArray, Bytes]]:
-    """For each variable its literals, and in which rows each matters: (rows, literals / 8).
+    """Yield each variable, its literals, and the rows where each matters: (rows, literals / 8).
 
     A literal matters in a row where all other literals of its feature hold.
     """
@@ -118,7 +117,7 @@ def _patterns(features: Features, rows: IntArray) -> Iterator[tuple[int, IntArra
 
 
 def _turned(bits: Bytes, count: int) -> Bytes:
-    """Truth values by literal as truth values by row."""
+    """Transpose packed bits."""
     turned = np.zeros((count, (len(bits) + 7) // 8), dtype=np.uint8)
     step = max(8, CELLS // max(1, len(bits)) // 8 * 8)
     for first in range(0, count, step):
@@ -129,7 +128,7 @@ def _turned(bits: Bytes, count: int) -> Bytes:
 
 
 def _matrix(speaks: BoolArray, effects: npt.NDArray[np.int8], owners: IntArray, size: int) -> Any:
-    """The rows of some settings: what each feature adds to each option of each setting."""
+    """Return the matrix of what each feature adds to each option of each setting."""
     sparse = require("scipy.sparse", "distributions")
     options = effects.shape[1]
     places = [np.nonzero(speaks & (effect != 0)) for effect in effects.T]
@@ -142,7 +141,7 @@ def _matrix(speaks: BoolArray, effects: npt.NDArray[np.int8], owners: IntArray, 
 
 
 def conditional_log_probabilities(model: ModelLike, rows: Any) -> FloatArray:
-    """log p(x_i | all the others) of every variable in every row.
+    """Return log p(x_i | all the others) of every variable in every row.
 
     The sum over variables is the pseudo-log-likelihood of a row.
 
@@ -168,9 +167,9 @@ def conditional_log_probabilities(model: ModelLike, rows: Any) -> FloatArray:
 
 
 def log_conditionals_of(model: LogLinear, rows: IntArray) -> FloatArray:
-    """The same for rows of positions."""
+    """Return the log conditionals of encoded rows."""
     if not np.isfinite(model.weights).all():
-        raise DomainError("conditionals of every variable need finite weights")
+        raise DomainError("conditional probabilities need finite weights")
     back, first = distinct(rows)
     prepared = Conditionals.of(model.structure.features, rows[first])
     own = prepared.log_conditionals(model.weights)

@@ -1,19 +1,16 @@
-"""Coordinate descent on a quadratic with prices: the inner loop of every sparse fit.
+"""Minimise a penalised quadratic by coordinate descent: the inner loop of every sparse fit.
 
-Minimises, over x, ::
+The objective is ::
 
     pull · (x - x₀)  +  ½ (x - x₀)ᵀ M (x - x₀)  +  Σ_groups price · |x_group|₂
 
-group by group. A group moves to where the model would be best if its curvature were the same in
-all directions, and is then shortened by its price, to 0 if it is not worth it. For a group of one
-weight this is the exact minimum; for a larger one the curvature is an upper bound, so that no move
-makes things worse. Most passes visit only groups that are not 0; a search ends after a pass over
-all.
+minimised group by group. A group moves to the minimum of a model with equal curvature in all
+directions and is then shortened by its price, at most to 0. For a single weight this is the exact
+minimum. For a larger group the curvature is an upper bound, so no move increases the objective.
+Most passes visit only nonzero groups; the search ends after a pass over all.
 
-The matrix itself, Aᵀ D A for a sparse A, is made here too (`gram`).
-
-`descend_in_python` explains what ``descent.hpp`` does; where the compiled twin was not built, it
-answers, and a fit takes fifty times as long and more.
+`gram` computes the matrix Aᵀ D A for a sparse A. `descend_in_python` is the readable twin of
+``descent.hpp`` and replaces it where it was not compiled, at least fifty times slower.
 """
 
 from __future__ import annotations
@@ -33,11 +30,11 @@ except ImportError:  # built without a compiler
     _descent = None  # type: ignore[assignment]
 
 ALL_GROUPS = 10
-"""Every so many passes all groups are visited."""
+"""Number of passes between two visits of all groups."""
 
 
 def available() -> bool:
-    """Whether the compiled twin was built."""
+    """Return whether the compiled twin was built."""
     return _descent is not None
 
 
@@ -51,22 +48,7 @@ def descend(
     passes: int,
     tolerance: float,
 ) -> FloatArray:
-    """The minimum of a quadratic with prices.
-
-    Parameters
-    ----------
-    model : symmetric CSR array, the matrix M
-    point : where to begin, x₀
-    pull : the gradient there
-    starts : where each group of weights begins, and at the end the number of weights
-    prices : one per group
-    passes : at most so many passes
-    tolerance : the largest violation of the conditions of an optimum
-
-    Returns
-    -------
-    array of float
-    """
+    """Minimise a quadratic with penalties on groups; ``model`` is the matrix M in CSR form."""
     function = _descent.descend if available() else descend_in_python
     return function(
         model.indptr,
@@ -83,18 +65,7 @@ def descend(
 
 
 def gram(matrix: Any, transposed: Any, scale: FloatArray, chosen: IntArray) -> Any:
-    """Aᵀ D A over some columns of A, with D diagonal.
-
-    Parameters
-    ----------
-    matrix, transposed : CSR arrays or dense ones, A and Aᵀ
-    scale : the diagonal of D, 0 or more
-    chosen : the columns, rising
-
-    Returns
-    -------
-    CSR array of shape (chosen, chosen)
-    """
+    """Return Aᵀ D A over some columns of A, with D diagonal, as a CSR array."""
     if isinstance(matrix, np.ndarray):
         sparse = require("scipy.sparse", "distributions")
         # half the precision is twice the speed, and the model of a step needs no more
@@ -119,7 +90,7 @@ def gram(matrix: Any, transposed: Any, scale: FloatArray, chosen: IntArray) -> A
 
 
 def curvatures(model: Any, starts: IntArray) -> FloatArray:
-    """An upper bound of the curvature of each group: its largest sum of sizes over a row."""
+    """Bound the curvature of each group by its largest absolute row sum."""
     if len(starts) - 1 == model.shape[0]:
         return np.asarray(model.diagonal(), dtype=np.float64)
     groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -141,16 +112,7 @@ def descend_in_python(
     passes: int,
     tolerance: float,
 ) -> FloatArray:
-    """The readable twin of ``descent.hpp``.
-
-    Parameters
-    ----------
-    indptr, indices, data : the matrix, row by row
-    starts, curvatures, prices : of the groups
-    point, pull : where to begin, and the gradient there
-    passes : at most so many passes
-    tolerance : the largest violation
-    """
+    """Do the same as ``descent.hpp``, readably."""
     x, pull = point.copy(), pull.copy()
     bounds = starts.tolist()
     visit_all = True
@@ -174,7 +136,7 @@ def descend_in_python(
 
 
 def _violation(weights: FloatArray, pull: FloatArray, price: float) -> float:
-    """How far a group is from what an optimum asks of it."""
+    """Return how far a group is from its optimality condition."""
     size = float(np.linalg.norm(weights))
     if size > 0:
         return float(np.linalg.norm(pull + price / size * weights))
@@ -182,6 +144,6 @@ def _violation(weights: FloatArray, pull: FloatArray, price: float) -> float:
 
 
 def _shortened(weights: FloatArray, by: float) -> FloatArray:
-    """The vector, shorter by so much, or 0."""
+    """Shorten a vector by a length, at most to 0."""
     size = float(np.linalg.norm(weights))
     return weights * max(0.0, 1.0 - by / size) if size > 0 else weights

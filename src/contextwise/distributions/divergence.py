@@ -1,15 +1,15 @@
-"""How far apart two distributions are: Kullback-Leibler, Jensen-Shannon, total variation.
+"""Compute divergences: Kullback-Leibler, Jensen-Shannon, total variation.
 
-All of them are means of functions of r(x) = log p(x) - log q(x)::
+All are means of functions of r(x) = log p(x) - log q(x)::
 
     KL(p ‖ q) = E_p[r]            Jensen-Shannon = ½ E_p[log 2/(1 + e^-r)] + ½ E_q[log 2/(1 + e^r)]
     KL(q ‖ p) = E_q[-r]           total variation = E_p[max(0, 1 - e^-r)]
 
-with 0 · log(0 / q) = 0, and infinity where p is positive and q is not. Up to 2**24 states are
-visited once for all four. Beyond, KL is exact wherever the expectations of the other model's
-features are (`elimination` with the scopes of both), and the rest is a mean over exact samples of
-both models, given with its standard error. Where even the partition functions are out of reach,
-the difference of their logarithms is estimated too (see `bridge`), from Gibbs chains.
+with 0 · log(0 / q) = 0, and infinity where p is positive and q is 0. Up to 2**24 states, one pass
+over all states computes all four. Beyond that, KL is exact where `elimination` can compute the
+expectations of the other model's features, and the others are means over exact samples with
+standard errors. If the partition functions are out of reach as well, Gibbs chains estimate the
+difference of their logarithms (see `bridge`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SAMPLES = 10_000
 
 @dataclass(frozen=True)
 class Divergences:
-    """All of them at once; p is the first model, q the second.
+    """All divergences between two models; p is the first, q the second.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ def divergences(
     rng: Seed = 0,
     show_progress: bool | Progress = False,
 ) -> Divergences:
-    """KL in both directions, Jensen-Shannon and total variation.
+    """Compute KL in both directions, Jensen-Shannon and total variation.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def kl_divergence(
     rng: Seed = 0,
     show_progress: bool | Progress = False,
 ) -> Estimate:
-    """KL(p ‖ q): what is lost when q stands for p, in nats.
+    """Compute KL(p ‖ q) in nats.
 
     Parameters
     ----------
@@ -163,13 +163,13 @@ def kl_divergence(
 
 
 def _enumerated(p: LogLinear, q: LogLinear) -> Divergences:
-    """All four in one pass over the states; the first pass finds the partition functions."""
+    """Compute all four in one pass over the states, after a pass for the partition functions."""
     log_z = [-np.inf, -np.inf]
     for blocks in log_potential_blocks(p, q):
         for k, block in enumerate(blocks):
             log_z[k] = float(np.logaddexp(log_z[k], log_sum_exp(block)))
     if -np.inf in log_z:
-        raise DomainError("no state is possible: the infinite weights exclude every one")
+        raise DomainError("infinite weights exclude every state; use finite weights")
     totals = np.zeros(4)
     for in_p, in_q in log_potential_blocks(p, q):
         totals += _terms(in_p - log_z[0], in_q - log_z[1])
@@ -178,7 +178,7 @@ def _enumerated(p: LogLinear, q: LogLinear) -> Divergences:
 
 
 def _terms(log_p: FloatArray, log_q: FloatArray) -> FloatArray:
-    """What some states add to KL(p‖q), KL(q‖p), Jensen-Shannon and total variation."""
+    """Return the contribution of some states to each divergence."""
     p, q = np.exp(log_p), np.exp(log_q)
     log_mean = np.logaddexp(log_p, log_q) - np.log(2)
     shannon = _relative(p, log_p, log_mean) + _relative(q, log_q, log_mean)
@@ -193,13 +193,13 @@ def _terms(log_p: FloatArray, log_q: FloatArray) -> FloatArray:
 
 
 def _relative(p: FloatArray, log_p: FloatArray, log_q: FloatArray) -> float:
-    """Σ p (log p - log q), with 0 · log 0 = 0."""
+    """Return Σ p (log p - log q), with 0 · log 0 = 0."""
     here = p > 0
     return float((p[here] * (log_p[here] - log_q[here])).sum())
 
 
 def _exact_kl(p: LogLinear, q: LogLinear) -> Estimate | None:
-    """KL(p ‖ q) from expectations and partition functions; None where they are too large."""
+    """Return KL(p ‖ q) from expectations and partition functions; None if they are too large."""
     if not (np.isfinite(p.weights).all() and np.isfinite(q.weights).all()):
         return None
     features, places = concatenated(p.structure.features, q.structure.features)
@@ -219,7 +219,7 @@ def _exact_kl(p: LogLinear, q: LogLinear) -> Estimate | None:
 def _sampled(
     p: LogLinear, q: LogLinear, samples: int, rng: Seed, show_progress: bool | Progress
 ) -> Divergences:
-    """Means over samples of both models."""
+    """Estimate the divergences from samples of both models."""
     found = _exact_samples(p, q, samples, np.random.default_rng(rng))
     if found is None:
         found = bridge(p, q, samples=samples, rng=rng, show_progress=show_progress)
@@ -238,7 +238,7 @@ def _sampled(
 def _exact_samples(
     p: LogLinear, q: LogLinear, samples: int, rng: np.random.Generator
 ) -> Differences | None:
-    """Independent samples of both; None where exact inference is too large for one of them."""
+    """Draw independent samples of both; None if exact inference is too large."""
     try:
         first, second = exact_inference(p), exact_inference(q)
     except TooLargeError:

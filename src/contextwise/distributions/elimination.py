@@ -1,19 +1,16 @@
-"""Exact inference where the treewidth allows: variables are summed out one by one.
+"""Do exact inference by variable elimination, where the treewidth allows.
 
-Summing out a variable ``v`` takes a table over ``v`` and its neighbours at that time, its
-**separator** S; what remains is a table over S, handed on to the next of them. Read backwards, the
-same tables say p(v | S) for every variable: the model as a chain of conditionals. From them follow
-the log partition function (one pass forward), the marginals of all tables and with them the
-probability of every feature (one pass back), and exact samples (draw each variable given its
-separator, last one first).
+Summing out a variable ``v`` needs a table over ``v`` and its current neighbours, its **separator**
+S, and leaves a table over S. The same tables give p(v | S) for every variable. A forward pass gives
+the log partition function, a backward pass the marginals of all tables and the probability of every
+feature. Drawing each variable given its separator, last one first, gives exact samples.
 
-Why not a library's junction tree: ours takes the features themselves, value sets included, needs
-no conversion to full tables of every scope, samples and differentiates with the same tables, and
-is smaller than the conversion would be. The tests hold it against pyAgrum.
+A library's junction tree would need full tables of every scope; this one takes features with value
+sets. The tests compare it with pyAgrum.
 
-The order is greedy: next comes the variable whose table is smallest. The cost, the number of cells
-of all tables, is known before any table is made, and a model that needs more than `CELLS` is
-refused with that estimate. On a complete graph the cost is that of visiting all states.
+The order is greedy: the variable with the smallest table comes next. The cost, the number of cells
+of all tables, is known in advance, and more than `CELLS` raises an error with that estimate. On a
+complete graph the cost is that of visiting all states.
 """
 
 from __future__ import annotations
@@ -38,15 +35,7 @@ CELLS = 2**24
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How a structure is summed out; made once, used with any weights.
-
-    Attributes
-    ----------
-    tables : one per free variable, in the order of elimination; a scope begins with that variable
-    parents : for each table the one that takes what remains of it, or -1
-    constants : the features that the pinned variables already satisfy
-    refused : the features that the pinned variables refuse
-    """
+    """An elimination order and the layout of its tables, for any weights."""
 
     structure: Structure
     pinned: Pinned
@@ -57,7 +46,7 @@ class Plan:
 
     @property
     def cells(self) -> int:
-        """The cost: the number of cells of all tables."""
+        """Return the number of cells of all tables."""
         return sum(prod(table.shape) for table in self.tables)
 
 
@@ -68,24 +57,7 @@ def plan(
     together: Iterable[Iterable[int]] = (),
     limit: int = CELLS,
 ) -> Plan:
-    """Choose an order and lay out the tables.
-
-    Parameters
-    ----------
-    structure : Structure
-    pinned : variables that are fixed, by position
-    together : sets of variables that must share a table, because their marginal is wanted
-    limit : the largest number of cells
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    TooLargeError
-        If more cells are needed; the message says how many.
-    """
+    """Choose an order and lay out the tables."""
     pinned = {} if pinned is None else pinned
     cardinalities = structure.domain.cardinalities
     pattern = Pattern.of(structure.features, pinned)
@@ -124,15 +96,7 @@ def elimination_order(
     *,
     limit: int = CELLS,
 ) -> list[tuple[int, ...]]:
-    """The scopes of the tables, in order: a variable and its separator, smallest table first.
-
-    Parameters
-    ----------
-    variables : those to sum out
-    cardinalities : of all variables
-    scopes : sets of variables that share a table
-    limit : the largest number of cells of all tables
-    """
+    """Return the scope of each table: a variable and its separator, smallest table first."""
     neighbours: dict[int, set[int]] = {v: set() for v in variables}
     for scope in scopes:
         for variable in scope:
@@ -153,8 +117,8 @@ def elimination_order(
         cells += cost
         if cells > limit:
             raise TooLargeError(
-                f"exact inference would need tables of at least {_power(cells)} cells, and "
-                f"{_power(limit)} is the limit; use sampling, or pseudo-likelihood to fit"
+                f"exact inference needs tables of at least {_power(cells)} cells, the limit is "
+                f"{_power(limit)}; use sampling, or fit by pseudo-likelihood"
             )
         separator = neighbours.pop(variable)
         order.append((variable, *sorted(separator)))
@@ -171,7 +135,7 @@ def _power(number: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """A plan with weights: every variable given its separator, and the log partition function."""
+    """A plan with weights: each variable given its separator, and the log partition function."""
 
     plan: Plan
     conditionals: tuple[FloatArray, ...]
@@ -179,7 +143,7 @@ class Calibrated:
 
     @cached_property
     def beliefs(self) -> tuple[FloatArray, ...]:
-        """The marginal distribution over the scope of each table."""
+        """Yield the marginal distribution over the scope of each table."""
         tables, found = self.plan.tables, list(self.conditionals)
         for k in reversed(range(len(tables))):
             found[k] = np.exp(self.conditionals[k])
@@ -191,7 +155,7 @@ class Calibrated:
         return tuple(found)
 
     def expectations(self) -> FloatArray:
-        """The probability of each feature."""
+        """Return the probability of each feature."""
         expected = np.zeros(len(self.plan.structure))
         expected[self.plan.constants] = 1.0
         for table, belief in zip(self.plan.tables, self.beliefs, strict=True):
@@ -199,7 +163,7 @@ class Calibrated:
         return expected
 
     def marginal(self, variables: Sequence[int]) -> FloatArray:
-        """The distribution over variables that share a table, with the axes as asked for."""
+        """Return the distribution over variables that share a table."""
         wanted = set(variables)
         for table, belief in zip(self.plan.tables, self.beliefs, strict=True):
             if wanted <= set(table.scope):
@@ -207,7 +171,7 @@ class Calibrated:
         return np.ones(())
 
     def sample(self, count: int, rng: np.random.Generator) -> IntArray:
-        """Independent exact draws, as rows of positions."""
+        """Draw independent exact samples as encoded rows."""
         rows = np.empty((count, len(self.plan.structure.domain)), dtype=np.int64)
         for variable, state in self.plan.pinned.items():
             rows[:, variable] = state
@@ -222,7 +186,7 @@ class Calibrated:
 
 
 def calibrate(plan: Plan, weights: FloatArray) -> Calibrated:
-    """Sum the variables out, with these weights."""
+    """Sum the variables out with these weights."""
     tables = [table.fill(weights) for table in plan.tables]
     log_partition = _constant(weights[plan.constants], weights[plan.refused])
     for k, table in enumerate(plan.tables):
@@ -236,9 +200,7 @@ def calibrate(plan: Plan, weights: FloatArray) -> Calibrated:
             above = plan.tables[plan.parents[k]].scope
             tables[plan.parents[k]] += spread(left, table.scope[1:], above)
     if log_partition == -np.inf:
-        raise DomainError(
-            "no state is possible: the infinite weights (or the evidence) exclude every one"
-        )
+        raise DomainError("infinite weights (or the evidence) exclude every state")
     return Calibrated(plan, tuple(tables), log_partition)
 
 
@@ -249,7 +211,7 @@ def _constant(satisfied: FloatArray, refused: FloatArray) -> float:
 
 
 def log_sum_exp(table: FloatArray) -> FloatArray:
-    """log Σ exp over the first axis."""
+    """Return log Σ exp over the first axis."""
     top = table.max(axis=0)
     safe = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):
@@ -258,28 +220,14 @@ def log_sum_exp(table: FloatArray) -> FloatArray:
 
 
 def spread(table: FloatArray, scope: Sequence[int], onto: Sequence[int]) -> FloatArray:
-    """A table laid over the axes of a larger scope, ready to broadcast.
-
-    Parameters
-    ----------
-    table : one axis per variable of its scope
-    scope : the variables of its axes
-    onto : the variables of the larger scope
-    """
+    """Reshape a table to broadcast over a larger scope."""
     order = sorted(range(len(scope)), key=lambda k: onto.index(scope[k]))
     sizes: Mapping[int, int] = dict(zip(scope, table.shape, strict=True))
     return table.transpose(order).reshape([sizes.get(v, 1) for v in onto])
 
 
 def project(table: FloatArray, scope: Sequence[int], onto: Sequence[int]) -> FloatArray:
-    """The sum over the axes that are not asked for, the others in the order asked for.
-
-    Parameters
-    ----------
-    table : one axis per variable of its scope
-    scope : the variables of its axes
-    onto : the variables asked for
-    """
+    """Sum out axes and order the rest as requested."""
     kept = [v for v in scope if v in set(onto)]
     summed: FloatArray = table.sum(axis=tuple(k for k, v in enumerate(scope) if v not in kept))
     return summed.transpose([kept.index(v) for v in onto])
@@ -292,17 +240,6 @@ def exact_inference(
     together: Iterable[Iterable[int]] = (),
     limit: int = CELLS,
 ) -> Calibrated:
-    """All conditionals of a model, each variable given its separator.
-
-    Parameters
-    ----------
-    model : LogLinear
-    pinned, together, limit
-        As in `plan`.
-
-    Returns
-    -------
-    Calibrated
-    """
+    """Return all conditionals of a model, each variable given its separator."""
     made = plan(model.structure, pinned=pinned, together=together, limit=limit)
     return calibrate(made, model.weights)

@@ -1,21 +1,20 @@
-"""Weights from data: maximum pseudo-likelihood, and maximum likelihood where that is possible.
+"""Fit weights to data by penalised pseudo-likelihood or likelihood.
 
-What is minimised, in total over the rows, is ::
+The objective, in total over the rows, is ::
 
     - log-(pseudo-)likelihood  +  l1 · Σ |w|  +  l2/2 · Σ w²
 
 from weights of 0. For the pseudo-likelihood by the proximal Newton steps of `proximal`; for the
 likelihood, whose curvature is out of reach, by SciPy's L-BFGS-B, with each weight as the difference
 of two that are not negative where there is an L1 penalty. Either way a weight that is not worth its
-price ends at exactly 0, and the answer says how far from the optimum it can be: its *gap*.
+price ends at exactly 0, and the result states its *gap*: a bound on the distance from the optimum.
 
-**What cannot be identified.** Features are often redundant: the four of a full 2 × 2 table move
-three things, and a feature that never holds in the data (or always) pulls its weight to infinity.
-Along directions that leave the distribution as it is the gradient is 0, and the search, which
-starts at 0, never moves; a penalty picks the smallest of all equally good weights. Where the best
-weight is infinite, a penalty makes it finite; without one, it grows until the gain falls below the
-tolerance. The fitted distribution is what is determined; single weights of a redundant structure
-are not.
+**Redundant features.** The four features of a 2 × 2 table have three degrees of freedom, and a
+feature that never (or always) holds in the data pulls its weight to infinity. Along directions that
+do not change the distribution the gradient is 0, and the search, which starts at 0, does not move.
+A penalty selects the smallest of equally good weights and keeps all weights finite. Without one, a
+weight grows until the gain falls below the tolerance. The fitted distribution is unique; the
+weights of a redundant structure are not.
 """
 
 from __future__ import annotations
@@ -49,16 +48,16 @@ from contextwise.support.formatting import plural
 from contextwise.support.progress import Progress, progress_of
 
 TOLERANCE = 1e-6
-"""The default of the largest gap."""
+"""Default largest gap."""
 
 
 class ConvergenceWarning(UserWarning):
-    """A fit ended before it was at its optimum."""
+    """A fit that ended before its optimum."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
-    """A fitted model, and how the fit went.
+    """A fitted model and how the fit went.
 
     Attributes
     ----------
@@ -125,7 +124,7 @@ def fit(
     structure : Structure, path of a file, or name of an example
         Weights that it has are ignored.
     data : rows (see `Domain.encode`), the path of a data file, or a LogLinear
-        A model stands for its exact distribution, as if it were one row.
+        A model means its exact distribution, with the weight of one row.
     method : "pseudo-likelihood" or "likelihood"
         The second needs exact inference, and is refused where that is too large.
     l2 : float, optional
@@ -138,9 +137,9 @@ def fit(
         The largest gap to the optimum, as a part of the objective. By likelihood a search ends when
         a step gains less than 1e-3 of it.
     max_iterations : int
-        At most so many steps.
+        Largest number of steps.
     show_progress : bool, or a function of (done, total)
-        In percent of the way of the gap, or, by likelihood, in steps of at most so many.
+        In percent of the gap, or, by likelihood, in steps.
 
     Returns
     -------
@@ -199,24 +198,24 @@ def fit(
 
 
 def check_penalties(*penalties: float) -> None:
-    """Raise `DomainError` unless each is a finite number from 0 up."""
+    """Raise `DomainError` unless each penalty is finite and >= 0."""
     for given in penalties:
         if not 0 <= given < np.inf:
-            raise DomainError(f"a penalty is a finite number from 0 up, not {given}")
+            raise DomainError(f"penalties must be finite and >= 0, got {given}")
 
 
 def _sample(structure: Structure, data: Any) -> tuple[IntArray, FloatArray, int]:
-    """Distinct rows, what each weighs, and how many rows there are (0: a whole distribution)."""
+    """Return distinct rows, their weights, and the number of rows (0 for a whole distribution)."""
     domain = structure.domain
     if isinstance(data, LogLinear):
         if data.domain != domain:
-            raise DomainError("the structure and the model it is fitted to differ in their domain")
+            raise DomainError("the structure and the model to fit to must have the same domain")
         share = probabilities(data).ravel()
         possible = share > 0
         return states(domain)[possible], share[possible], 0
     rows = encode_rows(domain, data)
     if not len(rows):
-        raise DomainError("there are no rows to fit to")
+        raise DomainError("cannot fit to 0 rows; pass at least one")
     distinct, counts = distinct_rows(rows)
     return distinct, counts.astype(np.float64), len(rows)
 
@@ -256,7 +255,7 @@ def _by_likelihood(
     objective = value + penalty.value(weights)
 
     def mixture(share: float) -> float:
-        """Entropy is concave: a mixture has at least so much."""
+        """Bound the entropy of a mixture from below; entropy is concave."""
         return (1 - share) * loss.entropy_of_rows + share * entropy
 
     bound = penalty.lower_bound(weights, gradient, mixture)
@@ -273,7 +272,7 @@ _SEARCHES: Mapping[str, _Search] = {
 
 
 class _Likelihood:
-    """Minus the log-likelihood of rows, in total."""
+    """Minus the total log-likelihood of rows."""
 
     def __init__(self, structure: Structure, rows: IntArray, counts: FloatArray) -> None:
         self.total = float(counts.sum())
@@ -282,7 +281,7 @@ class _Likelihood:
         self._plan = plan(structure)
 
     def at(self, weights: FloatArray) -> tuple[float, FloatArray, float]:
-        """The loss, its gradient, and the entropy of so many rows of the model."""
+        """Return the loss, its gradient, and the entropy of the model times the number of rows."""
         now = calibrate(self._plan, weights)
         expected = self.total * now.expectations()
         log_z = self.total * now.log_partition
@@ -292,10 +291,9 @@ class _Likelihood:
 
 @dataclass(frozen=True, eq=False)
 class _Quasi:
-    """A quasi-Newton search on scaled weights; with prices, on positive and negative parts.
+    """A quasi-Newton search on weights scaled by the root of their curvature.
 
-    A feature that holds in few rows has little curvature: dividing each weight by the root of its
-    own curvature, the usual remedy, saves most of the iterations.
+    With an L1 penalty it searches over positive and negative parts.
     """
 
     loss: _Likelihood
@@ -303,19 +301,19 @@ class _Quasi:
 
     @cached_property
     def unit(self) -> FloatArray:
-        """How large a weight is at a coordinate of 1."""
+        """The weight at a coordinate of 1."""
         total, seen = self.loss.total, self.loss.seen
         scale = seen * (1 - seen / total)
         unit: FloatArray = 1.0 / np.sqrt(scale + max(self.penalty.ridge, 1e-6 * total))
         return unit
 
     def weights(self, x: FloatArray) -> FloatArray:
-        """The weights at a point of the search."""
+        """Return the weights at a point of the search."""
         size = len(self.unit)
         return self.unit * (x[:size] - x[size:] if len(x) > size else x)
 
     def value(self, x: FloatArray) -> tuple[float, FloatArray]:
-        """What is minimised, per row, and its gradient."""
+        """Return the objective per row and its gradient."""
         weights, ridge = self.weights(x), self.penalty.ridge
         loss, gradient, _ = self.loss.at(weights)
         value = loss + ridge / 2 * float(weights @ weights)
@@ -326,7 +324,7 @@ class _Quasi:
         return value / self.loss.total, slope / self.loss.total
 
     def run(self, tolerance: float, max_iterations: int, progress: Progress | None) -> Any:
-        """SciPy's result."""
+        """Run L-BFGS-B and return its result."""
         optimize = require("scipy.optimize", "distributions")
         priced = bool(self.penalty.prices.any())
         size = len(self.unit) * (2 if priced else 1)

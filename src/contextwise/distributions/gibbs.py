@@ -1,12 +1,10 @@
-"""Gibbs sampling: many chains at once, and all variables of a colour at once.
+"""Run Gibbs sampling with many chains at once.
 
-Each variable in turn is drawn given all the others. Variables that share no feature do not see each
-other, so they are drawn together: the variables are coloured greedily, and one step redraws a
-colour in every chain. What a step needs is kept up to date instead of recomputed: for each chain
-the number of failing literals of every feature. A feature speaks about variable i exactly when no
-other literal of it fails.
+Variables that share no feature are drawn together: a greedy colouring groups them, and one step
+redraws a colour in every chain. Each chain keeps the number of failing literals of every feature. A
+feature affects variable i exactly when none of its other literals fails.
 
-The weights must be finite: with forbidden states a chain can be shut in a part of the state space.
+The weights must be finite: with forbidden states a chain may not reach the whole state space.
 """
 
 from __future__ import annotations
@@ -26,19 +24,7 @@ from contextwise.models.structure import LogLinear
 
 @dataclass(frozen=True, eq=False)
 class Colour:
-    """Variables that are drawn together, and the literals on them.
-
-    Attributes
-    ----------
-    variables : rising; each has at least one literal
-    literals : of these variables, variable by variable; no two are of one feature
-    starts : where each variable's literals begin
-    place : for each literal, which of these variables it is on
-    owners : the feature of each literal
-    effect : shape (values - 1, literals): what a literal adds to a value, relative to value 0
-    refused : shape (values, literals, 1): whether the literal fails at the value
-    possible : shape (values - 1, variables, 1): 0, or -inf beyond a variable's cardinality
-    """
+    """Variables that are drawn together, and the literals on them."""
 
     variables: IntArray
     literals: IntArray
@@ -52,7 +38,7 @@ class Colour:
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """Where all chains are: values, and what fails there. The arrays change as chains move."""
+    """The current values and failing literals of all chains, updated in place."""
 
     values: IntArray
     fails: BoolArray
@@ -61,7 +47,7 @@ class Chains:
 
 @dataclass(frozen=True, eq=False)
 class Gibbs:
-    """A sampler of the free variables; the others stay what they are in each chain."""
+    """A sampler of the free variables; the others keep their value in each chain."""
 
     features: Features
     colours: tuple[Colour, ...]
@@ -70,7 +56,7 @@ class Gibbs:
 
     @classmethod
     def of(cls, model: LogLinear, free: Collection[int] | None = None) -> Gibbs:
-        """Prepare a sampler; ``free`` are positions, all variables if left out."""
+        """Prepare a sampler; ``free`` are positions, by default all variables."""
         if not np.isfinite(model.weights).all():
             raise DomainError(
                 "Gibbs sampling needs finite weights; with constraints use exact sampling"
@@ -85,7 +71,7 @@ class Gibbs:
         )
 
     def begin(self, rows: IntArray, rng: np.random.Generator) -> Chains:
-        """One chain per row; the free variables begin at random."""
+        """Start one chain per row, with free variables at random."""
         values = np.ascontiguousarray(rows.T)
         cards = self.features.cardinalities
         for variables in (self.unrelated, *(colour.variables for colour in self.colours)):
@@ -93,7 +79,7 @@ class Gibbs:
         return self.resume(values.T)
 
     def resume(self, rows: IntArray) -> Chains:
-        """One chain per row, where the row is."""
+        """Start one chain per row, at the row."""
         found = failures(self.features, rows)
         return Chains(np.ascontiguousarray(rows.T), found.literals, found.counts)
 
@@ -106,7 +92,7 @@ class Gibbs:
             chains.values[self.unrelated] = _evenly(cards, chains.values.shape[1], rng)
 
     def conditionals(self, chains: Chains, colour: Colour) -> FloatArray:
-        """p(value | the others): shape (values, variables of the colour, chains)."""
+        """Return p(value | the others): shape (values, variables of the colour, chains)."""
         speaks = chains.failing[colour.owners] == chains.fails[colour.literals]
         count = chains.values.shape[1]
         potentials = np.zeros((len(colour.effect) + 1, len(colour.variables), count))
@@ -121,15 +107,7 @@ class Gibbs:
         return potentials
 
     def move(self, chains: Chains, colour: Colour, p: FloatArray, rng: np.random.Generator) -> None:
-        """Draw the variables of a colour from these conditionals.
-
-        Parameters
-        ----------
-        chains : which move
-        colour : the variables that are drawn
-        p : their conditionals
-        rng : Generator
-        """
+        """Draw the variables of a colour from these conditionals."""
         draws = rng.random(p.shape[1:])
         up_to = np.cumsum(p[:-1], axis=0)
         values = (draws >= up_to).sum(axis=0)
@@ -179,7 +157,7 @@ def run(
 
 
 def colouring(features: Features, variables: Collection[int]) -> list[list[int]]:
-    """The variables in groups that share no feature; those with most neighbours first."""
+    """Group variables that share no feature, those with most neighbours first."""
     neighbours: dict[int, set[int]] = {v: set() for v in variables}
     bounds, own = features.starts.tolist(), features.variables.tolist()
     for scope in {frozenset(own[a:b]) for a, b in pairwise(bounds)}:

@@ -1,8 +1,6 @@
-"""What a model says: probabilities, marginals, conditionals and expectations, exactly.
+"""Compute probabilities, marginals, conditionals and expectations exactly.
 
-Models are objects, paths of files or names of examples; rows and contexts are given by names and
-labels; what comes back are arrays. Where exact inference is too large, the error says how large
-(see `contextwise.distributions.elimination`).
+If exact inference is too large, the error states how large (see `elimination`).
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from contextwise.models.domain import Assignment
 
 
 def log_potential(model: ModelLike, rows: Any) -> FloatArray:
-    """The sum of the weights of the features that hold in each row: log p(x) + log Z.
+    """Return the sum of the weights of the features that hold in each row: log p(x) + log Z.
 
     A feature of weight ``inf`` must hold and one of weight ``-inf`` must not: where they are
     violated the log-potential is ``-inf``, and elsewhere an infinite weight adds nothing.
@@ -47,7 +45,7 @@ def log_potential(model: ModelLike, rows: Any) -> FloatArray:
 
 
 def log_partition(model: ModelLike, *, context: Assignment | None = None) -> float:
-    """log Z: the log of the sum of exp(log-potential) over all states, or those in a context.
+    """Compute log Z, over all states or those in a context.
 
     Parameters
     ----------
@@ -75,7 +73,7 @@ def log_partition(model: ModelLike, *, context: Assignment | None = None) -> flo
 
 
 def log_probability(model: ModelLike, rows: Any) -> FloatArray:
-    """log p(x) of each row.
+    """Compute log p(x) of each row.
 
     Parameters
     ----------
@@ -102,7 +100,7 @@ def log_probability(model: ModelLike, rows: Any) -> FloatArray:
 
 
 def probabilities(model: ModelLike) -> FloatArray:
-    """The probability of every state, of at most 2**24.
+    """Compute the probability of every state, of at most 2**24.
 
     Parameters
     ----------
@@ -128,7 +126,7 @@ def probabilities(model: ModelLike) -> FloatArray:
     table = np.concatenate([block for (block,) in log_potential_blocks(own)])
     top = table.max()
     if top == -np.inf:
-        raise DomainError("no state is possible: the infinite weights exclude every one")
+        raise DomainError("infinite weights exclude every state; use finite weights")
     np.exp(table - top, out=table)
     table /= table.sum()
     return table.reshape(own.domain.cardinalities)
@@ -137,7 +135,7 @@ def probabilities(model: ModelLike) -> FloatArray:
 def marginal(
     model: ModelLike, variables: str | Sequence[str], *, context: Assignment | None = None
 ) -> FloatArray:
-    """The distribution of some variables, in a context if one is given.
+    """Compute the distribution of some variables, optionally in a context.
 
     Parameters
     ----------
@@ -170,12 +168,12 @@ def marginal(
     pinned = own.domain.assignment(context)
     for name, position in zip(names, positions, strict=True):
         if position in pinned or names.count(name) > 1:
-            raise DomainError(f"{name!r} is asked for twice, or asked for and in the context")
+            raise DomainError(f"{name!r} must appear once, and not in the context")
     return exact_inference(own, pinned=pinned, together=[positions]).marginal(positions)
 
 
 def expectations(model: ModelLike, *, context: Assignment | None = None) -> FloatArray:
-    """The probability of each feature, in the order of the structure's features.
+    """Compute the probability of each feature.
 
     Parameters
     ----------

@@ -1,17 +1,14 @@
-"""How well a model predicts rows: likelihood, pseudo-likelihood, conditional marginal likelihood.
+"""Score how well a model predicts rows.
 
-All are means over the rows, in nats, so that data sets of different sizes can be compared.
+All scores are means over the rows, in nats.
 
-**CMLL**, the conditional marginal log-likelihood of the literature on Markov networks: the
-variables are divided into groups; each group in turn is the query and all the others are the
-evidence; the score of a row is the sum over all variables of the log of the marginal of its value
-given the evidence of its group ::
+**CMLL**, the conditional marginal log-likelihood, divides the variables into groups. Each group in
+turn is the query, and all other variables are the evidence ::
 
     CMLL(x) = Σ_groups Σ_{i in the group} log p(x_i | x outside the group)
 
-With one variable per group it is the pseudo-likelihood. It needs no partition function, only sums
-over the states of a group: exact while a group has at most `GROUP_STATES` of them, by Gibbs
-sampling of the group beyond.
+With one variable per group it is the pseudo-likelihood. It is exact while a group has at most
+`GROUP_STATES` states, and uses Gibbs sampling beyond.
 """
 
 from __future__ import annotations
@@ -53,7 +50,7 @@ SAMPLED_ROWS = 500
 
 
 def mean_log_likelihood(model: ModelLike, rows: Any) -> float:
-    """The mean of log p(x) over the rows; exact, and refused where that is too large.
+    """Compute the exact mean of log p(x) over the rows.
 
     Parameters
     ----------
@@ -84,7 +81,7 @@ def mean_log_likelihood(model: ModelLike, rows: Any) -> float:
 
 
 def mean_pseudo_log_likelihood(model: ModelLike, rows: Any) -> float:
-    """The mean over the rows of Σ_i log p(x_i | the others).
+    """Compute the mean over the rows of Σ_i log p(x_i | the others).
 
     Parameters
     ----------
@@ -113,10 +110,10 @@ def mean_pseudo_log_likelihood(model: ModelLike, rows: Any) -> float:
 
 
 def scored_rows(domain: Domain, rows: Any) -> IntArray:
-    """Rows of positions, of which there must be some."""
+    """Encode rows and require at least one."""
     positions = encode_rows(domain, rows)
     if not len(positions):
-        raise DomainError("there are no rows to score")
+        raise DomainError("cannot score 0 rows; pass at least one")
     return positions
 
 
@@ -129,7 +126,7 @@ def cmll(
     rng: Seed = 0,
     show_progress: bool | Progress = False,
 ) -> Estimate:
-    """The conditional marginal log-likelihood per row; see the head of this module.
+    """Compute the conditional marginal log-likelihood per row.
 
     Parameters
     ----------
@@ -143,7 +140,7 @@ def cmll(
     rng : for Gibbs sampling of groups that are too large
         At most 500 of the rows are then used, drawn by this generator, and the standard error
         covers that.
-    show_progress : bool or function of (groups done, groups in all)
+    show_progress : bool or function of (groups done, total)
 
     Returns
     -------
@@ -202,7 +199,7 @@ def _groups(domain: Domain, groups: int | Sequence[Iterable[str]]) -> list[list[
         return [part.tolist() for part in parts if len(part)]
     divided = [[domain.position(name) for name in group] for group in groups]
     if sorted(v for group in divided for v in group) != list(range(len(domain))):
-        raise DomainError("the groups of CMLL must hold every variable exactly once")
+        raise DomainError("groups must contain every variable exactly once")
     return divided
 
 
@@ -211,7 +208,7 @@ def _group_states(domain: Domain, group: Iterable[int]) -> int:
 
 
 def _exactly(model: LogLinear, rows: IntArray, group: list[int]) -> FloatArray:
-    """Σ log p(x_i | outside) of each row: a table of (row, state of the group), in blocks."""
+    """Return Σ log p(x_i | outside) of each row from tables of (row, state of the group)."""
     whole, domain = model.structure.features, model.domain
     touching = np.unique(whole.owners[np.isin(whole.variables, group)])
     features, weights = whole.take(touching), model.weights[touching]
@@ -235,19 +232,14 @@ def _exactly(model: LogLinear, rows: IntArray, group: list[int]) -> FloatArray:
 
 
 def _failing(features: Features, counted: BoolArray, rows: IntArray) -> CountArray:
-    """How many of the counted literals of each feature fail in each row."""
+    """Count the failing literals of each feature in each row."""
     return counts_of(features, failures(features, rows).literals & counted[:, None])
 
 
 def _by_gibbs(
     model: LogLinear, rows: IntArray, group: list[int], rng: np.random.Generator
 ) -> FloatArray:
-    """Σ log p(x_i | outside) of each row as each of the replicates sees it.
-
-    A replicate is one chain per row. The marginal of the row's value is the mean, along the chain,
-    of its probability given all the others, which varies less than the value itself. The replicates
-    that come back are pseudo-values: the spread over them is that of the mean of all.
-    """
+    """Estimate Σ log p(x_i | outside) of each row with each replicate."""
     sampler = Gibbs.of(model, group)
     found = np.zeros((REPLICATES, len(group), len(rows)))
     step = max(1, CELLS // (REPLICATES * max(1, len(model.structure.features.variables))))
@@ -274,7 +266,7 @@ def _by_gibbs(
 
 
 def _pseudo_values(p: FloatArray) -> FloatArray:
-    """Jackknife pseudo-values of Σ log(mean over replicates of p): shape (replicates, rows)."""
+    """Return jackknife pseudo-values of Σ log(mean of p): shape (replicates, rows)."""
     count = len(p)
     whole = np.log(p.mean(axis=0)).sum(axis=0)
     without = np.log((p.sum(axis=0) - p) / (count - 1)).sum(axis=1)
@@ -283,7 +275,7 @@ def _pseudo_values(p: FloatArray) -> FloatArray:
 
 
 def _with_error(totals: FloatArray, weights: IntArray, rows: int) -> Estimate:
-    """The mean over rows and replicates; its error is that of sampling, and of leaving rows out."""
+    """Return the mean over rows and replicates with its standard error."""
     used = int(weights.sum())
     by_replicate = totals @ weights / used
     variance = float(by_replicate.var(ddof=1)) / len(by_replicate)

@@ -1,10 +1,9 @@
-"""Which features hold in which rows, and the log-potentials that follow.
+"""Find the features that hold in each row, and the log-potentials.
 
-A feature holds in a row when none of its literals fails there. One pass over the literals gives the
-number of failing literals of every feature in every row, and that number is all the rest needs: at
-0 the feature holds; at 1 it depends on the one variable whose literal fails, which is what a
-conditional distribution of that variable has to know. The log-potential of a row is the sum of the
-weights of the features that hold in it.
+One pass over the literals counts the failing literals of every feature in every row. At 0 the
+feature holds. At 1 it depends on the variable whose literal fails, which that variable's
+conditional distribution needs. The log-potential of a row is the sum of the weights of the features
+that hold.
 """
 
 from __future__ import annotations
@@ -28,20 +27,16 @@ Bytes = npt.NDArray[np.uint8]
 """Truth values, eight to a byte."""
 
 CELLS = 2**23
-"""How many (literal, row) cells are held at once."""
+"""Largest number of (literal, row) cells in memory."""
 
 
 def encode_rows(domain: Domain, rows: Any) -> IntArray:
-    """Return rows of positions, from anything that `as_data` takes.
-
-    >>> encode_rows(Domain({"A": ["no", "yes"]}), [["yes"], ["no"]]).tolist()
-    [[1], [0]]
-    """
+    """Return encoded rows from anything that `as_data` takes."""
     return as_data(rows, domain).rows
 
 
 def allowed_values(features: Features) -> BoolArray:
-    """Whether each literal allows each value: shape (literals, largest cardinality)."""
+    """Return whether each literal allows each value: shape (literals, largest cardinality)."""
     largest = int(features.cardinalities.max(initial=1))
     as_bytes = np.ascontiguousarray(features.values.astype("<u8")).view(np.uint8)
     bits = np.unpackbits(as_bytes, axis=1, bitorder="little")
@@ -50,20 +45,14 @@ def allowed_values(features: Features) -> BoolArray:
 
 @dataclass(frozen=True, eq=False)
 class Failures:
-    """Features over some rows: which literals fail, and how many of each feature's do.
-
-    Attributes
-    ----------
-    literals : bool array of shape (literals, rows)
-    counts : int array of shape (features, rows)
-    """
+    """The failing literals in some rows, and their number per feature."""
 
     literals: BoolArray
     counts: CountArray
 
 
 def failures(features: Features, rows: IntArray) -> Failures:
-    """What fails where; ``rows`` holds positions of states, shape (rows, variables)."""
+    """Find the failing literals of encoded rows, shape (rows, variables)."""
     refused = ~allowed_values(features)
     fails = np.empty((len(features.variables), len(rows)), dtype=bool)
     for variable in np.unique(features.variables).tolist():
@@ -73,7 +62,7 @@ def failures(features: Features, rows: IntArray) -> Failures:
 
 
 def counts_of(features: Features, marked: BoolArray) -> CountArray:
-    """How many literals of each feature are marked, row by row: shape (features, rows)."""
+    """Count the marked literals of each feature, row by row: shape (features, rows)."""
     counts = np.zeros((len(features), marked.shape[1]), dtype=np.int16)
     lengths = features.lengths
     for place in range(int(lengths.max(initial=0))):  # NumPy's reduceat is many times slower
@@ -83,18 +72,14 @@ def counts_of(features: Features, marked: BoolArray) -> CountArray:
 
 
 def blocks_of(features: Features, rows: IntArray) -> Iterator[IntArray]:
-    """The rows in blocks that keep `failures` small."""
+    """Yield the rows in blocks that keep `failures` small."""
     step = max(1, CELLS // max(1, len(features.variables) + len(features)))
     for first in range(0, len(rows), step):
         yield rows[first : first + step]
 
 
 def log_potential_of(model: LogLinear, rows: IntArray) -> FloatArray:
-    """The sum of the weights that hold in each row of positions, not normalised.
-
-    A feature of weight ``-inf`` must not hold and one of weight ``inf`` must: where that is
-    violated the result is ``-inf``, and elsewhere such a weight adds nothing.
-    """
+    """Return the sum of the weights that hold in each encoded row."""
     features, weights = model.structure.features, model.weights
     soft = np.where(np.isfinite(weights), weights, 0.0)
     parts = [np.zeros(0)]
@@ -107,10 +92,7 @@ def log_potential_of(model: LogLinear, rows: IntArray) -> FloatArray:
 
 
 def literal_bits(features: Features, rows: IntArray) -> tuple[IntArray, Bytes]:
-    """The kind of each literal, and where each kind of literal holds: shape (kinds, rows / 8).
-
-    Many features share few literals, and eight rows fit in a byte.
-    """
+    """Return the kind of each literal, and the rows where each kind holds: (kinds, rows / 8)."""
     table = np.column_stack([features.variables.astype(np.uint64), features.values])
     _, first, kinds = np.unique(table, axis=0, return_index=True, return_inverse=True)
     allowed = allowed_values(features)[first]
@@ -123,18 +105,7 @@ def literal_bits(features: Features, rows: IntArray) -> tuple[IntArray, Bytes]:
 
 
 def frequencies(features: Features, rows: IntArray, share: FloatArray) -> FloatArray:
-    """How often each feature holds in rows that count so much: its empirical expectation.
-
-    Parameters
-    ----------
-    features : Features
-    rows : positions of states, shape (rows, variables)
-    share : what each row counts
-
-    Returns
-    -------
-    array of float, one per feature
-    """
+    """Return the weighted number of rows in which each feature holds."""
     kinds, bits = literal_bits(features, rows)
     total = np.zeros(len(features))
     step = max(1, CELLS // max(1, len(rows)))
@@ -149,14 +120,7 @@ def frequencies(features: Features, rows: IntArray, share: FloatArray) -> FloatA
 
 
 def distinct(table: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
-    """The number of each row among the distinct ones, and the first row of each.
-
-    Rows with different hashes differ. Should rows that differ share a hash, all are sorted as they
-    are, which takes much longer.
-
-    >>> distinct(np.array([[3, 4], [0, 0], [3, 4]]))
-    (array([1, 0, 1]), array([1, 0]))
-    """
+    """Return the number of each row among the distinct ones, and the first row of each."""
     own = np.ascontiguousarray(table)
     size = own.shape[1] * own.itemsize
     padded = np.zeros((len(own), (size + 7) // 8 * 8), dtype=np.uint8)
@@ -173,7 +137,7 @@ def distinct(table: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
 
 
 def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray]:
-    """The distinct rows, in a fixed order, and how often each occurs."""
+    """Return the distinct rows, in a fixed order, and how often each occurs."""
     small = rows.astype(np.min_scalar_type(int(rows.max(initial=0))))  # less to look at
     numbers, first = distinct(small)
     return rows[first], np.bincount(numbers, minlength=len(first)).astype(np.int64)

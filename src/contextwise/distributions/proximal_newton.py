@@ -1,19 +1,17 @@
-"""Penalised optima that are known to be optimal: proximal Newton steps with a duality gap.
+"""Minimise a penalised convex loss by proximal Newton steps, up to a stated duality gap.
 
-What is minimised is a smooth convex loss plus penalties on groups of weights ::
+The objective is a smooth convex loss plus penalties on groups of weights ::
 
     loss(w)  +  Σ_groups price · |w_group|₂  +  ridge/2 · Σ w²
 
-with one weight per group this is the L1 penalty. Each step replaces the loss by its quadratic model
-at the present weights, finds the minimum of that model and the penalties by coordinate descent (see
-`descent`), and goes there, or part of the way if the loss is not what the model said. Only features
-that have a weight, or whose gradient comes near their price, take part in a step. Without a price
-the minimum of the model is a linear system, solved by conjugate gradients.
+With one weight per group this is the L1 penalty. Each step replaces the loss by its quadratic
+model, minimises model and penalties by coordinate descent (see `descent`), and moves there, or part
+of the way if the loss differs from the model. Only features that are nonzero or whose gradient is
+near their price take part. Without prices the step solves a linear system by conjugate gradients.
 
 The search ends when the *gap* between the objective and a lower bound of the optimum (the dual
-value, see `logistic`) is a small part of the objective. So the answer states how far it can be from
-the best one. Without any penalty there is no such bound; then what counts is what one more step is
-expected to gain.
+value, see `logistic`) is a small part of the objective. Without a penalty this bound does not
+exist; the search then ends when one more step would gain too little.
 
 Lee, Sun and Saunders (2014), "Proximal Newton-type methods for minimizing composite functions",
 has the theory; Friedman, Hastie and Tibshirani (2010), "Regularization paths for generalized linear
@@ -38,7 +36,7 @@ from contextwise.models.features import IntArray
 from contextwise.support.progress import Progress
 
 PASSES = 1000
-"""At most so many passes of coordinate descent per step."""
+"""Largest number of passes of coordinate descent per step."""
 
 PRECISION = 0.02
 """A step ends when the violation in its model is this part of the violation before it."""
@@ -48,10 +46,10 @@ NOISE = 1e-13
 the objective with its square: the last steps gain what the arithmetic cannot see."""
 
 IDLE = 10
-"""After so many steps in turn without a gain that can be seen, a search ends."""
+"""Number of consecutive steps without a visible gain after which a search ends."""
 
 FEWEST = 20
-"""A step takes in at least so many new features if they want to come in."""
+"""Smallest number of new features that a step admits, if there are as many."""
 
 REACH = 10.0
 """In one step a weight w moves by at most about this many times 1 + |w|."""
@@ -66,14 +64,7 @@ LARGEST = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Penalty:
-    """Prices of groups of neighbouring weights, and a ridge on all weights.
-
-    Attributes
-    ----------
-    prices : one per group, 0 or more
-    starts : where each group begins, and at the end the number of weights
-    ridge : 0 or more
-    """
+    """Penalties on groups of neighbouring weights, and a ridge on all weights."""
 
     prices: FloatArray
     starts: IntArray
@@ -81,19 +72,12 @@ class Penalty:
 
     @classmethod
     def l1(cls, price: float, size: int, ridge: float = 0.0) -> Penalty:
-        """The same price on each weight.
-
-        Parameters
-        ----------
-        price : of a weight of 1
-        size : how many weights
-        ridge : as in `Penalty`
-        """
+        """Penalise each weight alike."""
         return cls(np.full(size, float(price)), np.arange(size + 1), ridge)
 
     @property
     def single(self) -> bool:
-        """Whether every group is one weight."""
+        """True if every group is one weight."""
         return len(self.prices) == int(self.starts[-1])
 
     @cached_property
@@ -102,21 +86,21 @@ class Penalty:
         return np.repeat(np.arange(len(self.prices)), np.diff(self.starts))
 
     def norms(self, of_weights: FloatArray) -> FloatArray:
-        """The norm of each group."""
+        """Return the norm of each group."""
         if self.single:
             return np.abs(of_weights)
         return np.sqrt(np.bincount(self.groups, of_weights**2, minlength=len(self.prices)))
 
     def price(self, weights: FloatArray) -> float:
-        """What the weights cost, without the ridge."""
+        """Return the penalty without the ridge."""
         return float(self.prices @ self.norms(weights))
 
     def value(self, weights: FloatArray) -> float:
-        """What the weights cost."""
+        """Return the whole penalty."""
         return self.price(weights) + self.ridge / 2 * float(weights @ weights)
 
     def slope(self, weights: FloatArray, gradient: FloatArray) -> FloatArray:
-        """The shortest subgradient of the whole; ``gradient`` is that of loss and ridge."""
+        """Return the shortest subgradient; ``gradient`` is that of loss and ridge."""
         sizes = self.norms(weights)[self.groups]
         prices = self.prices[self.groups]
         pulls = self.norms(gradient)[self.groups]
@@ -128,14 +112,7 @@ class Penalty:
     def lower_bound(
         self, weights: FloatArray, gradient: FloatArray, entropy: Callable[[float], float]
     ) -> float:
-        """A number that no objective falls below; ``-inf`` if there is no penalty.
-
-        Parameters
-        ----------
-        weights : where the bound is taken
-        gradient : of the loss there
-        entropy : of the mixture with a given share of the fitted probabilities; see `logistic`
-        """
+        """Return a lower bound of the objective; ``-inf`` without a penalty."""
         paid = self.prices > 0
         if not self.ridge and not paid.any() and len(weights):
             return -np.inf
@@ -148,23 +125,13 @@ class Penalty:
         return entropy(share) - share * float(pulls[~paid] @ reach)
 
     def _excess(self, pulls: FloatArray) -> float:
-        """What the dual pays for pulls beyond the prices."""
+        """Return the dual cost of pulls beyond the penalties."""
         beyond = np.maximum(pulls - self.prices, 0.0)
         return float(beyond @ beyond) / (2 * self.ridge)
 
 
 class Optimum(NamedTuple):
-    """Where a search ended.
-
-    Attributes
-    ----------
-    weights : the best weights found
-    objective : loss and penalties there
-    loss : the loss alone
-    gap : how far the objective is above a lower bound of the optimum, as a part of the objective
-    iterations : Newton steps
-    converged : whether the gap is as small as was asked for
-    """
+    """The end of a search."""
 
     weights: FloatArray
     objective: float
@@ -183,21 +150,7 @@ def minimise(
     max_iterations: int = 200,
     progress: Progress | None = None,
 ) -> Optimum:
-    """The weights at which loss and penalties are smallest.
-
-    Parameters
-    ----------
-    loss : what is fitted
-    penalty : what weights cost
-    start : weights to begin with, by default 0
-    tolerance : the largest gap, as a part of the objective
-    max_iterations : Newton steps, at most
-    progress : called after each step with how far the gap has come, in percent, and 100
-
-    Returns
-    -------
-    Optimum
-    """
+    """Minimise a loss plus penalties."""
     weights = np.zeros(loss.size) if start is None else np.array(start, dtype=np.float64)
     now = loss.at(weights)
     objective = now.value + penalty.value(weights)
@@ -228,21 +181,14 @@ def minimise(
 
 
 def _percent(gap: float, tolerance: float) -> int:
-    """How far a gap has come from 1 to the tolerance, on a logarithmic scale."""
+    """Return how far a gap has come from 1 to the tolerance, on a logarithmic scale."""
     if not tolerance < gap < 1:
         return 0
     return int(100 * log(gap) / log(tolerance))
 
 
 def relative_gap(objective: float, bound: float, least: float) -> float:
-    """How far an objective is above a bound of the optimum, as a part of the objective.
-
-    Parameters
-    ----------
-    objective : what was reached
-    bound : what cannot be reached
-    least : an objective below this counts as this
-    """
+    """Return how far an objective is above a lower bound, relative to the objective."""
     difference = max(objective - bound, 0.0)
     return difference / max(objective, least) if objective > 0 else 0.0
 
@@ -255,7 +201,7 @@ def _search(
     objective: float,
     gain: float,
 ) -> tuple[FloatArray, LossAt, float] | None:
-    """The first point on the way, from its end backwards, that gains what can be asked of it."""
+    """Return the first point with enough gain on the way back from the end of a step."""
     length = 1.0
     while length > 1e-9:
         tried = weights + length * step
@@ -274,7 +220,7 @@ def _step(
     gradient: FloatArray,
     slope: FloatArray,
 ) -> FloatArray:
-    """From the present weights to the minimum of the quadratic model with the penalties."""
+    """Return the step to the minimum of the quadratic model with the penalties."""
     groups = _working(penalty, weights, gradient, slope)
     chosen = np.flatnonzero(groups[penalty.groups])
     model = now.curvature(chosen)
@@ -298,11 +244,7 @@ def _step(
 
 
 def _lacking(model: Any, weights: FloatArray, slope: FloatArray) -> FloatArray:
-    """What the curvatures need for no weight to go too far by itself.
-
-    Where a probability is near 0 or 1 the loss is flat, and its model knows nothing of what lies
-    beyond: a step would be far too long, and from out there none would lead back.
-    """
+    """Return the curvature to add so that no single weight overshoots."""
     least = np.abs(slope) / (REACH * (1.0 + np.abs(weights)))
     lacking: FloatArray = np.maximum(least - model.diagonal(), 0.0)
     return lacking
@@ -311,7 +253,7 @@ def _lacking(model: Any, weights: FloatArray, slope: FloatArray) -> FloatArray:
 def _working(
     penalty: Penalty, weights: FloatArray, gradient: FloatArray, slope: FloatArray
 ) -> BoolArray:
-    """The groups that take part: those with a weight, and those nearest to wanting one."""
+    """Return the groups that take part: nonzero ones, and those nearest to becoming nonzero."""
     alive: BoolArray = (penalty.norms(weights) > 0) | (penalty.prices == 0)
     excess = penalty.norms(gradient) - penalty.prices
     coming: BoolArray = ~alive & (excess > -0.5 * float(penalty.norms(slope).max()))
@@ -322,7 +264,7 @@ def _working(
 
 
 def _conjugate_gradients(matrix: Any, right: FloatArray) -> FloatArray:
-    """The solution of a linear system; along directions without curvature it does not move."""
+    """Solve a linear system; do not move along directions without curvature."""
     solver = require("scipy.sparse.linalg", "distributions")
     scale = np.sqrt(np.maximum(matrix.diagonal(), 1e-12))
     solution, _ = solver.cg(matrix, right, rtol=1e-3, maxiter=PASSES, M=_diagonal(1.0 / scale**2))

@@ -1,8 +1,7 @@
-"""Samples of a model, exact where the treewidth allows, else by Gibbs chains; and estimates.
+"""Sample from a model: exactly where the treewidth allows, otherwise with Gibbs chains.
 
-`draw` says where its rows come from: they are independent and exact, or they come from chains, and
-then `Drawn.diagnosis` says how well the chains mixed. What is computed from samples is an
-`Estimate`, a number with its standard error.
+`draw` reports which of the two it used; `Drawn.diagnosis` reports how well chains mixed. Quantities
+computed from samples are `Estimate` objects with a standard error.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ THIN = 10
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and how it was found; its standard error is 0 where it is exact.
+    """A number with its standard error (0 if exact) and how it was obtained.
 
     Attributes
     ----------
@@ -63,12 +62,12 @@ class Estimate:
 
     @property
     def exact(self) -> bool:
-        """Whether there is no sampling in it."""
+        """True if no sampling was involved."""
         return self.how.startswith("exact")
 
 
 def mean_of(values: FloatArray, how: str) -> Estimate:
-    """The mean of independent values, with its standard error."""
+    """Return the mean of independent values with its standard error."""
     if np.isinf(values).any():
         return Estimate(float("inf"), 0.0, how)
     spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
@@ -102,17 +101,17 @@ class Drawn:
 
     @property
     def how(self) -> str:
-        """Where the rows come from, in words."""
+        """Description of how the rows were drawn."""
         return "exact" if self.chains is None else f"from {len(self.chains)} Gibbs chains"
 
     @property
     def rows(self) -> Rows:
-        """The rows as labels, as all functions take them."""
+        """The rows as labels."""
         return labels_of(self.domain, self.positions)
 
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
-        """How well the chains mixed; None without chains, or where they are too few to say."""
+        """Convergence of the chains; None without chains or with too few."""
         if self.chains is None or self.chains.shape[0] < 2 or self.chains.shape[1] < 4:
             return None
         return diagnose(self.domain, self.chains)
@@ -129,7 +128,7 @@ def sample(
     thin: int = THIN,
     show_progress: bool | Progress = False,
 ) -> Rows:
-    """Rows drawn from a model; `draw` says as well where they come from.
+    """Draw rows from a model.
 
     Parameters
     ----------
@@ -185,7 +184,7 @@ def draw(
     thin: int = THIN,
     show_progress: bool | Progress = False,
 ) -> Drawn:
-    """Rows drawn from a model as positions of states, with the chains they come from.
+    """Draw encoded rows from a model, with the chains they come from.
 
     Parameters
     ----------
@@ -210,7 +209,7 @@ def draw(
     """
     own = as_log_linear(model)
     if count < 0:
-        raise DomainError(f"the number of rows cannot be {count}")
+        raise DomainError(f"the number of rows must be >= 0, got {count}")
     if method not in ("auto", "exact", "gibbs"):
         raise ContextwiseError(f"unknown method {method!r}; choose 'auto', 'exact' or 'gibbs'")
     generator = np.random.default_rng(rng)
@@ -249,7 +248,7 @@ def gibbs_chains(
     thin: int = THIN,
     show_progress: bool | Progress = False,
 ) -> IntArray:
-    """Gibbs chains as positions of states.
+    """Run Gibbs chains and return encoded states.
 
     Chains start at random. See `diagnose` for whether they have mixed.
 
@@ -271,7 +270,7 @@ def gibbs_chains(
     """
     own = as_log_linear(model)
     if chains < 1 or draws < 0 or burn_in < 0 or thin < 1:
-        raise DomainError("chains and thin are at least 1, draws and burn_in not negative")
+        raise DomainError("chains and thin must be >= 1, draws and burn_in >= 0")
     pinned = own.domain.assignment(context)
     start = np.zeros((chains, len(own.domain)), dtype=np.int64)
     for variable, state in pinned.items():
@@ -296,10 +295,10 @@ def gibbs_chains(
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """Whether chains have mixed, variable by variable.
+    """Convergence of chains, variable by variable.
 
-    R-hat near 1 (below 1.01 is the usual demand) says that the chains agree; the effective sample
-    size says how many independent rows they are worth. Both are NaN for a variable that never
+    R-hat near 1 (usually below 1.01) means that the chains agree. The effective sample
+    size is the equivalent number of independent rows. Both are NaN for a variable that never
     changes.
 
     Attributes
@@ -334,7 +333,7 @@ class Diagnosis:
 
 
 def diagnose(domain: Domain, chains: IntArray) -> Diagnosis:
-    """R-hat and effective sample size of Gibbs chains, by ArviZ.
+    """Compute R-hat and effective sample size of Gibbs chains with ArviZ.
 
     Needs ``pip install contextwise[diagnostics]``.
 
@@ -369,11 +368,7 @@ def diagnose(domain: Domain, chains: IntArray) -> Diagnosis:
 
 
 def labels_of(domain: Domain, positions: IntArray) -> Rows:
-    """Rows of positions as rows of labels; ints if all labels are ``0``, ``1`` and so on.
-
-    >>> labels_of(Domain({"A": ["no", "yes"]}), np.array([[1], [0]])).tolist()
-    [['yes'], ['no']]
-    """
+    """Decode rows to labels; to ints if all labels are ``0``, ``1`` and so on."""
     if all(own == tuple(map(str, range(len(own)))) for own in domain.states):
         return positions
     columns = [np.array(own)[positions[:, v]] for v, own in enumerate(domain.states)]

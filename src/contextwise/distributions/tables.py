@@ -1,9 +1,8 @@
-"""Tables of log-potentials: a feature is a box of cells to which its weight is added.
+"""Fill tables of log-potentials.
 
-A table has one axis per variable. The cells where a feature holds are a box (a choice of values on
-each of its axes), so filling a table takes one sliced addition per feature, and the probability of
-a feature is one sliced sum: no loop over states. The whole state space is one such table, or,
-beyond `BLOCK` cells, several that fix the first variables.
+A table has one axis per variable. The cells where a feature holds form a box, so filling a table
+takes one sliced addition per feature, and the probability of a feature is one sliced sum. The whole
+state space is one such table, or, beyond `BLOCK` cells, several that fix the first variables.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from contextwise.models.features import Features, IntArray, members
 from contextwise.models.structure import LogLinear
 
 STATES = 2**24
-"""The largest state space that is visited."""
+"""Largest state space to enumerate."""
 
 BLOCK = 2**20
-"""How many states are held at once."""
+"""Largest number of states in memory."""
 
 Index = tuple[slice | IntArray, ...]
 Pinned = Mapping[int, int]
@@ -34,18 +33,13 @@ Pinned = Mapping[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """What is left of the features where some variables are pinned.
-
-    Attributes
-    ----------
-    literals : for each feature its literals on the free variables, or None if a pin refuses it
-    """
+    """The rest of the features after some variables are fixed."""
 
     literals: tuple[dict[int, int] | None, ...]
 
     @classmethod
     def of(cls, features: Features, pinned: Pinned) -> Pattern:
-        """Drop the literals that the pins satisfy, and the features that they refuse."""
+        """Drop the literals that the fixed values satisfy and the features they contradict."""
         left: list[dict[int, int] | None] = []
         for literals in features.literals():
             refused = any(v in pinned and not s >> pinned[v] & 1 for v, s in literals)
@@ -55,7 +49,7 @@ class Pattern:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The shape of a table over some variables, and the boxes of the features that it takes."""
+    """The shape of a table over some variables, and the boxes of its features."""
 
     scope: tuple[int, ...]
     shape: tuple[int, ...]
@@ -70,21 +64,13 @@ class Table:
         pattern: Pattern,
         features: Sequence[int],
     ) -> Table:
-        """The table over ``scope`` that takes these features, all inside the scope.
-
-        Parameters
-        ----------
-        scope : the variables of the axes
-        cardinalities : of all variables
-        pattern : what is left of the features
-        features : those that the table takes
-        """
+        """Lay out the table over ``scope`` for features inside the scope."""
         shape = tuple(cardinalities[v] for v in scope)
         boxes = tuple(_box(pattern.literals[f] or {}, scope, shape) for f in features)
         return cls(tuple(scope), shape, np.array(features, dtype=np.int64), boxes)
 
     def fill(self, weights: FloatArray) -> FloatArray:
-        """The log-potential of every cell: ``inf`` must hold, ``-inf`` must not."""
+        """Return the log-potential of every cell; ``inf`` must hold, ``-inf`` must not."""
         table = np.zeros(self.shape)
         for weight, box in zip(weights[self.features].tolist(), self.boxes, strict=True):
             if weight == np.inf:
@@ -96,7 +82,7 @@ class Table:
         return table
 
     def sums(self, table: FloatArray) -> FloatArray:
-        """The sum over the cells of each feature: its probability if the table holds them."""
+        """Return the sum over the cells of each feature."""
         return np.array([table[box].sum() for box in self.boxes])
 
 
@@ -113,7 +99,7 @@ def _box(literals: Mapping[int, int], scope: Sequence[int], shape: Sequence[int]
 
 
 def states(domain: Domain) -> IntArray:
-    """All states as rows of positions, the last variable fastest.
+    """Return all states as encoded rows, the last variable fastest.
 
     Parameters
     ----------
@@ -139,7 +125,7 @@ def states(domain: Domain) -> IntArray:
 
 
 def state_count(domain: Domain, limit: int = STATES) -> int:
-    """The number of states; more than ``limit`` is an error."""
+    """Return the number of states, or raise if it exceeds ``limit``."""
     count = prod(domain.cardinalities)
     if count > limit:
         raise TooLargeError(
@@ -150,10 +136,7 @@ def state_count(domain: Domain, limit: int = STATES) -> int:
 
 
 def log_potential_blocks(*models: LogLinear) -> Iterator[tuple[FloatArray, ...]]:
-    """The log-potentials of all states, block by block in the order of `states`.
-
-    The models are over one domain; each block has one flat array per model.
-    """
+    """Yield the log-potentials of all states in blocks, in the order of `states`."""
     domain = models[0].domain
     state_count(domain)
     cards = domain.cardinalities

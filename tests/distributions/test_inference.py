@@ -108,7 +108,7 @@ def test_what_is_too_large_is_refused_with_its_cost() -> None:
     domain = Domain.of_cardinalities([2] * n)
     pairs = [f"v{i}=1 & v{j}=1" for i in range(n) for j in range(i)]
     model = LogLinear(Structure(domain, pairs), np.zeros(len(pairs)))
-    with pytest.raises(TooLargeError, match=r"10\^12\.\d cells, and 10\^7\.2 is the limit"):
+    with pytest.raises(TooLargeError, match=r"10\^12\.\d cells, the limit is 10\^7\.2"):
         log_partition(model)
     pinned = " & ".join(f"v{i}=1" for i in range(2, n))
     assert marginal(model, "v0", context=pinned).tolist() == pytest.approx([0.5, 0.5])
@@ -133,23 +133,23 @@ def test_infinite_weights_are_constraints() -> None:
     assert log_partition(model) == pytest.approx(log(2 * exp(0.5) + 1))
     assert log_potential(model, [[1, 1], [0, 2], [0, 0]]).tolist() == [-np.inf, -np.inf, 0.5]
     assert marginal(model, "A", context="B=1").tolist() == pytest.approx([1, 0])
-    with pytest.raises(DomainError, match="no state is possible"):
+    with pytest.raises(DomainError, match="exclude every state"):
         log_partition(model, context="B=2")
-    with pytest.raises(DomainError, match="no state is possible"):
+    with pytest.raises(DomainError, match="exclude every state"):
         log_partition(model, context="A=1 & B=1")
     impossible = LogLinear(structure, [0.0, np.inf, np.inf])
     assert marginal(impossible, "A").tolist() == [1, 0]
     nothing = LogLinear(Structure({"A": 2}, ["A=0", "A=1"]), [np.inf, np.inf])
     for ask in (log_partition, probabilities):
-        with pytest.raises(DomainError, match="no state is possible"):
+        with pytest.raises(DomainError, match="exclude every state"):
             ask(nothing)
 
 
 def test_questions_that_make_no_sense() -> None:
     model = chain(3, 1.0)
-    with pytest.raises(DomainError, match="asked for and in the context"):
+    with pytest.raises(DomainError, match="not in the context"):
         marginal(model, "v0", context="v0=1")
-    with pytest.raises(DomainError, match="asked for twice"):
+    with pytest.raises(DomainError, match="must appear once"):
         marginal(model, ["v0", "v0"])
     with pytest.raises(DomainError, match="unknown variable"):
         marginal(model, "v9")

@@ -198,7 +198,7 @@ def test_a_model_in_place_of_data_gives_its_own_distribution(method: Method) -> 
     model = LogLinear(structure, rng.normal(0, 1, 4))
     found = fit(structure, model, method=method, tolerance=1e-9)
     assert np.allclose(probabilities(found.model), probabilities(model), atol=1e-6)
-    with pytest.raises(DomainError, match="differ in their domain"):
+    with pytest.raises(DomainError, match="must have the same domain"):
         fit(Structure({"A": 2}, ["A=1"]), model)
 
 
@@ -248,16 +248,16 @@ def test_frames_are_matched_by_name() -> None:
 
 def test_bad_data() -> None:
     structure = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
-    with pytest.raises(DomainError, match="no rows"):
+    with pytest.raises(DomainError, match="0 rows"):
         fit(structure, np.zeros((0, 2), dtype=int))
     with pytest.raises(DomainError, match="has no state '2'"):
         fit(structure, [[0, 2]])
     with pytest.raises(DomainError, match="1 cells for 2 variables"):
         fit(structure, [[0]])
     for wrong in (-1, np.nan, np.inf):
-        with pytest.raises(DomainError, match="a penalty is a finite number from 0 up"):
+        with pytest.raises(DomainError, match="penalties must be finite and >= 0"):
             fit(structure, [[0, 1]], l2=wrong)
-        with pytest.raises(DomainError, match="a penalty is a finite number from 0 up"):
+        with pytest.raises(DomainError, match="penalties must be finite and >= 0"):
             fit(structure, [[0, 1]], l1=wrong)
     with pytest.raises(ContextwiseError, match="unknown method"):
         fit(structure, [[0, 1]], method="magic")  # type: ignore[arg-type]

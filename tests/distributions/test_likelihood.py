@@ -144,7 +144,7 @@ def test_zero_probabilities_follow_the_conventions() -> None:
     assert sampled.kl_p_q == Estimate(np.inf, 0.0, sampled.kl_p_q.how)
     assert sampled.total_variation.value == pytest.approx(0.25, abs=0.02)
     nothing = LogLinear(Structure({"A": 2}, ["A=0", "A=1"]), np.full(2, -np.inf))
-    with pytest.raises(DomainError, match="no state is possible"):
+    with pytest.raises(DomainError, match="exclude every state"):
         divergences(nothing, nothing)
 
 
@@ -200,7 +200,7 @@ def test_likelihood_of_rows() -> None:
     expected = np.mean([np.log(probabilities(model)[tuple(row)]) for row in rows])
     assert mean_log_likelihood(model, rows) == pytest.approx(expected)
     for ask in (mean_log_likelihood, mean_pseudo_log_likelihood, cmll):
-        with pytest.raises(DomainError, match="no rows"):
+        with pytest.raises(DomainError, match="0 rows"):
             ask(model, np.zeros((0, 4), dtype=int))
     with pytest.raises(DomainError, match="every variable exactly once"):
         cmll(model, rows, groups=[["g00"]])
