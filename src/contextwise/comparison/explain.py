@@ -1,7 +1,6 @@
-"""What an explanation says: regions of contexts, pairs, features.
+"""Explain where two structures differ: the contexts of each error, and the features behind them.
 
-Literals stay literals here. An explanation is put into words in `contextwise.report.explanations`
-alone, when it is shown.
+Results contain literals; `contextwise.report.explanations` turns them into words.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +20,21 @@ from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.pairs import Pair, pair_positions
 from contextwise.comparison.question import Question, Restriction
-from contextwise.counting import DEFAULT, deterministic_engine
-from contextwise.counting.cover import ClassSpace, Cube
-from contextwise.counting.extraction import pair_space
+from contextwise.counting import DEFAULT, ObjectArray
+from contextwise.counting.changes import ChangingUnions, changing_unions
+from contextwise.counting.cover import Cube
+from contextwise.counting.extraction import contexts_of_pairs, pair_space, sizes_of
 from contextwise.counting.pair_counts import MARGIN, TINY, PairShares
-from contextwise.counting.regions import Literals, Regions, difference
+from contextwise.counting.regions import Literals, difference
 from contextwise.formats import ModelLike
-from contextwise.models.features import Features, IntArray, as_int, members
+from contextwise.models.features import (
+    Features,
+    IntArray,
+    PairIndex,
+    as_int,
+    members,
+    no_features,
+)
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import write_literals
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
@@ -47,7 +54,7 @@ __all__ = [
 
 
 Kind = Literal["guess", "true"]
-"""Which of the two models alone has the dependence."""
+"""The model that alone has the dependence."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,8 @@ class ErrorRegion:
     Attributes
     ----------
     only_in : ``"guess"`` (false positives) or ``"true"`` (false negatives)
-    literals : where it is; none for every context
-    size : what its contexts count
+    literals : the literals of the region; none for every context
+    size : the total weight of its contexts
     share : its exact share of the pair's contexts
     """
 
@@ -69,11 +76,11 @@ class ErrorRegion:
 
     @property
     def when(self) -> str:
-        """Its literals as text, ``"C=yes & D!=old"``; empty for every context."""
+        """The literals as text, ``"C=yes & D!=old"``; empty for every context."""
         return write_literals(self.literals)
 
     def record(self) -> dict[str, Any]:
-        """The region for other programs: its literals as text, its share as a number."""
+        """Return the region as a mapping for JSON."""
         return {
             "only_in": self.only_in,
             "when": self.when,
@@ -84,17 +91,17 @@ class ErrorRegion:
 
 @dataclass(frozen=True)
 class PairExplanation(Printed):
-    """Where the two models differ about one pair.
+    """The differences of two structures in one pair.
 
     Attributes
     ----------
     pair : the names
-    contexts : what the contexts of the pair count
+    contexts : the total weight of the contexts of the pair
     regions : the largest regions, of both kinds
-    fp, fn : the errors; of an open pair, those that are certain
-    rest : the errors in regions that are not among ``regions``
-    undecided : what was not decided within the time limit: errors whose region was not looked for
-        and, of an open pair, contexts that may be errors or not
+    fp, fn : the errors; for an open pair, the certain ones
+    rest : the errors outside ``regions``
+    undecided : the contexts that the time limit left undecided: errors without a region and, for
+        an open pair, contexts that may be errors
     """
 
     pair: Pair
@@ -107,7 +114,7 @@ class PairExplanation(Printed):
 
     @property
     def errors(self) -> Number:
-        """The errors, or those that are certain."""
+        """The errors; for an open pair, the certain ones."""
         return self.fp + self.fn
 
     @property
@@ -116,7 +123,7 @@ class PairExplanation(Printed):
         return self.undecided > 0
 
     def record(self) -> dict[str, Any]:
-        """The explanation for other programs."""
+        """Return the explanation as a mapping for JSON."""
         return {
             "pair": self.pair,
             "contexts": self.contexts,
@@ -134,12 +141,12 @@ class FeatureErrors:
 
     Attributes
     ----------
-    only_in : ``"guess"`` for a feature that the guess has, ``"true"`` for one that it lacks
+    only_in : ``"guess"`` for a feature of the guess, ``"true"`` for one that the guess lacks
     literals : the feature
     takes_part : the errors in the contexts where it holds
-    vanish : those that are gone if it alone is removed from the guess, or added to it; None if
-        there was no time to count them
-    created : the errors that the removal would bring; None like ``vanish``
+    vanish : the errors that vanish if it is removed from the guess, or added to it; None if there
+        was no time to count them
+    created : the errors that its removal creates; None like ``vanish``
     """
 
     only_in: Kind
@@ -159,7 +166,7 @@ class FeatureErrors:
         return tuple(literal.variable for literal in self.literals)
 
     def record(self) -> dict[str, Any]:
-        """The figures for other programs."""
+        """Return the figures as a mapping for JSON."""
         return {
             "only_in": self.only_in,
             "feature": self.feature,
@@ -171,21 +178,21 @@ class FeatureErrors:
 
 @dataclass(frozen=True)
 class Explanation(Printed):
-    """Where two structures differ, over all pairs.
+    """The differences of two structures, over all pairs.
 
     Attributes
     ----------
     comparison : the counts
-    pairs : the pairs with the most errors, worst first, each with its largest regions; pairs that
-        are open come last
+    pairs : the pairs with the most errors, worst first, each with its largest regions; open pairs
+        come last
     features : the features that take part in the most errors
     partial : whether a time limit left something out
 
     Examples
     --------
     >>> from contextwise import explain
-    >>> found = explain("lung", "lung-learned")
-    >>> found.pairs[0].pair, found.pairs[0].regions[0].only_in, found.pairs[0].regions[0].when
+    >>> pair = explain("lung", "lung-learned").pairs[0]
+    >>> pair.pair, pair.regions[0].only_in, pair.regions[0].when
     (('smoker', 'asbestos'), 'true', 'cancer=yes')
     """
 
@@ -195,7 +202,7 @@ class Explanation(Printed):
     partial: bool = False
 
     def record(self) -> dict[str, Any]:
-        """Pairs and features for other programs."""
+        """Return pairs and features as a mapping for JSON."""
         return {
             "pairs": [pair.record() for pair in self.pairs],
             "features": [feature.record() for feature in self.features],
@@ -203,138 +210,245 @@ class Explanation(Printed):
         }
 
 
-# -- The cubes of single pairs, and how much sets of contexts count: what an explanation asks.
-
+# -- the contexts of the errors of a pair --------------------------------------------------------
 
 BOXES = 5_000
-"""How many boxes a search for regions looks at, at most: each costs about a millisecond."""
+"""The most boxes that a search for regions visits; each takes about a millisecond."""
+IndexedLiterals = list[tuple[int, int]]
+MODELS: dict[Kind, int] = {"guess": 1, "true": 0}
+TOP = 10
+OF_EACH_PAIR = 3
+"""The number of regions of each pair in the explanation of several pairs."""
+TIME_LIMIT = 60.0
+"""Seconds, half of them for the comparison."""
+
+
+def explain(
+    true: ModelLike,
+    guess: ModelLike,
+    *,
+    top: int = TOP,
+    engine: str = DEFAULT,
+    time_limit: float | None = TIME_LIMIT,
+    show_progress: bool | Progress = False,
+    **restriction: Unpack[Restriction],
+) -> Explanation:
+    """Explain where two structures differ.
+
+    Parameters
+    ----------
+    true, guess : models, paths of model files, or names of bundled examples
+    top : int
+        Number of pairs, regions and features.
+    engine : name of the engine for the comparison
+    time_limit : seconds, or None for no limit
+        The comparison takes at most half of it. What is undecided by then is left out, and the
+        result is marked as partial.
+    show_progress : bool or function
+        Show a line on standard error, or call a function of (done, total): first for the
+        comparison, then for the explained pairs and features.
+    **restriction
+        The keywords of `compare` that restrict it: ``pairs=[("A", "B")]`` explains one pair.
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    >>> from contextwise import Structure
+    >>> domain = {"A": 2, "B": 2, "C": ["no", "yes"], "D": ["young", "old", "very old"]}
+    >>> true = Structure(domain, ["A=1 & B=1 & C=no"])
+    >>> guess = Structure(domain, ["A=1 & B=1 & C=no", "A=1 & B=1 & D!=old"])
+    >>> print(explain(true, guess, pairs=[("A", "B")]).pairs[0])
+    Where the models differ about A–B:
+    dependent      of contexts  when
+    only in guess       33.3 %  C=yes and D≠old
+    """
+    deadline = Deadline.after(time_limit)
+    comparison = compare(
+        true,
+        guess,
+        engine=engine,
+        time_limit=None if time_limit is None else time_limit / 2,
+        show_progress=show_progress,
+        **restriction,
+    )
+    return explain_comparison(comparison, top=top, deadline=deadline, show_progress=show_progress)
+
+
+def explain_comparison(
+    comparison: Comparison,
+    *,
+    top: int = TOP,
+    deadline: Deadline = NEVER,
+    show_progress: bool | Progress = False,
+) -> Explanation:
+    """Explain the differences that a comparison has counted."""
+    of_each = top if comparison.pair_count == 1 else min(top, OF_EACH_PAIR)
+    worst = _worst_pairs(comparison, top)
+    with progress_of(show_progress, "explaining") as progress:
+
+        def tell(done: int) -> None:
+            if progress:
+                progress(done, len(worst) + top)
+
+        regions, pairs = PairRegions(comparison, deadline), []
+        for done, pair in enumerate(worst, 1):
+            pairs.append(regions.explain(pair, of_each))
+            tell(done)
+        features, in_time = worst_features(
+            comparison, top, deadline, lambda done: tell(len(worst) + done)
+        )
+    undecided = bool(len(comparison.unions.open)) or any(pair.undecided for pair in pairs)
+    return Explanation(comparison, tuple(pairs), features, partial=undecided or not in_time)
+
+
+def explain_pair(
+    comparison: Comparison, pair: Pair, *, top: int = TOP, time_limit: float | None = None
+) -> PairExplanation:
+    """Explain the differences in one pair that a comparison has counted."""
+    regions = PairRegions(comparison, Deadline.after(time_limit))
+    return regions.explain(pair_positions(comparison.domain, pair), top)
+
+
+def _worst_pairs(comparison: Comparison, top: int) -> list[PairIndex]:
+    """Return the pairs with the most errors, worst first, then open pairs."""
+    known = comparison.known_counts
+    positions: list[PairIndex] = list(map(tuple, comparison.pairs.tolist()))
+    finished = [k for k, (_, fn, _, _) in enumerate(known) if fn is not None]
+    finished.sort(key=lambda k: -(known[k][1] + known[k][2]))
+    worst = [k for k in finished[:top] if known[k][1] + known[k][2]]
+    if len(worst) < top:
+        u = comparison.unions.upper[:, 2]
+        worst += sorted(comparison.unions.open.tolist(), key=lambda k: -u[k])[: top - len(worst)]
+    return [positions[k] for k in worst]
 
 
 class PairCubes:
-    """The cubes of both models for single pairs of a question."""
+    """The cubes of single pairs, in both models of a question."""
 
-    def __init__(self, question: Question, deadline: Deadline = NEVER) -> None:
+    def __init__(self, question: Question) -> None:
         self.question = question
-        self.deadline = deadline
-        self.cardinalities = list(question.domain.cardinalities)
         self.features = [structure.features for structure in question.structures]
-        # Ganak may err; what is said about single pairs and features never rests on it.
-        self._count_union = deterministic_engine().count_union
-        self.cubes = cache(self._cubes)
         self._holders = cache(self._find_holders)
 
-    def whole(self, pair: tuple[int, int]) -> Number:
-        """What all contexts of a pair count together."""
-        return self.question.sizes(np.array([pair]))[0]
-
-    # -- cubes -----------------------------------------------------------------------------------
-
-    def _find_holders(self, model: int, variable: int) -> IntArray:
-        """The features of a model that test a variable, rising."""
-        features = self.features[model]
-        literals = np.flatnonzero(features.variables == variable)
-        return np.searchsorted(features.starts, literals, side="right") - 1
-
-    def _cubes(self, model: int, pair: tuple[int, int]) -> list[Cube]:
-        """The cubes of a pair in one model (0 is the true one)."""
+    def cubes(self, model: int, pair: PairIndex) -> list[Cube]:
+        """Return the cubes of a pair in the true model (0) or in the guess (1)."""
         first, second = (self._holders(model, variable) for variable in pair)
         both = np.intersect1d(first, second, assume_unique=True).tolist()
         return [self.cube(literals_at(self.features[model], f), pair) for f in both]
 
-    def cube(self, literals: Sequence[tuple[int, int]], pair: tuple[int, int]) -> Cube:
-        """A feature as the cube of a pair."""
+    def cube(self, literals: IndexedLiterals, pair: PairIndex) -> Cube:
+        """Return a feature as the cube of a pair."""
         if self.question.canonical:
-            return list(literals)
+            return literals
         return [literal for literal in literals if literal[0] not in pair]
 
-    def space(self, pair: tuple[int, int], cubes: Iterable[Cube]) -> ClassSpace:
-        """The space in which these cubes of a pair can be set against each other."""
-        return pair_space(
-            self.cardinalities, pair, cubes, self.question.canonical, self.question.value_weights
+    def _find_holders(self, model: int, variable: int) -> IntArray:
+        """Return the features of a model that test a variable, rising."""
+        features = self.features[model]
+        literals = np.flatnonzero(features.variables == variable)
+        return np.searchsorted(features.starts, literals, side="right") - 1
+
+
+class PairRegions:
+    """Finds the regions where the two models of a comparison differ, pair by pair."""
+
+    def __init__(self, comparison: Comparison, deadline: Deadline) -> None:
+        self.comparison, self.deadline = comparison, deadline
+        self.cubes = PairCubes(comparison.question).cubes
+
+    def explain(self, pair: PairIndex, top: int) -> PairExplanation:
+        """Return the largest regions of one pair, and the number of errors outside them."""
+        domain = self.comparison.domain
+        names = domain.names[pair[0]], domain.names[pair[1]]
+        bounds = self.comparison.pair_bounds(*names)
+        whole = self.comparison.question.sizes(np.array([pair]))[0]
+        regions, complete = [], True
+        sums: dict[Kind, Number] = {"guess": 0, "true": 0}
+        most: dict[Kind, Number] = {"guess": bounds.fp[1], "true": bounds.fn[1]}
+        for kind in most:
+            if not most[kind] or not top:
+                continue
+            in_time = not self.deadline.passed
+            # Twice as many as wanted: merging can make one region of several.
+            sized, ended = self._only_in(MODELS[kind], pair, 2 * top)
+            complete &= ended or in_time
+            for literals, size in sized:
+                sums[kind] += size
+                written = tuple(domain.literal(v, allowed) for v, allowed in literals)
+                regions.append(ErrorRegion(kind, written, size, Fraction(size) / whole))
+        regions.sort(key=lambda region: -region.size)
+        fp, fn = max(bounds.fp[0], sums["guess"]), max(bounds.fn[0], sums["true"])
+        rest = fp + fn - sum(region.size for region in regions[:top])
+        in_time = complete and not self.deadline.passed
+        unknown = max(bounds.distance[1] - fp - fn, 0)
+        return PairExplanation(
+            pair=names,
+            contexts=whole,
+            regions=tuple(regions[:top]),
+            fp=fp,
+            fn=fn,
+            rest=rest if in_time else 0,
+            undecided=unknown + (0 if in_time else rest),
         )
 
-    # -- how much they count ---------------------------------------------------------------------
-
-    def beyond(self, pair: tuple[int, int], cube: Cube, others: Sequence[Cube]) -> Number:
-        """What the contexts of a cube count that none of the other cubes allows."""
-        if self.question.rows is not None:
-            inside = self._rows_in(cube)
-            for other in others:
-                inside &= ~self._rows_in(other)
-            return int(inside.sum())
-        met = [both for other in others if (both := _meet(cube, other)) is not None]
-        space = self.space(pair, [cube, *met])
-        cover = space.cover([cube])
-        size = cover.size(cover.cubes[0]) * cover.scale
-        if met:
-            size -= self._count_union(space.cover(met), deadline=self.deadline)
-        return self._scaled(size, cover.total)
-
-    def _scaled(self, size: int, whole: int) -> Number:
-        return size if self.question.value_weights is None else Fraction(size, whole)
-
-    def _rows_in(self, cube: Cube | Literals) -> npt.NDArray[np.bool_]:
-        """Which observed rows agree with a cube."""
-        rows = self.question.rows
-        assert rows is not None
-        agrees = np.ones(len(rows), dtype=bool)
-        for variable, allowed in cube:
-            agrees &= np.isin(rows[:, variable], members(allowed))
-        return agrees
-
-    # -- where they differ -----------------------------------------------------------------------
-
-    def only_in(
-        self, model: int, pair: tuple[int, int], *, most: int
+    def _only_in(
+        self, model: int, pair: PairIndex, most: int
     ) -> tuple[list[tuple[Literals, Number]], bool]:
-        """The largest regions in which one model alone has the dependence."""
+        """Return the largest regions of one model alone, and whether the search was complete."""
+        question = self.comparison.question
         inside, outside = self.cubes(model, pair), self.cubes(1 - model, pair)
-        space = self.space(pair, [*inside, *outside])
-        observed = self.question.rows is not None
-        found: Regions = difference(
+        space = pair_space(
+            question.domain.cardinalities,
+            pair,
+            [*inside, *outside],
+            question.canonical,
+            question.value_weights,
+        )
+        rows = question.rows
+        regions = difference(
             space,
             inside,
             outside,
             boxes=BOXES,
             deadline=self.deadline,
             most=most,
-            size=(lambda literals: int(self._rows_in(literals).sum())) if observed else None,
+            size=None if rows is None else (lambda literals: int(_agreeing(rows, literals).sum())),
         )
-        whole = space.cover(()).total
-        sized = [(r.literals, r.size if observed else self._scaled(r.size, whole)) for r in found]
-        return sized, found.complete
+        weighted = rows is None and question.value_weights is not None
+        whole = space.cover(()).total if weighted else 1
+        sized: list[tuple[Literals, Number]] = [
+            (region.literals, Fraction(region.size, whole) if weighted else region.size)
+            for region in regions
+        ]
+        return sized, regions.complete
 
 
 def literals_at(features: Features, feature: int) -> list[tuple[int, int]]:
-    """One feature as a list of (variable, value set as an int)."""
+    """Return a feature as a list of (variable, value set as an int)."""
     first, last = features.starts[feature : feature + 2].tolist()
-    return [
-        (variable, as_int(words))
-        for variable, words in zip(
-            features.variables[first:last].tolist(), features.values[first:last], strict=True
-        )
-    ]
+    variables, values = features.variables[first:last].tolist(), features.values[first:last]
+    if values.shape[1] == 1:
+        return list(zip(variables, values[:, 0].tolist(), strict=True))
+    return [(variable, as_int(words)) for variable, words in zip(variables, values, strict=True)]
 
 
-def _meet(first: Cube, second: Cube) -> Cube | None:
-    """The cube of the contexts that both allow, if there is one."""
-    both = dict(first)
-    for variable, allowed in second:
-        both[variable] = both.get(variable, allowed) & allowed
-        if not both[variable]:
-            return None
-    return sorted(both.items())
+def _agreeing(rows: IntArray, literals: Iterable[tuple[int, int]]) -> npt.NDArray[np.bool_]:
+    """Return which rows agree with all literals."""
+    agrees = np.ones(len(rows), dtype=bool)
+    for variable, allowed in literals:
+        agrees &= np.isin(rows[:, variable], members(allowed))
+    return agrees
 
 
-# -- The features behind the errors of a comparison, found best-first.
+# -- the features behind the errors, found best-first ---------------------------------------------
+
+Errors = dict[PairIndex, Number]
 
 
-MODELS: dict[Kind, int] = {"true": 0, "guess": 1}
-IndexedLiterals = list[tuple[int, int]]
-
-
-@dataclass(frozen=True, order=True)
-class _Found:
+class _Candidate(NamedTuple):
     """A feature and the errors that it takes part in, in the order of a heap."""
 
     takes_part: Number
@@ -344,81 +458,79 @@ class _Found:
 
 
 def worst_features(
-    comparison: Comparison,
-    cubes: PairCubes,
-    top: int,
-    tell: Callable[[int], None] = lambda done: None,
+    comparison: Comparison, top: int, deadline: Deadline, tell: Callable[[int], None]
 ) -> tuple[tuple[FeatureErrors, ...], bool]:
-    """The features with the most errors, and whether the time was enough to be sure."""
-    best: list[_Found] = []
+    """Return the features with the most errors, and whether the time was enough to be sure.
+
+    ``tell`` is called with the number of features whose figures are complete.
+    """
+    changes = _FeatureChanges(comparison, deadline)
+    best: list[_Candidate] = []
     in_time = True
     try:
-        _search(comparison, cubes, top, best)
+        _search(comparison, changes, top, best)
     except OutOfTime:
         in_time = False
-    features = []
-    for done, found in enumerate(sorted(best, reverse=True), 1):
-        complete = _with_changes(comparison, cubes, found)
-        in_time &= complete.vanish is not None
-        features.append(complete)
+    features, domain = [], comparison.domain
+    for done, candidate in enumerate(sorted(best, reverse=True), 1):
+        kind = candidate.only_in
+        structure = comparison.question.structures[MODELS[kind]]
+        literals = literals_at(structure.features, candidate.feature)
+        vanish: Number | None = candidate.takes_part
+        created: Number | None = 0
+        if kind == "guess":
+            try:
+                vanish, created = changes.removed(candidate.feature, literals)
+            except OutOfTime:
+                vanish = created = None
+                in_time = False
+        written = tuple(domain.literal(variable, allowed) for variable, allowed in literals)
+        features.append(FeatureErrors(kind, written, candidate.takes_part, vanish, created))
         tell(done)
     return tuple(features), in_time
 
 
-def _search(comparison: Comparison, cubes: PairCubes, top: int, best: list[_Found]) -> None:
+def _search(
+    comparison: Comparison, changes: _FeatureChanges, top: int, best: list[_Candidate]
+) -> None:
     """Put the worst features on the heap ``best``, by best-first search on a bound."""
     if not top:
         return
     scale = max(comparison.sizes, default=1) or 1
-    errors = {kind: _most_errors(comparison, kind) for kind in MODELS}
-    for place, (bound, only_in, feature) in enumerate(_bounded(comparison, errors, scale)):
+    (a, b, _), u = comparison.unions.lower.T, comparison.unions.upper[:, 2]
+    pairs = list(map(tuple, comparison.pairs.tolist()))
+    # The most errors that each pair can have; exact unless it is open.
+    sizes: dict[Kind, ObjectArray] = {"true": u - b, "guess": u - a}
+    most = {
+        kind: {pair: errors for pair, errors in zip(pairs, column.tolist(), strict=True) if errors}
+        for kind, column in sizes.items()
+    }
+    bounded: list[tuple[float, Kind, int]] = []
+    for kind in most:
+        features, others = (
+            comparison.question.structures[m].features for m in (MODELS[kind], 1 - MODELS[kind])
+        )
+        bounds = _bounds(comparison, features, most[kind], scale)
+        shared = set(others.rows)
+        candidates = np.flatnonzero(bounds).tolist()
+        rows = features.rows
+        bounded += [(float(bounds[f]), kind, f) for f in candidates if rows[f] not in shared]
+    bounded.sort(key=lambda entry: -entry[0])
+    for place, (bound, kind, feature) in enumerate(bounded):
         if len(best) == top and bound < ratio(best[0].takes_part, scale):
             return
-        cubes.deadline.check()
-        takes_part = _takes_part(cubes, only_in, feature, errors[only_in])
+        changes.deadline.check()
+        takes_part = changes.takes_part(kind, feature, most[kind])
         if takes_part:
-            heapq.heappush(best, _Found(takes_part, -place, only_in, feature))
+            heapq.heappush(best, _Candidate(takes_part, -place, kind, feature))
         if len(best) > top:
             heapq.heappop(best)
 
 
-def _most_errors(comparison: Comparison, kind: Kind) -> dict[tuple[int, int], Number]:
-    """For each pair with errors of one kind, the most it can have: exact unless it is open."""
-    (a, b, _), u = comparison.unions.lower.T, comparison.unions.upper[:, 2]
-    most = (u - a) if kind == "guess" else (u - b)
-    return {
-        (i, j): errors
-        for (i, j), errors in zip(comparison.pairs.tolist(), most.tolist(), strict=True)
-        if errors
-    }
-
-
-def _bounded(
-    comparison: Comparison,
-    errors: dict[Kind, dict[tuple[int, int], Number]],
-    scale: Number,
-) -> Iterator[tuple[float, Kind, int]]:
-    """The features that may take part in errors, those with the largest bound first.
-
-    A bound is a share of ``scale``.
-    """
-    found: list[tuple[float, Kind, int]] = []
-    for kind, model in MODELS.items():
-        own, other = (comparison.question.structures[m].features for m in (model, 1 - model))
-        bounds = _bounds(comparison, own, errors[kind], scale)
-        known = set(other.rows)
-        candidates = np.flatnonzero(bounds).tolist()
-        found += [(float(bounds[f]), kind, f) for f in candidates if own.rows[f] not in known]
-    yield from sorted(found, key=lambda entry: -entry[0])
-
-
 def _bounds(
-    comparison: Comparison,
-    features: Features,
-    errors: dict[tuple[int, int], Number],
-    scale: Number,
+    comparison: Comparison, features: Features, errors: Errors, scale: Number
 ) -> npt.NDArray[np.float64]:
-    """For each feature the most errors that it can take part in, as a share of ``scale``."""
+    """Bound the errors that each feature can take part in, as a share of ``scale``."""
     question = comparison.question
     total = np.zeros(len(features))
     if not errors:
@@ -439,205 +551,73 @@ def _bounds(
     return total * (1 + MARGIN)
 
 
-def _takes_part(
-    cubes: PairCubes, only_in: Kind, feature: int, errors: dict[tuple[int, int], Number]
-) -> Number:
-    """In how many errors a feature takes part: what its cubes count beyond the other model's."""
-    model = MODELS[only_in]
-    literals = literals_at(cubes.features[model], feature)
-    total: Number = 0
-    for pair in _pairs(literals):
-        if pair in errors:
-            cube = cubes.cube(literals, pair)
-            total += cubes.beyond(pair, cube, cubes.cubes(1 - model, pair))
-    return total
+class _FeatureChanges(PairCubes):
+    """Counts the errors of single features, exactly and without Ganak.
 
-
-def _with_changes(comparison: Comparison, cubes: PairCubes, found: _Found) -> FeatureErrors:
-    """The figures of one feature, with what removing or adding it changes."""
-    model = MODELS[found.only_in]
-    literals = literals_at(cubes.features[model], found.feature)
-    domain = comparison.domain
-    written = tuple(domain.literal(variable, allowed) for variable, allowed in literals)
-    vanish: Number | None = found.takes_part
-    created: Number | None = 0
-    if found.only_in == "guess":
-        try:
-            vanish, created = _removed(comparison, cubes, literals)
-        except OutOfTime:
-            vanish = created = None
-    return FeatureErrors(found.only_in, written, found.takes_part, vanish, created)
-
-
-def _removed(
-    comparison: Comparison, cubes: PairCubes, literals: IndexedLiterals
-) -> tuple[Number, Number]:
-    """How many errors vanish, and how many are created, without a feature of the guess."""
-    vanish: Number = 0
-    created: Number = 0
-    asked = set(map(tuple, comparison.pairs.tolist()))
-    for pair in _pairs(literals):
-        if pair not in asked:
-            continue
-        cubes.deadline.check()
-        cube = cubes.cube(literals, pair)
-        others = list(cubes.cubes(1, pair))
-        others.remove(cube)
-        left = cubes.beyond(pair, cube, [*cubes.cubes(0, pair), *others])
-        vanish += left
-        created += cubes.beyond(pair, cube, others) - left
-    return vanish, created
-
-
-def _pairs(literals: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    return combinations([variable for variable, _ in literals], 2)
-
-
-# -- Where two structures differ: the contexts of each error, and the features behind them.
-
-
-TOP = 10
-OF_EACH_PAIR = 3
-"""How many regions of a pair the explanation of a whole comparison gives."""
-TIME_LIMIT = 60.0
-"""Seconds, half of them for the comparison."""
-
-
-def explain(
-    true: ModelLike,
-    guess: ModelLike,
-    *,
-    top: int = TOP,
-    engine: str = DEFAULT,
-    time_limit: float | None = TIME_LIMIT,
-    show_progress: bool | Progress = False,
-    **restriction: Unpack[Restriction],
-) -> Explanation:
-    """Say where two structures differ.
-
-    Parameters
-    ----------
-    true, guess : models, paths of model files, or names of bundled examples
-    top : int
-        How many pairs, regions and features are given.
-    engine : name of the engine that compares
-    time_limit : seconds, or None for no limit
-        What is not decided by then is left out, and the result says so. At most half of it goes
-        into the comparison.
-    show_progress : bool or function
-        A line on standard error, or a function of (done, in all): of the comparison first, then of
-        the pairs and features that are explained.
-    **restriction
-        What is compared, with the keywords of `compare`: ``pairs=[("A", "B")]`` explains one pair.
-
-    Returns
-    -------
-    Explanation
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> domain = {"A": 2, "B": 2, "C": ["no", "yes"], "D": ["young", "old", "very old"]}
-    >>> true = Structure(domain, ["A=1 & B=1 & C=no"])
-    >>> guess = Structure(domain, ["A=1 & B=1 & C=no", "A=1 & B=1 & D!=old"])
-    >>> print(explain(true, guess, pairs=[("A", "B")]).pairs[0])
-    Where the models differ about A–B:
-    dependent      of contexts  when
-    only in guess       33.3 %  C=yes and D≠old
+    A feature takes part in as many errors as it adds contexts to the unions of the other model.
     """
-    deadline = Deadline.after(time_limit)
-    found = compare(
-        true,
-        guess,
-        engine=engine,
-        time_limit=None if time_limit is None else time_limit / 2,
-        show_progress=show_progress,
-        **restriction,
-    )
-    return explain_comparison(found, top=top, deadline=deadline, show_progress=show_progress)
+
+    def __init__(self, comparison: Comparison, deadline: Deadline) -> None:
+        super().__init__(comparison.question)
+        self.deadline = deadline
+        self.pairs = set(map(tuple, comparison.pairs.tolist()))
+        self._unions = cache(self._changing_unions)
+
+    def takes_part(self, kind: Kind, feature: int, errors: Errors) -> Number:
+        """Count the errors of a feature that one model has and the other lacks."""
+        model = MODELS[kind]
+        literals = literals_at(self.features[model], feature)
+        pairs = [pair for pair in _pairs(literals) if pair in errors]
+        if self.question.rows is not None:
+            cubes = ((self.cube(literals, p), self.cubes(1 - model, p)) for p in pairs)
+            return sum(self._rows_beyond(cube, others) for cube, others in cubes)
+        unions = self._unions(None, 1 - model)
+        growth = unions.growth(pairs, [unions.know(literals)], [], self.deadline)
+        return self._sum(pairs, [added for added, _ in growth])
+
+    def removed(self, feature: int, literals: IndexedLiterals) -> tuple[Number, Number]:
+        """Count the errors that vanish and that are created without a feature of the guess."""
+        pairs = [pair for pair in _pairs(literals) if pair in self.pairs]
+        if self.question.rows is not None:
+            gone = lost = 0
+            for pair in pairs:
+                self.deadline.check()
+                cube, others = self.cube(literals, pair), list(self.cubes(1, pair))
+                others.remove(cube)
+                gone += self._rows_beyond(cube, [*self.cubes(0, pair), *others])
+                lost += self._rows_beyond(cube, others)
+            return gone, lost - gone
+        growth = self._unions(0, 1).growth(pairs, [], [feature], self.deadline)
+        vanish = -self._sum(pairs, [both for _, both in growth])
+        return vanish, -self._sum(pairs, [guess for guess, _ in growth]) - vanish
+
+    def _changing_unions(self, first: int | None, second: int) -> ChangingUnions:
+        empty = no_features(self.features[0].cardinalities)
+        return changing_unions(
+            empty if first is None else self.features[first],
+            self.features[second],
+            canonical=self.question.canonical,
+            value_weights=self.question.value_weights,
+        )
+
+    def _sum(self, pairs: Sequence[PairIndex], counts: Sequence[int]) -> Number:
+        weights = self.question.value_weights
+        if weights is None:
+            return sum(counts)
+        wholes = contexts_of_pairs(
+            sizes_of((), weights), np.array(pairs).reshape(-1, 2), self.question.canonical
+        )
+        return sum(map(Fraction, counts, wholes), start=Fraction(0))
+
+    def _rows_beyond(self, cube: Cube, others: Iterable[Cube]) -> int:
+        """Count the rows that agree with a cube and with none of the others."""
+        rows = self.question.rows
+        assert rows is not None
+        inside = _agreeing(rows, cube)
+        for other in others:
+            inside &= ~_agreeing(rows, other)
+        return int(inside.sum())
 
 
-def explain_pair(
-    comparison: Comparison, pair: Pair, *, top: int = TOP, time_limit: float | None = None
-) -> PairExplanation:
-    """`explain` one pair of a comparison that is there already."""
-    cubes = PairCubes(comparison.question, Deadline.after(time_limit))
-    return _explained(comparison, cubes, pair_positions(comparison.domain, pair), top)
-
-
-def explain_comparison(
-    comparison: Comparison,
-    *,
-    top: int = TOP,
-    deadline: Deadline = NEVER,
-    show_progress: bool | Progress = False,
-) -> Explanation:
-    """`explain` a comparison that is there already."""
-    cubes = PairCubes(comparison.question, deadline)
-    of_each = top if comparison.pair_count == 1 else min(top, OF_EACH_PAIR)
-    worst = _worst_pairs(comparison, top)
-    steps = len(worst) + top
-    pairs = []
-    with progress_of(show_progress, "explaining") as progress:
-        for done, pair in enumerate(worst, 1):
-            pairs.append(_explained(comparison, cubes, pair, of_each))
-            if progress:
-                progress(done, steps)
-
-        def tell(features: int) -> None:
-            if progress:
-                progress(len(worst) + features, steps)
-
-        features, in_time = worst_features(comparison, cubes, top, tell)
-    undecided = bool(len(comparison.unions.open)) or any(pair.undecided for pair in pairs)
-    return Explanation(comparison, tuple(pairs), features, partial=undecided or not in_time)
-
-
-def _worst_pairs(comparison: Comparison, top: int) -> list[tuple[int, int]]:
-    """The pairs with the most errors, worst first; those that are open come after those known."""
-    known = comparison.known_counts
-    positions: list[tuple[int, int]] = list(map(tuple, comparison.pairs.tolist()))
-    finished = [k for k, (_, fn, _, _) in enumerate(known) if fn is not None]
-    finished.sort(key=lambda k: -(known[k][1] + known[k][2]))
-    worst = [k for k in finished[:top] if known[k][1] + known[k][2]]
-    if len(worst) < top:
-        _, u = comparison.unions.lower[:, 2], comparison.unions.upper[:, 2]
-        worst += sorted(comparison.unions.open.tolist(), key=lambda k: -u[k])[: top - len(worst)]
-    return [positions[k] for k in worst]
-
-
-def _explained(
-    comparison: Comparison, cubes: PairCubes, pair: tuple[int, int], top: int
-) -> PairExplanation:
-    """The largest regions of one pair, and how many errors are outside of them."""
-    names = comparison.domain.names[pair[0]], comparison.domain.names[pair[1]]
-    bounds, whole = comparison.pair_bounds(*names), cubes.whole(pair)
-    regions, complete = [], True
-    kinds: tuple[tuple[Kind, int, Number], ...]
-    kinds = ("guess", 1, bounds.fp[1]), ("true", 0, bounds.fn[1])
-    sums: dict[Kind, Number] = {"guess": 0, "true": 0}
-    for kind, model, most in kinds:
-        if not most or not top:
-            continue
-        in_time = not cubes.deadline.passed
-        # Twice as many as are shown: some of them turn out to be one.
-        found, ended = cubes.only_in(model, pair, most=2 * top)
-        complete &= ended or in_time
-        for literals, size in found:
-            sums[kind] += size
-            written = tuple(comparison.domain.literal(v, allowed) for v, allowed in literals)
-            regions.append(ErrorRegion(kind, written, size, Fraction(size) / whole))
-    regions.sort(key=lambda region: -region.size)
-    fp, fn = max(bounds.fp[0], sums["guess"]), max(bounds.fn[0], sums["true"])
-    left = fp + fn - sum(region.size for region in regions[:top])
-    in_time = complete and not cubes.deadline.passed
-    unknown = max(bounds.distance[1] - fp - fn, 0)
-    return PairExplanation(
-        pair=names,
-        contexts=whole,
-        regions=tuple(regions[:top]),
-        fp=fp,
-        fn=fn,
-        rest=left if in_time else 0,
-        undecided=unknown + (0 if in_time else left),
-    )
+def _pairs(literals: IndexedLiterals) -> Iterator[PairIndex]:
+    return combinations([variable for variable, _ in literals], 2)

@@ -285,8 +285,8 @@ class Tracker:
         if self._asked is not None:
             touched = {pair: None for pair in touched if pair in self._asked}
         pairs = list(touched)
-        numbers = [[self._number[literals] for literals in side] for side in (more, less)]
-        found = zip(pairs, self._unions.growth(pairs, *numbers), strict=True)
+        added, removed = ([self._number[literals] for literals in side] for side in (more, less))
+        found = zip(pairs, self._unions.growth(pairs, added, removed), strict=True)
         if self._question.value_weights is None:
             return dict(found)
         return {

@@ -18,9 +18,10 @@ from typing import Protocol
 import numpy as np
 
 from contextwise.counting import native
-from contextwise.counting.auto import count_union
+from contextwise.counting.branch import count_union
 from contextwise.counting.extraction import CoverSource, ValueWeights
 from contextwise.models.features import Features, as_words, no_features, words_of
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 
 Literals = Sequence[tuple[int, int]]
 """A feature: rising variables, each with the values it allows as an int."""
@@ -44,7 +45,9 @@ class ChangingUnions(Protocol):
         """Remove a feature from the second model; it stays known."""
         ...
 
-    def growth(self, pairs: PairList, more: list[int], less: list[int]) -> list[Growth]:
+    def growth(
+        self, pairs: PairList, more: list[int], less: list[int], deadline: Deadline = NEVER
+    ) -> list[Growth]:
         """Return how much the unions of each pair grow if features are added and removed."""
         ...
 
@@ -90,8 +93,13 @@ class NativeChanges:
             values = np.array(rows, dtype=np.uint64).reshape(-1, self._words)
         return self._tracker.know((starts, variables, values))
 
-    def growth(self, pairs: PairList, more: list[int], less: list[int]) -> list[Growth]:
-        flat = self._tracker.count(pairs, more, less)
+    def growth(
+        self, pairs: PairList, more: list[int], less: list[int], deadline: Deadline = NEVER
+    ) -> list[Growth]:
+        limit = [deadline.left()] if native.REUSES else []
+        flat = self._tracker.count(pairs, more, less, *limit)
+        if pairs and not flat:
+            raise OutOfTime
         parts = zip(flat[::4], flat[1::4], flat[2::4], flat[3::4], strict=True)
         return [(b - b_lost, u - u_lost) for b, b_lost, u, u_lost in parts]
 
@@ -126,21 +134,28 @@ class ChangesInPython:
         for pair in _pairs(self._known[feature]):
             self._b[pair].remove(feature)
 
-    def growth(self, pairs: PairList, more: list[int], less: list[int]) -> list[Growth]:
+    def growth(
+        self, pairs: PairList, more: list[int], less: list[int], deadline: Deadline = NEVER
+    ) -> list[Growth]:
         growths = []
         for pair in pairs:
             before = self._b.get(pair, [])
             after = [f for f in before if f not in less]
             after += [f for f in more if pair in _pairs(self._known[f])]
-            (b, u), (new_b, new_u) = self._unions(pair, before), self._unions(pair, after)
+            b, u = self._unions(pair, before, deadline)
+            new_b, new_u = self._unions(pair, after, deadline)
             growths.append((new_b - b, new_u - u))
         return growths
 
-    def _unions(self, pair: tuple[int, int], mine: Iterable[int]) -> tuple[int, int]:
+    def _unions(
+        self, pair: tuple[int, int], mine: Iterable[int], deadline: Deadline
+    ) -> tuple[int, int]:
         """Count the union of these features of the second model, and that of both models."""
         a = self._cubes(pair, self._a.get(pair, ()))
         b = self._cubes(pair, (self._known[f] for f in mine))
-        alone, both = (count_union(self._source.cover(pair, cubes)) for cubes in (b, a + b))
+        alone, both = (
+            count_union(self._source.cover(pair, cubes), deadline=deadline) for cubes in (b, a + b)
+        )
         return alone, both
 
     def _cubes(self, pair: tuple[int, int], features: Iterable[Literals]) -> list[Literals]:

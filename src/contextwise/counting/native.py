@@ -35,7 +35,7 @@ except ImportError as error:
     _reason = why_not_compiled(error)
 
 # A kernel that was compiled before counts everything again.
-REUSES = "known" in (_kernel.count_pairs.__doc__ or "") if _reason is None else False
+REUSES = _reason is None and "seconds" in (_kernel.Tracker.count.__doc__ or "")
 MEMORY = 512 * 2**20
 """Bytes for remembered subproblems, over all threads."""
 

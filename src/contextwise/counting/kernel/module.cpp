@@ -139,9 +139,10 @@ class PyTracker {
   void erase(u32 claim) { tracker_.erase(claim); }
 
   // Returns four ints per pair: by how much the union of the guess grows and shrinks, and by how
-  // much that of both models.
+  // much that of both models; nothing if the time is not enough.
   std::vector<nb::int_> count(const std::vector<std::pair<u32, u32>>& pairs,
-                              const std::vector<u32>& more, const std::vector<u32>& less) {
+                              const std::vector<u32>& more, const std::vector<u32>& less,
+                              std::optional<double> seconds) {
     wanted_.clear();
     for (const auto& [first, second] : pairs) wanted_.push_back({first, second});
     changes_.clear();
@@ -150,12 +151,13 @@ class PyTracker {
       std::atomic<bool> stop{false};
       const nb::gil_scoped_release release;
       const WatchedThreads::Work work = [&] {
-        tracker_.count(wanted_, more, less,
-                       Budget{Budget::UNLIMITED, Clock::time_point::max(), &stop}, changes_);
+        tracker_.count(wanted_, more, less, Budget{Budget::UNLIMITED, deadline_in(seconds), &stop},
+                       changes_);
       };
       WatchedThreads(stop, work, [] { return check_signals(), true; }).run(1);
     }
     std::vector<nb::int_> result;
+    if (!std::ranges::all_of(changes_, &Growth::closed)) return result;
     result.reserve(4 * changes_.size());
     for (const auto& [grown, shrunk, closed] : changes_)
       for (std::size_t k = 0; k < 2; ++k) {
@@ -192,5 +194,5 @@ NB_MODULE(_kernel, module) {
       .def("know", &PyTracker::know, "feature"_a)
       .def("insert", &PyTracker::insert, "claim"_a)
       .def("erase", &PyTracker::erase, "claim"_a)
-      .def("count", &PyTracker::count, "pairs"_a, "more"_a, "less"_a);
+      .def("count", &PyTracker::count, "pairs"_a, "more"_a, "less"_a, "seconds"_a = nb::none());
 }

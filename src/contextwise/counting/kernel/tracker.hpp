@@ -84,6 +84,7 @@ class Tracker {
 
  private:
   static constexpr u32 FREE = ~u32{0};
+  static constexpr std::size_t MOST_PARTS = 8;
 
   struct PairLists {
     u64 key = 0;
@@ -93,35 +94,47 @@ class Tracker {
   // Adds how many contexts of a claim's cube mine_ does not cover, and how many both models do not.
   void add(const Pair& pair, u32 claim, std::span<const u32> true_claims, const Budget& budget,
            std::array<Natural, 2>& sums, bool& closed) {
-    if (fix(pair, claim))
-      add_inside(pair, true_claims, budget, sums, closed);
+    if (const std::size_t parts = choose(pair, claim))
+      for (std::size_t part = 0; part < parts; ++part) {
+        fix(part);
+        add_inside(pair, true_claims, budget, sums, closed);
+      }
     else
       add_by_difference(pair, claim, true_claims, budget, sums, closed);
     for (u32 v : without_) fixed_[v] = FREE;
   }
 
-  // Fixes the variables that a claim tests, to the one class that it allows of each; false if it
-  // allows several.
-  bool fix(const Pair& pair, u32 claim) {
+  // Lists the variables that a claim tests and the classes that it allows of each. Returns the
+  // number of their combinations, the parts of the cube; 0 if there are too many to count one by
+  // one.
+  std::size_t choose(const Pair& pair, u32 claim) {
     without_.clear();
-    weight_ = Natural(1);
+    choices_.clear();
+    std::size_t parts = 1;
     const u64* forbidden = b_.forbidden_by(claim).data();
     for (u32 v : b_.tests(claim)) {
       const u64* const set = forbidden;
       forbidden += b_.stride;
       if (!canonical_ && pair.has(v)) continue;
-      u32 allowed = FREE, count = 0;
-      for (u32 k = 0; k < classes_.count(v) && count < 2; ++k)
-        if (!(set[k / 64] >> k % 64 & 1)) {
-          allowed = k;
-          ++count;
-        }
-      if (count != 1) return false;
-      fixed_[v] = allowed;
+      std::vector<u32>& allowed = choices_.emplace_back();
+      for (u32 k = 0; k < classes_.count(v); ++k)
+        if (!(set[k / 64] >> k % 64 & 1)) allowed.push_back(k);
+      parts *= allowed.size();
+      if (parts > MOST_PARTS) return 0;
       without_.push_back(v);
-      if (!classes_.unit(v)) weight_ *= classes_.weight(v, allowed);
     }
-    return true;
+    return parts;
+  }
+
+  // Fixes these variables to the classes of one part.
+  void fix(std::size_t part) {
+    weight_ = Natural(1);
+    for (std::size_t k = 0; k < without_.size(); ++k) {
+      const u32 v = without_[k], chosen = choices_[k][part % choices_[k].size()];
+      part /= choices_[k].size();
+      fixed_[v] = chosen;
+      if (!classes_.unit(v)) weight_ *= classes_.weight(v, chosen);
+    }
   }
 
   void add_inside(const Pair& pair, std::span<const u32> true_claims, const Budget& budget,
@@ -203,7 +216,8 @@ class Tracker {
   // Of the claim that comes or goes.
   std::vector<u32> fixed_;    // the class of each variable that its cube fixes, else FREE
   std::vector<u32> without_;  // these variables
-  Natural weight_;            // of these classes together
+  std::vector<std::vector<u32>> choices_;  // the classes that it allows of each
+  Natural weight_;                         // of these classes together
   // Scratch space.
   std::vector<u32> mine_;
   std::array<std::vector<u32>, 2> holding_;
