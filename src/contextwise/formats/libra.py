@@ -159,11 +159,17 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= 30 else text[:27] + "...")
 
 
-class Tokens:
-    """The tokens of a source, one by one."""
+class _Parser:
+    """A recursive-descent parser without recursion: a tree may be nested without limit."""
 
-    def __init__(self, source: Source, text: str, at: int) -> None:
-        self.source, self.text, self.at = source, text, at
+    def __init__(self, source: Source, keyword: str) -> None:
+        self.source, self.keyword = source, keyword
+        self.text = text_of(source)
+        self.cardinalities, self.at = header(source, self.text)
+        self.offsets = list(accumulate(self.cardinalities, initial=0))
+        self.most_literals = most_literals(source, self.cardinalities)
+        self.lengths, self.tests, self.weights = array("q"), array("q"), array("d")
+        self.weightless = False
 
     def next(self) -> Token:
         """Return the next token, of kind ``"end"`` after the last one."""
@@ -199,20 +205,6 @@ class Tokens:
     def unexpected(self, token: Token, wanted: str) -> ParseError:
         """Return the error for an unexpected token."""
         return self.error(f"expected {wanted} but found {shown(token.text)}", token.at)
-
-
-class _Parser(Tokens):
-    """A recursive-descent parser without recursion: a tree may be nested without limit."""
-
-    def __init__(self, source: Source, keyword: str) -> None:
-        text = text_of(source)
-        self.cardinalities, at = header(source, text)
-        super().__init__(source, text, at)
-        self.keyword = keyword
-        self.offsets = list(accumulate(self.cardinalities, initial=0))
-        self.most_literals = most_literals(source, self.cardinalities)
-        self.lengths, self.tests, self.weights = array("q"), array("q"), array("d")
-        self.weightless = False
 
     def file(self) -> Listing:
         self.opening()

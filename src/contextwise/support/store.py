@@ -209,23 +209,9 @@ class Store:
                 db.execute("ROLLBACK")
             raise
 
-    def about(self) -> dict[str, Any]:
-        """Return the configuration and the versions of the packages that started the run."""
-        with _explained(self.path):
-            return _about(self._connection)
-
     def done(self) -> set[str]:
         """Return the keys of the units that are done; failed units are not."""
         return set(self._keys)
-
-    def failed(self) -> list[Ended]:
-        """Return the units that failed, with their errors."""
-        with _explained(self.path):
-            return [
-                Ended(row.key, row.seconds, row.tries, (), row.error)
-                for row in _rows(self._connection)
-                if row.error is not None
-            ]
 
     def add(self, unit: Ended) -> None:
         """Write a unit and its records in one transaction."""
