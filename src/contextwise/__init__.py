@@ -1,26 +1,28 @@
-"""How far apart the independence structures of two log-linear models are, exactly.
+"""Compare the independence structures of log-linear models, context by context, exactly.
 
-`compare` says how far a guess is from the true model, `explain` where they differ; models come from
-files (`read`), from other packages (`convert`), or from features (`Structure`).
+`compare` measures how far a guess is from the true model, and `explain` shows where they differ.
+Models come from files (`read`), data (`learn`), other packages (`convert`), or features
+(`Structure`).
 """
 
-# The names people type first; everything else lives in its module. A name is imported when it is
-# first used, so that ``import contextwise`` and the command line start at once. To add one, write
-# it in the block for type checkers and in the table of homes.
+# A name is imported when it is first used, so that ``import contextwise`` is fast. To add one, put
+# it in the block for type checkers and in `_HOMES`.
 
-TYPE_CHECKING = False  # checkers take it as true; `typing` has it too, and takes 10 ms to load
+TYPE_CHECKING = False  # true for type checkers; importing `typing` takes 10 ms
 
 if TYPE_CHECKING:
-    from contextwise import convert, distributions
+    from contextwise import convert, distributions, evaluation, learning, report
     from contextwise.comparison.compare import Comparison, compare, distance
     from contextwise.comparison.explain import explain
     from contextwise.comparison.matrix import compare_many, distance_matrix
     from contextwise.comparison.neighbours import farthest_first, medoid, nearest
     from contextwise.comparison.sketch import sketch
     from contextwise.comparison.track import Tracker, track
+    from contextwise.evaluation import chance, check, stability, summarize
     from contextwise.evaluation.score import score
     from contextwise.formats import read, write
     from contextwise.independence import is_independent
+    from contextwise.learning.base import learn
     from contextwise.models.domain import Domain
     from contextwise.models.structure import LogLinear, Structure
     from contextwise.truths import bundled as examples
@@ -33,21 +35,29 @@ __all__ = [
     "LogLinear",
     "Structure",
     "Tracker",
+    "chance",
+    "check",
     "compare",
     "compare_many",
     "convert",
     "distance",
     "distance_matrix",
     "distributions",
+    "evaluation",
     "examples",
     "explain",
     "farthest_first",
     "is_independent",
+    "learn",
+    "learning",
     "medoid",
     "nearest",
     "read",
+    "report",
     "score",
     "sketch",
+    "stability",
+    "summarize",
     "track",
     "write",
 ]
@@ -58,25 +68,33 @@ _HOMES = {
     "LogLinear": "models.structure",
     "Structure": "models.structure",
     "Tracker": "comparison.track",
+    "chance": "evaluation",
+    "check": "evaluation",
     "compare": "comparison.compare",
     "compare_many": "comparison.matrix",
     "convert": "convert",
     "distance": "comparison.compare",
     "distance_matrix": "comparison.matrix",
     "distributions": "distributions",
+    "evaluation": "evaluation",
     "examples": "truths.bundled",
     "explain": "comparison.explain",
     "farthest_first": "comparison.neighbours",
     "is_independent": "independence",
+    "learn": "learning.base",
+    "learning": "learning",
     "medoid": "comparison.neighbours",
     "nearest": "comparison.neighbours",
     "read": "formats",
+    "report": "report",
     "score": "evaluation.score",
     "sketch": "comparison.sketch",
+    "stability": "evaluation",
+    "summarize": "evaluation",
     "track": "comparison.track",
     "write": "formats",
 }
-"""The module of each name; a module that is exported as a whole is its own home."""
+"""The module of each name; a module is its own home."""
 
 if not TYPE_CHECKING:
     from contextwise.support.loading import lazy_names

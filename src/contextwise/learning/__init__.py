@@ -10,7 +10,7 @@ from contextwise.learning.registry import LEARNERS, learner_named
 if TYPE_CHECKING:
     from contextwise.data.rows import Data, as_data
     from contextwise.learning.adapters import CausalLearn, Pgmpy, PyAgrum
-    from contextwise.learning.base import Learner, as_learner
+    from contextwise.learning.base import Learner, as_learner, learn
     from contextwise.learning.chow_liu import ChowLiu, Independent
     from contextwise.learning.contextual_mpl import ContextualMPL
     from contextwise.learning.csgs import CSGS
@@ -47,6 +47,7 @@ __all__ = [
     "TreesAndPairs",
     "as_data",
     "as_learner",
+    "learn",
     "learner_named",
     "select",
 ]
@@ -55,6 +56,6 @@ if not TYPE_CHECKING:
     from contextwise.support.loading import lazy_names
 
     homes = {entry.class_name: entry.module for entry in LEARNERS.values()}
-    homes |= dict.fromkeys(("Data", "Learner", "as_data", "as_learner"), "base")
+    homes |= dict.fromkeys(("Data", "Learner", "as_data", "as_learner", "learn"), "base")
     homes |= dict.fromkeys(("Selection", "select"), "selection")
     lazy_names(__name__, homes)

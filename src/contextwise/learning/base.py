@@ -260,6 +260,50 @@ def as_learner(thing: Any) -> Any:
     )
 
 
+def learn(
+    data: DataLike,
+    learner: Any = "edge-trees",
+    *,
+    domain: DomainLike | None = None,
+    **parameters: Any,
+) -> Any:
+    """Learn a structure from data.
+
+    Parameters
+    ----------
+    data : DataFrame, array, list of rows, path, name of a data set, or Data
+    learner : name, Learner, class, or function from data to a model
+        The names are the keys of `LEARNERS`.
+    domain : Domain, or a mapping that makes one, optional
+        The variables and their states. Without it they are inferred from the data.
+    parameters : keywords
+        Parameters of the learner.
+
+    Returns
+    -------
+    fitted Learner
+        Functions that take a model also take it. Its attribute ``structure_`` is the structure, and
+        ``model_`` the structure with weights.
+
+    Examples
+    --------
+    >>> learned = learn("titanic", "edge-trees")
+    >>> learned.structure_
+    Structure(4 variables, 32 features: ...)
+    """
+    chosen = as_learner(learner)
+    if parameters:
+        known = chosen.get_params(deep=False)
+        unknown = [name for name in parameters if name not in known]
+        if unknown:
+            raise ContextwiseError(
+                f"learn: {type(chosen).__name__} has no parameter {unknown[0]!r}; its parameters "
+                f"are {', '.join(known) or 'none'}"
+            )
+        chosen = fresh(chosen, parameters)
+    return chosen.fit(data, domain=domain)
+
+
 def fresh(learner: Any, parameters: Mapping[str, Any] | None = None) -> Any:
     """Return an unfitted copy of a learner, with some parameters changed."""
     return type(learner)(**{**learner.get_params(deep=False), **(parameters or {})})
