@@ -12,7 +12,7 @@ import pytest
 import contextwise as cw
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, DomainError, ParseError
-from contextwise.learning import ChowLiu, Independent, as_data, as_learner, learner_named
+from contextwise.learning import ChowLiu, Independent, Trees, as_data, as_learner
 
 ROWS = np.random.default_rng(5).integers(0, 2, (60, 4)) | np.array([[0, 0, 1, 0]])
 ROWS[:, 1] = ROWS[:, 0] ^ (np.arange(60) % 7 == 0)
@@ -150,7 +150,7 @@ def test_codes_are_checked_when_data_are_made() -> None:
 
 def test_learn_by_name() -> None:
     learned = cw.learn(ROWS, "trees", penalty=1.0)
-    assert learned.structure_ == learner_named("trees")(penalty=1.0).fit(ROWS).structure_
+    assert learned.structure_ == Trees(penalty=1.0).fit(ROWS).structure_
     assert cw.distance(learned, learned.structure_) == 0
     with pytest.raises(ContextwiseError, match="learn: Trees has no parameter 'penaltie'"):
         cw.learn(ROWS, "trees", penaltie=1.0)
