@@ -367,7 +367,7 @@ def test_ranks_know_which_way_is_better() -> None:
 def test_picture_of_critical_differences() -> None:
     values = {str(g): [float(g + t % 2) for t in range(4)] for g in range(4)}
     ranking = rank_groups(values, metric="normalized", larger_is_better=False)
-    axes = plot_critical_difference(ranking)
+    axes = plot_critical_difference(ranking).axes[0]
     assert [text.get_text() for text in axes.texts][1:] == [f"{g}  {g + 1:.2f}" for g in range(4)]
     two = rank_groups({"a": [1.0, 2.0], "b": [2.0, 4.0]}, metric="fp_share", larger_is_better=False)
     with pytest.raises(ContextwiseError, match="two groups have no critical difference"):
@@ -377,7 +377,7 @@ def test_picture_of_critical_differences() -> None:
 def test_bars_of_groups_that_do_not_differ_stand_apart() -> None:
     values = {str(g): [float(g + t % 2) for t in range(6)] for g in range(5)}
     ranking = rank_groups(values, metric="normalized", larger_is_better=False)
-    axes = plot_critical_difference(ranking)
+    axes = plot_critical_difference(ranking).axes[0]
     FigureCanvasAgg(axes.figure).draw()  # type: ignore[arg-type, no-untyped-call]
 
     def height(place: Any) -> float:

@@ -223,7 +223,7 @@ def test_bad_questions_are_clear_words() -> None:
 
 
 def test_heat_map_of_supports(found: Stability) -> None:
-    axes = plot_supports(found)
+    axes = plot_supports(found).axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == list(DOMAIN.names)
     shown = axes.images[0].get_array()
     assert shown is not None

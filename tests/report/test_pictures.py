@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise import Comparison, Domain, Structure, compare, examples
+from contextwise.report.colours import STEPS
 from contextwise.report.layout import graph_layout, hop_distances, planar
 from contextwise.report.pictures import (
     AGREED,
@@ -17,10 +18,11 @@ from contextwise.report.pictures import (
     FIRST_FN,
     FIRST_FP,
     OPEN,
+    HeatMap,
     heat_map,
     pooled,
 )
-from contextwise.report.shares import Edge, edges_between, edges_of, worst_variables
+from contextwise.report.shares import edges_of
 from contextwise.report.svg import graph_svg
 from contextwise.testing import families
 from contextwise.truths.generate import perturb, random_structure
@@ -114,14 +116,35 @@ class TestHeatMap:
         names = [f"X{i}" for i in range(110)]  # of 1,024 values each
         guess = Structure(dict.fromkeys(names, 1024), [dict.fromkeys(names, 1)])
         found = compare(Structure(guess.domain, []), guess, pairs=[("X0", "X1")])
-        assert heat_map(found).codes[0, 1] == FIRST_FP  # a share of 2**-1080 is 0 as a float
+        assert (
+            heat_map(found, reorder=False).codes[0, 1] == FIRST_FP
+        )  # a share of 2**-1080 is 0 as a float
 
-    def test_pooling_keeps_a_lone_error(self) -> None:
-        codes = np.zeros((1001, 1001), dtype=np.uint8)
-        codes[3, 997] = FIRST_FP
-        small = pooled(codes, 300)
-        assert small.shape == (251, 251)
-        assert small.sum() == FIRST_FP
+    def test_pooled_cells_are_means_and_mark_a_lone_error(self) -> None:
+        shares = np.full((1001, 1001), np.nan)
+        shares[3, 997] = shares[997, 3] = 0.0
+        shares[3, 997] = 1.0
+        heat = HeatMap(tuple(map(str, range(1001))), shares, np.arange(1001))
+        cells = pooled(heat, 300)
+        assert (cells.codes.shape, cells.block) == ((251, 251), 4)
+        assert np.argwhere(cells.codes).tolist() == cells.marked.tolist() == [[0, 249]]
+        assert cells.codes[0, 249] == FIRST_FP + np.searchsorted(STEPS, 1 / 16)
+        worst = pooled(heat, 300, worst=True)
+        assert worst.codes[0, 249] == FIRST_FP + len(STEPS) - 1
+        assert not len(worst.marked)
+
+    def test_a_mean_counts_pairs_that_never_depend(self) -> None:
+        found = random_comparison(130)
+        cells = pooled(heat_map(found, reorder=False), 65)
+        errors = np.nan_to_num(heat_map(found, reorder=False).shares)
+        for row, column in ((0, 5), (7, 2), (64, 64)):
+            square = errors[2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
+            mean = square.sum() / (4 - 2 * (row == column))
+            assert (cells.codes[row, column] >= FIRST_FP) == (mean > 0)
+
+    def test_many_variables_are_grouped(self) -> None:
+        assert list(heat_map(random_comparison(100)).order) == list(range(100))
+        assert list(heat_map(random_comparison(101)).order) != list(range(101))
 
 
 class TestSvg:
@@ -165,12 +188,3 @@ class TestAgreement:
             pair = found.pair(*edge.pair)
             assert edge.tp == pytest.approx(pair.tp / pair.total)
             assert edge.errors == pytest.approx(pair.normalized)
-
-    def test_the_worst_variables_keep_their_order(self) -> None:
-        edges = [
-            Edge(("A", "C"), 0, 0.5, 0),
-            Edge(("B", "C"), 1, 0, 0),
-            Edge(("C", "D"), 0, 0, 0.7),
-        ]
-        assert worst_variables(["A", "B", "C", "D"], edges, 2) == ("C", "D")
-        assert edges_between(edges, ("C", "D")) == edges[2:]

@@ -35,7 +35,7 @@ from contextwise.report.parts import (
     exact_digits,
     is_rounded,
 )
-from contextwise.report.pictures import graph_picture, pairs_picture
+from contextwise.report.pictures import graph_pictures, pairs_picture
 from contextwise.report.shares import Edge, select_edges
 from contextwise.report.text import as_text
 from contextwise.testing import families
@@ -184,10 +184,21 @@ class TestPictures:
         words = [words for legend in picture.legends for _, words in legend.entries]
         assert "not decided in time" in words
 
-    def test_the_graph_says_how_many_of_how_many(self) -> None:
-        assert graph_picture(SIX).caption.startswith("Both differences.")
-        assert graph_picture(SIX, most_edges=1).caption.startswith("The largest of 2 differences.")
-        assert graph_picture(compare(SIX.true, SIX.true)).caption.startswith("No difference.")
+    def test_the_graphs_show_all_edges_where_they_can_be_read(self) -> None:
+        true, guess = graph_pictures(SIX)
+        assert true.caption.startswith("The true model. All ")
+        assert guess.caption.startswith("The guess. All ")
+        domain = {f"X{i}": 2 for i in range(60)}
+        crowd = Structure(domain, [f"X{i}=1 & X{j}=1" for i in range(30) for j in range(30, 60)])
+        many = graph_pictures(compare(crowd, Structure(domain, [])))
+        assert "40 largest of 900 differences (900 tie;" in many[0].caption
+
+    def test_ties_are_cut_by_the_variables_with_more_differences(self) -> None:
+        edges = [Edge((f"A{k}", f"B{k}"), 0, 1.0, 0) for k in range(50)]
+        edges += [Edge(("hub", f"C{k}"), 0, 1.0, 0) for k in range(20)]
+        chosen = select_edges(edges, most_edges=20)
+        assert {edge.pair[0] for edge in chosen.edges} == {"hub"}
+        assert chosen.tied == 70
 
     @given(
         st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20), st.floats(0, 1)), max_size=60),

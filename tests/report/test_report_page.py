@@ -112,7 +112,7 @@ def test_a_page_has_its_parts() -> None:
         "contextwise report",
     ):
         assert words in reader.text, words
-    assert reader.tags.count("figure") == 2
+    assert reader.tags.count("figure") == 3
     assert re.search(r"only in guess\s*50 %\s*X0=1", reader.text)
 
 
@@ -125,7 +125,7 @@ def test_several_guesses_have_a_table_and_a_section_each() -> None:
     reader = Reader(page)
     assert "Every guess against the true model" in reader.text
     assert [value for key, value in reader.attributes if key == "id"] == ["guess-0", "guess-1"]
-    assert reader.tags.count("figure") == 5  # the plane of errors, and two of each guess
+    assert reader.tags.count("figure") == 7  # the plane of errors, and three of each guess
     assert "Each point is a guess" in reader.text
 
 
@@ -142,18 +142,18 @@ def test_chance_checks_and_stability_stand_on_the_page() -> None:
     assert_self_contained(page)
     text = Reader(page).text
     for words in (
-        "Beside chance",
+        "Compared with chance",
         beside.verdict,
         "p of the graph",
-        "What the rows say",
+        "Checked on data",
         "Claims of independence:",
         "How stable: trees on train.csv",
         "3 resamples of half of the 90 rows",
         str(next(r for r in stable.regions("X0", "X1") if r.dependent)),
-        "resamples that have it depend",
+        "resamples in which the pair depends",
     ):
         assert words in text, words
-    assert Reader(page).tags.count("figure") == 3
+    assert Reader(page).tags.count("figure") == 4
 
 
 def test_several_guesses_stand_beside_chance_in_one_table() -> None:
@@ -177,7 +177,7 @@ def test_groups_have_means_and_their_guess_of_median_distance() -> None:
     assert "The mean of each group, with its 95 % interval" in reader.text
     assert "trees: near 1, the guess of median distance" in reader.text
     assert "graphs: far" in reader.text
-    assert reader.tags.count("figure") == 5  # two of each group, and the plane
+    assert reader.tags.count("figure") == 7  # three of each group, and the plane
     plane = re.search(r'<svg[^>]*class="plane".*?</svg>', page)
     assert plane
     assert plane[0].count("only in guess 3.33 %") == 3
@@ -284,7 +284,7 @@ def test_the_command_asks_all_questions(tmp_path: Path) -> None:
     result = CliRunner().invoke(contextwise, [*words, "--resamples", "3"], catch_exceptions=False)
     assert result.exit_code == 0
     text = Reader(out.read_text("utf-8")).text
-    for heading in ("Beside chance", "What the rows say", "How stable: chow-liu on rows.csv"):
+    for heading in ("Compared with chance", "Checked on data", "How stable: chow-liu on rows.csv"):
         assert heading in text
     groups = ["a=six-guess", "b=six-graph", "b=six-guess"]
     grouped = ["report", "six", *groups, "--out", str(out)]

@@ -153,14 +153,14 @@ def graph(
         most_edges=most,
         most_nodes=most,
     )
-    axes = plot_graphs(
+    figure = plot_graphs(
         comparison,
         in_context,
         fixed=None if in_context is None else in_context.question.context,
         title=_title(true, guess),
         selection=selection,
     )
-    save(axes[0], out)
+    save(figure, out)
     if len(selection.edges) < selection.of:
         click.echo(
             f"contextwise: {selection.words}; for all pairs: contextwise plot pairs", err=True
@@ -193,15 +193,15 @@ def neighbours(
     """
     from contextwise.report.plots import plot_neighbours, save
 
-    axes = plot_neighbours(
+    figure = plot_neighbours(
         _compare(true, guess, align, time_limit),
         variable,
         title=_title(true, guess),
-        which=None if edges == "all" else edges,
+        which=None if edges == "all" else edges,  # type: ignore[arg-type]
         min_share=min_share,
         most=most,
     )
-    save(axes, out)
+    save(figure, out)
 
 
 @plot.command(short_help="Draw the confusion matrix, errors and rates.")
@@ -222,7 +222,7 @@ def confusion(
 
     comparisons = _compare_all(true, guesses, align, time_limit)
     title = _title(true, guesses[0] if len(guesses) == 1 else None)
-    save(plot_guesses(comparisons, title=title)[0], out)
+    save(plot_guesses(comparisons, title=title), out)
 
 
 @plot.command(short_help="Draw means, errors or ranks of groups of guesses.")
@@ -252,7 +252,7 @@ def replicates(replicates: Replicates, out: str) -> None:
         members = {
             group: [comparison for _, comparison in runs] for group, runs in compared.items()
         }
-        save(plot_groups(members, title=_title(truths[0]))[0], out)
+        save(plot_groups(members, title=_title(truths[0])), out)
         return
     if len(replicates.metrics) > 1:
         raise click.UsageError("a figure shows one --metric")
@@ -282,7 +282,7 @@ def matrix(models: tuple[str, ...], out: str, time_limit: float | None, align: A
     )
     if not distances.total:
         raise ContextwiseError(options.NOTHING_LEFT)
-    save(plot_models(distances.names, distances.normalized)[0], out)
+    save(plot_models(distances.names, distances.normalized), out)
 
 
 def _title(true: str, guess: str | None = None) -> str:

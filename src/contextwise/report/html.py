@@ -24,6 +24,7 @@ from contextwise.report.parts import (
     Part,
     Picture,
     Section,
+    Share,
     Table,
     cell_text,
     exact_digits,
@@ -38,7 +39,6 @@ KEYS = (
     "next and the previous error, the largest first."
 )
 VOID = ("br", "meta", "img")
-LONGEST_TIP = 400  # digits
 
 
 class Markup(str):
@@ -168,7 +168,7 @@ def _part(part: Part, level: int, cell: CellContent | None, sortable: bool) -> M
 
 def note_html(note: Note) -> Markup:
     """Return a paragraph; line breaks of the note stay."""
-    kind = note.key if note.key in ("summary", "verdict", "finding") else "note"
+    kind = note.key if note.key in ("summary", "verdict", "finding", "terms") else "note"
     lines = note.text.splitlines()
     broken = [child for line in lines for child in (tag("br"), line)][1:]
     return tag("p", *broken, class_=f"{kind} warns" if note.warns else kind)
@@ -246,10 +246,7 @@ def cell_html(cell: Cell, column: Column) -> Markup:
     if isinstance(cell, Marked):
         return tag("b", text, class_=cell.kind)
     digits = exact_digits(cell, column)
-    if digits is None:
-        return joined([text])
-    tip = digits if len(digits) <= LONGEST_TIP else f"{len(digits)} digits"
-    return tag("span", text, title=tip)
+    return joined([text]) if digits is None else tag("span", text, title=digits)
 
 
 def _ranks(cells: Sequence[Cell]) -> list[int]:
@@ -263,6 +260,8 @@ def _ranks(cells: Sequence[Cell]) -> list[int]:
 def _sort_key(cell: Cell) -> tuple[float | int | Fraction, str] | None:
     if isinstance(cell, Interval):
         return _sort_key(cell.low)
+    if isinstance(cell, Share):
+        return cell.value, ""
     if isinstance(cell, int | float | Fraction):
         return cell, ""
     return None if cell is None else (0, str(cell))
@@ -313,7 +312,9 @@ def _drawn(picture: Picture) -> Markup:
     if picture.packed:
         return _canvas(picture)
     if isinstance(picture.content, Graph):
-        text = graph_svg(picture.content.edges, picture.content.positions, size=560)
+        text = graph_svg(
+            picture.content.edges, picture.content.positions, view=picture.content.view, size=560
+        )
     else:
         assert isinstance(picture.content, Plane)
         text = plane_svg(picture.content)
@@ -326,6 +327,7 @@ def _canvas(picture: Picture) -> Markup:
         tag("button", "+", type="button", data_heat="in", aria_label="Zoom in"),
         tag("button", "−", type="button", data_heat="out", aria_label="Zoom out"),
         tag("button", "All", type="button", data_heat="fit"),
+        tag("button", "Worst pairs", type="button", data_heat="worst", aria_pressed="false"),
     )
     canvas = tag(
         "canvas",
@@ -338,6 +340,7 @@ def _canvas(picture: Picture) -> Markup:
         "div",
         tag("div", *buttons, class_="buttons"),
         tag("div", canvas, class_="heat-map"),
+        tag("p", "", class_="cell-words note"),
         tag("p", hint, class_="readout", aria_live="polite"),
         tag("noscript", tag("p", "This heat map needs JavaScript.", class_="note")),
         tag("script", Markup(picture.packed), type="application/octet-stream"),

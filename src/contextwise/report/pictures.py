@@ -1,20 +1,28 @@
-"""Pictures of a comparison as parts to show: what is drawn, its caption and its legends."""
+"""Pictures as parts: heat maps, graphs and the plane of errors, with captions and legends.
+
+The heat map has n × n cells. Above the diagonal are the false positives of each pair, below it the
+false negatives, each as a share of the pair's contexts. Shares are drawn in steps (`STEPS`), so
+that one wrong context in a million still has a tint. ``static/heatmap.js`` draws it on pages,
+`contextwise.report.plots.plot_pairs` for papers. In a map with more variables than cells along a
+side, a cell stands for a square of pairs and shows their mean.
+"""
 
 from __future__ import annotations
 
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 from zlib import compress
 
 import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
-from contextwise.errors import require
+from contextwise.errors import TooLargeError, require
 from contextwise.models.features import IntArray
 from contextwise.report.colours import (
     COLOURS,
@@ -48,38 +56,199 @@ if TYPE_CHECKING:
     from contextwise.evaluation.stability import Stability
     from contextwise.report.comparisons import Guess
 
-
+BLANK, AGREED, FIRST_FP, FIRST_FN = 0, 1, 2, 2 + len(STEPS)
+OPEN = FIRST_FN + len(STEPS)
+"""The codes of a cell: never dependent, no error of this kind, the steps of each kind, open."""
+GROUPED = 100
+"""Above this many variables, heat maps group variables with similar errors by default."""
+FAR_WORSE = 0.25, 5
+"""A pair is marked if it has at least this share of errors, and this many times its cell's mean."""
+CUT = 0.7
+"""The share of the tree's height at which it is cut into blocks of similar variables."""
+SMALLEST, BLOCKS = 0.03, 6
+"""The least share of the variables, three or more, that is a block, and the most blocks."""
 SUPPORT, SUPPORT_DARK = "#0072B2", "#56B4E9"
 SUPPORT_STEPS = (0.25, 0.5, 0.75, 0.95, 1.0)
 SUPPORT_OPACITIES = (0.15, 0.32, 0.52, 0.76, 1.0)
-ERRORS: tuple[Agreement, Agreement] = ("fp", "fn")
 
 
-def pairs_picture(comparison: Comparison, *, reorder: bool = False) -> Picture:
-    """Return the heat map of pairs; ``reorder`` groups variables with similar errors."""
+# -- the heat map of pairs -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class HeatMap:
+    """The errors of all pairs, in the order in which variables are drawn.
+
+    Attributes
+    ----------
+    names : the variables, in that order
+    shares : array of shape (n, n)
+        False positives above the diagonal, false negatives below it; NaN where no feature covers
+        the pair, infinite where it is open.
+    order : positions of the variables in the domain
+    blocks : blocks of similar variables, the largest first
+    """
+
+    names: tuple[str, ...]
+    shares: npt.NDArray[np.float64]
+    order: IntArray
+    blocks: tuple[range, ...] = ()
+
+    @cached_property
+    def codes(self) -> npt.NDArray[np.uint8]:
+        """The code of each pair."""
+        below = np.tri(len(self.names), dtype=bool)
+        codes = np.where(below, FIRST_FN, FIRST_FP) + np.searchsorted(STEPS, self.shares)
+        codes[self.shares == 0] = AGREED
+        codes[np.isnan(self.shares)] = BLANK
+        codes[np.isinf(self.shares)] = OPEN
+        return codes.astype(np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """A heat map of fewer cells, each for a square of pairs.
+
+    Attributes
+    ----------
+    codes : the code of each cell's mean, or of its worst pair
+    block : how many variables a cell has along a side
+    marked : rows and columns of the cells whose worst pair is far worse than the mean
+    """
+
+    codes: npt.NDArray[np.uint8]
+    block: int
+    marked: npt.NDArray[np.int64]
+
+
+def heat_map(comparison: Comparison | Shares, *, reorder: bool | None = None) -> HeatMap:
+    """Return the heat map of a comparison or of its shares.
+
+    ``reorder`` groups variables with similar errors; by default above `GROUPED` variables, if SciPy
+    is installed.
+
+    >>> from contextwise import Structure, compare
+    >>> domain = {"A": 2, "B": 2, "C": 2}
+    >>> c = compare(Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & B=1 & C=1"]))
+    >>> heat_map(c).shares
+    array([[nan, 0. , 0.5],
+           [0.5, nan, 0.5],
+           [0. , 0. , nan]])
+    """
+    shares = shares_of(comparison) if isinstance(comparison, Comparison) else comparison
+    n = len(shares.names)
+    if reorder is None:
+        reorder = n > GROUPED and find_spec("scipy") is not None
+    first, second = shares.pairs.T
+    fp, fn = np.full((2, n, n), np.nan)
+    for matrix, values in ((fp, shares.fp), (fn, shares.fn)):
+        matrix[first, second] = matrix[second, first] = np.nan_to_num(values, nan=np.inf)
+    order, blocks = group_similar(fp + fn) if reorder else (np.arange(n), ())
+    drawn = np.where(np.tri(n, dtype=bool), fn[np.ix_(order, order)], fp[np.ix_(order, order)])
+    return HeatMap(tuple(shares.names[v] for v in order), drawn, order, blocks)
+
+
+def group_similar(errors: npt.NDArray[np.float64]) -> tuple[IntArray, tuple[range, ...]]:
+    """Return an order of the variables that groups similar ones, and the largest groups.
+
+    Average linkage on the rows of errors, with leaves ordered so that neighbours are similar. The
+    groups are the parts of the tree cut at `CUT` of its height that have at most half of all
+    variables and more errors inside than the average.
+    """
+    if len(errors) < 3:
+        return np.arange(len(errors)), ()
+    hierarchy = require("scipy.cluster.hierarchy", "plots")
+    spatial = require("scipy.spatial.distance", "plots")
+    # The identity makes the rows of two variables similar that have errors with each other.
+    apart = spatial.pdist(np.nan_to_num(errors, posinf=1.0) + np.eye(len(errors)))
+    small = len(errors) <= 300  # the best order of leaves costs O(n³)
+    tree = hierarchy.linkage(apart, "average", optimal_ordering=small)
+    order: IntArray = hierarchy.leaves_list(tree).astype(np.int64)
+    parts = hierarchy.fcluster(tree, CUT * tree[-1, 2], "distance")[order]
+    starts = np.flatnonzero(np.diff(parts, prepend=-1)).tolist()
+    arranged = np.nan_to_num(errors[np.ix_(order, order)], posinf=1.0)
+    blocks = [
+        block
+        for block in map(range, starts, [*starts[1:], len(order)])
+        if max(3, SMALLEST * len(order)) <= len(block) <= len(order) / 2
+        and arranged[np.ix_(block, block)].mean() > arranged.mean()
+    ]
+    return order, tuple(sorted(blocks, key=len, reverse=True)[:BLOCKS])
+
+
+def pooled(heat: HeatMap, most: int, *, worst: bool = False) -> Pooled:
+    """Return a heat map of at most ``most`` cells a side, by means or by the worst pairs."""
+    n = len(heat.names)
+    block = max(1, -(-n // most))
+    if block == 1:
+        return Pooled(heat.codes, 1, np.zeros((0, 2), dtype=np.int64))
+    starts = np.arange(0, n, block)
+
+    def summed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        rows = np.add.reduceat(values, starts, axis=0)
+        cells: npt.NDArray[np.float64] = np.add.reduceat(rows, starts, axis=1)
+        return cells
+
+    errors = np.nan_to_num(heat.shares, nan=0.0, posinf=0.0)
+    largest = np.maximum.reduceat(np.maximum.reduceat(errors, starts, axis=0), starts, axis=1)
+    sums, sizes = summed(errors), summed(1.0 - np.eye(n))
+    means = sums / np.maximum(sizes, 1)
+    below = np.tri(len(starts), dtype=bool)
+    on_diagonal = summed(np.tril(errors)) <= sums / 2
+    below &= ~(np.eye(len(starts), dtype=bool) & on_diagonal)
+    shown = largest if worst else means
+    codes = np.where(below, FIRST_FN, FIRST_FP) + np.searchsorted(STEPS, shown)
+    codes[shown == 0] = BLANK
+    covered = summed((~np.isnan(heat.shares)).astype(np.float64)) / np.maximum(sizes, 1)
+    codes[(shown == 0) & (covered >= 0.5)] = AGREED
+    codes[summed(np.isinf(heat.shares).astype(np.float64)) > 0] = OPEN
+    far = (largest >= FAR_WORSE[0]) & (largest >= FAR_WORSE[1] * means)
+    marked = np.argwhere(far if not worst else np.zeros_like(far))
+    return Pooled(codes.astype(np.uint8), block, marked)
+
+
+def palette() -> list[tuple[str, float]]:
+    """Return the colour and the opacity of each code."""
+    return [
+        ("#ffffff", 0.0),
+        (COVERED, COVERED_OPACITY),
+        *((COLOURS["fp"], opacity) for opacity in OPACITIES),
+        *((COLOURS["fn"], opacity) for opacity in OPACITIES),
+        (UNKNOWN, 1.0),
+    ]
+
+
+def pairs_picture(comparison: Comparison, *, reorder: bool | None = None) -> Picture:
+    """Return the heat map of pairs; ``reorder`` as in `heat_map`."""
     shares = shares_of(comparison)
     heat = heat_map(shares, reorder=reorder)
     caption = (
-        "Each cell is a pair of variables: the share of its contexts in which the models differ. "
-        "Above the diagonal only the guess has the dependence, below it only the true model."
+        "Colour is the share of contexts in which the models differ. Above the diagonal only the "
+        "guess has the dependence (false positives), below it only the true model (false "
+        "negatives)."
     )
+    if not np.array_equal(heat.order, np.arange(len(heat.order))):
+        caption += " Variables with similar errors are grouped."
     return Picture(caption, tuple(heat_legends(heat)), packed=_deflated(packed(shares, heat.order)))
 
 
 def _deflated(data: object) -> str:
-    """Data as compressed JSON in base64: a browser can read it without a library."""
+    """Compress data as JSON, in base64, which a browser reads without a library."""
     return b64encode(compress(json.dumps(data).encode(), 9)).decode()
 
 
-def heat_legends(heat: HeatMap) -> list[Legend]:
-    """What the colours of a heat map mean: only those that occur in it."""
-    codes = set(np.flatnonzero(np.bincount(heat.codes.ravel())).tolist())
+def heat_legends(heat: HeatMap, codes: npt.NDArray[np.uint8] | None = None) -> list[Legend]:
+    """Return the meanings of the colours in ``codes``, by default of all pairs and their means."""
+    drawn = heat.codes if codes is None else codes
+    used = set(np.flatnonzero(np.bincount(drawn.ravel())).tolist())
     legends = []
-    for kind, first in zip(ERRORS, (FIRST_FP, FIRST_FN), strict=True):
+    kinds: tuple[tuple[Agreement, int], ...] = ("fp", FIRST_FP), ("fn", FIRST_FN)
+    for kind, first in kinds:
+        steps = [step for step in range(len(STEPS)) if first + step in used]
+        if codes is None and len(heat.names) > GROUPED and steps:
+            steps = list(range(len(STEPS)))  # means can have any of them
         entries = tuple(
-            (Mark("box", kind, COLOURS[kind], OPACITIES[step]), words)
-            for step, words in enumerate(STEP_WORDS)
-            if first + step in codes
+            (Mark("box", kind, COLOURS[kind], OPACITIES[step]), STEP_WORDS[step]) for step in steps
         )
         if entries:
             legends.append(Legend(f"{WORDS[kind]}, share of contexts", entries))
@@ -88,43 +257,67 @@ def heat_legends(heat: HeatMap) -> list[Legend]:
         BLANK: (Mark("box", "blank", "#ffffff", 0.0), "never depends"),
         OPEN: (Mark("box", "open", UNKNOWN), UNDECIDED),
     }
-    rest = tuple(entry for code, entry in others.items() if code in codes)
+    rest = tuple(entry for code, entry in others.items() if code in used)
     return [*legends, Legend("", rest)] if rest else legends
 
 
-def graph_picture(comparison: Comparison, **options: Any) -> Picture:
-    """The graph of both structures.
-
-    Parameters
-    ----------
-    comparison : what is drawn
-    **options : for `contextwise.report.shares.select_edges`
-
-    Returns
-    -------
-    Picture
-    """
-    selection = select_edges(edges_of(comparison), **options)
-    words = selection.words
-    caption = (
-        f"{words[:1].upper()}{words[1:]}. A line is as wide as the share of contexts in which "
-        "the two variables depend."
+def supports_picture(stability: Stability) -> Picture:
+    """Return the heat map of supports: how many resamples have each pair depend."""
+    values = stability.support_matrix()
+    first, second = np.nonzero(np.triu(values + values.T, 1))
+    pairs = np.stack([first, second], axis=1)
+    above, below = values[first, second], values[second, first]
+    shares = Shares(stability.domain.names, pairs, np.zeros(len(pairs)), above, below)
+    steps = set(np.searchsorted(SUPPORT_STEPS, np.concatenate([above, below])).tolist())
+    entries = tuple(
+        (Mark("box", "fn", SUPPORT, SUPPORT_OPACITIES[step]), f"≤ {100 * SUPPORT_STEPS[step]:g} %")
+        for step in sorted(steps)
     )
-    return Picture(caption, (graph_legend(selection.edges),), graph_of(selection))
+    caption = (
+        f"Above the diagonal: the share of the {stability.resamples} resamples in which the pair "
+        "depends. Below it: the share of contexts in which it depends, on average over them."
+    )
+    sent = packed(shares, np.arange(len(shares.names))) | {
+        "kind": "supports",
+        "steps": SUPPORT_STEPS,
+        "opacities": SUPPORT_OPACITIES,
+        "light": {"fp": SUPPORT, "fn": SUPPORT},
+        "dark": {"fp": SUPPORT_DARK, "fn": SUPPORT_DARK},
+    }
+    legends = (Legend("share", entries),) if entries else ()
+    return Picture(caption, legends, packed=_deflated(sent))
+
+
+# -- graphs and the plane of errors --------------------------------------------------------------
+
+
+def graph_pictures(comparison: Comparison) -> list[Picture]:
+    """Return the graphs of the two models, in the same layout.
+
+    They show all edges where these can be read in one picture, and the largest differences
+    otherwise.
+    """
+    edges = edges_of(comparison)
+    try:
+        selection = select_edges(edges, which="all")
+    except TooLargeError:
+        selection = select_edges(edges)
+    graph = graph_of(selection)
+    words = f"{selection.words[:1].upper()}{selection.words[1:]}"
+    views: tuple[tuple[View, str], ...] = ("true", "The true model"), ("guess", "The guess")
+    return [
+        Picture(
+            f"{title}. {words}. A line is as wide as the share of contexts in which the two "
+            "variables depend.",
+            (graph_legend(selection.edges, view),),
+            replace(graph, view=view),
+        )
+        for view, title in views
+    ]
 
 
 def graph_legend(edges: Iterable[Edge], view: View = "both") -> Legend:
-    """What the lines of a graph mean: only those that occur in it.
-
-    Parameters
-    ----------
-    edges : those that are drawn
-    view : both graphs in one, or one of them
-
-    Returns
-    -------
-    Legend
-    """
+    """Return the meanings of the lines that occur."""
     kinds = {kind for edge in edges for kind, _ in edge.kinds(view)}
     entries = tuple(
         (Mark("line", kind, colour, dashes=DASHES[kind]), WORDS[kind])
@@ -135,16 +328,9 @@ def graph_legend(edges: Iterable[Edge], view: View = "both") -> Legend:
 
 
 def plane_picture(guesses: Sequence[Guess], summary: Summary | None = None) -> Picture:
-    """False positives against false negatives, one point per guess and one mark per group.
+    """Return false positives against false negatives, one point per guess.
 
-    Parameters
-    ----------
-    guesses : all compared with one true model
-    summary : of the groups, if their means are drawn; with the metrics "fp_share" and "fn_share"
-
-    Returns
-    -------
-    Picture
+    A summary with the metrics "fp" and "fn" adds the mean of each group.
     """
     plane = errors_plane(guesses, summary)
     caption = (
@@ -157,160 +343,7 @@ def plane_picture(guesses: Sequence[Guess], summary: Summary | None = None) -> P
     if plane.left_out:
         caption += f" Not decided in time, and not drawn: {', '.join(map(name, plane.left_out))}."
     entries = tuple(
-        (Mark("point", "series", one.colour, path=one.path), name(one.name)) for one in plane.series
+        (Mark("point", "series", series.colour, path=series.path), name(series.name))
+        for series in plane.series
     )
     return Picture(caption, (Legend("", entries),) if len(entries) > 1 else (), plane)
-
-
-def supports_picture(found: Stability) -> Picture:
-    """Return the heat map of supports: how many resamples have each pair depend."""
-    n, values = len(found.domain), found.support_matrix()
-    first, second = np.nonzero(np.triu(values + values.T, 1))
-    pairs = np.stack([first, second], axis=1)
-    above, below = values[first, second], values[second, first]
-    shares = Shares(found.domain.names, pairs, np.zeros(len(pairs)), above, below)
-    steps = set(np.searchsorted(SUPPORT_STEPS, np.concatenate([above, below])).tolist())
-    entries = tuple(
-        (Mark("box", "fn", SUPPORT, SUPPORT_OPACITIES[step]), f"≤ {100 * SUPPORT_STEPS[step]:g} %")
-        for step in sorted(steps)
-    )
-    caption = (
-        f"Each cell is a pair of variables. Above the diagonal: the share of the {found.resamples} "
-        "resamples that have it depend; below: the share of contexts, on average over them."
-    )
-    sent = packed(shares, np.arange(n)) | {
-        "kind": "supports",
-        "steps": SUPPORT_STEPS,
-        "opacities": SUPPORT_OPACITIES,
-        "light": {"fp": SUPPORT, "fn": SUPPORT},
-        "dark": {"fp": SUPPORT_DARK, "fn": SUPPORT_DARK},
-    }
-    legends = (Legend("share", entries),) if entries else ()
-    return Picture(caption, legends, packed=_deflated(sent))
-
-
-BLANK, AGREED, FIRST_FP, FIRST_FN = 0, 1, 2, 2 + len(STEPS)
-OPEN = FIRST_FN + len(STEPS)
-"""The codes of a cell: nothing, no error of this kind, a code for each step of each kind, open."""
-CUT = 0.7
-"""The share of a tree's height at which it is cut into blocks of variables that err alike."""
-SMALLEST, BLOCKS = 0.03, 6
-"""The least share of the variables, three or more, that is a block, and the most blocks."""
-
-
-@dataclass(frozen=True, eq=False)
-class HeatMap:
-    """The shares of errors of all pairs, in the order in which variables are drawn.
-
-    Attributes
-    ----------
-    names : the variables, in that order
-    shares : array of shape (n, n)
-        ``shares[r, c]`` is the share of false positives for r < c and of false negatives for
-        r > c; NaN where no feature covers the pair, infinite where it is open.
-    order : their positions in the domain
-    blocks : where variables that err alike stand side by side, the largest blocks first
-    """
-
-    names: tuple[str, ...]
-    shares: npt.NDArray[np.float64]
-    order: IntArray
-    blocks: tuple[range, ...] = ()
-
-    @cached_property
-    def codes(self) -> npt.NDArray[np.uint8]:
-        """The code of each cell; a larger one is worse, within a half."""
-        below = np.tri(len(self.names), dtype=bool)
-        codes = np.where(below, FIRST_FN, FIRST_FP) + np.searchsorted(STEPS, self.shares)
-        codes[self.shares == 0] = AGREED
-        codes[np.isnan(self.shares)] = BLANK
-        codes[np.isinf(self.shares)] = OPEN
-        return codes.astype(np.uint8)
-
-
-def heat_map(found: Comparison | Shares, *, reorder: bool = False) -> HeatMap:
-    """The heat map of a comparison, in the order of the domain or with like variables together.
-
-    Parameters
-    ----------
-    found : a comparison, or its shares
-    reorder : whether variables that err alike stand together
-
-    Returns
-    -------
-    HeatMap
-
-    Examples
-    --------
-    >>> from contextwise import Structure, compare
-    >>> domain = {"A": 2, "B": 2, "C": 2}
-    >>> found = compare(Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & B=1 & C=1"]))
-    >>> heat_map(found).shares
-    array([[nan, 0. , 0.5],
-           [0.5, nan, 0.5],
-           [0. , 0. , nan]])
-    """
-    shares = shares_of(found) if isinstance(found, Comparison) else found
-    n = len(shares.names)
-    first, second = shares.pairs.T
-    fp, fn = np.full((2, n, n), np.nan)
-    for matrix, values in ((fp, shares.fp), (fn, shares.fn)):
-        matrix[first, second] = matrix[second, first] = np.nan_to_num(values, nan=np.inf)
-    order, blocks = like_together(fp + fn) if reorder else (np.arange(n), ())
-    drawn = np.where(np.tri(n, dtype=bool), fn[np.ix_(order, order)], fp[np.ix_(order, order)])
-    return HeatMap(tuple(shares.names[v] for v in order), drawn, order, blocks)
-
-
-def like_together(errors: npt.NDArray[np.float64]) -> tuple[IntArray, tuple[range, ...]]:
-    """An order of the variables in which those that err together, or with the same others, meet.
-
-    Average linkage on the rows of errors, with leaves ordered so that neighbours are most alike.
-    Beside the order there are the largest blocks: the parts that the tree falls into when it is cut
-    at `CUT` of its height, up to half of all variables, that err more among themselves than all do.
-    """
-    if len(errors) < 3:
-        return np.arange(len(errors)), ()
-    hierarchy = require("scipy.cluster.hierarchy", "plots")
-    spatial = require("scipy.spatial.distance", "plots")
-    # A variable goes with itself, so that two that err with each other have rows alike.
-    apart = spatial.pdist(np.nan_to_num(errors, posinf=1.0) + np.eye(len(errors)))
-    small = len(errors) <= 300  # the best order of leaves costs O(n³)
-    tree = hierarchy.linkage(apart, "average", optimal_ordering=small)
-    order: IntArray = hierarchy.leaves_list(tree).astype(np.int64)
-    parts = hierarchy.fcluster(tree, CUT * tree[-1, 2], "distance")[order]
-    starts = np.flatnonzero(np.diff(parts, prepend=-1)).tolist()
-    found = map(range, starts, [*starts[1:], len(order)])
-    arranged = np.nan_to_num(errors[np.ix_(order, order)], posinf=1.0)
-    blocks = [
-        block
-        for block in found
-        if max(3, SMALLEST * len(order)) <= len(block) <= len(order) / 2
-        and arranged[np.ix_(block, block)].mean() > arranged.mean()
-    ]
-    return order, tuple(sorted(blocks, key=len, reverse=True)[:BLOCKS])
-
-
-def pooled(codes: npt.NDArray[np.uint8], most: int) -> npt.NDArray[np.uint8]:
-    """A smaller square of at most that many cells per side, each the worst of a block.
-
-    Without it, a lone error is lost where several cells share a pixel. On the diagonal, where a
-    block has cells of both halves, false negatives come before false positives.
-
-    >>> pooled(np.array([[0, 0, 0], [0, 5, 0], [1, 0, 0]], dtype=np.uint8), 2).tolist()
-    [[5, 0], [1, 0]]
-    """
-    block = -(-len(codes) // most)
-    starts = np.arange(0, len(codes), block)
-    rows: npt.NDArray[np.uint8] = np.maximum.reduceat(codes, starts, axis=0)
-    return np.maximum.reduceat(rows, starts, axis=1)
-
-
-def palette() -> list[tuple[str, float]]:
-    """The colour and the opacity of each code."""
-    return [
-        ("#ffffff", 0.0),
-        (COVERED, COVERED_OPACITY),
-        *((COLOURS["fp"], opacity) for opacity in OPACITIES),
-        *((COLOURS["fn"], opacity) for opacity in OPACITIES),
-        (UNKNOWN, 1.0),
-    ]

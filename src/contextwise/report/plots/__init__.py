@@ -1,12 +1,12 @@
 """Pictures for papers, with matplotlib (``pip install 'contextwise[plots]'``).
 
-Every function takes the Axes to draw on, or makes them, and returns them: place several in a figure
-of your own, change what you like, and `save` it. Nothing here touches pyplot, so that the pictures
-work in servers and notebooks alike, and the same input gives the same file.
+Every function returns the figure, which notebooks show and `save` writes. Pass ``axes`` to draw
+into a figure of your own. ``title``, ``width`` (in inches) and ``font_size`` (in points) change how
+a new figure looks. Nothing here uses pyplot, and the same input gives the same file.
 
 >>> from contextwise import compare, examples
->>> axes = plot_pairs(compare(examples.load("six"), examples.load("six-guess")))
->>> [label.get_text() for label in axes.get_xticklabels()]
+>>> figure = plot_pairs(compare(examples.load("six"), examples.load("six-guess")))
+>>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
 ['X0', 'X1', 'X2', 'X3', 'X4', 'X5']
 """
 

@@ -1,4 +1,4 @@
-"""The two structures as one graph: what can be read of it, for all contexts or beside a chosen one.
+"""Plot the graphs of two structures, for all contexts and in a chosen one.
 
 Everything is drawn in points of paper, so that line widths, discs and labels keep their sizes and
 labels can be placed where they cover nothing.
@@ -7,7 +7,7 @@ labels can be placed where they cover nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from contextwise.report.pictures import graph_legend
 from contextwise.report.plots.style import (
     COLUMN,
     POINTS,
+    FigureOptions,
+    figure_of,
     fitted_title,
     handles,
     new_axes,
@@ -36,7 +38,6 @@ from contextwise.report.shares import (
     graph_of,
     select_edges,
 )
-from contextwise.support.formatting import name as shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +47,7 @@ FEW = 12
 """Up to this many variables a graph fits into one column; more need the width of a page."""
 FONTS = (7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0)
 """Sizes of labels, the first for which all of them find a place."""
-HEAD, FOOT = 0.42, 0.24
+HEAD, FOOT = 0.52, 0.24
 """Room for the title and for the legend, in inches."""
 
 
@@ -57,26 +58,31 @@ def plot_graph(
     axes: Axes | None = None,
     view: View = "both",
     fixed: Mapping[str, str] | None = None,
-) -> Axes:
-    """Draw a graph; an edge has a line for each kind of context, as wide as the kind's share.
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot a graph; an edge has a line for each kind of context, as wide as the kind's share.
 
     Parameters
     ----------
     graph : edges and places; see `contextwise.report.shares.graph_of`
-    axes : where to draw
-    view : both graphs in one, or the edges of the true model or of the guess
+    axes : where to draw; by default on a new figure
+    view : both graphs in one, or the edges of one model
     fixed : the variables that a context assigns, with their states; drawn hollow
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    Axes
+    Figure
 
     Examples
     --------
     >>> from contextwise import compare
     >>> from contextwise.report.shares import graph_of, select_edges
     >>> from contextwise.report.shares import edges_of
-    >>> axes = plot_graph(graph_of(select_edges(edges_of(compare("survey", "survey-learned")))))
+    >>> edges = edges_of(compare("survey", "survey-learned"))
+    >>> (axes,) = plot_graph(graph_of(select_edges(edges))).axes
     >>> sorted(text.get_text() for text in axes.texts)
     ['children', 'gender', 'work']
     """
@@ -100,7 +106,9 @@ def plot_graph(
     _draw_labels(axes, drawing)
     axes.set(xlim=(0, frame[0]), ylim=(0, frame[1]))
     axes.axis("off")
-    return axes
+    if title:
+        axes.set_title(title)
+    return figure_of(axes)
 
 
 @styled
@@ -112,8 +120,8 @@ def plot_graphs(
     title: str = "",
     selection: Selection | None = None,
     **options: Any,
-) -> list[Axes]:
-    """What can be read of the two structures' graphs, and beside it a chosen context.
+) -> Figure:
+    """Plot both structures as one graph, as far as it can be read, and in a chosen context.
 
     Parameters
     ----------
@@ -126,15 +134,14 @@ def plot_graphs(
 
     Returns
     -------
-    list of Axes
-        One for all contexts, and one for the chosen one if there is one.
+    Figure
 
     Examples
     --------
     >>> from contextwise import compare
     >>> everywhere = compare("survey", "survey-learned")
     >>> men = compare("survey", "survey-learned", context={"gender": "man"})
-    >>> len(plot_graphs(everywhere, men, fixed={"gender": "man"}))
+    >>> len(plot_graphs(everywhere, men, fixed={"gender": "man"}).axes)
     2
     """
     selection = selection or select_edges(edges_of(comparison), **options)
@@ -148,17 +155,18 @@ def plot_graphs(
         panels[0] = (f"all contexts: {selection.words}", graph, {})
         panels.append((f"{words}: {own.words}", Graph(own, graph.positions), fixed or {}))
     figure, row = _panels(len(panels), len(selection.nodes))
+    frame = figure.get_figwidth() * row[0].get_position().width
     for axes, (words, shown_graph, assigned) in zip(row, panels, strict=True):
         plot_graph(shown_graph, axes=axes, fixed=assigned)
-        axes.set_title(shown(words, 90), fontsize=7, pad=2)
+        axes.set_title(fitted_title(words, frame, size=7), fontsize="small", pad=2)
     lines = fitted_title(title, figure.get_figwidth(), size=7)
     top = 1 - 0.04 / figure.get_figheight()
-    figure.text(0.5, top, lines, ha="center", va="top", fontsize=7)
+    figure.text(0.5, top, lines, ha="center", va="top", fontsize="small")
     edges = [edge for _, one, _ in panels for edge in one.edges]
     entries = handles(graph_legend(edges))
     if entries:
         figure.legend(handles=entries, loc="lower center", ncols=3, borderaxespad=0.2)
-    return row
+    return figure
 
 
 def _panels(count: int, nodes: int) -> tuple[Figure, list[Axes]]:

@@ -1,10 +1,10 @@
-"""Guesses at one true model: confusion matrix, errors, rates, and groups of guesses."""
+"""Plot guesses at one true model: confusion matrix, errors, rates, and groups of guesses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -13,40 +13,56 @@ from contextwise.comparison.confusion import MEASURES, ratio, shown_in
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.evaluation.intervals import mean_with_interval
 from contextwise.evaluation.replicates import Ranking, metric_label
-from contextwise.report import plane as planes
 from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
 from contextwise.report.layout import cut_names, distinct_names
+from contextwise.report.plane import SERIES as PAGE_SERIES
 from contextwise.report.plane import error_shares
-from contextwise.report.plots.style import COLUMN, Guesses, named, new_axes, new_figure, styled
+from contextwise.report.plots.style import (
+    COLUMN,
+    FigureOptions,
+    Guesses,
+    figure_of,
+    named,
+    new_axes,
+    new_figure,
+    styled,
+)
 from contextwise.support.formatting import name, number, percent, rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 RATES = shown_in("plot")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-SERIES = ("#000000", *planes.SERIES[1:], "#999999")
+SERIES = ("#000000", *PAGE_SERIES[1:], "#999999")
 """Okabe and Ito's palette, as on pages but for the first, which is black on paper."""
 
 
 @styled
-def plot_guesses(guesses: Guesses, *, title: str = "") -> list[Axes]:
-    """The confusion matrix of one guess, or the errors of several; and beside it the rates.
+def plot_guesses(
+    guesses: Guesses,
+    *,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the confusion matrix of one guess, or the errors of several, next to the rates.
 
     Parameters
     ----------
     guesses : one comparison, a mapping from names, or a list
     title : for instance the name of the true model
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    list of Axes
+    Figure
 
     Examples
     --------
     >>> from contextwise import compare
-    >>> len(plot_guesses(compare("lung", "lung-learned"), title="lung"))
+    >>> len(plot_guesses(compare("lung", "lung-learned"), title="lung").axes)
     2
     """
     found = named(guesses)
@@ -60,29 +76,37 @@ def plot_guesses(guesses: Guesses, *, title: str = "") -> list[Axes]:
         plot_errors(found, axes=left)
         right.set_yticks([])  # the rows are those of the errors
     if title:
-        figure.suptitle(title, fontsize=8)
-    return [left, right]
+        figure.suptitle(title, fontsize="medium")
+    return figure
 
 
 @styled
-def plot_confusion(comparison: Comparison, *, axes: Axes | None = None) -> Axes:
-    """The confusion matrix of one guess: counts, and their shares of all assertions.
+def plot_confusion(
+    comparison: Comparison,
+    *,
+    axes: Axes | None = None,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the confusion matrix of one guess: shares of all assertions, and counts.
 
     Parameters
     ----------
     comparison : of the true model and a guess
-    axes : where to draw; by default on new ones
+    axes : where to draw; by default on a new figure
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    Axes
+    Figure
 
     Examples
     --------
     >>> from contextwise import compare
-    >>> axes = plot_confusion(compare("lung", "lung-learned"))
+    >>> (axes,) = plot_confusion(compare("lung", "lung-learned")).axes
     >>> axes.texts[0].get_text().split("\\n")
-    ['TP', '3', '50 %']
+    ['TP', '50 %', '3']
     """
     axes = axes or new_axes(COLUMN, 0.6 * COLUMN)
     c = comparison.confusion
@@ -94,34 +118,43 @@ def plot_confusion(comparison: Comparison, *, axes: Axes | None = None) -> Axes:
             share = ratio(count, c.total) if c.total else 0.0
             tint = on_white(colour, 0.15 + 0.45 * share)
             axes.fill_between([column - 0.49, column + 0.49], row - 0.49, row + 0.49, color=tint)
-            text = f"{kind.upper()}\n{number(count)}"
-            if c.total:
-                text += f"\n{percent(count, c.total)}"
+            shares = [percent(count, c.total)] if c.total else []
+            text = "\n".join([kind.upper(), *shares, number(count)])
             axes.text(column, row, text, ha="center", va="center")
     axes.set_xticks([0, 1], ["guess: dependent", "guess: independent"])
     axes.set_yticks([0, 1], ["true:\ndependent", "true:\nindependent"])
     axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
-    return axes
+    if title:
+        axes.set_title(title)
+    return figure_of(axes)
 
 
 @styled
-def plot_errors(guesses: Guesses, *, axes: Axes | None = None) -> Axes:
-    """The distance of each guess as a share of all assertions, split into its two kinds.
+def plot_errors(
+    guesses: Guesses,
+    *,
+    axes: Axes | None = None,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the normalized distance of each guess, split into its two kinds of errors.
 
     Parameters
     ----------
     guesses : one comparison, a mapping from names, or a list
-    axes : where to draw
+    axes : where to draw; by default on a new figure
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    Axes
+    Figure
 
     Examples
     --------
     >>> from contextwise import compare
     >>> guesses = {name: compare("six", f"six-{name}") for name in ("guess", "graph")}
-    >>> axes = plot_errors(guesses)
+    >>> (axes,) = plot_errors(guesses).axes
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['guess', 'graph']
     """
@@ -149,12 +182,20 @@ def plot_errors(guesses: Guesses, *, axes: Axes | None = None) -> Axes:
     axes.set_xlim(left=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-    return axes
+    if title:
+        axes.set_title(title)
+    return figure_of(axes)
 
 
 @styled
-def plot_rates(guesses: Guesses, *, axes: Axes | None = None) -> Axes:
-    """The rates of each guess as bars with their numbers; an undefined rate is a dash.
+def plot_rates(
+    guesses: Guesses,
+    *,
+    axes: Axes | None = None,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the rates of each guess as bars with their numbers; an undefined rate is a dash.
 
     Several guesses have one row each and one column of bars per rate; a single guess has one row
     per rate.
@@ -162,16 +203,18 @@ def plot_rates(guesses: Guesses, *, axes: Axes | None = None) -> Axes:
     Parameters
     ----------
     guesses : one comparison, a mapping from names, or a list
-    axes : where to draw
+    axes : where to draw; by default on a new figure
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    Axes
+    Figure
 
     Examples
     --------
     >>> from contextwise import compare
-    >>> axes = plot_rates(compare("lung", "lung-learned"))
+    >>> (axes,) = plot_rates(compare("lung", "lung-learned")).axes
     >>> [label.get_text() for label in axes.get_yticklabels()][:2]
     ['precision', 'recall']
     """
@@ -187,7 +230,9 @@ def plot_rates(guesses: Guesses, *, axes: Axes | None = None) -> Axes:
     axes.tick_params(length=0)
     axes.set_xlim(min(axes.get_xlim()[0], -0.02), end + 0.12)
     axes.spines[:].set_visible(False)
-    return axes
+    if title:
+        axes.set_title(title)
+    return figure_of(axes)
 
 
 def _columns(axes: Axes, found: Mapping[str, Comparison]) -> float:
@@ -199,7 +244,7 @@ def _columns(axes: Axes, found: Mapping[str, Comparison]) -> float:
         _bars(axes, values, place)
         ticks.append(place)
         place += 1.15
-    axes.set_xticks(ticks, [MEASURES[key].label for key in RATES], ha="left", fontsize=6)
+    axes.set_xticks(ticks, [MEASURES[key].label for key in RATES], ha="left", fontsize="x-small")
     axes.tick_params(axis="x", top=False, labeltop=True, bottom=False, labelbottom=False, pad=1)
     return place - 0.15
 
@@ -211,11 +256,11 @@ def _bars(axes: Axes, values: Sequence[float], place: float) -> None:
     )
     axes.axvline(place, color="#7f7f7f", linewidth=0.5)
     for row, value in enumerate(values):
-        axes.text(place + 0.03, row, rate(value), va="center", fontsize=6)
+        axes.text(place + 0.03, row, rate(value), va="center", fontsize="x-small")
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), names, fontsize=7)
+    axes.set_yticks(range(len(names)), names, fontsize="small")
     axes.set_ylim(len(names) - 0.5, -0.5)
 
 
@@ -223,24 +268,29 @@ def _name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 @styled
-def plot_groups(groups: Mapping[str, Guesses], *, title: str = "") -> list[Axes]:
-    """Groups of guesses at one true model: mean distances with intervals, and FP against FN.
+def plot_groups(
+    groups: Mapping[str, Guesses],
+    *,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot groups of guesses: mean distances with intervals, and FP against FN.
 
     Parameters
     ----------
     groups : the guesses of each group, for instance the repeats of one learner
     title : for instance the name of the true model
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    list of Axes
-        Of the means, and of the plane of false positives against false negatives.
+    Figure
 
     Examples
     --------
     >>> from contextwise import compare
     >>> groups = {"a": [compare("six", "six-guess")], "b": [compare("six", "six-graph")]}
-    >>> means, plane = plot_groups(groups, title="six")
+    >>> means, plane = plot_groups(groups, title="six").axes
     >>> plane.get_xlabel()
     'only in guess (FP), share of assertions'
     """
@@ -250,13 +300,19 @@ def plot_groups(groups: Mapping[str, Guesses], *, title: str = "") -> list[Axes]
     plot_errors_plane(groups, axes=right)
     right.get_legend().remove()  # the rows of the means have the same marks, and names
     if title:
-        figure.suptitle(title, fontsize=8)
-    return [left, right]
+        figure.suptitle(title, fontsize="medium")
+    return figure
 
 
 @styled
-def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None) -> Axes:
-    """The normalized distance of each guess, and the mean of each group with its 95 % interval.
+def plot_group_means(
+    groups: Mapping[str, Guesses],
+    *,
+    axes: Axes | None = None,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the normalized distance of each guess, and the mean of each group with its interval.
 
     Intervals are those of `contextwise.evaluation.intervals`: Student's for few guesses, by the
     bootstrap for many; a group of one, or of equal guesses, has none.
@@ -264,17 +320,19 @@ def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None)
     Parameters
     ----------
     groups : the guesses of each group
-    axes : where to draw
+    axes : where to draw; by default on a new figure
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    Axes
+    Figure
 
     Examples
     --------
     >>> from contextwise import compare
     >>> groups = {"a": [compare("six", "six-guess")], "b": [compare("six", "six-graph")]}
-    >>> axes = plot_group_means(groups)
+    >>> (axes,) = plot_group_means(groups).axes
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['a (1)', 'b (1)']
     """
@@ -299,29 +357,39 @@ def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None)
     axes.set_xlim(left=-0.02 * axes.get_xlim()[1])
     axes.set_xlabel("normalized distance: guesses, mean and 95 % interval")
     axes.spines[["top", "right"]].set_visible(False)
-    return axes
+    if title:
+        axes.set_title(title)
+    return figure_of(axes)
 
 
 @styled
-def plot_errors_plane(groups: Mapping[str, Guesses], *, axes: Axes | None = None) -> Axes:
-    """The plane of false positives against false negatives, one point per guess.
+def plot_errors_plane(
+    groups: Mapping[str, Guesses],
+    *,
+    axes: Axes | None = None,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot false positives against false negatives, one point per guess.
 
     Grey lines join points of the same distance.
 
     Parameters
     ----------
     groups : the guesses of each group
-    axes : where to draw
+    axes : where to draw; by default on a new figure
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    Axes
+    Figure
 
     Examples
     --------
     >>> from contextwise import compare
     >>> groups = {"a": [compare("six", "six-guess")], "b": [compare("six", "six-graph")]}
-    >>> plot_errors_plane(groups).get_ylabel()
+    >>> plot_errors_plane(groups).axes[0].get_ylabel()
     'only in true (FN), share of assertions'
     """
     found = _listed(groups)
@@ -340,7 +408,9 @@ def plot_errors_plane(groups: Mapping[str, Guesses], *, axes: Axes | None = None
     axes.set_ylabel("only in true (FN), share of assertions")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0.2, handletextpad=0.2)
-    return axes
+    if title:
+        axes.set_title(title)
+    return figure_of(axes)
 
 
 def _listed(groups: Mapping[str, Guesses]) -> dict[str, list[Comparison]]:
@@ -363,8 +433,14 @@ STEP, BAR = 0.32, 0.4
 
 
 @styled
-def plot_critical_difference(ranking: Ranking, *, axes: Axes | None = None) -> Axes:
-    """The mean rank of each group; a bar joins groups that do not differ.
+def plot_critical_difference(
+    ranking: Ranking,
+    *,
+    axes: Axes | None = None,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the mean rank of each group; a bar joins groups that do not differ significantly.
 
     Two groups differ if their ranks are farther apart than the critical difference, which is drawn
     above the scale.
@@ -372,11 +448,13 @@ def plot_critical_difference(ranking: Ranking, *, axes: Axes | None = None) -> A
     Parameters
     ----------
     ranking : of groups over several truths
-    axes : where to draw; by default on new ones
+    axes : where to draw; by default on a new figure
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    Axes
+    Figure
 
     Raises
     ------
@@ -388,7 +466,7 @@ def plot_critical_difference(ranking: Ranking, *, axes: Axes | None = None) -> A
     >>> from contextwise.evaluation.replicates import rank_groups
     >>> values = {"a": [1, 2, 1, 2], "b": [2, 3, 3, 4], "c": [3, 4, 5, 6]}
     >>> ranking = rank_groups(values, metric="normalized", larger_is_better=False)
-    >>> [text.get_text() for text in plot_critical_difference(ranking).texts]
+    >>> [text.get_text() for text in plot_critical_difference(ranking).axes[0].texts]
     ['critical difference 1.66', 'a  1.00', 'b  2.00', 'c  3.00']
     """
     if ranking.critical_difference is None:
@@ -427,4 +505,6 @@ def plot_critical_difference(ranking: Ranking, *, axes: Axes | None = None) -> A
     axes.set_yticks([])
     for side in ("left", "right", "bottom"):
         axes.spines[side].set_visible(False)
-    return axes
+    if title:
+        axes.set_title(title)
+    return figure_of(axes)

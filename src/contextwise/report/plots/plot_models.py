@@ -1,9 +1,9 @@
-"""The distances of many models: as a matrix, as a tree and as a map."""
+"""Plot distances of many models as matrix, tree and map; and the results of studies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,20 @@ from contextwise.comparison.confusion import Number
 from contextwise.errors import DomainError, require
 from contextwise.report.colours import COLOURS, Agreement
 from contextwise.report.layout import FloatArray, apart, distinct_names, planar, shared_parts
-from contextwise.report.plots.style import COLUMN, new_axes, new_figure, styled
+from contextwise.report.plots.style import (
+    COLUMN,
+    FigureOptions,
+    figure_of,
+    new_axes,
+    new_figure,
+    styled,
+)
 from contextwise.support.formatting import rate
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from contextwise.report.layout import FloatArray
 
@@ -32,33 +40,39 @@ HIGH = 0.07
 
 @styled
 def plot_models(
-    names: Sequence[str], distances: FloatArray, *, label: str = "normalized distance"
-) -> list[Axes]:
-    """The tree, the matrix in its order, and the map, side by side.
+    names: Sequence[str],
+    distances: FloatArray,
+    *,
+    label: str = "normalized distance",
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the tree, the matrix in its order, and the map, side by side.
 
     Parameters
     ----------
-    names : of the models; what all of them share stands once, above
+    names : of the models; what all of them share is shown once
     distances : array of shape (models, models)
         Symmetric; normalized distances, or any others.
     label : what the distances are
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    list of Axes
-        Of the tree, the matrix and the map.
+    Figure
 
     Examples
     --------
     >>> from contextwise import distance_matrix
     >>> found = distance_matrix(["six", "six-guess", "six-graph"])
-    >>> len(plot_models(found.names, found.normalized))
+    >>> len(plot_models(found.names, found.normalized).axes)
     3
     """
     _check(names, distances)
     figure = new_figure(2 * COLUMN, COLUMN)
     tree, matrix, plane = figure.subplots(1, 3, gridspec_kw={"width_ratios": [0.35, 1, 1]})
-    order = plot_dendrogram(names, distances, axes=tree)
+    order = _draw_tree(tree, distances)
     arranged = distances[np.ix_(order, order)]
     plot_distances([names[k] for k in order], arranged, axes=matrix, label=label)
     matrix.set_aspect("auto")  # as high as the tree, whose leaves are its rows
@@ -67,7 +81,9 @@ def plot_models(
     shared = f"{begin}*{end}" if begin or end else ""
     named = label if len(names) <= WITH_NUMBERS else ""  # more models have a bar with this name
     matrix.set_title(", ".join(filter(None, [named, shared])))
-    return [tree, matrix, plane]
+    if title:
+        figure.suptitle(title, fontsize="medium")
+    return figure
 
 
 @styled
@@ -77,25 +93,29 @@ def plot_distances(
     *,
     axes: Axes | None = None,
     label: str = "normalized distance",
-) -> Axes:
-    """The matrix of distances as shades; few models show their numbers.
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the matrix of distances as shades; few models show their numbers.
 
     Parameters
     ----------
     names : of the models; what all of them share is left out
     distances : array of shape (models, models), symmetric
-    axes : where to draw
+    axes : where to draw; by default on a new figure
     label : what the shades mean
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    Axes
+    Figure
 
     Examples
     --------
     >>> from contextwise import distance_matrix
     >>> found = distance_matrix(["six", "six-guess", "six-graph"])
-    >>> axes = plot_distances(found.names, found.normalized)
+    >>> (axes,) = plot_distances(found.names, found.normalized).axes
     >>> len(axes.get_xticks())
     3
     """
@@ -110,80 +130,105 @@ def plot_distances(
             for c in range(n):
                 colour = "white" if distances[r, c] > dark else "black"
                 text = rate(float(distances[r, c])).lstrip("0") or "0"
-                size = 6 if n <= 5 else 4.5
+                size = "x-small" if n <= 5 else "xx-small"
                 axes.text(c, r, text, ha="center", va="center", color=colour, fontsize=size)
     else:
         axes.figure.colorbar(image, ax=axes, location="top", shrink=0.8, label=label)
     places = range(0, n, max(1, -(-n // LABELS)))
     labels = [short[k] for k in places]
-    axes.set_xticks(places, labels, rotation=90, fontsize=6)
-    axes.set_yticks(places, labels, fontsize=6)
+    axes.set_xticks(places, labels, rotation=90, fontsize="x-small")
+    axes.set_yticks(places, labels, fontsize="x-small")
     axes.tick_params(length=2)
-    return axes
+    if title:
+        axes.set_title(title)
+    return figure_of(axes)
 
 
 @styled
 def plot_dendrogram(
-    names: Sequence[str], distances: FloatArray, *, axes: Axes | None = None
-) -> list[int]:
-    """The tree of average linkage, drawn to the left.
+    names: Sequence[str],
+    distances: FloatArray,
+    *,
+    axes: Axes | None = None,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the tree of average linkage, with its root at the left.
 
     Parameters
     ----------
     names : of the models
     distances : array of shape (models, models), symmetric
-    axes : where to draw
+    axes : where to draw; by default on a new figure
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    list of int
-        The order of the leaves.
+    Figure
 
     Examples
     --------
     >>> from contextwise import distance_matrix
     >>> found = distance_matrix(["six", "six-guess", "six-graph"])
-    >>> sorted(plot_dendrogram(found.names, found.normalized))
-    [0, 1, 2]
+    >>> len(plot_dendrogram(found.names, found.normalized).axes[0].lines)
+    2
     """
     _check(names, distances)
     axes = axes or new_axes()
+    _draw_tree(axes, distances)
+    axes.set_title(title)
+    return figure_of(axes)
+
+
+def _draw_tree(axes: Axes, distances: FloatArray) -> list[int]:
+    """Draw the tree and return the order of its leaves."""
     axes.axis("off")
-    if len(names) < 2:
-        return list(range(len(names)))
+    n = len(distances)
+    if n < 2:
+        return list(range(n))
     hierarchy = require("scipy.cluster.hierarchy", "plots")
     spatial = require("scipy.spatial.distance", "plots")
     tree = hierarchy.linkage(spatial.squareform(distances), "average", optimal_ordering=True)
     drawn: dict[str, Any] = hierarchy.dendrogram(tree, no_plot=True)
     for across, along in zip(drawn["dcoord"], drawn["icoord"], strict=True):
         axes.plot(across, (np.array(along) - 5) / 10, color="black", linewidth=0.6)
-    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_ylim(n - 0.5, -0.5)
     axes.invert_xaxis()
     return list(drawn["leaves"])
 
 
 @styled
-def plot_map(names: Sequence[str], distances: FloatArray, *, axes: Axes | None = None) -> Axes:
-    """The models as points whose distances on paper follow their distances as well as they can.
+def plot_map(
+    names: Sequence[str],
+    distances: FloatArray,
+    *,
+    axes: Axes | None = None,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the models as points whose distances on paper approximate their distances.
 
-    Below stands by how much the distances on paper are wrong: the root mean square of their errors,
-    as a percentage of that of the distances (the square root of the normalized stress).
+    The label below says how far off the distances on paper are: the root mean square of their
+    errors, as a percentage of that of the distances (the square root of the normalized stress).
 
     Parameters
     ----------
     names : of the models; what all of them share is left out
     distances : array of shape (models, models), symmetric
-    axes : where to draw
+    axes : where to draw; by default on a new figure
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    Axes
+    Figure
 
     Examples
     --------
     >>> from contextwise import distance_matrix
     >>> found = distance_matrix(["six", "six-guess", "six-graph"])
-    >>> axes = plot_map(found.names, found.normalized)
+    >>> (axes,) = plot_map(found.names, found.normalized).axes
     >>> sorted(text.get_text() for text in axes.texts)
     ['six', 'six-graph', 'six-guess']
     """
@@ -215,7 +260,9 @@ def plot_map(names: Sequence[str], distances: FloatArray, *, axes: Axes | None =
     axes.set_xlim(middle[0] - half, middle[0] + half)
     axes.set_ylim(middle[1] - half, middle[1] + half)
     axes.set_xlabel(f"distances on paper are off by {100 * _stress(points, distances):.0f} %")
-    return axes
+    if title:
+        axes.set_title(title)
+    return figure_of(axes)
 
 
 def _label_places(points: FloatArray) -> tuple[FloatArray, float]:
@@ -266,8 +313,10 @@ def plot_scatter(
     sides: tuple[str, ...] = ("fp", "fn"),
     error_bars: bool = True,
     axes: Axes | None = None,
-) -> Axes:
-    """One point per structure: its percentage of errors, and its mean divergence over parameters.
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the percentage of errors of each structure against its mean divergence.
 
     Parameters
     ----------
@@ -277,11 +326,13 @@ def plot_scatter(
     size : the sample size to show
     sides : which kinds of errors are shown, "fp" and "fn"
     error_bars : whether to draw the standard deviation over the parameters (of a sample: n - 1)
-    axes : where to draw
+    axes : where to draw; by default on a new figure
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    Axes
+    Figure
 
     Raises
     ------
@@ -293,7 +344,7 @@ def plot_scatter(
     >>> from pandas import DataFrame
     >>> rows = [(0, "fp", 100, 10.0, 0.1), (1, "fp", 100, 20.0, 0.1), (2, "fn", 100, 10.0, 0.4)]
     >>> table = DataFrame(rows, columns=["structure", "side", "size", "percentage", "kl"])
-    >>> axes = plot_scatter(table, size=100, error_bars=False)
+    >>> (axes,) = plot_scatter(table, size=100, error_bars=False).axes
     >>> axes.get_xlabel()
     'errors, % of all that are possible'
     """
@@ -322,17 +373,23 @@ def plot_scatter(
         )
     axes.set_xlabel("errors, % of all that are possible")
     axes.set_ylabel("KL divergence")
-    axes.set_title(f"sample size {size:,}")
+    axes.set_title(title or f"sample size {size:,}")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left")
-    return axes
+    return figure_of(axes)
 
 
 @styled
 def plot_spread(
-    sample: Matrix, pool: Matrix, *, bins: int = BINS, axes: Axes | None = None
-) -> Axes:
-    """The distances of each two models of a sample, beside those of the pool it is drawn from.
+    sample: Matrix,
+    pool: Matrix,
+    *,
+    bins: int = BINS,
+    axes: Axes | None = None,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the pairwise distances of a sample, and those of the pool it is drawn from.
 
     In an even sample no two models are close: its bars begin to the right of the pool's. Bars are
     shares, so that samples and pools of any size can be compared; a line marks each median.
@@ -342,16 +399,18 @@ def plot_spread(
     sample, pool : matrices of distances
         For instance those of `contextwise.truths.generate.even_sample` and of a `DistanceMatrix`.
     bins : how many bars the range of distances is divided into
-    axes : where to draw
+    axes : where to draw; by default on a new figure
+    title : shown on top
+    **options : ``width`` in inches and ``font_size`` in points
 
     Returns
     -------
-    Axes
+    Figure
 
     Examples
     --------
     >>> pool = [[0, 1, 9], [1, 0, 8], [9, 8, 0]]
-    >>> axes = plot_spread([[0, 9], [9, 0]], pool)
+    >>> (axes,) = plot_spread([[0, 9], [9, 0]], pool).axes
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['pool: 3 models', 'sample: 2 models']
     """
@@ -372,7 +431,9 @@ def plot_spread(
         axes.axvline(float(np.median(distances)), color=colours[name], linewidth=1)
     axes.set(xlabel="distance of two models", ylabel="share of all distances", xlim=(0, largest))
     axes.legend()
-    return axes
+    if title:
+        axes.set_title(title)
+    return figure_of(axes)
 
 
 def _each_two(matrix: Matrix) -> tuple[int, FloatArray]:

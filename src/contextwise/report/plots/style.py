@@ -1,13 +1,14 @@
-"""Figures at the width of a column, what they take, and files that are the same each time."""
+"""Figures for papers: their style, their size, and files that are the same each time."""
 
 from __future__ import annotations
 
 import io
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from contextvars import ContextVar
+from functools import cache, wraps
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypedDict, TypeVar, cast
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import ContextwiseError, DomainError, require
@@ -22,16 +23,16 @@ if TYPE_CHECKING:
 COLUMN = 3.4
 """The width of a paper's column, in inches."""
 POINTS = 72
-"""How many points an inch has."""
+"""Points of an inch."""
 FORMATS = ("png", "svg", "pdf")
 STYLE: dict[str, Any] = {
     "font.size": 8,
-    "axes.titlesize": 8,
+    "axes.titlesize": "medium",
     "axes.linewidth": 0.6,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
     "hatch.linewidth": 0.6,
-    "legend.fontsize": 7,
+    "legend.fontsize": "small",
     "legend.frameon": False,
     "text.parse_math": False,  # a dollar in a name is a dollar
     "svg.hashsalt": "contextwise",
@@ -39,79 +40,67 @@ STYLE: dict[str, Any] = {
 }
 
 Guesses: TypeAlias = Comparison | Mapping[str, Comparison] | Iterable[Comparison]
-"""One comparison, several by their names, or several in a row, as `compare_many` gives them."""
+"""One comparison, several by their names, or several in a row, as `compare_many` returns them."""
+
+
+class FigureOptions(TypedDict, total=False):
+    """Options of every plot: the width of the figure in inches, and the size of its text."""
+
+    width: float
+    font_size: float
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def named(guesses: Guesses) -> dict[str, Comparison]:
-    """Comparisons by their names; without names they are numbered.
-
-    Parameters
-    ----------
-    guesses : one comparison, a mapping from names, or a list
-
-    Returns
-    -------
-    dict from names to comparisons
-
-    Raises
-    ------
-    DomainError
-        If there is none.
-
-    Examples
-    --------
-    >>> from contextwise import compare_many, examples
-    >>> list(named(compare_many(examples.load("six"), [examples.load("six-guess")] * 2)))
-    ['guess 1', 'guess 2']
-    """
-    if isinstance(guesses, Comparison):
-        return {"guess": guesses}
-    if isinstance(guesses, Mapping):
-        found = dict(guesses)
-    else:
-        found = {f"guess {k}": guess for k, guess in enumerate(guesses, 1)}
-    if not found:
-        raise DomainError("there is no comparison to draw; give at least one")
-    return found
+_width: ContextVar[float | None] = ContextVar("width", default=None)
 
 
 def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Draw in our style, or, where the caller brings the Axes, in the caller's."""
+    """Draw in our style and at the wanted size, or in the caller's style on the caller's Axes."""
 
     @wraps(draw)
     def in_style(*args: P.args, **kwargs: P.kwargs) -> R:
-        style = STYLE if kwargs.get("axes") is None else {"text.parse_math": False}
-        with require("matplotlib", "plots").rc_context(style):
-            return draw(*args, **kwargs)
+        wanted: Any = kwargs.pop("width", None)
+        font_size = kwargs.pop("font_size", None)
+        style: dict[str, Any] = (
+            dict(STYLE) if kwargs.get("axes") is None else {"text.parse_math": False}
+        )
+        if font_size is not None:
+            style["font.size"] = font_size
+        before = _width.set(wanted)
+        try:
+            with require("matplotlib", "plots").rc_context(style):
+                return draw(*args, **kwargs)
+        finally:
+            _width.reset(before)
 
     return in_style
+
+
+@cache
+def _figure_class() -> Any:
+    base: Any = require("matplotlib.figure", "plots").Figure
+
+    class PaperFigure(base):  # type: ignore[misc]
+        """A figure that notebooks show."""
+
+        def _repr_png_(self) -> bytes:
+            return encoded(self, "png", dpi=150)
+
+    return PaperFigure
 
 
 def new_figure(
     width: float = COLUMN, height: float = COLUMN, *, layout: str | None = "constrained"
 ) -> Figure:
-    """An empty figure.
-
-    Parameters
-    ----------
-    width, height : in inches
-    layout : how matplotlib arranges what is in it; None leaves everything where it is put
-
-    Returns
-    -------
-    Figure
-    """
-    figure: Figure = require("matplotlib.figure", "plots").Figure(
-        figsize=(width, height), layout=layout
-    )
+    """Return an empty figure; the option ``width`` of a plot scales both sides."""
+    wanted = _width.get() or width
+    figure: Figure = _figure_class()(figsize=(wanted, height * wanted / width), layout=layout)
     return figure
 
 
 def new_axes(width: float = COLUMN, height: float = COLUMN) -> Axes:
-    """The only Axes of a new figure.
+    """Return the only Axes of a new figure.
 
     Parameters
     ----------
@@ -129,21 +118,33 @@ def new_axes(width: float = COLUMN, height: float = COLUMN) -> Axes:
     return new_figure(width, height).add_subplot()
 
 
+def figure_of(axes: Axes) -> Figure:
+    """Return the figure of Axes, inside subfigures as well."""
+    figure: Any = axes.get_figure(root=True)
+    return cast("Figure", figure)
+
+
+def named(guesses: Guesses) -> dict[str, Comparison]:
+    """Return comparisons by their names; without names they are numbered.
+
+    >>> from contextwise import compare_many, examples
+    >>> list(named(compare_many(examples.load("six"), [examples.load("six-guess")] * 2)))
+    ['guess 1', 'guess 2']
+    """
+    if isinstance(guesses, Comparison):
+        return {"guess": guesses}
+    if isinstance(guesses, Mapping):
+        by_name = dict(guesses)
+    else:
+        by_name = {f"guess {k}": guess for k, guess in enumerate(guesses, 1)}
+    if not by_name:
+        raise DomainError("there is no comparison to draw; pass at least one")
+    return by_name
+
+
 def fitted_title(text: str, width: float, *, size: float = 8.0) -> str:
-    """A title in as many lines as a width needs, broken at commas first.
+    """Break a title into lines of a width in inches, at commas first.
 
-    Parameters
-    ----------
-    text : the title
-    width : in inches
-    size : of the font, in points
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> fitted_title("true: a-long-name-of-a-model.mn, guess: another-such-name.mn", 3.4)
     'true: a-long-name-of-a-model.mn,\\nguess: another-such-name.mn'
     """
@@ -153,7 +154,7 @@ def fitted_title(text: str, width: float, *, size: float = 8.0) -> str:
 
 
 def handles(legend: Legend) -> list[Artist]:
-    """The entries of a legend as matplotlib draws them."""
+    """Return the entries of a legend as matplotlib draws them."""
     return [_handle(mark, words) for mark, words in legend.entries]
 
 
@@ -176,27 +177,24 @@ def _handle(mark: Mark, words: str) -> Artist:
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
-    """The format that the suffix of a file says.
+    """Return the format of a picture by the suffix of its file.
 
     >>> format_of("pairs.SVG")
     'svg'
     """
     suffix = os.path.splitext(os.fspath(path))[1].lower().lstrip(".")
     if suffix not in FORMATS:
-        raise ContextwiseError(
-            f"{os.fspath(path)}: a picture is a .png, .svg or .pdf file; choose one of these"
-        )
+        raise ContextwiseError(f"{os.fspath(path)}: unknown picture format; use .png, .svg or .pdf")
     return suffix
 
 
 def save(picture: Axes | Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure, or the one of some Axes, to a file; the same picture gives the same bytes.
+    """Write a figure, or the figure of some Axes, to a file; the same picture gives the same bytes.
 
     Parameters
     ----------
     picture : Axes or Figure
-    path : path of a file
-        Its suffix says the format: .png, .svg or .pdf.
+    path : path of a .png, .svg or .pdf file
 
     Raises
     ------
@@ -216,23 +214,16 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str]) -> None:
 
 
 def save_png_and_svg(picture: Axes | Figure, folder: str | os.PathLike[str], name: str) -> None:
-    """Write a picture into a folder twice: as dots for a page, and as lines for a paper.
-
-    Parameters
-    ----------
-    picture : Axes or Figure
-    folder : path
-    name : of both files, without a suffix
-    """
+    """Write a picture to ``name.png`` and ``name.svg`` in a folder."""
     for suffix in ("png", "svg"):
         save(picture, os.path.join(folder, f"{name}.{suffix}"))
 
 
-def encoded(picture: Axes | Figure, format: str) -> bytes:
-    """A picture as the bytes of a file, without the date."""
+def encoded(picture: Axes | Figure, format: str, *, dpi: int = 300) -> bytes:
+    """Return a picture as the bytes of a file, without the date."""
     figure: Any = picture if hasattr(picture, "savefig") else picture.figure
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     data = io.BytesIO()
     with require("matplotlib", "plots").rc_context(STYLE):
-        figure.savefig(data, format=format, dpi=300, metadata=dates.get(format))
+        figure.savefig(data, format=format, dpi=dpi, metadata=dates.get(format))
     return data.getvalue()

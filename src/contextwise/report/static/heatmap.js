@@ -1,15 +1,16 @@
-// The heat map of pairs: drawn from the shares of all pairs, zoomed and panned without the server.
+// Draw the heat map of pairs on a canvas; zoom and pan need no server.
 //
-// Cells are codes: nothing, no error of this kind, one code for each step of each kind, open. Where
-// several cells share a few pixels, the worst of them is drawn, so that a lone error is seen at any
-// zoom. Rows and columns are places in the order of drawing; variables are positions in the domain.
+// Rows and columns are places in the order of drawing; variables are positions in the domain. Cells
+// above the diagonal show false positives, cells below it false negatives. Where single pairs would
+// be too small to see, a cell stands for a square of pairs: it shows their mean, or the worst of
+// them on request, and a dot marks a cell whose worst pair is far worse than its mean.
 "use strict";
 
-const HeatCodes = { BLANK: 0, AGREED: 1, FIRST: 2 };
-const SMALLEST_CELL = 2; // pixels; smaller cells are drawn together
+const SMALLEST_CELL = 3; // pixels; smaller cells are drawn together
 const LARGEST_CELL = 72;
 const REACH = 6; // pixels around a click in which the worst small cell is meant
 const LABEL = 11; // pixels that a label needs along its side
+const FAR_WORSE = { share: 0.25, times: 5 }; // the worst pair of a cell that gets a dot
 
 class HeatMap {
   static count = 0;
@@ -46,7 +47,7 @@ class HeatMap {
     data.place = new Uint32Array(data.n);
     data.order.forEach((variable, place) => { data.place[variable] = place; });
     data.keys = Float64Array.from(data.tp, (_, k) => data.pairs[2 * k] * data.n + data.pairs[2 * k + 1]);
-    data.levels = pyramid(codesOf(data), data.n);
+    data.levels = pyramid(data);
     this.data = data;
     this.ranked = null;
     this.cursor = null;
@@ -144,17 +145,17 @@ class HeatMap {
   }
 
   worstNear(row, column) {
-    const { n, levels } = this.data;
+    const { n, levels: [{ sum, open }] } = this.data;
     const reach = Math.ceil(REACH / this.cell);
     let best = { row, column };
-    let worst = HeatCodes.AGREED;
+    let worst = 0;
     let nearest = Infinity;
     for (let r = Math.max(0, row - reach); r <= Math.min(n - 1, row + reach); r++) {
       for (let c = Math.max(0, column - reach); c <= Math.min(n - 1, column + reach); c++) {
-        const code = levels[0].codes[r * n + c];
+        const value = open[r * n + c] ? 2 : sum[r * n + c];
         const apart = Math.hypot(r - row, c - column);
-        if (code > worst || (code === worst && code > HeatCodes.AGREED && apart < nearest)) {
-          [best, worst, nearest] = [{ row: r, column: c }, code, apart];
+        if (value > worst || (value === worst && value && apart < nearest)) {
+          [best, worst, nearest] = [{ row: r, column: c }, value, apart];
         }
       }
     }
@@ -185,6 +186,12 @@ class HeatMap {
   fit() {
     this.view = { zoom: 1, left: 0, top: 0 };
     this.clamp();
+    this.draw();
+  }
+
+  showWorst(worst, button) {
+    this.showsWorst = worst;
+    button?.setAttribute("aria-pressed", worst);
     this.draw();
   }
 
@@ -258,7 +265,13 @@ class HeatMap {
     this.host.closest(".map").addEventListener("click", (event) => {
       const button = event.target.closest("[data-heat]");
       if (!button || !this.data) return;
-      ({ in: () => this.zoomBy(2), out: () => this.zoomBy(0.5), fit: () => this.fit() })[button.dataset.heat]();
+      const actions = {
+        in: () => this.zoomBy(2),
+        out: () => this.zoomBy(0.5),
+        fit: () => this.fit(),
+        worst: () => this.showWorst(!this.showsWorst, button),
+      };
+      actions[button.dataset.heat]();
     });
   }
 
@@ -385,45 +398,70 @@ class HeatMap {
     const { levels } = this.data;
     let k = 0;
     while (k < levels.length - 1 && this.cell * 2 ** k < SMALLEST_CELL) k++;
-    const { codes, n } = levels[k];
-    const block = 2 ** k;
-    const size = this.cell * block;
-    const first = (from) => Math.max(0, Math.floor(from / block));
-    const last = (from) => Math.min(n - 1, Math.floor((from + this.data.n / this.view.zoom) / block));
+    const level = levels[k];
+    const size = this.cell * level.block;
+    const first = (from) => Math.max(0, Math.floor(from / level.block));
+    const last = (from) => Math.min(
+      level.n - 1, Math.floor((from + this.data.n / this.view.zoom) / level.block),
+    );
     const [c0, r0] = [first(this.view.left), first(this.view.top)];
     const [width, height] = [last(this.view.left) - c0 + 1, last(this.view.top) - r0 + 1];
     const picture = new ImageData(width, height);
     const pixels = new Uint32Array(picture.data.buffer);
-    const palette = this.palette();
+    const paint = this.paint();
+    const dots = [];
     for (let r = 0; r < height; r++) {
-      const row = (r + r0) * n + c0;
-      for (let c = 0; c < width; c++) pixels[r * width + c] = palette[codes[row + c]];
+      for (let c = 0; c < width; c++) {
+        const cell = cellOf(level, r + r0, c + c0, this.data.n);
+        const shown = this.showsWorst ? cell.worst : cell.mean;
+        pixels[r * width + c] = cell.open ? paint.open
+          : shown > 0 ? paint[cell.kind][this.step(shown)] : paint.covered(cell.covered);
+        if (cell.stands) dots.push([r, c, cell.kind]);
+      }
     }
     this.sheet ??= document.createElement("canvas");
     Object.assign(this.sheet, { width, height });
     this.sheet.getContext("2d").putImageData(picture, 0, 0);
     pen.imageSmoothingEnabled = false;
-    pen.drawImage(
-      this.sheet,
-      c0 * size - this.view.left * this.cell,
-      r0 * size - this.view.top * this.cell,
-      width * size,
-      height * size,
-    );
-    this.level = k;
+    const left = c0 * size - this.view.left * this.cell;
+    const top = r0 * size - this.view.top * this.cell;
+    pen.drawImage(this.sheet, left, top, width * size, height * size);
+    if (level.block > 1 && !this.showsWorst) {
+      const side = Math.max(1.5, size / 3);
+      for (const [r, c, kind] of dots) {
+        pen.fillStyle = paint.colours[kind];
+        pen.fillRect(left + (c + 0.5) * size - side / 2, top + (r + 0.5) * size - side / 2, side, side);
+      }
+    }
+    this.describe(level.block, dots.length > 0);
   }
 
-  palette() {
+  // Say what a cell shows, which depends on the zoom.
+  describe(block, dots) {
+    const words = this.host.closest(".map").querySelector(".cell-words");
+    if (!words) return;
+    const dot = dots ? " A dot marks a cell whose worst pair is far worse than its mean." : "";
+    const text = block === 1 ? "Each cell is a pair of variables."
+      : `Each cell shows the ${this.showsWorst ? "worst" : "mean"} of ${block} × ${block} pairs; zoom in for single pairs.`
+        + (this.showsWorst ? "" : dot);
+    if (words.textContent !== text) words.textContent = text;
+  }
+
+  step(share) {
+    return this.data.steps.findIndex((most) => share <= most * (1 + 1e-6));
+  }
+
+  paint() {
     const { opacities, covered, unknown, light, dark } = this.data;
     const isDark = onDarkPage();
     const colours = isDark ? dark : light;
-    return Uint32Array.from([
-      0,
-      rgba(covered[0], covered[1] * (isDark ? 1.6 : 1)),
-      ...opacities.map((opacity) => rgba(colours.fp, opacity)),
-      ...opacities.map((opacity) => rgba(colours.fn, opacity)),
-      rgba(unknown, 1),
-    ]);
+    return {
+      colours,
+      fp: opacities.map((opacity) => rgba(colours.fp, opacity)),
+      fn: opacities.map((opacity) => rgba(colours.fn, opacity)),
+      open: rgba(unknown, 1),
+      covered: (share) => (share ? rgba(covered[0], covered[1] * share * (isDark ? 1.6 : 1)) : 0),
+    };
   }
 
   drawLines(pen) {
@@ -532,42 +570,66 @@ function rgba(colour, opacity) {
   return ((Math.round(255 * Math.min(opacity, 1)) << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
-// The code of each cell: false positives above the diagonal, false negatives below it.
-function codesOf({ n, pairs, place, tp, fp, fn, steps }) {
-  const codes = new Uint8Array(n * n);
-  const step = (share) => steps.findIndex((most) => share <= most);
-  const open = HeatCodes.FIRST + 2 * steps.length;
+// Levels of squares of 1, 2, 4, ... pairs a side: sums, worst values, and covered and open pairs.
+// `below` is the part of a sum that is below the diagonal, for squares on the diagonal.
+function pyramid({ n, pairs, place, tp, fp, fn }) {
+  const level = emptyLevel(n, 1);
+  const set = (row, column, share, open) => {
+    const at = row * n + column;
+    level.covered[at] = 1;
+    if (open) level.open[at] = 1;
+    else level.sum[at] = level.worst[at] = share;
+    if (row > column) level.below[at] = level.sum[at];
+  };
   for (let k = 0; k < tp.length; k++) {
-    const one = place[pairs[2 * k]];
-    const other = place[pairs[2 * k + 1]];
-    const above = Math.min(one, other) * n + Math.max(one, other);
-    const below = Math.max(one, other) * n + Math.min(one, other);
-    if (Number.isNaN(tp[k])) {
-      codes[above] = codes[below] = open;
-      continue;
-    }
-    codes[above] = fp[k] ? HeatCodes.FIRST + step(fp[k]) : HeatCodes.AGREED;
-    codes[below] = fn[k] ? HeatCodes.FIRST + steps.length + step(fn[k]) : HeatCodes.AGREED;
+    const [one, other] = [place[pairs[2 * k]], place[pairs[2 * k + 1]]];
+    const open = Number.isNaN(tp[k]);
+    set(Math.min(one, other), Math.max(one, other), fp[k], open);
+    set(Math.max(one, other), Math.min(one, other), fn[k], open);
   }
-  return codes;
+  const levels = [level];
+  while (levels.at(-1).n > 64) levels.push(coarser(levels.at(-1)));
+  return levels;
 }
 
-// The cells, then the worst of each 2 × 2 of them, and so on.
-function pyramid(codes, n) {
-  const levels = [{ codes, n }];
-  while (levels.at(-1).n > 64) {
-    const { codes: fine, n: many } = levels.at(-1);
-    const few = (many + 1) >> 1;
-    const coarse = new Uint8Array(few * few);
-    for (let r = 0; r < many; r++) {
-      for (let c = 0; c < many; c++) {
-        const at = (r >> 1) * few + (c >> 1);
-        if (fine[r * many + c] > coarse[at]) coarse[at] = fine[r * many + c];
-      }
+function emptyLevel(n, block) {
+  const floats = () => new Float32Array(n * n);
+  return { n, block, sum: floats(), worst: floats(), below: floats(), covered: floats(), open: new Uint8Array(n * n) };
+}
+
+function coarser(fine) {
+  const level = emptyLevel((fine.n + 1) >> 1, 2 * fine.block);
+  for (let r = 0; r < fine.n; r++) {
+    for (let c = 0; c < fine.n; c++) {
+      const from = r * fine.n + c;
+      const at = (r >> 1) * level.n + (c >> 1);
+      level.sum[at] += fine.sum[from];
+      level.below[at] += fine.below[from];
+      level.covered[at] += fine.covered[from];
+      level.open[at] |= fine.open[from];
+      if (fine.worst[from] > level.worst[at]) level.worst[at] = fine.worst[from];
     }
-    levels.push({ codes: coarse, n: few });
   }
-  return levels;
+  return level;
+}
+
+// What a cell of a level shows, in a map of n variables.
+function cellOf(level, row, column, n) {
+  const at = row * level.n + column;
+  const rows = Math.min(level.block, n - row * level.block);
+  const columns = Math.min(level.block, n - column * level.block);
+  const count = rows * columns - (row === column ? rows : 0);
+  const mean = level.sum[at] / Math.max(count, 1);
+  const worst = level.worst[at];
+  const below = row === column ? level.below[at] > level.sum[at] / 2 : row > column;
+  return {
+    kind: below ? "fn" : "fp",
+    mean,
+    worst,
+    open: level.open[at] > 0,
+    covered: level.covered[at] / Math.max(count, 1),
+    stands: worst >= FAR_WORSE.share && worst >= FAR_WORSE.times * mean,
+  };
 }
 
 // -- maps whose data is in the page -----------------------------------------------------------------
