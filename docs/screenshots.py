@@ -63,7 +63,7 @@ SHOTS = (
     Shot("guesses", "tab=guesses", "#guess_table table"),
     Shot("statistics", "tab=statistics", "#chance_outcome .verdict", "#chance_begin"),
 )
-RUN = Shot("run", "tab=experiment", "#run img, #scatter svg, #run svg")
+RUN = Shot("run", "tab=experiment", "#run img, #run canvas")
 """What is pictured of a run."""
 
 

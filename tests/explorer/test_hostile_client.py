@@ -265,11 +265,11 @@ def test_a_real_upload_is_read_and_a_second_one_cannot_name_another_file(
 
 # -- messages of any shape -----------------------------------------------------------------------
 
-CHOICES = ("null", "contexts", "limit", "draws", "checked", "bars", "tab", "beside", "theme")
+CHOICES = ("null", "contexts", "limit", "draws", "checked", "most_edges", "tab", "theme")
 WRONG: list[object] = ["zz", "", 0, -1, 1.5, True, [], ["a"], {}, {"first": 1}, "\0", "x" * 9999]
 
 
-@pytest.mark.parametrize("key", [*CHOICES, "sides", "size", "cluster", "all_edges", "stop", "ask"])
+@pytest.mark.parametrize("key", [*CHOICES, "card", "cluster", "all_edges", "stop", "ask"])
 def test_a_wrong_value_is_ignored(running: Running, terminal: Callable[[], str], key: str) -> None:
     with running.session() as client:
         client.wait_for(SUMMARY)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from contextwise.errors import ContextwiseError
-from contextwise.explorer.runs import read_results, study_of
+from contextwise.explorer.runs import read_results, read_run
 from contextwise.studies.learners.unit import COLUMNS as UNIT_COLUMNS
 from contextwise.support.store import Ended, Store, _sum
 
@@ -89,7 +89,8 @@ def test_rows_that_make_no_sense_are_refused_with_their_line(
         read_results(str(tmp_path / "rows.csv"))
 
 
-def test_units_of_a_wrong_type_are_an_error() -> None:
-    units = [dict.fromkeys(UNIT_COLUMNS, "nonsense")]
-    with pytest.raises(ContextwiseError, match="run: cannot read the units"):
-        study_of(units, "run", lambda *_: None)
+def test_units_of_a_wrong_type_are_an_error(tmp_path: Path) -> None:
+    with Store(tmp_path, {"learners": []}) as store:
+        store.add(Ended("all", 0.1, 1, records=[dict.fromkeys(UNIT_COLUMNS, "nonsense")]))
+    with pytest.raises(ContextwiseError, match="cannot read the records"):
+        read_run(str(tmp_path), lambda *_: None)

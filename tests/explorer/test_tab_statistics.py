@@ -70,7 +70,7 @@ def test_chance_and_checks_are_asked_for(browser: Browser, with_rows: str, tmp_p
         shows(page, "#chance_outcome", "skill")
         shows(page, "#rows_name", "rows.csv")
         page.click("#check_begin")
-        shows(page, "#check_outcome", "contradicted by the rows")
+        shows(page, "#check_outcome", "The rows contradict")
         shows(page, "#check_outcome", "A–B")
         assert serious_findings(page) == []
         with page.expect_download() as download:

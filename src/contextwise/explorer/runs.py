@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
@@ -20,23 +20,36 @@ from typing import TYPE_CHECKING, Any, Literal
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.explorer.job import Tell
 from contextwise.models.structure import Structure
-from contextwise.report.parts import Part
-from contextwise.studies.summary import NAMES
+from contextwise.report.parts import Column, Part, Table
+from contextwise.studies.summary import NAMES, Effect, effects
+from contextwise.support.formatting import number
 from contextwise.support.store import read_configuration, read_records
 
 if TYPE_CHECKING:
-    from contextwise.studies.learners.figures import StudyFigure
-    from contextwise.studies.summary import Effect
+    from matplotlib.figure import Figure
 
 Row = Mapping[str, Any]
 Kind = Literal["kl", "learners", "stability"]
+TITLES: Mapping[Kind, str] = {
+    "kl": "Study of KL-divergence",
+    "learners": "Study of learners",
+    "stability": "Stability of the learned structure",
+}
 WIDE = 1.6  # width over height of a figure that has panels side by side
 LONGEST = 40  # characters of an invalid value in a message
+EFFECT_COLUMNS = (
+    Column("errors", "words"),
+    Column("rows", "count"),
+    Column("structures", "count"),
+    Column("rank correlation (95 %)", "words"),
+    Column("KL per 1 % of errors (95 %)", "words"),
+    Column("growth / spread", "words"),
+)
 
 
 @dataclass(frozen=True)
-class StudyPicture:
-    """A figure of a study; ``source`` is a data URL."""
+class RunPicture:
+    """A figure of a run; ``source`` is a data URL."""
 
     name: str
     source: str
@@ -45,25 +58,14 @@ class StudyPicture:
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
-    """A run of the study of learners: its records, tables and figures."""
+class Run:
+    """The contents of a run: records, parts, figures, and of resamples the most typical one."""
 
-    units: Sequence[Row]
+    title: str
+    records: Sequence[Row]
     parts: Sequence[Part]
-    pictures: Sequence[StudyPicture]
-
-
-@dataclass(frozen=True, eq=False)
-class Resamples:
-    """Structures learned from resamples: what they share, and the most typical one."""
-
-    parts: Sequence[Part]
-    supports: Sequence[Row]
-    medoid: Structure
-
-
-Results = list[Row] | Study | Resamples
-"""Rows of the study of KL-divergence, the study of learners, or resamples."""
+    pictures: Sequence[RunPicture] = ()
+    medoid: Structure | None = None
 
 
 def kind_of_run(path: str) -> Kind:
@@ -89,67 +91,87 @@ def _stored(path: str, read: Callable[[str], Any]) -> Any:
         raise ContextwiseError(f"{path}: not the results of a run: nested too deeply") from None
 
 
-def read_run(path: str, tell: Tell) -> Results:
+def read_run(path: str, tell: Tell) -> Run:
     """Read a run, and make the parts and figures that the page shows."""
     tell(f"Reading {path}", 0, 0)
     kind = kind_of_run(path)
-    if kind == "learners":
-        return study_of(read_units(path), path, tell)
-    if kind == "stability":
-        return resamples_of(path, tell)
-    return read_results(path)
-
-
-def resamples_of(path: str, tell: Tell) -> Resamples:
-    """Read a folder of ``contextwise stability``."""
-    from contextwise.evaluation.stability import read_stability
-    from contextwise.report.statistics import stability_parts
-
+    make = {"kl": kl_run, "learners": learners_run, "stability": stability_run}[kind]
     try:
-        stability = read_stability(path, show_progress=partial(tell, "Comparing the resamples"))
+        return make(path, tell)
     except (KeyError, TypeError, ValueError) as error:
         raise ContextwiseError(
-            f"{path}: cannot read the resamples: {type(error).__name__}: {error}"
+            f"{path}: cannot read the records: {type(error).__name__}: {error}"
         ) from None
-    tell("Counting how many resamples agree", 0, 0)
-    supports = [support.record() for support in stability.supports()]
-    return Resamples(stability_parts(stability), supports, stability.medoid)
 
 
-def study_of(units: Sequence[Row], path: str, tell: Tell) -> Study:
-    """Make the tables and figures that the study of learners publishes."""
+def kl_run(path: str, tell: Tell) -> Run:
+    """Read the study of KL-divergence: one figure for each number of rows, and the effects."""
+    from contextwise.studies.publication import kl_figure
+
+    rows = read_results(path)
+    tell("Drawing the figures", 0, 2)
+    pictures = [
+        _picture(
+            f"kl-{size}",
+            kl_figure(rows, size),
+            f"Structures with errors, fitted to {number(size)} rows: KL-divergence against the "
+            "percentage of all possible errors.",
+        )
+        for size in sorted({row["size"] for row in rows})
+    ]
+    tell("Resampling structures for the intervals", 1, 2)
+    return Run(TITLES["kl"], rows, [_effects_table(effects(rows))], pictures)
+
+
+def _effects_table(results: Sequence[Effect]) -> Table:
+    rows = tuple(
+        (
+            NAMES[effect.side],
+            effect.size,
+            effect.structures,
+            f"{effect.rank:.2f} ({effect.rank_interval[0]:.2f} to {effect.rank_interval[1]:.2f})",
+            f"{effect.slope:.2g} ({effect.slope_interval[0]:.2g} to "
+            f"{effect.slope_interval[1]:.2g})",
+            f"{effect.slope_over_spread:.2g}",
+        )
+        for effect in results
+    )
+    return Table("How KL-divergence follows errors", EFFECT_COLUMNS, rows)
+
+
+def learners_run(path: str, tell: Tell) -> Run:
+    """Read the study of learners: the tables and figures that it publishes."""
     from contextwise.studies.learners.figures import study_figures
     from contextwise.studies.learners.tables import study_parts
 
-    try:
-        tell("Making the tables, with intervals that resample truths", 0, 3)
-        parts = study_parts(units)
-        tell("Making the figures", 1, 3)
-        figures = study_figures(units)
-        tell("Drawing the figures", 2, 3)
-        pictures = [_picture(figure) for figure in figures]
-    except (KeyError, TypeError, ValueError) as error:
-        raise ContextwiseError(
-            f"{path}: cannot read the units: {type(error).__name__}: {error}"
-        ) from None
-    return Study(units, parts, pictures)
+    units = read_units(path)
+    tell("Making the tables, with intervals that resample truths", 0, 2)
+    parts = study_parts(units)
+    tell("Drawing the figures", 1, 2)
+    figures = study_figures(units)
+    pictures = [_picture(made.name, made.figure, made.caption) for made in figures]
+    return Run(TITLES["learners"], units, parts, pictures)
 
 
-def _picture(figure: StudyFigure) -> StudyPicture:
+def stability_run(path: str, tell: Tell) -> Run:
+    """Read structures learned from resamples: what they share, and the most typical one."""
+    from contextwise.evaluation.stability import read_stability
+    from contextwise.report.statistics import stability_parts
+
+    stability = read_stability(path, show_progress=partial(tell, "Comparing the resamples"))
+    tell("Counting how many resamples agree", 0, 0)
+    supports = [support.record() for support in stability.supports()]
+    parts = stability_parts(stability)
+    return Run(TITLES["stability"], supports, parts, medoid=stability.medoid)
+
+
+def _picture(name: str, figure: Figure, caption: str) -> RunPicture:
     from contextwise.report.plots.style import encoded
 
-    width, height = figure.figure.get_size_inches()
-    text = b64encode(encoded(figure.figure, "svg")).decode()
+    width, height = figure.get_size_inches()
+    text = b64encode(encoded(figure, "svg")).decode()
     source = f"data:image/svg+xml;base64,{text}"
-    return StudyPicture(figure.name, source, figure.caption, is_wide=width > WIDE * height)
-
-
-def effects_of(rows: Sequence[Row], tell: Tell) -> list[Effect]:
-    """Compute the effects of errors on KL-divergence, with intervals."""
-    from contextwise.studies.summary import effects
-
-    tell("Resampling structures for the intervals", 0, 0)
-    return effects(rows)
+    return RunPicture(name, source, caption, is_wide=width > WIDE * height)
 
 
 # -- reading and checking ------------------------------------------------------------------------
@@ -262,12 +284,3 @@ def _check_complete(rows: Sequence[Row], path: str) -> None:
                     f"{path}: structure {structure} ({NAMES[side]}, {size} rows) has no row for "
                     f"the parameter set {min(wanted - there)}"
                 )
-
-
-def sizes(rows: Iterable[Row]) -> list[int]:
-    """Return the sizes of the data sets.
-
-    >>> sizes([{"size": 100}, {"size": 10}, {"size": 100}])
-    [10, 100]
-    """
-    return sorted({row["size"] for row in rows})

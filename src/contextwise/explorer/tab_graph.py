@@ -209,15 +209,13 @@ def _figure(label: str, drawn: str) -> Tag:
 
 def differences(edges: Sequence[Edge]) -> TagList:
     """List the pairs that differ, the largest first."""
-    ranked = sorted((edge for edge in edges if edge.errors), key=lambda edge: -edge.errors)
-    if not ranked:
+    ranked = select_edges(edges, which="differences", most_edges=RANKED, most_nodes=2 * RANKED)
+    if not ranked.edges:
         return TagList(tags.p("The two models agree here, in every context."))
-    title = "The only difference" if len(ranked) == 1 else f"All {len(ranked)} differences"
-    if len(ranked) > RANKED:
-        title = f"The {RANKED} largest of {len(ranked):,} differences between all variables"
+    words = ranked.words
+    title = f"{words[:1].upper()}{words[1:]}, among all variables"
     items = (
-        tags.li(HTML(controls.choose_pair(edge_words(edge), *edge.pair)))
-        for edge in ranked[:RANKED]
+        tags.li(HTML(controls.choose_pair(edge_words(edge), *edge.pair))) for edge in ranked.edges
     )
     return TagList(tags.h3(title, class_="h6 mt-2"), tags.ol(*items))
 

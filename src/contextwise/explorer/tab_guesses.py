@@ -30,7 +30,7 @@ from contextwise.explorer.computations import (
     report_of,
 )
 from contextwise.explorer.job import Background, Done, Outcome, value_of
-from contextwise.explorer.scatter import Point, map_svg
+from contextwise.explorer.model_map import Point, map_svg
 from contextwise.explorer.state import State, is_open
 from contextwise.explorer.wiring import Input, Settled, clicks, offer, on, show, text
 from contextwise.formats import encode

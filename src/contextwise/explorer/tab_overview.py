@@ -69,7 +69,7 @@ CLUSTER = Input("cluster", flag, False)
 FIRST = Input("first", text)
 SECOND = Input("second", text)
 AROUND = Input("around", text)
-BESIDE = Input("beside", choice({"pair": "", "around": ""}, str), "pair")
+CARD = Input("card", choice({"pair": "", "around": ""}, str), "pair")
 PAIR = Input(controls.CHOSEN_PAIR, texts_named("first", "second"))
 REGION = Input("chosen_region", text)
 
@@ -81,7 +81,7 @@ def panel(start: View) -> TagList:
     """Return the tab as a view begins."""
     return TagList(
         ui.output_ui("summary"),
-        tags.div(map_panel(), beside_panel(start), class_="map-and-beside needs-comparison"),
+        tags.div(map_panel(), card_panel(start), class_="map-and-card needs-comparison"),
         tags.div(
             ui.output_ui("worst"),
             controls.downloads(
@@ -124,7 +124,7 @@ def map_panel() -> Tag:
     )
 
 
-def beside_panel(start: View) -> Tag:
+def card_panel(start: View) -> Tag:
     """Return the card next to the heat map."""
     pair = ui.nav_panel(
         "One pair",
@@ -141,8 +141,8 @@ def beside_panel(start: View) -> Tag:
     )
     selected = "around" if start.variable else "pair"
     return tags.section(
-        ui.navset_pill(pair, around, id=BESIDE.key, selected=selected),
-        class_="beside",
+        ui.navset_pill(pair, around, id=CARD.key, selected=selected),
+        class_="side-card",
         aria_label="One pair, or around one variable",
     )
 
@@ -418,14 +418,14 @@ def _serve_pair(state: State) -> Background[PairExplanation]:
 
     def follow_variable(name: str | None) -> None:
         which = "pair" if name is None else "around"
-        if BESIDE.now() != which:
-            ui.update_navset(BESIDE.key, selected=which)
+        if CARD.now() != which:
+            ui.update_navset(CARD.key, selected=which)
 
     follow(state.variable, follow_variable)
     on(FIRST, lambda name: choose_first(0, name))
     on(SECOND, lambda name: choose_first(1, name))
     on(PAIR, choose_pair)
-    on(BESIDE, turn)
+    on(CARD, turn)
     on(AROUND, choose_variable)
     on(REGION, lambda context: state.change(tab="graph", context=context))
 

@@ -110,13 +110,6 @@ def choice(options: Mapping[str, object], convert: Callable[[str], T]) -> Callab
     return read
 
 
-def whole(sent: Any) -> int:
-    """Read a number that was chosen from a list; the browser sends digits."""
-    if not (isinstance(sent, str) and sent.isascii() and sent.isdecimal() and len(sent) < 20):
-        raise ValueError
-    return int(sent)
-
-
 def clicks(sent: Any) -> ActionButtonValue:
     """Read the clicks on a button; a button that has just appeared sends 0, which is no event."""
     if isinstance(sent, bool) or not isinstance(sent, int) or sent < 0:
