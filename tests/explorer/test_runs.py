@@ -12,7 +12,7 @@ import pytest
 
 from contextwise.errors import ContextwiseError
 from contextwise.explorer.runs import read_results, read_run
-from contextwise.studies.learners.unit import COLUMNS as UNIT_COLUMNS
+from contextwise.studies.learner_study import COLUMNS as UNIT_COLUMNS
 from contextwise.support.store import Ended, Store, _sum
 
 COLUMNS = ("structure", "side", "size", "parameters", "percentage", "kl")

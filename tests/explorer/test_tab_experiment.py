@@ -14,8 +14,7 @@ from contextwise import LogLinear, Structure, read
 from contextwise.distributions import sample
 from contextwise.evaluation import stability
 from contextwise.learning import Trees
-from contextwise.studies.learners.configuration import configuration_of
-from contextwise.studies.learners.run import run_learners
+from contextwise.studies.learner_study import configuration_of, run_learners
 from contextwise.support.store import Ended, Store
 from pages import (
     NEEDS_CHROMIUM,

@@ -48,7 +48,7 @@ from contextwise.report.plots import (
 )
 from contextwise.report.plots.style import encoded, new_figure
 from contextwise.report.shares import Edge, edges_of, graph_of, select_edges
-from contextwise.studies.summary import means
+from contextwise.studies.kl_study import means
 from contextwise.support.formatting import rate
 from contextwise.truths.generate import perturb, random_structure
 

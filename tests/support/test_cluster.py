@@ -22,9 +22,7 @@ import pytest
 
 from contextwise import distance_matrix, examples
 from contextwise.errors import ContextwiseError
-from contextwise.studies.learners.configuration import configuration_of
-from contextwise.studies.learners.run import run_learners
-from contextwise.studies.learners.unit import TIMINGS
+from contextwise.studies.learner_study import TIMINGS, configuration_of, run_learners
 from contextwise.support.maps import Done, _result, _workers_of, choose_map
 from contextwise.support.store import Record, Store, Unit, read_records, run_units
 

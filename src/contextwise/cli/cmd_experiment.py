@@ -68,9 +68,9 @@ def kl(
       contextwise experiment kl --out runs/mine --model mine.mn --sizes 100,1000
       contextwise experiment kl --out runs/again --config runs/kl/configuration.toml
     """
-    from contextwise.studies import configuration as studies
-    from contextwise.studies.kl import run_kl
-    from contextwise.studies.publication import publish
+    from contextwise.studies import kl_study as studies
+    from contextwise.studies.kl_study import run_kl
+    from contextwise.studies.publish import publish_kl
 
     changes = _changes(config, quick or model is not None, settings)
     if config is not None:
@@ -81,7 +81,7 @@ def kl(
     configuration = configuration.quick() if quick else configuration
     with resumable(folder):
         _report(run_kl(configuration, folder, n_jobs=n_jobs, cluster=cluster, show_progress=True))
-    click.echo(publish(folder), nl=False)
+    click.echo(publish_kl(folder), nl=False)
     click.echo(f"figures, tables and summary are in {Path(folder)}", err=True)
 
 
@@ -130,9 +130,9 @@ def learners(
       contextwise experiment learners --out runs/data --data benchmarks --jobs 2
       contextwise experiment learners --out runs/again --config runs/quick/configuration.toml
     """
-    from contextwise.studies.learners import configuration as studies
-    from contextwise.studies.learners.publication import publish
-    from contextwise.studies.learners.run import run_learners
+    from contextwise.studies import learner_study as studies
+    from contextwise.studies.learner_study import run_learners
+    from contextwise.studies.publish import publish_learners
 
     changes = _changes(config, quick, settings)
     if config is not None:
@@ -145,7 +145,7 @@ def learners(
             configuration, folder, n_jobs=n_jobs, cluster=cluster, show_progress=True
         )
         _report(outcome)
-    click.echo(publish(folder), nl=False)
+    click.echo(publish_learners(folder), nl=False)
     click.echo(f"figures, tables and page are in {Path(folder)}", err=True)
 
 

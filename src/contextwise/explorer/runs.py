@@ -21,7 +21,7 @@ from contextwise.errors import ContextwiseError, ParseError
 from contextwise.explorer.job import Tell
 from contextwise.models.structure import Structure
 from contextwise.report.parts import Column, Part, Table
-from contextwise.studies.summary import NAMES, Effect, effects
+from contextwise.studies.kl_study import NAMES, Effect, effects
 from contextwise.support.formatting import number
 from contextwise.support.store import read_configuration, read_records
 
@@ -106,7 +106,7 @@ def read_run(path: str, tell: Tell) -> Run:
 
 def kl_run(path: str, tell: Tell) -> Run:
     """Read the study of KL-divergence: one figure for each number of rows, and the effects."""
-    from contextwise.studies.publication import kl_figure
+    from contextwise.studies.publish import kl_figure
 
     rows = read_results(path)
     tell("Drawing the figures", 0, 2)
@@ -141,8 +141,8 @@ def _effects_table(results: Sequence[Effect]) -> Table:
 
 def learners_run(path: str, tell: Tell) -> Run:
     """Read the study of learners: the tables and figures that it publishes."""
-    from contextwise.studies.learners.figures import study_figures
-    from contextwise.studies.learners.tables import study_parts
+    from contextwise.studies.learner_figures import study_figures
+    from contextwise.studies.learner_results import study_parts
 
     units = read_units(path)
     tell("Making the tables, with intervals that resample truths", 0, 2)
@@ -179,7 +179,7 @@ def _picture(name: str, figure: Figure, caption: str) -> RunPicture:
 
 def read_units(path: str) -> list[Row]:
     """Read the units of the study of learners."""
-    from contextwise.studies.learners.unit import COLUMNS
+    from contextwise.studies.learner_study import COLUMNS
 
     units: list[Row] = _stored(path, read_records)
     if not units:

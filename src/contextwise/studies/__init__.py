@@ -1,1 +1,1 @@
-"""Studies that take a while: a store that survives a crash, and the paper's experiment on it."""
+"""Studies: the KL study and the study of learners."""

@@ -23,24 +23,45 @@ from contextwise.errors import ContextwiseError
 from contextwise.learning.base import Learner
 from contextwise.learning.registry import learner_named
 from contextwise.report.text import as_text
-from contextwise.studies.configuration import to_toml
-from contextwise.studies.learners import unit as units_module
-from contextwise.studies.learners.cells import DISTANCE, KL, by_rows, labels_of, of_truths, rank
-from contextwise.studies.learners.claims import agreements, change_with_rows, disagreement, slopes
-from contextwise.studies.learners.configuration import (
+from contextwise.studies import learner_study as units_module
+from contextwise.studies.learner_figures import study_figures
+from contextwise.studies.learner_results import (
+    DISTANCE,
+    KL,
+    agreements,
+    by_rows,
+    change_with_rows,
+    disagreement,
+    failures_table,
+    hypotheses_sentences,
+    labels_of,
+    of_truths,
+    rank,
+    slopes,
+    study_parts,
+)
+from contextwise.studies.learner_study import (
+    COLUMNS,
+    TIMINGS,
     Configuration,
     Plan,
+    TooSlowError,
     configuration_of,
+    do_unit,
     from_toml,
+    marginals,
     plans_of,
+    refit,
+    run_learners,
+    structure_from,
+    structure_text,
+    time_limited,
+    train_rows,
+    units,
+    within,
 )
-from contextwise.studies.learners.figures import study_figures
-from contextwise.studies.learners.limits import TooSlowError, time_limited, within
-from contextwise.studies.learners.publication import publish
-from contextwise.studies.learners.real_data import structure_from, structure_text
-from contextwise.studies.learners.run import do_unit, run_learners, units
-from contextwise.studies.learners.tables import claims_sentences, failures_table, study_parts
-from contextwise.studies.learners.unit import COLUMNS, TIMINGS, marginals, refit, train_rows
+from contextwise.studies.publish import publish_learners
+from contextwise.studies.run_study import to_toml
 from contextwise.support.store import Store, read_records, run_units
 
 TINY = configuration_of(
@@ -231,7 +252,7 @@ def test_the_best_by_kl_that_is_worse_by_d_counts_only_if_kl_is_sure() -> None:
     assert (found.same, found.pairs, found.pairs_worse) == (1, 1, 0.0)
     unknown_error = disagreement(once, KL)
     assert (unknown_error.cells, unknown_error.pairs_worse) == (0, None)
-    assert "two repeats at least" in next(iter(claims_sentences([unknown_error], [], None)))
+    assert "two repeats" in next(iter(hypotheses_sentences([unknown_error], [], None)))
 
 
 def test_a_cell_of_estimates_is_judged_and_a_mixed_one_by_its_exact_values() -> None:
@@ -319,10 +340,10 @@ def test_processor_time_is_limited() -> None:
     [
         ("truths = [", "not a TOML file"),
         ("colour = 1", "unknown setting 'colour'"),
-        ("truths = ['paper']", "learners are needed"),
+        ("truths = ['paper']", "learners must be given"),
         ("[learners.trees]\nname = 1", "a setting is wrong"),
-        ("repeats = 0\n[learners.trees]\nlearner = 'trees'", "repeats is at least 1"),
-        ("files = {x = '0'}\n[learners.trees]\nlearner = 'trees'", "x is not what it was"),
+        ("repeats = 0\n[learners.trees]\nlearner = 'trees'", "repeats must be >= 1"),
+        ("files = {x = '0'}\n[learners.trees]\nlearner = 'trees'", "x has changed since this run"),
     ],
 )
 def test_a_wrong_configuration(text: str, message: str, tmp_path: Path) -> None:
@@ -350,7 +371,7 @@ def test_the_command_leaves_tables_figures_a_summary_and_a_page(
         contextwise, [*command, "--config", str(out / "configuration.toml")]
     )
     assert result.exit_code == 0, result.output
-    assert "The learner that KL of the refitted structures calls best" in result.stdout
+    assert "The best learner by KL of the refitted structures" in result.stdout
     names = {path.name for path in out.iterdir()}
     figures = {"learning-curves", "errors-plane", "kl-against-errors", "ranks", "times"}
     figures.add("critical-differences")
@@ -387,11 +408,11 @@ def test_real_data_are_scored_without_a_truth(tmp_path: Path) -> None:
     assert by_label["chow-liu"]["pll_own"] > by_label["independent"]["pll_own"]
     assert by_label["independent"]["instability"] == 0
     assert json.loads(by_label["trees"]["settings"])["penalty"] in (2.0, 5.0, 10.0, 20.0)
-    text = publish(tmp_path / "run")
-    assert "small: normalized distance of each two learners" in text
+    text = publish_learners(tmp_path / "run")
+    assert "small: normalized distance between learners" in text
     with open(folder / "small.test.data", "a") as file:
         file.write("0,0,0\n")
-    with pytest.raises(ContextwiseError, match=r"small\.test\.data is not what it was"):
+    with pytest.raises(ContextwiseError, match=r"small\.test\.data has changed since this run"):
         from_toml(tmp_path / "run.toml")
 
 

@@ -14,14 +14,17 @@ from contextwise.cli import contextwise
 from contextwise.distributions import empirical, fit_many, probabilities
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.models.structure import structure_of
-from contextwise.studies.configuration import (
+from contextwise.studies.kl_study import (
     Configuration,
+    Study,
     configuration_of,
+    effects,
     from_toml,
-    to_toml,
+    means,
+    run_kl,
+    summary_text,
 )
-from contextwise.studies.kl import Study, run_kl
-from contextwise.studies.summary import effects, means, summary_text
+from contextwise.studies.run_study import to_toml
 from contextwise.support.store import read_records
 from contextwise.truths.generate import with_errors
 
@@ -211,7 +214,7 @@ def test_a_user_brings_a_model_of_their_own() -> None:
         ("seed = 1", "the setting 'features' is missing"),
         ("features = ['A=1']\nvariables = 3", "a setting is wrong"),
         ("features = ['A=9']\n[variables]\nA = ['0', '1']", "no state '9'"),
-        ("features = []\nseed = -1\n[variables]\nA = ['0', '1']", "seed is 0 or more, not -1"),
+        ("features = []\nseed = -1\n[variables]\nA = ['0', '1']", "seed must be >= 0, got -1"),
     ],
 )
 def test_a_wrong_configuration(text: str, message: str, tmp_path: Path) -> None:
@@ -259,9 +262,9 @@ def test_a_configuration_and_settings_do_not_go_together(tmp_path: Path) -> None
 
 
 def test_sizes_that_cannot_be_are_told_in_words(tmp_path: Path) -> None:
-    with pytest.raises(ContextwiseError, match="sizes are numbers of rows, from 1 on, not 50, 0"):
+    with pytest.raises(ContextwiseError, match="sizes must be numbers of rows >= 1, got 50, 0"):
         configuration_of(sizes=(50, 0))
-    with pytest.raises(ContextwiseError, match=r"sizes are numbers of rows, from 1 on, not 0$"):
+    with pytest.raises(ContextwiseError, match=r"sizes must be numbers of rows >= 1, got 0$"):
         CliRunner().invoke(
             contextwise,
             ["experiment", "kl", "--out", str(tmp_path / "run"), "--sizes", "0"],

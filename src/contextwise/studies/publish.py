@@ -1,47 +1,62 @@
-"""From the results of the study to what people read: tables, figures, a summary and a page."""
+"""Write the tables, figures, summary and page of a study."""
 
 from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import contextwise
 from contextwise.errors import require
 from contextwise.report.html import as_html, page_html, tag
 from contextwise.report.parts import Note, Part, Section, Table
-from contextwise.report.plots.style import encoded, save_png_and_svg
+from contextwise.report.plots.plot_models import plot_scatter
+from contextwise.report.plots.style import COLUMN, encoded, new_figure, save_png_and_svg, styled
 from contextwise.report.text import as_latex, as_text
-from contextwise.studies.learners.cells import of_truths
-from contextwise.studies.learners.figures import StudyFigure, study_figures
-from contextwise.studies.learners.real_data import DATA_COLUMNS
-from contextwise.studies.learners.tables import study_parts
-from contextwise.studies.learners.unit import COLUMNS
+from contextwise.studies.kl_study import summary_text
+from contextwise.studies.learner_figures import StudyFigure, study_figures
+from contextwise.studies.learner_results import of_truths, study_parts
+from contextwise.studies.learner_study import COLUMNS, DATA_COLUMNS
 from contextwise.support.files import write_bytes
 from contextwise.support.records import as_csv
 from contextwise.support.store import read_records, versions
 
-TITLE = "Learners judged by the metric, beside KL and CMLL"
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
-def publish(folder: str | os.PathLike[str]) -> str:
-    """Write the tables, the figures, the summary and the page beside the results.
+def publish_kl(folder: str | os.PathLike[str]) -> str:
+    """Write ``results.csv``, ``summary.md`` and a figure per number of rows; return the summary."""
+    place = Path(folder)
+    rows = read_records(place)
+    write_bytes(place / "results.csv", as_csv(rows).encode())
+    write_bytes(place / "summary.md", summary_text(rows).encode())
+    for size in sorted({row["size"] for row in rows}):
+        save_png_and_svg(kl_figure(rows, size), place, f"kl-{size}")
+    return summary_text(rows, markdown=False)
 
-    These are ``units.csv`` (and ``units.parquet`` where pyarrow is installed), ``data.csv`` for
-    real data, ``summary.md``, ``tables.tex``, ``page.html``, and the figures as PNG and SVG.
 
-    Parameters
-    ----------
-    folder : path of the run
+@styled
+def kl_figure(rows: Sequence[Mapping[str, Any]], size: int) -> Figure:
+    """Plot KL against the percentage of errors, false positives above, false negatives below."""
+    table = require("pandas", "studies").DataFrame(rows)
+    figure = new_figure(COLUMN, 1.4 * COLUMN)
+    above, below = figure.subplots(2, 1, sharex=True, sharey=True)
+    plot_scatter(table, size=size, sides=("fp",), axes=above)
+    plot_scatter(table, size=size, sides=("fn",), axes=below)
+    above.set_xlabel("")
+    below.set_title("")
+    return figure
 
-    Returns
-    -------
-    str
-        The summary, for a terminal.
-    """
+
+TITLE = "Learners judged by the metric, by KL and by CMLL"
+
+
+def publish_learners(folder: str | os.PathLike[str]) -> str:
+    """Write tables, figures, ``summary.md`` and ``page.html``; return the summary."""
     place = Path(folder)
     records = read_records(place)
     _write_units(place, records)
@@ -69,17 +84,7 @@ def _write_units(place: Path, records: Sequence[dict[str, Any]]) -> None:
 
 
 def markdown_summary(parts: Iterable[Part], figures: Sequence[StudyFigure]) -> str:
-    """The parts and figures as Markdown.
-
-    Parameters
-    ----------
-    parts : tables, notes and sections
-    figures : whose PNG files stand beside the text
-
-    Returns
-    -------
-    str
-    """
+    """Return the parts and figures as Markdown."""
     lines = [f"# {TITLE}", ""]
     for part in parts:
         lines += _markdown(part, 2)

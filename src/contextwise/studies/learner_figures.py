@@ -1,7 +1,7 @@
-"""The figures of the study, each with a caption that says what was measured, from how many units.
+"""The figures of the study of learners, with captions.
 
-Colours are those of Okabe and Ito, then those of Tol, which readers who see fewer colours tell
-apart; learners also differ by their markers.
+Colours are those of Okabe and Ito, then of Tol, for readers with colour vision deficiency; learners
+also differ by their markers.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ import numpy as np
 from contextwise.errors import require
 from contextwise.report.plots.plot_guesses import plot_critical_difference
 from contextwise.report.plots.style import COLUMN, new_figure, styled
-from contextwise.studies.learners.cells import (
+from contextwise.studies.learner_results import (
     CMLL,
     DISTANCE,
     HAMMING,
     KL,
     Record,
     by_rows,
+    critical_ranking,
     labels_of,
     mean_of_truths,
+    mean_ranks,
     means_by_truth,
     of_truths,
     rank,
 )
-from contextwise.studies.learners.configuration import TRUE_STRUCTURE
-from contextwise.studies.learners.tables import critical_ranking, mean_ranks
+from contextwise.studies.learner_study import TRUE_STRUCTURE
 from contextwise.support.formatting import plural
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ LEAST_KL = 1e-4
 
 @dataclass(frozen=True)
 class StudyFigure:
-    """A figure with its name and its caption."""
+    """A figure with its name and caption."""
 
     name: str
     figure: Figure
@@ -56,16 +57,7 @@ class StudyFigure:
 
 
 def study_figures(records: Sequence[Record]) -> list[StudyFigure]:
-    """All figures of a run; those that need several sizes or truths only where there are.
-
-    Parameters
-    ----------
-    records : of a run
-
-    Returns
-    -------
-    list of StudyFigure
-    """
+    """Draw all figures of a run that its sizes and truths allow."""
     own = of_truths(records)
     if not own:
         return []
@@ -84,7 +76,7 @@ def _counted(records: Sequence[Record]) -> str:
 
 
 def _look(labels: Sequence[str], label: str) -> dict[str, str]:
-    """The colour and the marker of a learner."""
+    """Return the colour and marker of a learner."""
     if label == TRUE_STRUCTURE:
         return {"color": GREY, "marker": "."}
     place = labels.index(label)
@@ -93,7 +85,7 @@ def _look(labels: Sequence[str], label: str) -> dict[str, str]:
 
 
 def _named(records: Sequence[Record]) -> tuple[list[str], list[str]]:
-    """The learners, and the same with the true structure if it is there."""
+    """Return the learners, and the same with the true structure if it took part."""
     labels = labels_of(records)
     there = any(record["learner"] == TRUE_STRUCTURE for record in records)
     return labels, [*labels, TRUE_STRUCTURE] if there else labels
@@ -102,7 +94,7 @@ def _named(records: Sequence[Record]) -> tuple[list[str], list[str]]:
 def _curve(
     axes: Axes, records: Sequence[Record], column: str, label: str, look: dict[str, str]
 ) -> None:
-    """The means of a learner against the number of rows, with intervals over truths."""
+    """Draw the means of a learner against the number of rows, with intervals over truths."""
     sizes = sorted({record["size"] for record in records})
     points = []
     for size in sizes:
@@ -118,7 +110,7 @@ def _curve(
 
 
 def _log_scale(axes: Axes, which: str, values: Sequence[float] | None = None) -> None:
-    """A logarithmic axis whose ticks are plain numbers, at these values if they are given."""
+    """Make an axis logarithmic, with plain numbers as ticks."""
     ticker = require("matplotlib.ticker", "plots")
     axis = axes.xaxis if which == "x" else axes.yaxis
     axes.set(**{f"{which}scale": "log"})
@@ -136,7 +128,7 @@ def _legend(figure: Figure, axes: Axes, columns: int = 4) -> None:
 
 @styled
 def learning_curves(records: Sequence[Record]) -> StudyFigure | None:
-    """Distance, KL and CMLL against the number of rows."""
+    """Plot distance, KL and CMLL against the number of rows."""
     sizes = sorted({record["size"] for record in records})
     if len(sizes) < 2:
         return None
@@ -165,7 +157,7 @@ def learning_curves(records: Sequence[Record]) -> StudyFigure | None:
 
 
 def _below_true_structure(records: Sequence[Record]) -> list[Record]:
-    """The records with CMLL as the loss against the true structure, where that is known."""
+    """Return the records with CMLL as the loss against the true structure, where known."""
     found: list[Record] = []
     for own in by_rows(records).values():
         reference = own.get(TRUE_STRUCTURE, {}).get(CMLL.column)
@@ -178,7 +170,7 @@ def _below_true_structure(records: Sequence[Record]) -> list[Record]:
 
 @styled
 def errors_plane(records: Sequence[Record]) -> StudyFigure | None:
-    """False positives against false negatives, a path per learner from few rows to many."""
+    """Plot false positives against false negatives, a path per learner from few rows to many."""
     labels = labels_of(records)
     figure = new_figure(1.5 * COLUMN, 1.2 * COLUMN)
     axes = figure.add_subplot()
@@ -217,7 +209,7 @@ def errors_plane(records: Sequence[Record]) -> StudyFigure | None:
 
 @styled
 def kl_against_errors(records: Sequence[Record]) -> StudyFigure | None:
-    """KL of every structure against its false positives, and against its false negatives."""
+    """Plot KL of every structure against its false positives and its false negatives."""
     most = max(record["size"] for record in records)
     own = [r for r in records if r["size"] == most and r["kl"] is not None and r["kl_exact"]]
     labels, every = _named(own)
@@ -246,7 +238,7 @@ def kl_against_errors(records: Sequence[Record]) -> StudyFigure | None:
 
 @styled
 def ranks_side_by_side(records: Sequence[Record]) -> StudyFigure | None:
-    """The mean ranks by d, KL, CMLL and graph Hamming distance, a line per learner."""
+    """Plot the mean ranks by d, KL, CMLL and graph Hamming distance, a line per learner."""
     shown = [rank(records, metric) for metric in (HAMMING, DISTANCE, KL, CMLL)]
     means = [mean_ranks(ranks) for ranks in shown]
     labels = labels_of(records)
@@ -274,7 +266,7 @@ def ranks_side_by_side(records: Sequence[Record]) -> StudyFigure | None:
 
 
 def _side_labels(axes: Axes, labels: Sequence[str], table: np.ndarray) -> None:
-    """The names of the learners at the right end, moved apart where they would overlap."""
+    """Write the names of the learners at the right end, without overlaps."""
     order = np.argsort(table[-1], kind="stable").tolist()
     step = 0.055 * max(1.0, float(np.ptp(table)))
     at = -np.inf
@@ -286,7 +278,7 @@ def _side_labels(axes: Axes, labels: Sequence[str], table: np.ndarray) -> None:
 
 @styled
 def critical_differences(records: Sequence[Record]) -> StudyFigure | None:
-    """The mean ranks by d and by KL with critical differences."""
+    """Plot the mean ranks by d and by KL with critical differences."""
     found = [critical_ranking(rank(records, metric)) for metric in (DISTANCE, KL)]
     rankings = [one for one in found if one is not None and one.critical_difference is not None]
     if not rankings:
@@ -307,7 +299,7 @@ def critical_differences(records: Sequence[Record]) -> StudyFigure | None:
 
 @styled
 def times(records: Sequence[Record]) -> StudyFigure | None:
-    """Seconds of learning against rows, and against variables."""
+    """Plot seconds of learning against rows and against variables."""
     labels = labels_of(records)
     figure = new_figure(2 * COLUMN, 1.05 * COLUMN)
     left, right = figure.subplots(1, 2)

@@ -1,0 +1,538 @@
+"""The KL study: compare the metric with KL-divergence.
+
+The study draws structures that differ from a true model by false positives only, or by false
+negatives only, spread evenly over the possible numbers of errors. It gives the true model several
+sets of strong weights, draws data of several sizes from each by Gibbs sampling, fits every
+structure to every data set, and relates the exact KL-divergence from the true to the fitted
+distribution to the percentage of errors.
+
+**Weights.** For each scope of the true model the study draws one number λ, with its size uniform in
+the range ``interaction`` and a random sign. A feature of that scope has weight ±λ/4, with a minus
+for every variable whose first allowed state has an odd position. Two binary variables that interact
+through the four features of a pair then have the log-odds ratio λ.
+
+**Units.** A unit is a chunk of structures with all its fits. Every random draw depends only on the
+run's seed and its place, so results do not depend on workers or interruptions.
+
+**Summary.** For each kind of error and each number of rows: the rank correlation of errors and KL,
+the slope of KL per percent of errors, and KL's growth relative to its spread between parameter
+sets. Intervals are percentile bootstrap intervals over structures. A rank correlation can be high
+where the effect is negligible, because every extra parameter costs about 1/(2N) in KL. The
+conclusions therefore use slopes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
+from textwrap import fill
+from typing import Any, Literal, Unpack, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from contextwise.comparison.compare import compare
+from contextwise.distributions import empirical, fit_many, probabilities
+from contextwise.distributions.batch_fitting import STATES
+from contextwise.distributions.sampling import gibbs_chains
+from contextwise.distributions.tables import state_count
+from contextwise.errors import ContextwiseError, ParseError, require
+from contextwise.models.domain import Domain
+from contextwise.models.features import IntArray
+from contextwise.models.structure import LogLinear, Model, Structure, structure_of
+from contextwise.report.text import WIDTH
+from contextwise.studies.run_study import RunOptions, check_rules, read_settings, run_study
+from contextwise.support.formatting import columns
+from contextwise.support.store import Outcome, Record, Unit
+from contextwise.truths import bundled as examples
+from contextwise.truths.generate import WithErrors, with_errors
+from contextwise.truths.named import strong_weights
+
+Method = Literal["likelihood", "pseudo-likelihood"]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Everything that determines the results of a run.
+
+    Attributes
+    ----------
+    variables, features : the true model
+    structures : how many random structures per side
+    sizes : the numbers of rows of the data
+    parameter_sets : how many sets of weights the true model is given
+    interaction : the smallest and the largest log-odds ratio of an interaction
+    burn_in, thin, chains : of the Gibbs sampler that draws the data; no more chains than rows
+    method, l2 : how weights are fitted
+    chunk : how many structures are one unit of work
+    seed : of everything
+    """
+
+    variables: tuple[tuple[str, tuple[str, ...]], ...]
+    features: tuple[str, ...]
+    structures: int = 1000
+    sizes: tuple[int, ...] = (50, 100, 1000, 10000)
+    parameter_sets: int = 10
+    interaction: tuple[float, float] = (1.0, 3.0)
+    burn_in: int = 100
+    thin: int = 5
+    chains: int = 1000
+    method: Method = "likelihood"
+    l2: float = 0.1
+    chunk: int = 20
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        low, high = self.interaction
+        rules = {
+            "structures": (self.structures >= 1, ">= 1"),
+            "sizes": (self.sizes and min(self.sizes) >= 1, "numbers of rows >= 1"),
+            "parameter_sets": (self.parameter_sets >= 1, ">= 1"),
+            "interaction": (0 < low <= high, "two rising numbers above 0"),
+            "burn_in": (self.burn_in >= 0, ">= 0"),
+            "thin": (self.thin >= 1, ">= 1"),
+            "chains": (self.chains >= 1, ">= 1"),
+            "method": (self.method in get_args(Method), " or ".join(get_args(Method))),
+            "l2": (self.l2 >= 0, ">= 0"),
+            "chunk": (self.chunk >= 1, ">= 1"),
+            "seed": (self.seed >= 0, ">= 0"),
+        }
+        check_rules(self, rules)
+
+    def model(self) -> Structure:
+        """Return the true model."""
+        return Structure(Domain(dict(self.variables)), self.features)
+
+    def record(self) -> dict[str, Any]:
+        """Return the configuration as plain values."""
+        return {**asdict(self), "variables": dict(self.variables)}
+
+    def quick(self) -> Configuration:
+        """Return a smaller run with the same model."""
+        return replace(self, structures=min(self.structures, 60), parameter_sets=3, chunk=10)
+
+
+def configuration_of(model: Model | None = None, **settings: Any) -> Configuration:
+    """Return the configuration for a true model (default: the paper's), with some settings changed.
+
+    Parameters
+    ----------
+    model : Structure or LogLinear, optional
+    **settings
+        The fields of `Configuration` that differ from its defaults.
+
+    Examples
+    --------
+    >>> configuration_of(structures=10).features[0]
+    'X0=1 & X1=0'
+    """
+    structure = structure_of(examples.load("six") if model is None else model)
+    domain = structure.domain
+    return Configuration(
+        variables=tuple(zip(domain.names, domain.states, strict=True)),
+        features=tuple(structure.feature_text(f) for f in range(len(structure))),
+        **settings,
+    )
+
+
+def from_toml(path: str | os.PathLike[str]) -> Configuration:
+    """Read a configuration; raise on unknown keys and wrong values."""
+    given = read_settings(path, {field.name for field in fields(Configuration)})
+    missing = sorted({"variables", "features"} - set(given))
+    if missing:
+        raise ParseError(f"the setting {missing[0]!r} is missing", path=path)
+    try:
+        given["variables"] = tuple((name, tuple(own)) for name, own in given["variables"].items())
+        made = Configuration(**given)
+        made.model()
+    except (TypeError, AttributeError, ValueError, ContextwiseError) as error:
+        raise ParseError(f"a setting is wrong: {error}", path=path) from None
+    return made
+
+
+# -- summary ---------------------------------------------------------------------------------------
+
+
+FloatArray = npt.NDArray[np.float64]
+Interval = tuple[float, float]
+BOOTSTRAPS = 1000
+NAMES = {"fp": "false positives", "fn": "false negatives"}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of one kind of error at one number of rows."""
+
+    side: str
+    size: int
+    structures: int
+    lowest_kl: float
+    highest_kl: float
+    rank: float
+    rank_interval: Interval
+    single_ranks: Interval
+    slope: float
+    slope_interval: Interval
+    slope_over_spread: float
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """Mean and deviation of KL over parameter sets, for each structure of one kind and size."""
+
+    percentage: FloatArray
+    mean: FloatArray
+    deviation: FloatArray
+    single: FloatArray
+    """Shape (parameter sets, structures)."""
+
+
+def means(rows: Iterable[Mapping[str, Any]], side: str, size: int) -> Means:
+    """Collect KL of the structures for one kind of error and size, sorted by errors."""
+    table: dict[int, dict[int, float]] = {}
+    percentage: dict[int, float] = {}
+    for row in rows:
+        if row["side"] == side and row["size"] == size:
+            table.setdefault(row["structure"], {})[row["parameters"]] = row["kl"]
+            percentage[row["structure"]] = row["percentage"]
+    if not table:
+        raise ContextwiseError(f"the results have no {NAMES[side]} at {size} rows")
+    order = sorted(table, key=lambda structure: (percentage[structure], structure))
+    parameters = sorted(table[order[0]])
+    single = np.array([[table[structure][p] for structure in order] for p in parameters])
+    deviation = single.std(axis=0, ddof=1) if len(parameters) > 1 else np.zeros(len(order))
+    return Means(
+        np.array([percentage[structure] for structure in order]),
+        single.mean(axis=0),
+        deviation,
+        single,
+    )
+
+
+def effects(rows: Iterable[Mapping[str, Any]]) -> list[Effect]:
+    """Compute the effect of each kind of error at each size."""
+    listed = list(rows)
+    sizes = sorted({row["size"] for row in listed})
+    sides = [side for side in NAMES if any(row["side"] == side for row in listed)]
+    return [_effect(means(listed, side, size), side, size) for side in sides for size in sizes]
+
+
+def _effect(found: Means, side: str, size: int) -> Effect:
+    rng = np.random.default_rng(0)
+    x, y = found.percentage, found.mean
+    resampled = rng.integers(len(x), size=(BOOTSTRAPS, len(x)))
+    slope = float(_slope(x, y))
+    fifth = max(1, len(x) // 5)
+    singles = [float(_rank(x, one)) for one in found.single]
+    spread = float(found.deviation.mean())
+    return Effect(
+        side=side,
+        size=size,
+        structures=len(x),
+        lowest_kl=float(y[:fifth].mean()),
+        highest_kl=float(y[-fifth:].mean()),
+        rank=float(_rank(x, y)),
+        rank_interval=_interval(_rank(x[resampled], y[resampled])),
+        single_ranks=(min(singles), max(singles)),
+        slope=slope,
+        slope_interval=_interval(_slope(x[resampled], y[resampled])),
+        slope_over_spread=slope * float(x.max() - x.min()) / spread if spread else float("nan"),
+    )
+
+
+def _rank(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return Spearman's rank correlation along the last axis; 0 if one side is constant."""
+    rankdata = require("scipy.stats", "distributions").rankdata
+    a, b = (_centred(rankdata(values, axis=-1)) for values in (x, y))
+    return _quotient((a * b).sum(axis=-1), np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1)))
+
+
+def _slope(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the slope of the regression line along the last axis; 0 if x is constant."""
+    a = _centred(x)
+    return _quotient((a * y).sum(axis=-1), (a * a).sum(axis=-1))
+
+
+def _centred(values: FloatArray) -> FloatArray:
+    found: FloatArray = values - values.mean(axis=-1, keepdims=True)
+    return found
+
+
+def _quotient(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Divide; 0 where the denominator is 0."""
+    found: FloatArray = np.divide(above, below, out=np.zeros_like(below), where=below > 0)
+    return found
+
+
+def _interval(values: FloatArray) -> Interval:
+    low, high = np.percentile(values, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def summary_text(rows: Iterable[Mapping[str, Any]], *, markdown: bool = True) -> str:
+    """Return the three conclusions of the paper as numbers, and whether they hold."""
+    found = effects(rows)
+    sides = {side: {e.size: e for e in found if e.side == side} for side in NAMES}
+    title = ["# KL-divergence against the metric", ""]
+    lines = [*title, *_markdown(found), ""] if markdown else [_table(found), ""]
+    lines += ["KL is in nats; intervals are 95 % bootstrap intervals over structures.", ""]
+    said = _conclusions(sides["fp"], sides["fn"])
+    lines += said if markdown else map(_terminal_line, said)
+    return "\n".join(lines) + "\n"
+
+
+def _conclusions(fp: Mapping[int, Effect], fn: Mapping[int, Effect]) -> list[str]:
+    """Return the paper's conclusions as far as there are results, in Markdown."""
+    lines = _follows(fn) if fn else []
+    if fp:
+        lines += _blind(fp, fn)
+    if fp and fn and len(fp) > 1:
+        lines += _with_data(fp, fn)
+    return lines
+
+
+def _terminal_line(line: str) -> str:
+    return fill(line.replace("**", ""), WIDTH, subsequent_indent="   ", break_on_hyphens=False)
+
+
+def _markdown(found: list[Effect]) -> list[str]:
+    head = (
+        "| errors | rows | structures | KL, fewest errors | KL, most errors | rank correlation "
+        "| single parameter sets | KL per 1 % of errors | growth / spread |"
+    )
+    return [
+        head,
+        "|---" * 9 + "|",
+        *(
+            f"| {NAMES[e.side]} | {e.size:,} | {e.structures} | {e.lowest_kl:.4g} | "
+            f"{e.highest_kl:.4g} | {e.rank:.2f} ({_range(e.rank_interval, '.2f')}) | "
+            f"{_range(e.single_ranks, '.2f')} | {e.slope:.2g} "
+            f"({_range(e.slope_interval, '.2g')}) | {e.slope_over_spread:.2g} |"
+            for e in found
+        ),
+    ]
+
+
+def _table(found: list[Effect]) -> str:
+    """Return a table narrow enough for a terminal."""
+    head = ("errors", "rows", "KL, fewest", "and most", "rank correlation", "KL per 1 %")
+    rows = [
+        (
+            NAMES[e.side],
+            f"{e.size:,}",
+            f"{e.lowest_kl:.4g}",
+            f"{e.highest_kl:.4g}",
+            f"{e.rank:.2f} ({_range(e.rank_interval, '.2f')})",
+            f"{e.slope:.2g} ({_range(e.slope_interval, '.2g')})",
+        )
+        for e in found
+    ]
+    return columns([head, *rows], "<>>>>>")
+
+
+def _range(interval: Interval, form: str) -> str:
+    return f"{interval[0]:{form}} to {interval[1]:{form}}"
+
+
+def _follows(fn: Mapping[int, Effect]) -> list[str]:
+    weakest = min(fn.values(), key=lambda e: e.rank)
+    unclear = [e for e in fn.values() if e.slope_interval[0] <= 0]
+    verdict, why = "KL follows false negatives", ""
+    if any(e.slope_interval[1] <= 0 for e in unclear):
+        verdict = "KL does not always follow false negatives"
+    elif unclear:
+        verdict = "It is not clear that KL follows false negatives"
+        where = " and ".join(f"{e.structures} structures at {e.size:,}" for e in unclear)
+        why = f" With {where} rows, the interval of KL per percent of errors reaches 0."
+    return [
+        f"1. **{verdict}.**{why} The weakest rank correlation is {weakest.rank:.2f} "
+        f"(at {weakest.size:,} rows); KL per percent of errors is "
+        + ", ".join(f"{e.slope:.2g} at {size:,}" for size, e in fn.items())
+        + " rows.",
+    ]
+
+
+def _blind(fp: Mapping[int, Effect], fn: Mapping[int, Effect]) -> list[str]:
+    ratios = {size: fn[size].slope / e.slope for size, e in fp.items() if size in fn and e.slope}
+    correlated = [e for e in fp.values() if e.rank_interval[0] > 0.3]
+    lines = [
+        "2. **KL and false positives.** KL per percent of errors is "
+        + ", ".join(f"{e.slope:.2g} at {size:,}" for size, e in fp.items())
+        + " rows"
+        + (
+            "; the slope for false negatives is "
+            + ", ".join(f"{ratio:.3g} times that at {size:,}" for size, ratio in ratios.items())
+            + " rows."
+            if ratios
+            else "."
+        )
+    ]
+    if correlated:
+        lines.append(
+            "   The paper words this as the absence of a correlation. That does not come out here: "
+            "the rank correlation is "
+            + ", ".join(f"{e.rank:.2f} at {e.size:,}" for e in correlated)
+            + " rows, because every extra parameter costs a little. What does come out is that the "
+            "effect is small."
+        )
+    else:
+        lines.append("   No rank correlation with false positives is clearly above 0.3.")
+    return lines
+
+
+def _with_data(fp: Mapping[int, Effect], fn: Mapping[int, Effect]) -> list[str]:
+    small, large = min(fp), max(fp)
+    kept = {
+        side: effects[large].slope / effects[small].slope
+        for side, effects in (("false positives", fp), ("false negatives", fn))
+        if effects[small].slope
+    }
+    head = f"3. **More data.** From {small:,} to {large:,} rows"
+    if kept.get("false positives", 1) >= kept.get("false negatives", 0):
+        return [f"{head} the two sides do not come apart here."]
+    shares = " and to ".join(f"{share:.2g} of itself for {side}" for side, share in kept.items())
+    return [
+        f"{head}, KL per percent of errors goes to {shares}: parameters come to make up for false "
+        "positives, and never for false negatives."
+    ]
+
+
+# -- run -------------------------------------------------------------------------------------------
+
+
+Side = Literal["fp", "fn"]
+SIDES: tuple[Side, ...] = ("fp", "fn")
+_WEIGHTS, _DATA, _STRUCTURE = range(3)
+"""The first number of a draw's place in the run's tree of seeds."""
+
+
+def run_kl(
+    configuration: Configuration,
+    folder: str | os.PathLike[str],
+    **options: Unpack[RunOptions],
+) -> Outcome:
+    """Run the KL experiment into a folder; an interrupted run resumes."""
+    state_count(configuration.model().domain, STATES)
+    for side, most in most_errors(configuration.model()).items():
+        if not most:
+            claim = "independent" if side == "fp" else "dependent"
+            raise ContextwiseError(
+                f"the true model claims nothing {claim}, so no structure can have "
+                f"{NAMES[side]}; the study needs both kinds of errors"
+            )
+    return run_study(folder, configuration.record(), units(configuration), fit_unit, **options)
+
+
+def units(configuration: Configuration) -> Iterator[Unit]:
+    """Yield chunks of structures, alternating between the two kinds of errors."""
+    for first in range(0, configuration.structures, configuration.chunk):
+        chunk = range(first, min(first + configuration.chunk, configuration.structures))
+        for side in SIDES:
+            yield Unit(f"{side}-{first:06}", (configuration, side, chunk))
+
+
+def fit_unit(parameters: tuple[Configuration, Side, range]) -> Sequence[Record]:
+    """Draw the structures of a unit, fit each to every data set, and measure."""
+    configuration, side, chunk = parameters
+    study = _study(configuration)
+    drawn = [study.structure(side, k) for k in chunk]
+    fitted = fit_many(
+        [made.structure for made in drawn],
+        study.targets,
+        sizes=study.rows_behind,
+        method=configuration.method,
+        l2=configuration.l2,
+    )
+    kl = fitted.kl_from(slice(None), study.truths)
+    return [
+        {
+            "structure": chunk[at],
+            "side": side,
+            "size": size,
+            "parameters": weights,
+            "errors": made.errors,
+            "percentage": 100 * made.errors / study.most[side],
+            "features": len(made.structure),
+            "kl": float(kl[at, place]),
+            "converged": int(fitted.converged[at, place]),
+        }
+        for at, made in enumerate(drawn)
+        for place, (weights, size) in enumerate(study.data_sets)
+    ]
+
+
+def most_errors(model: Structure) -> dict[Side, int]:
+    """Return the largest possible numbers of false positives and false negatives.
+
+    >>> most_errors(Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"]))
+    {'fp': 3, 'fn': 3}
+    """
+    whole = compare(model, Structure(model.domain))
+    return {"fp": int(whole.tn), "fn": int(whole.fn)}
+
+
+class Study:
+    """The true distributions and data sets that all units of a run share."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        self.model = configuration.model()
+        self.plain = Domain.of_cardinalities(self.model.domain.cardinalities)
+        self.most = most_errors(self.model)
+        self.data_sets = [
+            (parameters, size)
+            for parameters in range(configuration.parameter_sets)
+            for size in configuration.sizes
+        ]
+        originals = [self.original(p) for p in range(configuration.parameter_sets)]
+        tables = [probabilities(original).ravel() for original in originals]
+        self.truths = np.stack([tables[parameters] for parameters, _ in self.data_sets])
+        self.rows_behind = [size for _, size in self.data_sets]
+        self.targets = np.stack(
+            [
+                empirical(self.plain, self.data(originals[parameters], parameters, size))
+                for parameters, size in self.data_sets
+            ]
+        )
+
+    def rng(self, *place: int) -> np.random.Generator:
+        """Return the generator at one place of the run's tree of seeds."""
+        return np.random.default_rng(
+            np.random.SeedSequence(self.configuration.seed, spawn_key=place)
+        )
+
+    def original(self, parameters: int) -> LogLinear:
+        """Return the true model with one of its sets of weights."""
+        rng = self.rng(_WEIGHTS, parameters)
+        return strong_weights(self.model, interaction=self.configuration.interaction, rng=rng)
+
+    def data(self, original: LogLinear, parameters: int, size: int) -> IntArray:
+        """Draw encoded rows by Gibbs sampling, evenly from several chains."""
+        c = self.configuration
+        count = min(c.chains, size)
+        chains = gibbs_chains(
+            original,
+            chains=count,
+            draws=-(-size // count),
+            rng=self.rng(_DATA, parameters, size),
+            burn_in=c.burn_in,
+            thin=c.thin,
+        )
+        return np.swapaxes(chains, 0, 1).reshape(-1, len(self.model.domain))[:size]
+
+    def structure(self, side: Side, number: int) -> WithErrors:
+        """Draw the structure of this number; the errors of all are spread evenly over the range."""
+        most = self.most[side]
+        wanted = 1 + round((most - 1) * (number + 0.5) / self.configuration.structures)
+        rng = self.rng(_STRUCTURE, SIDES.index(side), number)
+        if side == "fp":
+            return with_errors(self.model, false_positives=wanted, rng=rng)
+        return with_errors(self.model, false_negatives=wanted, rng=rng)
+
+
+@lru_cache(maxsize=2)
+def _study(configuration: Configuration) -> Study:
+    """Return the study of a configuration, made once per process."""
+    return Study(configuration)

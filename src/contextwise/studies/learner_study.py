@@ -1,0 +1,799 @@
+"""The study of learners: learn from rows of known truths and judge the structures.
+
+One TOML file defines a run. A learner has a label, a name in the registry, fixed settings, and a
+grid for its other settings::
+
+    [learners.trees]
+    learner = "trees"
+    [learners.trees.grid]
+    penalty = [2.0, 5.0, 10.0, 20.0]
+
+The file holds a hash of every model and data file, so that a changed file is an error.
+
+A unit is a learner on one data set: rows of a truth, of a size and a repeat, or a real data set.
+All learners get the same rows, and every structure is refitted in the same way before it is scored.
+Time limits use processor time, through an alarm that only the main thread of a process can set;
+elsewhere a slow learner is noticed when it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+import warnings
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import lru_cache
+from hashlib import sha256
+from io import BytesIO
+from itertools import product
+from math import prod
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple, TypeVar, Unpack
+from zlib import crc32
+
+import numpy as np
+
+from contextwise.comparison.compare import compare
+from contextwise.data.rows import Data, as_data, by_position
+from contextwise.distributions import (
+    Estimate,
+    cmll,
+    empirical,
+    fit,
+    fit_many,
+    kl_divergence,
+    mean_log_likelihood,
+    mean_pseudo_log_likelihood,
+)
+from contextwise.distributions.batch_fitting import STATES
+from contextwise.errors import ContextwiseError, ParseError
+from contextwise.evaluation.chance import skills
+from contextwise.evaluation.stability import stability
+from contextwise.formats import encode, read_stream
+from contextwise.learning.base import Learner, fresh
+from contextwise.learning.registry import LEARNERS, learner_named
+from contextwise.learning.selection import select
+from contextwise.models.domain import Domain
+from contextwise.models.features import IntArray
+from contextwise.models.structure import LogLinear, Structure, structure_of
+from contextwise.studies.run_study import RunOptions, check_rules, read_settings, run_study
+from contextwise.support.files import packed, read_bytes, unpacked
+from contextwise.support.store import Outcome, Unit
+from contextwise.truths.named import Rows, Truth, draw_rows, truth_named
+
+TRUE_STRUCTURE = "true-structure"
+"""A reference that is no learner: the structure of the truth itself, refitted to the rows."""
+RULES = ("pseudo-likelihood", "bic")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A learner of the study: its name, fixed settings, and the grid of the others."""
+
+    learner: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, list[Any]] = field(default_factory=dict)
+
+
+PLANS: dict[str, Plan] = {
+    TRUE_STRUCTURE: Plan(TRUE_STRUCTURE),
+    "independent": Plan("independent"),
+    "chow-liu": Plan("chow-liu"),
+    "trees": Plan("trees", grid={"penalty": [2.0, 5.0, 10.0, 20.0]}),
+    "dtsl": Plan("trees", {"refit": "l1", "penalty": 5.0}, {"l1": [2.0, 5.0, 10.0]}),
+    "acyclic-trees": Plan("acyclic-trees", grid={"penalty": [2.0, 5.0, 10.0, 20.0]}),
+    "sparse-pairs": Plan("sparse-pairs", grid={"l1": [2.0, 5.0, 10.0, 20.0]}),
+    "trees-and-pairs": Plan("trees-and-pairs", grid={"l1": [2.0, 5.0, 10.0]}),
+    "gssl": Plan("gssl", grid={"l1": [2.0, 5.0, 10.0]}),
+    "gsmn": Plan("gsmn", grid={"level": [0.01, 0.05]}),
+    "cspc": Plan("cspc", grid={"level": [0.01, 0.05]}),
+    "csgs": Plan("csgs", grid={"level": [0.01, 0.05]}),
+    "mpl": Plan("mpl"),
+    "contextual-mpl": Plan("contextual-mpl"),
+    "pgmpy": Plan("pgmpy"),
+    "pyagrum": Plan("pyagrum"),
+    "causal-learn": Plan("causal-learn"),
+}
+"""The plan of each label. Learners that the registry lacks are skipped."""
+ADAPTERS = ("pgmpy", "pyagrum", "causal-learn")
+"""Learners of other packages take part when they are asked for."""
+
+TRUTHS = (
+    *(f"paper#{k}" for k in range(10)),
+    *("grown-8-1", "grown-9-1#1", "grown-10-2", "grown-10-3", "grown-12-2", "grown-16-2"),
+    *("grown-9-2-three", "grown-10-2-nested", "grown-10-3-nested"),
+    *("random-8", "random-8#1", "random-10", "random-10#1", "random-12", "random-16", "lung"),
+)
+"""The truths of the default run; all of them are sampled exactly."""
+TRUTHS_OF_QUICK = ("paper", "paper#1", "grown-8-1", "grown-9-2-three", "random-8")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Everything that determines the results of a run.
+
+    Attributes
+    ----------
+    truths : names; see `contextwise.truths.named`
+    learners : plans by label
+    sizes : the numbers of rows that are learned from
+    repeats : how many data sets per truth and size; all learners get the same ones
+    test_rows : how many rows of each truth the likelihoods are measured on
+    interaction : the smallest and the largest log-odds ratio of generated truths
+    choose : "pseudo-likelihood" on a part of the rows, or "bic": how settings are chosen
+    valid_share : that part
+    l2 : of the refit of every structure
+    oracle : whether the best setting of the grid by the metric is found as well
+    unit_limit : seconds of processor time that a learner may take on one unit
+    data : a folder of real data sets, or empty
+    resamples : for the stability on real data; 0 leaves it out
+    seed : of everything
+    files : fingerprints of the files among the truths and the data
+    """
+
+    truths: tuple[str, ...] = TRUTHS
+    learners: Mapping[str, Plan] = field(default_factory=dict)
+    sizes: tuple[int, ...] = (50, 200, 1000, 10_000)
+    repeats: int = 3
+    test_rows: int = 2000
+    interaction: tuple[float, float] = (1.0, 3.0)
+    choose: str = "pseudo-likelihood"
+    valid_share: float = 0.25
+    l2: float = 0.1
+    oracle: bool = True
+    unit_limit: float = 60.0
+    data: str = ""
+    resamples: int = 6
+    seed: int = 1
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        low, high = self.interaction
+        rules = {
+            "truths": (self.truths or self.data, "given, or data"),
+            "learners": (self.learners, "given"),
+            "sizes": (self.sizes and min(self.sizes) >= 8, "numbers of rows >= 8"),
+            "repeats": (self.repeats >= 1, ">= 1"),
+            "test_rows": (self.test_rows >= 1, ">= 1"),
+            "interaction": (0 < low <= high, "two rising numbers above 0"),
+            "choose": (self.choose in RULES, " or ".join(RULES)),
+            "valid_share": (0 < self.valid_share < 1, "between 0 and 1"),
+            "l2": (self.l2 >= 0, ">= 0"),
+            "unit_limit": (self.unit_limit > 0, "> 0"),
+            "resamples": (self.resamples == 0 or self.resamples >= 2, "0 or >= 2"),
+            "seed": (self.seed >= 0, ">= 0"),
+        }
+        check_rules(self, rules)
+
+    def record(self) -> dict[str, Any]:
+        """Return the configuration as plain values."""
+        return asdict(self)
+
+    def quick(self) -> Configuration:
+        """Return a smaller run; truths and sizes that were chosen stay."""
+        return replace(
+            self,
+            truths=TRUTHS_OF_QUICK if self.truths == TRUTHS else self.truths,
+            sizes=(100, 1000) if self.sizes == Configuration.sizes else self.sizes,
+            repeats=min(self.repeats, 2),
+            test_rows=min(self.test_rows, 1000),
+            unit_limit=min(self.unit_limit, 10.0),
+            resamples=min(self.resamples, 3),
+        )
+
+
+def plans_of(labels: Iterable[str] | None = None) -> dict[str, Plan]:
+    """Return the plans of some labels; by default of every learner of the package.
+
+    Parameters
+    ----------
+    labels : names of learners, optional
+
+    Returns
+    -------
+    dict from labels to plans
+
+    Raises
+    ------
+    ContextwiseError
+        If there is no learner of a name.
+
+    Examples
+    --------
+    >>> plans_of(["chow-liu"])
+    {'chow-liu': Plan(learner='chow-liu', settings={}, grid={})}
+    """
+    if labels is None:
+        every = [*PLANS, *(name for name in LEARNERS if name not in PLANS)]
+        labels = [label for label in every if label not in ADAPTERS and _is_there(label)]
+    found = {label: PLANS.get(label, Plan(label)) for label in labels}
+    for plan in found.values():
+        if plan.learner != TRUE_STRUCTURE:
+            learner_named(plan.learner)
+    return found
+
+
+def _is_there(label: str) -> bool:
+    return PLANS.get(label, Plan(label)).learner in (*LEARNERS, TRUE_STRUCTURE)
+
+
+def configuration_of(
+    *,
+    truths: Iterable[str] | None = None,
+    learners: Iterable[str] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    **settings: Any,
+) -> Configuration:
+    """Return the configuration of a run, with some settings changed.
+
+    Parameters
+    ----------
+    truths : names, optional
+        By default those of the study; none if only data are given.
+    learners : labels, optional
+        By default every learner that comes with the package.
+    data : folder of real data sets, optional
+    **settings
+        Other fields of `Configuration` that differ from its defaults.
+
+    Returns
+    -------
+    Configuration
+
+    Examples
+    --------
+    >>> configuration_of(truths=["paper"], learners=["chow-liu"]).sizes
+    (50, 200, 1000, 10000)
+    """
+    if truths is None:
+        truths = TRUTHS if data is None else ()
+    chosen = tuple(dict.fromkeys(truths))
+    folder = "" if data is None else os.fspath(data)
+    made = Configuration(
+        truths=chosen,
+        learners=plans_of(learners),
+        data=folder,
+        files=fingerprints(chosen, folder),
+        **settings,
+    )
+    for name in chosen:
+        truth_named(name, interaction=made.interaction, seed=made.seed)
+    return made
+
+
+def fingerprints(truths: Iterable[str], data: str) -> dict[str, str]:
+    """Return a short hash of each file of a run."""
+    paths = [Path(name) for name in truths if Path(name).is_file()]
+    if data:
+        if not Path(data).is_dir():
+            raise ContextwiseError(
+                f"{data}: folder not found; pass a folder with .data or .csv files"
+            )
+        paths += sorted(
+            path for path in Path(data).iterdir() if ".data" in path.name or ".csv" in path.name
+        )
+    return {str(path): sha256(read_bytes(path)).hexdigest()[:16] for path in paths}
+
+
+def from_toml(path: str | os.PathLike[str]) -> Configuration:
+    """Read a configuration; raise on unknown keys, wrong values and changed files."""
+    given = read_settings(path, {one.name for one in fields(Configuration)})
+    try:
+        given["learners"] = {k: Plan(**own) for k, own in given.get("learners", {}).items()}
+        made = Configuration(**given)
+    except (TypeError, AttributeError, ValueError, IndexError, ContextwiseError) as error:
+        raise ParseError(f"a setting is wrong: {error}", path=path) from None
+    now = fingerprints(made.truths, made.data)
+    changed = sorted({k for k in (*now, *made.files) if now.get(k) != made.files.get(k)})
+    if changed:
+        raise ParseError(
+            f"{changed[0]} has changed since this run; restore it or start a new run", path=path
+        )
+    return made
+
+
+# -- time and memory -------------------------------------------------------------------------------
+
+
+T = TypeVar("T")
+KIBI = 1024
+
+
+class TooSlowError(ContextwiseError):
+    """A learner exceeded its time limit."""
+
+
+@contextmanager
+def time_limited(seconds: float) -> Iterator[None]:
+    """Raise `TooSlowError` after some seconds of processor time."""
+    message = f"took longer than {seconds:g} seconds"
+
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        raise TooSlowError(message)
+
+    alarmed = hasattr(signal, "SIGPROF") and threading.current_thread() is threading.main_thread()
+    began = time.process_time()
+    before = signal.signal(signal.SIGPROF, ring) if alarmed else None
+    try:
+        if alarmed:
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+        yield
+    finally:
+        if alarmed:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
+    if time.process_time() - began > seconds:
+        raise TooSlowError(message)
+
+
+def within(seconds: float, function: Callable[[], T]) -> T | None:
+    """Call a function; return None if it is too slow or too large."""
+    try:
+        with time_limited(seconds):
+            return function()
+    except ContextwiseError:
+        return None
+
+
+def attempt(seconds: float, learn: Callable[[], T]) -> tuple[T | None, dict[str, Any]]:
+    """Call a learner; return its result and a record of its time and memory, or of its failure."""
+    try:
+        memory, began = Memory(), time.process_time()
+        with time_limited(seconds):
+            found = learn()
+        took = time.process_time() - began
+        return found, {"status": "done", "seconds": took, "memory": memory.grown()}
+    except TooSlowError as problem:
+        return None, {"status": "too slow", "error": str(problem)}
+    except Exception as problem:  # whatever a learner raises is a result of the study
+        return None, {"status": "failed", "error": f"{type(problem).__name__}: {problem}"}
+
+
+class Memory:
+    """The peak memory of this process since the object was made, on Linux."""
+
+    def __init__(self) -> None:
+        with suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")  # begin a new maximum
+        self._before = _memory("VmRSS")
+
+    def grown(self) -> float | None:
+        """Return the growth of memory in megabytes; None if unknown."""
+        now = _memory("VmHWM")
+        if now is None or self._before is None:
+            return None
+        return max(0.0, (now - self._before) / KIBI)
+
+
+def _memory(field: str) -> int | None:
+    """Return a field of the process's status, in kilobytes."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return None
+    found = [line.split()[1] for line in lines if line.startswith(f"{field}:")]
+    return int(found[0]) if found else None
+
+
+# -- a unit on a known truth -----------------------------------------------------------------------
+
+
+_TRAIN, _TEST, _SPLIT = range(3)
+"""The first number of a draw's place in the run's tree of seeds."""
+TIMINGS = ("seconds", "memory")
+"""The columns that differ when a run is repeated."""
+
+STRUCTURE_COLUMNS = (
+    *("distance", "assertions", "normalized", "fp", "fn", "fp_share", "fn_share", "mcc", "kappa"),
+    *("skill", "context_skill", "hamming", "hamming_share", "features", "mean_length"),
+    *("longest", "oracle_distance", "oracle_settings"),
+)
+SCORES = ("kl", "cmll", "log_likelihood", "pll")
+SCORE_COLUMNS = tuple(
+    f"{score}{part}{whose}"
+    for whose in ("", "_own")
+    for score in SCORES
+    for part in ("", "_error", "_exact")
+)
+COLUMNS = (
+    *("truth", "size", "repeat", "learner", "status", "error", "settings", "variables"),
+    *("rows_from", "r_hat", "effective_share", "doubtful", *STRUCTURE_COLUMNS, "refit"),
+    *(*SCORE_COLUMNS, "warnings", *TIMINGS),
+)
+"""The columns of a unit's record, in order."""
+
+
+class Task(NamedTuple):
+    """The parameters of a unit."""
+
+    configuration: Configuration
+    truth: str
+    size: int
+    repeat: int
+    label: str
+
+
+def learn_unit(task: Task) -> list[dict[str, Any]]:
+    """Learn and measure; a learner that fails or is too slow gets a record too."""
+    configuration, label = task.configuration, task.label
+    truth = plain_truth(task.truth, configuration.interaction, configuration.seed)
+    rows = train_rows(task)
+    record: dict[str, Any] = dict.fromkeys(COLUMNS)
+    record |= {"truth": task.truth, "size": task.size, "repeat": task.repeat, "learner": label}
+    record |= {"variables": len(truth.model.domain), "rows_from": rows.drawn.how}
+    record |= {"r_hat": rows.r_hat, "effective_share": rows.effective_share}
+    record["doubtful"] = rows.is_doubtful
+    data = Data(truth.model.domain, np.ascontiguousarray(rows.drawn.positions))
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        plan = configuration.learners[label]
+        learned, told = attempt(
+            configuration.unit_limit, lambda: _learn(configuration, truth, plan, data)
+        )
+        record |= told
+        if learned is None:
+            return [record]
+        record["settings"] = json.dumps(learned.settings, sort_keys=True)
+        record |= structure_record(truth, learned.structure)
+        record |= _oracle(configuration, truth, plan, data)
+        record |= _score_record(task, truth, learned, data)
+    return [record | {"warnings": len(heard)}]
+
+
+# -- rows ------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4)
+def plain_truth(name: str, interaction: tuple[float, float], seed: int) -> Truth:
+    """Rename the states of a truth to their positions."""
+    return Truth(name, by_position(truth_named(name, interaction=interaction, seed=seed).model))
+
+
+def generator(seed: int, kind: int, truth: str, *place: int) -> np.random.Generator:
+    """Return the generator at one place of the run's tree of seeds."""
+    key = (kind, crc32(truth.encode()), *place)
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def train_rows(task: Task) -> Rows:
+    """Draw the training rows, the same for all learners."""
+    c = task.configuration
+    return _draw(c.interaction, c.seed, _TRAIN, task.truth, task.size, task.repeat)
+
+
+@lru_cache(maxsize=8)
+def _draw(
+    interaction: tuple[float, float], seed: int, kind: int, name: str, size: int, repeat: int
+) -> Rows:
+    truth = plain_truth(name, interaction, seed)
+    return draw_rows(truth, size, rng=generator(seed, kind, name, size, repeat))
+
+
+# -- learning --------------------------------------------------------------------------------------
+
+
+class Learned(NamedTuple):
+    """The result of a learner."""
+
+    structure: Structure
+    own: LogLinear | None
+    settings: Mapping[str, Any]
+
+
+def make_learner(plan: Plan, settings: Mapping[str, Any] | None = None) -> Learner:
+    """Create the learner of a plan."""
+    return learner_named(plan.learner)(**plan.settings, **(settings or {}))
+
+
+def has_choice(plan: Plan) -> bool:
+    """Return whether the grid has more than one combination."""
+    return prod(len(values) for values in plan.grid.values()) > 1
+
+
+def _learn(configuration: Configuration, truth: Truth, plan: Plan, data: Data) -> Learned:
+    if plan.learner == TRUE_STRUCTURE:
+        return Learned(truth.model.structure, None, {})
+    chosen = {key: values[0] for key, values in plan.grid.items()}
+    if has_choice(plan):
+        chosen = dict(_choose(configuration, truth.name, plan, data))
+    learner = fresh(make_learner(plan), chosen).fit(data, domain=data.domain)
+    return Learned(learner.structure_, learner.model_, {**plan.settings, **chosen})
+
+
+def _choose(configuration: Configuration, truth: str, plan: Plan, data: Data) -> Mapping[str, Any]:
+    """Choose settings from the grid by the training rows."""
+    learner, domain = make_learner(plan), data.domain
+    if configuration.choose == "bic":
+        return select(learner, plan.grid, data, by="bic", domain=domain).best.parameters
+    order = generator(configuration.seed, _SPLIT, truth, len(data)).permutation(len(data))
+    held = max(1, round(configuration.valid_share * len(data)))
+    valid, train = data.take(np.sort(order[:held])), data.take(np.sort(order[held:]))
+    return select(learner, plan.grid, train, valid=valid, domain=domain).best.parameters
+
+
+def _oracle(configuration: Configuration, truth: Truth, plan: Plan, data: Data) -> dict[str, Any]:
+    """Return the smallest distance in the grid."""
+    if not configuration.oracle or not has_choice(plan):
+        return {}
+    combinations = product(*plan.grid.values())
+    every = [dict(zip(plan.grid, values, strict=True)) for values in combinations]
+
+    def distances() -> list[int]:
+        learned = (make_learner(plan, one).fit(data, domain=data.domain) for one in every)
+        return [int(compare(truth.model.structure, one.structure_).distance) for one in learned]
+
+    found = within(configuration.unit_limit, distances)
+    if found is None:
+        return {}
+    best = found.index(min(found))
+    chosen = json.dumps(every[best], sort_keys=True)
+    return {"oracle_distance": found[best], "oracle_settings": chosen}
+
+
+# -- measuring -------------------------------------------------------------------------------------
+
+
+def structure_record(truth: Truth, structure: Structure) -> dict[str, Any]:
+    """Measure a structure without weights."""
+    found = compare(truth.model.structure, structure)
+    skill, context_skill = skills(found)
+    edges = set(found.true.pairs()) ^ set(found.guess.pairs())
+    n = len(found.domain)
+    lengths = structure.features.lengths
+    return {
+        "distance": int(found.distance),
+        "assertions": int(found.total),
+        "normalized": found.normalized,
+        "fp": int(found.fp),
+        "fn": int(found.fn),
+        "fp_share": float(found.fp / found.total) if found.total else 0.0,
+        "fn_share": float(found.fn / found.total) if found.total else 0.0,
+        "mcc": _number(found.rate("mcc", float("nan"))),
+        "kappa": _number(found.rate("kappa", float("nan"))),
+        "skill": skill,
+        "context_skill": context_skill,
+        "hamming": len(edges),
+        "hamming_share": len(edges) / max(1, n * (n - 1) // 2),
+        "features": len(structure),
+        "mean_length": float(lengths.mean()) if len(lengths) else 0.0,
+        "longest": int(lengths.max(initial=0)),
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def refit(structure: Structure, rows: IntArray, *, l2: float) -> tuple[LogLinear, str]:
+    """Fit weights in the same way for all learners."""
+    whole = structure.union(marginals(structure))
+    if prod(structure.domain.cardinalities) <= STATES:
+        target = empirical(structure.domain, rows)
+        found = fit_many([whole], [target], sizes=[len(rows)], l2=l2)
+        return found.model(0, 0), "likelihood"
+    return fit(whole, rows, l2=l2).model, "pseudo-likelihood"
+
+
+def marginals(structure: Structure) -> Structure:
+    """Return a feature for every state of every variable."""
+    domain = structure.domain
+    variables = zip(domain.names, domain.states, strict=True)
+    return Structure(domain, [{name: k} for name, own in variables if len(own) > 1 for k in own])
+
+
+def _score_record(task: Task, truth: Truth, learned: Learned, data: Data) -> dict[str, Any]:
+    c = task.configuration
+    test = _draw(c.interaction, c.seed, _TEST, task.truth, c.test_rows, 0).drawn.positions
+    record: dict[str, Any] = {}
+    found = within(c.unit_limit, lambda: refit(learned.structure, data.rows, l2=c.l2))
+    if found is not None:
+        record |= {"refit": found[1]}
+        record |= score_record(truth.model, found[0], test, whose="", limit=c.unit_limit)
+    if learned.own is not None:
+        record |= score_record(truth.model, learned.own, test, whose="_own", limit=c.unit_limit)
+    return record
+
+
+def score_record(
+    true: LogLinear | None, model: LogLinear, test: IntArray, *, whose: str, limit: float
+) -> dict[str, Any]:
+    """Measure KL from the truth and the prediction of test rows."""
+    scores: dict[str, Callable[[], Estimate]] = {
+        "cmll": lambda: cmll(model, test),
+        "log_likelihood": lambda: Estimate(mean_log_likelihood(model, test)),
+        "pll": lambda: Estimate(mean_pseudo_log_likelihood(model, test)),
+    }
+    if true is not None:
+        scores["kl"] = lambda: kl_divergence(true, model)
+    record: dict[str, Any] = {}
+    for name, score in scores.items():
+        found = within(limit, score)
+        if found is not None:
+            record[f"{name}{whose}"] = found.value
+            record[f"{name}_error{whose}"] = found.standard_error
+            record[f"{name}_exact{whose}"] = found.exact
+    return record
+
+
+# -- a unit on real data ---------------------------------------------------------------------------
+
+
+PARTS = ("train", "valid", "test")
+SUFFIXES = (".data", ".csv", ".data.gz", ".csv.gz")
+DATA_COLUMNS = (
+    *("data", "learner", "status", "error", "settings", "variables", "rows", "features"),
+    *("mean_length", "longest", "pll_own", "cmll_own", "cmll_error_own", "cmll_exact_own"),
+    *("log_likelihood_own", "instability", "resamples", "warnings", "seconds", "memory"),
+)
+"""The columns of a record, in order; after them the structure itself."""
+
+
+class DataTask(NamedTuple):
+    """The parameters of a unit on real data."""
+
+    configuration: Configuration
+    name: str
+    parts: Mapping[str, str]
+    label: str
+
+
+def data_sets(folder: str) -> dict[str, dict[str, str]]:
+    """Find the data sets of a folder: the paths of the parts of each.
+
+    Parameters
+    ----------
+    folder : path, or empty
+
+    Returns
+    -------
+    dict from names to parts to paths; a set without all three parts is left out
+
+    Raises
+    ------
+    ContextwiseError
+        If the folder has no data set.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted(Path(folder).iterdir()) if folder else []:
+        for part in PARTS:
+            for suffix in SUFFIXES:
+                if path.name.endswith(f".{part}{suffix}"):
+                    name = path.name.removesuffix(f".{part}{suffix}")
+                    found.setdefault(name, {})[part] = str(path)
+    whole = {name: parts for name, parts in found.items() if len(parts) == len(PARTS)}
+    if folder and not whole:
+        raise ContextwiseError(
+            f"{folder}: there is no NAME.train.data with NAME.valid.data and NAME.test.data"
+        )
+    return whole
+
+
+def read_parts(parts: Mapping[str, str]) -> dict[str, Data]:
+    """Read the parts of a data set over one domain with the states of all parts."""
+    own = {part: as_data(path) for part, path in parts.items()}
+    first = own["train"].domain
+    states = {
+        name: _in_order([one.domain.states[v] for one in own.values()])
+        for v, name in enumerate(first.names)
+    }
+    domain = Domain(states)
+    return {part: as_data(data, domain) for part, data in own.items()}
+
+
+def _in_order(lists: list[tuple[str, ...]]) -> list[str]:
+    every = {state for own in lists for state in own}
+    numbers = all(state.isdecimal() for state in every)
+    return sorted(every, key=int) if numbers else sorted(every)
+
+
+def learn_data(task: DataTask) -> list[dict[str, Any]]:
+    """Learn from a data set and measure; failures get a record too."""
+    configuration = task.configuration
+    data = read_parts(task.parts)
+    train = data["train"]
+    record: dict[str, Any] = dict.fromkeys((*DATA_COLUMNS, "structure"))
+    record |= {"data": task.name, "learner": task.label}
+    record |= {"variables": len(train.domain), "rows": len(train)}
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        learned, told = attempt(configuration.unit_limit, lambda: _learn_data(task, data))
+        record |= told
+        if learned is None:
+            return [record]
+        learner, model, settings = learned
+        lengths = learner.structure_.features.lengths
+        record |= {
+            "settings": json.dumps(settings, sort_keys=True),
+            "features": len(lengths),
+            "mean_length": float(lengths.mean()) if len(lengths) else 0.0,
+            "longest": int(lengths.max(initial=0)),
+            "structure": structure_text(learner.structure_),
+        }
+        test = data["test"].rows
+        scores = score_record(None, model, test, whose="_own", limit=configuration.unit_limit)
+        record |= {key: value for key, value in scores.items() if key in DATA_COLUMNS}
+        record |= _stability(configuration, learner, train)
+    return [record | {"warnings": len(heard)}]
+
+
+def _learn_data(task: DataTask, data: Mapping[str, Data]) -> tuple[Any, LogLinear, dict[str, Any]]:
+    """Return the fitted learner, its model and its settings."""
+    plan, train = task.configuration.learners[task.label], data["train"]
+    if has_choice(plan):
+        found = select(make_learner(plan), plan.grid, train, valid=data["valid"])
+        learner, chosen = found.learner, {**found.best.parameters}
+    else:
+        chosen = {key: values[0] for key, values in plan.grid.items()}
+        learner = make_learner(plan, chosen).fit(train)
+    return learner, by_position(learner.model_), {**plan.settings, **chosen}
+
+
+def _stability(configuration: Configuration, learner: Any, train: Data) -> dict[str, Any]:
+    count = configuration.resamples
+    if not count:
+        return {}
+    found = within(
+        configuration.unit_limit,
+        lambda: stability(train, learner, resamples=count, rng=configuration.seed).instability,
+    )
+    return {} if found is None else {"instability": float(found), "resamples": count}
+
+
+def structure_text(structure: Structure) -> str:
+    """Write a structure as one line of text."""
+    return b64encode(packed(encode(structure, "json"))).decode()
+
+
+def structure_from(text: str) -> Structure:
+    """Read a structure from `structure_text`."""
+    content = unpacked(b64decode(text), "structure")
+    return structure_of(read_stream(BytesIO(content), format="json"))
+
+
+def distances_between(records: Sequence[Mapping[str, Any]], name: str) -> tuple[list[str], Any]:
+    """Return the normalized distance of each pair of structures of a data set."""
+    from contextwise.comparison.matrix import distance_matrix
+
+    own = [r for r in records if r.get("data") == name and r["status"] == "done"]
+    if len(own) < 2:
+        return [r["learner"] for r in own], np.zeros((len(own), len(own)))
+    matrix = distance_matrix([structure_from(r["structure"]) for r in own])
+    return [r["learner"] for r in own], matrix.normalized
+
+
+# -- run -------------------------------------------------------------------------------------------
+
+
+def run_learners(
+    configuration: Configuration,
+    folder: str | os.PathLike[str],
+    **options: Unpack[RunOptions],
+) -> Outcome:
+    """Run the study of learners into a folder; an interrupted run resumes."""
+    return run_study(folder, configuration.record(), list(units(configuration)), do_unit, **options)
+
+
+def units(configuration: Configuration) -> Iterator[Unit]:
+    """Yield the units of a run, learner by learner on the same rows."""
+    for repeat in range(configuration.repeats):
+        for truth in configuration.truths:
+            for size in configuration.sizes:
+                for label in configuration.learners:
+                    task = Task(configuration, truth, size, repeat, label)
+                    yield Unit(f"truth {truth} {size:07} {repeat:03} {label}", task)
+    for name, parts in data_sets(configuration.data).items():
+        for label, plan in configuration.learners.items():
+            if plan.learner != TRUE_STRUCTURE:
+                yield Unit(f"data {name} {label}", DataTask(configuration, name, parts, label))
+
+
+def do_unit(task: Task | DataTask) -> list[dict[str, Any]]:
+    """Run a unit of either kind."""
+    return learn_data(task) if isinstance(task, DataTask) else learn_unit(task)
