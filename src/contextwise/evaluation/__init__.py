@@ -1,7 +1,6 @@
-"""What is said about structures with more than one comparison.
+"""Chance, replicates, stability, consensus, scores, and checks against data.
 
-Scores beside the metric, chance, replicates, stability, and checks against data. A name is imported
-when it is first used.
+A name is imported when it is first used.
 """
 
 from typing import TYPE_CHECKING

@@ -1,10 +1,10 @@
 """Compare a guess with random guesses of the same shape.
 
-A **null** (`Null`, listed in `NULLS`) says how a random guess is drawn: what it keeps of the guess
-and what it leaves to chance. Under each null, a drawn guess has a given pair depend in any one
-context with the same probability, its **density** g. If the pair depends in T of N contexts in the
-true model, the expected distance of the pair is T + (N - 2·T)·g. This is exact, because the
-expectation of a sum needs no independence between contexts.
+A **null** (`Null`, listed in `NULLS`) defines how a random guess is drawn: what it keeps of the
+guess and what it leaves to chance. Under each null, a pair depends with the same probability in
+every context of a drawn guess, its **density** g. If the pair depends in T of N contexts in the
+true model, its expected distance is T + (N - 2·T)·g. This is exact, because the expectation of a
+sum needs no independence between contexts.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Null(ABC):
     Attributes
     ----------
     name : what users type
-    words : what is drawn, as the end of a sentence
+    words : how a guess is drawn, as the end of a sentence
     keeps : what a draw has in common with the guess
     keeps_counts : whether a pair whose scopes stay depends in as many contexts in every draw
     """
@@ -107,7 +107,7 @@ class Null(ABC):
         """For each pair, the probability that a draw has it depend in any one context."""
 
     def moves(self, cardinalities: Sequence[int]) -> bool:
-        """Whether a draw can cover other pairs than the guess does."""
+        """Return whether a draw can cover other pairs than the guess does."""
         return False
 
 
@@ -334,12 +334,12 @@ class Skeleton:
 
     @property
     def is_right(self) -> bool:
-        """Whether both graphs have the same edges."""
+        """True if both graphs have the same edges."""
         return self.true == self.guess == self.common
 
     @property
     def decides(self) -> bool:
-        """Whether a random graph could share fewer edges."""
+        """True if a random graph could share fewer edges."""
         return max(0, self.true + self.guess - self.pairs) < min(self.true, self.guess)
 
 
@@ -380,8 +380,8 @@ class Chance(Printed):
     dependencies : expected number of dependencies that a draw asserts, exact
     is_stuck : whether every draw has the distance of the guess, so that nothing can be judged
     context_pairs : number of pairs whose contexts can be right or wrong
-    context_skill : 1 - distance / expected over these pairs, with the states relabelled; None if
-        there are none
+    context_skill : 1 - distance / expected over these pairs, with the states relabelled; None
+        without such pairs
     skeleton : the test of the graphs alone
     pairs : positions of the pairs of `pair_chances`: shape (p, 2)
     pair_distances, pair_expected : their distances, and the expected ones
@@ -441,7 +441,7 @@ class Chance(Printed):
 
     @property
     def p_value(self) -> float | None:
-        """How often a random guess is at least as near: (1 + such draws) / (1 + all draws).
+        """The share of random guesses that are at least as near, the guess included.
 
         None without draws, and if every draw has the same distance as the guess.
         """
@@ -477,7 +477,7 @@ class Chance(Printed):
 
     @property
     def verdict(self) -> str:
-        """What the numbers mean, in one or two sentences."""
+        """The conclusion in one or two sentences."""
         if not self.distance:
             return "The guess makes exactly the claims of the true model."
         if self.is_stuck:
@@ -589,7 +589,7 @@ def chance(
     cluster : address of a Dask scheduler, or a Dask client
         Replaces ``n_jobs``.
     show_progress : bool or function
-        A line on standard error, or a function of (draws done, draws in all).
+        A line on standard error, or a function of (draws done, all draws).
     **restriction
         What to compare, with the keywords of `compare`. A context restricts both models first.
 
@@ -825,18 +825,8 @@ def _skeleton(comparison: Comparison) -> Skeleton:
 class DrawQuestion:
     """Everything a draw needs; it is pickled for other processes.
 
-    Attributes
-    ----------
-    null : how guesses are drawn
-    true, guess : the features of both models, over the same variables
-    pairs : the pairs whose distance a draw can change: shape (p, 2)
-    deps : for each of them, the dependent contexts of the true model
-    distances : for each of them, the distance of the guess itself
-    moves : whether a draw can cover other pairs than the guess does
-    canonical, engine : what is counted, and by which engine
-    rows : observed rows whose contexts count, or None
-    value_weights : weights of the values, or None
-    threads : number of threads that count
+    ``pairs`` are those whose distance a draw can change. For each of them, ``deps`` counts the
+    dependent contexts of the true model, and ``distances`` is the distance of the guess itself.
     """
 
     null: Null
@@ -949,7 +939,7 @@ def make_draws(
 ) -> tuple[Draws | None, bool]:
     """Draw in batches, on any number of processes.
 
-    Return the finished draws (None if there are none), and whether Ctrl-C ended the work.
+    Return the finished draws (None without any), and whether Ctrl-C ended the work.
     """
     if n_jobs != 1 or cluster is not None:
         question = replace(question, threads=1)

@@ -83,7 +83,7 @@ class CheckedClaim(NamedClaim):
 
     @property
     def is_testable(self) -> bool:
-        """Whether any row carries information about the claim."""
+        """True if some rows carry information about the claim."""
         return self.test.rows > 0
 
     def record(self) -> dict[str, object]:
@@ -196,7 +196,7 @@ class Check(Printed):
 
     @property
     def verdict(self) -> str:
-        """Whether the rows contradict the structure, in one or two sentences."""
+        """The conclusion in one or two sentences."""
         testable, failed = len(self.of(False)), len(self.contradicted)
         of = f"{testable:,} claim{'s' * (testable != 1)} of independence"
         contradict = "contradict" if failed else "do not contradict"
@@ -354,7 +354,7 @@ class _Tested:
 
     @property
     def evidence(self) -> float:
-        """What the claim adds to the statistic of the whole structure."""
+        """The contribution of the claim to the statistic of the whole structure."""
         return 0.0 if self.claim.dependent else -log(max(self.test.p_value, 1e-300))
 
 
@@ -366,7 +366,7 @@ class _PairTests:
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """What every test needs; it is pickled for other processes."""
+    """The data of every test; it is pickled for other processes."""
 
     source: ClaimSource
     rows: npt.NDArray[Any]
@@ -479,7 +479,7 @@ def _decide(
 
 
 def _at_limit(test: ConditionalTest) -> bool:
-    """Whether no drawn table was as large as the observed one."""
+    """Return whether no drawn table was as large as the observed one."""
     return test.draws > 0 and not test.clear and test.p_value <= 1 / (1 + test.draws)
 
 

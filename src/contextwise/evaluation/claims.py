@@ -142,7 +142,7 @@ class ClaimSource:
 
 
 def agrees(covers: CoverSource, claim: Claim, deadline: Deadline = NEVER) -> bool:
-    """Whether a structure makes the claim in every context of its region."""
+    """Return whether a structure makes the claim in every context of its region."""
     if not claim.dependent:
         return not meets(covers, claim)
     cubes = covers.cubes(0, claim.pair)
@@ -152,7 +152,7 @@ def agrees(covers: CoverSource, claim: Claim, deadline: Deadline = NEVER) -> boo
 
 
 def meets(covers: CoverSource, claim: Claim) -> bool:
-    """Whether a structure has the pair dependent in some context of the claim's region."""
+    """Return whether the pair depends in some context of the claim's region."""
     allowed = dict(claim.literals)
     return any(
         all(values & allowed.get(v, values) for v, values in cube)

@@ -22,7 +22,7 @@ class Spread:
 
     Attributes
     ----------
-    mean : over the truths for which it is defined; None if there are none
+    mean : over the truths for which it is defined; None without any
     low, high : two of the values, between which at least ``coverage`` of them lie
     undefined : number of truths for which it is not defined
     """
@@ -100,7 +100,7 @@ def compare_truths(
     coverage : float
         Share of the truths that each interval contains, at least.
     show_progress : bool or function
-        A line on standard error, or a function of (truths done, truths in all).
+        A line on standard error, or a function of (truths done, all truths).
     **options
         Those of `compare`.
 

@@ -124,7 +124,7 @@ def _tables(first: IntArray, second: IntArray, groups: IntArray) -> list[IntArra
 
 
 def _is_informative(table: IntArray) -> bool:
-    """Whether permutations have different statistics."""
+    """Return whether permutations have different statistics."""
     if min(table.shape) < 2:
         return False
     return table.shape != (2, 2) or len(_outcomes(*_margins(table))[0]) > 1

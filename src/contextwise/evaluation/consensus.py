@@ -45,7 +45,7 @@ GRACE = 1.0
 
 @dataclass(frozen=True)
 class ClaimSupport(NamedClaim):
-    """How many models have a dependence in a region of contexts.
+    """The number of models that have a dependence in a region of contexts.
 
     Attributes
     ----------
@@ -266,7 +266,7 @@ def consensus(
     matrix : DistanceMatrix, optional
         The pairwise distances of the models, with the same restriction, if they are known.
     show_progress : bool or function
-        A line on standard error, or a function of (features tried, features in all).
+        A line on standard error, or a function of (features tried, all features).
     **restriction
         What to compare, with the keywords of `compare`, except observed rows.
 
@@ -369,7 +369,7 @@ def _lower_bound(matrix: DistanceMatrix, share: Fraction) -> Number:
 def _sums_of_models(
     question: Question, matrix: DistanceMatrix, share: Fraction, deadline: Deadline
 ) -> list[Number]:
-    """What each of the models would cost as the consensus.
+    """Compute the cost of each model as the consensus.
 
     For two models M and b, FP - FN is the number of dependencies that M has more than b, and
     FP + FN is their distance. So 2t·FP + 2(1 - t)·FN = d + (2t - 1)(|M| - |b|).
@@ -442,7 +442,7 @@ def _search(
 
 
 def _is_asked(feature: Literals, question: Question) -> bool:
-    """Whether a feature can change a pair that is asked for."""
+    """Return whether a feature can change a pair that is asked for."""
     scope = [variable for variable, _ in feature]
     if question.asked is None:
         return len(scope) > 1

@@ -126,7 +126,7 @@ class Difference:
     metric, first, second : the names
     value : the mean difference with its interval
     p_value : of the hypothesis of no difference; None if it cannot be tested
-    test : name of the test, or why there is none
+    test : name of the test, or why it was not possible
     adjusted : p-value after Holm's correction over all differences of this metric
     """
 
@@ -178,7 +178,7 @@ class Ranking:
 
     @property
     def verdict(self) -> str:
-        """What the ranks mean, in one or two sentences."""
+        """The conclusion in one or two sentences."""
         best = [g for g, r in zip(self.groups, self.ranks, strict=True) if r == self.ranks[0]]
         ranks = f"{_listed(best)} {'ranks' if len(best) == 1 else 'rank'} first"
         if len(best) == len(self.groups):
@@ -264,7 +264,7 @@ class Summary:
 
     @property
     def verdict(self) -> str:
-        """Which group is best by the first metric, and which groups it is better than."""
+        """The best group by the first metric, and the groups it is better than."""
         metric = self.metrics[0]
         means = {group: self.mean(group, metric) for group in self.groups}
         values = {group: mean.mean for group, mean in means.items() if mean.mean is not None}

@@ -160,7 +160,7 @@ class _Collected:
     missing: dict[str, str]
 
     def add(self, name: str, value: Callable[[], Estimate]) -> None:
-        """Add a score, or the reason why there is none."""
+        """Add a score, or the reason why it is missing."""
         try:
             self.values[name] = value()
         except ContextwiseError as error:

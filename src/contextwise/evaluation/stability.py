@@ -52,7 +52,7 @@ ALL_ROWS = "all rows"
 
 @dataclass(frozen=True)
 class PairSupport:
-    """How many resamples have a pair dependent.
+    """The number of resamples that have a pair dependent.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class PairSupport:
 
 @dataclass(frozen=True)
 class RegionSupport(NamedClaim):
-    """How many resamples agree with a claim of the structure of all rows.
+    """The number of resamples that agree with a claim of the structure of all rows.
 
     Attributes
     ----------
@@ -227,7 +227,7 @@ class Stability(Printed):
 
     @property
     def verdict(self) -> str:
-        """What share of the structure would be found again, in one sentence."""
+        """The share of the structure that would be found again, in one sentence."""
         again = self.found_again
         if again is None:
             return "The structure of all rows has no dependencies."
@@ -363,7 +363,7 @@ def stability(
     cluster : address of a Dask scheduler, or a Dask client
         Replaces ``n_jobs``.
     show_progress : bool or function
-        A line on standard error, or a function of (units done, units in all).
+        A line on standard error, or a function of (units done, all units).
 
     Returns
     -------
@@ -504,7 +504,7 @@ def _assemble(
 
 @dataclass(frozen=True, eq=False)
 class Resampling:
-    """What every resample needs; it is pickled for other processes."""
+    """The plan of all resamples; it is pickled for other processes."""
 
     learner: Any
     data: DataLike

@@ -146,7 +146,7 @@ def _tables(structure: Structure) -> Iterator[tuple[int, int, Flags]]:
 
 
 def _connected(structure: Structure, i: int, j: int) -> Flags:
-    """Whether two variables are connected, for every partial assignment of the others.
+    """Decide whether two variables are connected, for every partial assignment of the others.
 
     Index 0 of an axis is unassigned; an assigned variable is connected to nothing.
     """

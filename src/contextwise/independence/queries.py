@@ -78,7 +78,7 @@ class Links:
     at: dict[int, list[Link]]
 
     def can_hold(self, needs: int, tested: int) -> bool:
-        """Whether some assignment meets these needs; check only the fields of ``tested``."""
+        """Return whether some assignment meets these needs; check only the fields of ``tested``."""
         return all(needs & field != field for field in self.fields if tested & field)
 
     def assignment(self, needs: int) -> int:
@@ -141,7 +141,7 @@ def _linked(space: ClassSpace, links: Iterable[Link]) -> Links:
 
 
 class SearchEnd(Enum):
-    """How a search ended, if it found no path."""
+    """The end of a search that found no path."""
 
     EXHAUSTED = "no path can hold"
     GAVE_UP = "too many labels"
@@ -308,7 +308,7 @@ def is_independent(
     """Decide whether two variables (or sets) are independent, given variables and a context.
 
     If the model was a directed network, "dependent" may be wrong: features cannot express
-    independencies that hold only while a common child is unobserved. Then a warning says so.
+    independencies that hold only while a common child is unobserved. The function warns about that.
 
     Parameters
     ----------

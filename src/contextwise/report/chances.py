@@ -34,7 +34,7 @@ OF_DISTANCE: tuple[Wanted, ...] = (
     ("skill", "skill", "rate", "1 - distance / expected: 1 is perfect, 0 is as good as chance."),
     ("draws_nearer", "nearer draws", "count", "Random guesses nearer to the true model."),
     ("draws_as_near", "draws as near", "count", "Random guesses exactly as near as the guess."),
-    ("p_value", "p", "probability", "How often a random guess is at least as near."),
+    ("p_value", "p", "probability", "Share of random guesses that are at least as near."),
 )
 OF_CONTEXTS: tuple[Wanted, ...] = (
     (
@@ -53,7 +53,7 @@ OF_GRAPHS: tuple[Wanted, ...] = (
         "skeleton_p_value",
         "p of the graph",
         "probability",
-        "How often a random graph with as many edges has at least as many in common.",
+        "Share of random graphs with as many edges that have at least as many in common.",
     ),
 )
 
@@ -84,7 +84,7 @@ def chance_parts(chance: Chance, *, top: int = 0) -> list[Part]:
         *([Note("limits", limits)] if limits else []),
         Note("verdict", chance.verdict),
     ]
-    pairs = pairs_beside_chance(chance, top) if top else None
+    pairs = chance_of_pairs(chance, top) if top else None
     return parts if pairs is None else [*parts, pairs]
 
 
@@ -101,7 +101,7 @@ def _rounded(value: Fraction) -> Fraction | int:
 
 
 def _limits(chance: Chance) -> Iterator[str]:
-    """What the null cannot do for this guess, in sentences."""
+    """Yield sentences on the limits of the null for this guess."""
     if chance.is_stuck:
         yield "No skill and no p: every random guess has the same distance as the guess."
     cardinalities = chance.comparison.domain.cardinalities
@@ -120,7 +120,7 @@ def _limits(chance: Chance) -> Iterator[str]:
         )
 
 
-def pairs_beside_chance(chance: Chance, top: int) -> Table | None:
+def chance_of_pairs(chance: Chance, top: int) -> Table | None:
     """List the pairs that draws can get right or wrong, least skill first; None without any."""
     judged = [pair for pair in chance.pair_chances() if pair.p_value is not None]
     worst = sorted(judged, key=lambda pair: 1.0 if pair.skill is None else pair.skill)[:top]
@@ -134,7 +134,7 @@ def pairs_beside_chance(chance: Chance, top: int) -> Table | None:
     title = "Pairs compared with chance, least skill first"
     if len(worst) < len(judged):
         title += f" ({len(worst):,} of {len(judged):,})"
-    return Table(title, tuple(columns), rows, "pairs beside chance")
+    return Table(title, tuple(columns), rows, "chance of pairs")
 
 
 def chances_table(guesses: Sequence[Guess]) -> Table:
