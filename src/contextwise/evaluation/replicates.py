@@ -38,6 +38,7 @@ from contextwise.evaluation.intervals import (
 )
 from contextwise.support import files
 from contextwise.support.formatting import rate
+from contextwise.support.showing import Printed
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
@@ -214,7 +215,7 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Printed):
     """The summary of groups of replicates.
 
     Attributes

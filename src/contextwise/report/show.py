@@ -16,6 +16,7 @@ from contextwise.report.html import notebook_html
 from contextwise.report.many import matrix_parts, scores_parts
 from contextwise.report.parts import Note, Part
 from contextwise.report.statistics import TOP, check_parts, stability_parts
+from contextwise.report.summaries import summary_parts
 from contextwise.report.text import as_text
 
 PARTS: dict[str, Callable[[Any], Sequence[Part]]] = {
@@ -30,6 +31,7 @@ PARTS: dict[str, Callable[[Any], Sequence[Part]]] = {
     "Chance": lambda result: chance_parts(result, top=TOP),
     "Stability": stability_parts,
     "Check": check_parts,
+    "Summary": summary_parts,
 }
 
 
