@@ -77,7 +77,7 @@ class TestPairs:
         codes = np.asarray(axes.images[0].get_array())
         assert max(codes.shape) <= 125
         assert (codes > AGREED).sum() == 1
-        assert axes.get_title().startswith("chains\neach cell: the mean of 9 × 9 pairs; dots:")
+        assert axes.get_title().startswith("chains\neach cell: the mean of 9 × 9 pairs\ndots:")
         assert sum(len(np.asarray(dots.get_offsets())) for dots in axes.collections) == 1
 
     def test_width_font_size_and_title(self) -> None:

@@ -191,6 +191,7 @@ class TestPictures:
         domain = {f"X{i}": 2 for i in range(60)}
         crowd = Structure(domain, [f"X{i}=1 & X{j}=1" for i in range(30) for j in range(30, 60)])
         many = graph_pictures(compare(crowd, Structure(domain, [])))
+        assert len(many) == 1
         assert "40 largest of 900 differences (900 tie;" in many[0].caption
 
     def test_ties_are_cut_by_the_variables_with_more_differences(self) -> None:

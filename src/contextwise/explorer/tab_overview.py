@@ -44,7 +44,7 @@ from contextwise.report.comparisons import Guess, comparison_parts
 from contextwise.report.explanations import region_parts
 from contextwise.report.html import Markup, as_html, cell_html, joined
 from contextwise.report.parts import Cell, Column, Marked, Note, Part, Table, cell_text
-from contextwise.report.pictures import HeatMap, heat_legends, heat_map
+from contextwise.report.pictures import GROUPED, HeatMap, heat_legends, heat_map
 from contextwise.report.plots import plot_pairs
 from contextwise.report.plots.style import encoded
 from contextwise.report.shares import Edge, Shares, neighbours, packed
@@ -102,6 +102,12 @@ def map_panel() -> Tag:
         tags.div(
             tags.h2("Pairs", class_="h5 m-0"),
             ui.input_checkbox(CLUSTER.key, "Group variables with similar errors"),
+            tags.button(
+                {"data-heat": "worst", "aria-pressed": "false"},
+                "Worst pairs",
+                type="button",
+                class_="btn btn-outline-secondary btn-sm",
+            ),
             controls.zoom_buttons("heat", "heat map"),
             class_="map-head",
         ),
@@ -118,6 +124,7 @@ def map_panel() -> Tag:
         tags.p(
             "Point at a cell to read it.", id="heat_readout", class_="readout", aria_live="polite"
         ),
+        tags.p(class_="cell-words note m-0"),
         ui.output_ui("heat_legend"),
         class_="map",
         aria_label="Heat map of pairs",
@@ -179,10 +186,7 @@ def _split(guess: Guess) -> tuple[list[Part], list[Part]]:
 
 def heat_legend(heat: HeatMap) -> Tag:
     """Explain the colours and the two halves."""
-    words = (
-        "Above the diagonal only the guess has the dependence, below it only the true model. "
-        "Where cells are too small to see, the worst of several is drawn."
-    )
+    words = "Above the diagonal only the guess has the dependence, below it only the true model."
     return tags.div(HTML(as_html(heat_legends(heat))), tags.p(words, class_="note m-0"))
 
 
@@ -313,6 +317,10 @@ def _neighbour(edge: Edge) -> Tag:
 
 def serve(state: State) -> Background[PairExplanation]:
     """Connect the tab to the session."""
+
+    @reactive.effect
+    def group_many() -> None:
+        ui.update_checkbox(CLUSTER.key, value=len(state.domain()) > GROUPED)
 
     @reactive.calc
     async def drawn() -> HeatMap:

@@ -61,8 +61,8 @@ OPEN = FIRST_FN + len(STEPS)
 """The codes of a cell: never dependent, no error of this kind, the steps of each kind, open."""
 GROUPED = 100
 """Above this many variables, heat maps group variables with similar errors by default."""
-FAR_WORSE = 0.25, 5
-"""A pair is marked if it has at least this share of errors, and this many times its cell's mean."""
+LONE = 0.5
+"""The least share of errors of a lone pair, which is marked."""
 CUT = 0.7
 """The share of the tree's height at which it is cut into blocks of similar variables."""
 SMALLEST, BLOCKS = 0.03, 6
@@ -113,7 +113,7 @@ class Pooled:
     ----------
     codes : the code of each cell's mean, or of its worst pair
     block : how many variables a cell has along a side
-    marked : rows and columns of the cells whose worst pair is far worse than the mean
+    marked : rows and columns of the cells in which a single pair has most of the errors
     """
 
     codes: npt.NDArray[np.uint8]
@@ -202,9 +202,8 @@ def pooled(heat: HeatMap, most: int, *, worst: bool = False) -> Pooled:
     covered = summed((~np.isnan(heat.shares)).astype(np.float64)) / np.maximum(sizes, 1)
     codes[(shown == 0) & (covered >= 0.5)] = AGREED
     codes[summed(np.isinf(heat.shares).astype(np.float64)) > 0] = OPEN
-    far = (largest >= FAR_WORSE[0]) & (largest >= FAR_WORSE[1] * means)
-    marked = np.argwhere(far if not worst else np.zeros_like(far))
-    return Pooled(codes.astype(np.uint8), block, marked)
+    lone = (largest >= LONE) & (2 * largest > sums) & (not worst)
+    return Pooled(codes.astype(np.uint8), block, np.argwhere(lone))
 
 
 def palette() -> list[tuple[str, float]]:
@@ -292,7 +291,7 @@ def supports_picture(stability: Stability) -> Picture:
 
 
 def graph_pictures(comparison: Comparison) -> list[Picture]:
-    """Return the graphs of the two models, in the same layout.
+    """Return the graphs of the two models, in the same layout; one if it has all the edges.
 
     They show all edges where these can be read in one picture, and the largest differences
     otherwise.
@@ -304,15 +303,20 @@ def graph_pictures(comparison: Comparison) -> list[Picture]:
         selection = select_edges(edges)
     graph = graph_of(selection)
     words = f"{selection.words[:1].upper()}{selection.words[1:]}"
-    views: tuple[tuple[View, str], ...] = ("true", "The true model"), ("guess", "The guess")
+    titles: dict[View, str] = {"true": "The true model", "guess": "The guess"}
+    drawn = {
+        view: title for view, title in titles.items() if graph_legend(graph.edges, view).entries
+    }
+    if len(drawn) < 2:  # one model has none of these edges
+        drawn = {"both": "Both models"}
     return [
         Picture(
             f"{title}. {words}. A line is as wide as the share of contexts in which the two "
             "variables depend.",
-            (graph_legend(selection.edges, view),),
+            (graph_legend(graph.edges, view),),
             replace(graph, view=view),
         )
-        for view, title in views
+        for view, title in drawn.items()
     ]
 
 

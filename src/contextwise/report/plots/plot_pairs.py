@@ -56,8 +56,8 @@ def plot_pairs(
 ) -> Figure:
     """Plot the share of errors of each pair: false positives above the diagonal, negatives below.
 
-    Above 125 variables each cell shows the mean of a square of pairs; a dot marks a cell whose
-    worst pair is far worse than its mean.
+    Above 125 variables each cell shows the mean of a square of pairs; a dot marks a cell in which a
+    single pair has most of the errors.
 
     Parameters
     ----------
@@ -108,13 +108,13 @@ def plot_pairs(
         what = "worst" if worst else "mean"
         words = f"each cell: the {what} of {cells.block} × {cells.block} pairs"
         if len(cells.marked):
-            words += "; dots: a pair far worse than the mean"
+            words += "\ndots: a single pair has most of the errors"
     axes.set_title("\n".join(filter(None, [fitted_title(title, COLUMN), words])))
     return figure_of(axes)
 
 
 def _draw_dots(axes: Axes, cells: Pooled) -> None:
-    """Mark the cells whose worst pair is far worse than their mean."""
+    """Mark the cells in which a single pair has most of the errors."""
     for kind in ("fp", "fn"):
         row, column = cells.marked.T
         inside = row < column if kind == "fp" else row >= column

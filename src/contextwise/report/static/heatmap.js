@@ -3,14 +3,14 @@
 // Rows and columns are places in the order of drawing; variables are positions in the domain. Cells
 // above the diagonal show false positives, cells below it false negatives. Where single pairs would
 // be too small to see, a cell stands for a square of pairs: it shows their mean, or the worst of
-// them on request, and a dot marks a cell whose worst pair is far worse than its mean.
+// them on request, and a dot marks a cell in which a single pair has most of the errors.
 "use strict";
 
 const SMALLEST_CELL = 3; // pixels; smaller cells are drawn together
 const LARGEST_CELL = 72;
 const REACH = 6; // pixels around a click in which the worst small cell is meant
 const LABEL = 11; // pixels that a label needs along its side
-const FAR_WORSE = { share: 0.25, times: 5 }; // the worst pair of a cell that gets a dot
+const LONE = 0.5; // the least share of a lone pair, which gets a dot
 
 class HeatMap {
   static count = 0;
@@ -416,7 +416,7 @@ class HeatMap {
         const shown = this.showsWorst ? cell.worst : cell.mean;
         pixels[r * width + c] = cell.open ? paint.open
           : shown > 0 ? paint[cell.kind][this.step(shown)] : paint.covered(cell.covered);
-        if (cell.stands) dots.push([r, c, cell.kind]);
+        if (cell.lone) dots.push([r, c, cell.kind]);
       }
     }
     this.sheet ??= document.createElement("canvas");
@@ -427,7 +427,7 @@ class HeatMap {
     const top = r0 * size - this.view.top * this.cell;
     pen.drawImage(this.sheet, left, top, width * size, height * size);
     if (level.block > 1 && !this.showsWorst) {
-      const side = Math.max(1.5, size / 3);
+      const side = Math.max(1.2, size / 4);
       for (const [r, c, kind] of dots) {
         pen.fillStyle = paint.colours[kind];
         pen.fillRect(left + (c + 0.5) * size - side / 2, top + (r + 0.5) * size - side / 2, side, side);
@@ -440,7 +440,7 @@ class HeatMap {
   describe(block, dots) {
     const words = this.host.closest(".map").querySelector(".cell-words");
     if (!words) return;
-    const dot = dots ? " A dot marks a cell whose worst pair is far worse than its mean." : "";
+    const dot = dots ? " A dot marks a cell in which a single pair has most of the errors." : "";
     const text = block === 1 ? "Each cell is a pair of variables."
       : `Each cell shows the ${this.showsWorst ? "worst" : "mean"} of ${block} × ${block} pairs; zoom in for single pairs.`
         + (this.showsWorst ? "" : dot);
@@ -628,7 +628,7 @@ function cellOf(level, row, column, n) {
     worst,
     open: level.open[at] > 0,
     covered: level.covered[at] / Math.max(count, 1),
-    stands: worst >= FAR_WORSE.share && worst >= FAR_WORSE.times * mean,
+    lone: worst >= LONE && 2 * worst > level.sum[at],
   };
 }
 
