@@ -433,6 +433,7 @@ class HeatMap {
         pen.fillRect(left + (c + 0.5) * size - side / 2, top + (r + 0.5) * size - side / 2, side, side);
       }
     }
+    this.level = k;
     this.describe(level.block, dots.length > 0);
   }
 
