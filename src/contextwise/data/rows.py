@@ -308,8 +308,8 @@ def _python_table(data: Any, domain: Domain | None) -> _Table:
         )
     rows = list(data)
     if rows and isinstance(rows[0], Mapping):
-        found = dict.fromkeys(name for row in rows for name in row)
-        names = list(found) if domain is None else list(domain.names)
+        seen = dict.fromkeys(name for row in rows for name in row)
+        names = list(seen) if domain is None else list(domain.names)
         for r, row in enumerate(rows):
             lacking = [name for name in names if name not in row]
             if lacking:
