@@ -125,6 +125,14 @@ def settle(page: Page) -> None:
     )
 
 
+def ungroup(page: Page) -> None:
+    """Draw the variables in the order of the domain, and wait for it."""
+    page.get_by_label("Group variables with similar errors").uncheck()
+    page.wait_for_function(
+        "document.querySelector('#heat').heatMap?.data?.order.every((v, k) => v === k)"
+    )
+
+
 def zoomed(page: Page, condition: str) -> None:
     """Wait until the zoom of the heat map is what a condition on it says."""
     page.wait_for_function(f"document.querySelector('#heat').heatMap.view.zoom {condition}")

@@ -24,7 +24,7 @@ from contextwise.explorer import (
 )
 from contextwise.explorer.job import Background, prepare
 from contextwise.explorer.state import Ahead, Key, State, begin_ahead
-from contextwise.explorer.view import FIRST_TAB, TABS, Entries, View, library
+from contextwise.explorer.view import FIRST_TAB, TABS, Entries, View, library, true_model
 from contextwise.explorer.wiring import Input, choice, follow, on, skip_source_references, text
 from contextwise.models.structure import Model
 from contextwise.report.comparisons import Guess
@@ -75,7 +75,7 @@ def explorer(
 
 def _page(entries: Entries, view: View, *, with_run: bool) -> Tag:
     panels: dict[str, TagChild] = {
-        "overview": tab_overview.panel(view),
+        "overview": tab_overview.panel(view, len(true_model(view, entries).model.domain)),
         "graph": tags.div(tab_graph.panel(view), class_="needs-comparison"),
         "question": tags.div(tab_question.panel(view.question), class_="needs-guess"),
         "guesses": tags.div(tab_guesses.panel(), class_="needs-comparison"),

@@ -27,6 +27,7 @@ from contextwise.explorer.state import State
 from contextwise.explorer.view import FIRST_TAB, View, context_text
 from contextwise.explorer.wiring import (
     Input,
+    Settled,
     choice,
     flag,
     follow,
@@ -43,6 +44,7 @@ from contextwise.report.colours import WORDS, Agreement
 from contextwise.report.comparisons import Guess, comparison_parts
 from contextwise.report.explanations import region_parts
 from contextwise.report.html import Markup, as_html, cell_html, joined
+from contextwise.report.page import terms_note
 from contextwise.report.parts import Cell, Column, Marked, Note, Part, Table, cell_text
 from contextwise.report.pictures import GROUPED, HeatMap, heat_legends, heat_map
 from contextwise.report.plots import plot_pairs
@@ -77,11 +79,11 @@ REGION = Input("chosen_region", text)
 # -- content -------------------------------------------------------------------------------------
 
 
-def panel(start: View) -> TagList:
+def panel(start: View, variables: int) -> TagList:
     """Return the tab as a view begins."""
     return TagList(
         ui.output_ui("summary"),
-        tags.div(map_panel(), card_panel(start), class_="map-and-card needs-comparison"),
+        tags.div(map_panel(variables), card_panel(start), class_="map-and-card needs-comparison"),
         tags.div(
             ui.output_ui("worst"),
             controls.downloads(
@@ -96,17 +98,20 @@ def panel(start: View) -> TagList:
     )
 
 
-def map_panel() -> Tag:
+def map_panel(variables: int) -> Tag:
     """Return the heat map, which ``heatmap.js`` draws, with its buttons and its legend."""
     return tags.section(
         tags.div(
             tags.h2("Pairs", class_="h5 m-0"),
-            ui.input_checkbox(CLUSTER.key, "Group variables with similar errors"),
+            ui.input_checkbox(
+                CLUSTER.key, "Group variables with similar errors", variables > GROUPED
+            ),
             tags.button(
                 {"data-heat": "worst", "aria-pressed": "false"},
                 "Worst pairs",
                 type="button",
                 class_="btn btn-outline-secondary btn-sm",
+                title="Colour each cell by its worst pair instead of the mean",
             ),
             controls.zoom_buttons("heat", "heat map"),
             class_="map-head",
@@ -174,7 +179,7 @@ def _split(guess: Guess) -> tuple[list[Part], list[Part]]:
     """Split the parts of a comparison into those above and below the heat map."""
     parts = comparison_parts(guess.comparison, top=WORST, medium="page")
     verdict = [part for part in parts if isinstance(part, Note) and part.key in VERDICT]
-    above: list[Part] = [*(verdict or [Note("summary", guess.comparison.summary())])]
+    above: list[Part] = [*verdict, terms_note(guess.comparison)]
     below: list[Part] = []
     for part in parts:
         is_table = isinstance(part, Table) and part.key != "confusion"
@@ -186,7 +191,10 @@ def _split(guess: Guess) -> tuple[list[Part], list[Part]]:
 
 def heat_legend(heat: HeatMap) -> Tag:
     """Explain the colours and the two halves."""
-    words = "Above the diagonal only the guess has the dependence, below it only the true model."
+    words = (
+        "Colour is the share of contexts in which the models differ. Above the diagonal only the "
+        "guess has the dependence, below it only the true model."
+    )
     return tags.div(HTML(as_html(heat_legends(heat))), tags.p(words, class_="note m-0"))
 
 
@@ -318,10 +326,6 @@ def _neighbour(edge: Edge) -> Tag:
 def serve(state: State) -> Background[PairExplanation]:
     """Connect the tab to the session."""
 
-    @reactive.effect
-    def group_many() -> None:
-        ui.update_checkbox(CLUSTER.key, value=len(state.domain()) > GROUPED)
-
     @reactive.calc
     async def drawn() -> HeatMap:
         return await asyncio.to_thread(heat_map, state.shown().shares, reorder=CLUSTER())
@@ -338,6 +342,10 @@ def serve(state: State) -> Background[PairExplanation]:
     show("worst", lambda: worst(state.shown()))
     show("heat_legend", legend)
     send("heat", data)
+    follow(
+        Settled(lambda: len(state.domain()) > GROUPED),
+        lambda many: ui.update_checkbox(CLUSTER.key, value=many),
+    )
 
     def comparison() -> Comparison:
         return state.shown().comparison
