@@ -5,8 +5,8 @@ The objective, in total over the rows, is ::
     - log-(pseudo-)likelihood  +  l1 · Σ |w|  +  l2/2 · Σ w²
 
 from weights of 0. For the pseudo-likelihood by the proximal Newton steps of `proximal`; for the
-likelihood, whose curvature is out of reach, by SciPy's L-BFGS-B, with each weight as the difference
-of two that are not negative where there is an L1 penalty. Either way a weight that is not worth its
+likelihood, whose curvature is out of reach, by SciPy's L-BFGS-B, repeated with new signs of the
+weights until the gap is small enough. Either way a weight that is not worth its
 price ends at exactly 0, and the result states its *gap*: a bound on the distance from the optimum.
 
 **Redundant features.** The four features of a 2 × 2 table have three degrees of freedom, and a
@@ -248,21 +248,36 @@ def _by_likelihood(
     progress: Progress | None,
 ) -> Optimum:
     loss = _Likelihood(structure, rows, counts)
-    search = _Quasi(loss, penalty)
-    found = search.run(tolerance, max_iterations, progress)
-    weights = search.weights(found.x)
-    value, gradient, entropy = loss.at(weights)
-    objective = value + penalty.value(weights)
+    search = _OrthantSearch(loss, penalty)
+    floor = FLOOR * loss.at(np.zeros(len(structure)))[0]
+    weights = np.zeros(len(structure))
+    objective, iterations, converged = np.inf, 0, False
+    while True:
+        value, gradient, entropy = loss.at(weights)
+        before, objective = objective, value + penalty.value(weights)
+        gap = relative_gap(objective, _bound(loss, penalty, weights, gradient, entropy), floor)
+        slope = penalty.slope(weights, gradient + penalty.ridge * weights)
+        steep = bool(np.abs(slope).max(initial=0) >= 1e-8 * loss.total)
+        converged = gap <= tolerance or not steep
+        stuck = objective >= before * (1 - 1e-15)
+        if not np.isfinite(gap) and stuck:
+            converged = True  # without a penalty there is no bound: no further gain is the answer
+        if converged or stuck or iterations >= max_iterations:
+            break
+        weights, steps = search.run(weights, tolerance, max_iterations - iterations, progress)
+        iterations += steps
+    return Optimum(weights, objective, value, gap, iterations, converged)
+
+
+def _bound(
+    loss: _Likelihood, penalty: Penalty, weights: FloatArray, gradient: FloatArray, entropy: float
+) -> float:
+    """Bound the optimum from below; the entropy of a mixture is at least the mixed entropies."""
 
     def mixture(share: float) -> float:
-        """Bound the entropy of a mixture from below; entropy is concave."""
         return (1 - share) * loss.entropy_of_rows + share * entropy
 
-    bound = penalty.lower_bound(weights, gradient, mixture)
-    gap = relative_gap(objective, bound, FLOOR * loss.at(np.zeros(len(weights)))[0])
-    slope = penalty.slope(weights, gradient + penalty.ridge * weights)
-    converged = found.success or bool(np.abs(slope).max(initial=0) < 1e-8 * loss.total)
-    return Optimum(weights, objective, value, gap, int(found.nit), bool(converged))
+    return penalty.lower_bound(weights, gradient, mixture)
 
 
 _SEARCHES: Mapping[str, _Search] = {
@@ -290,10 +305,12 @@ class _Likelihood:
 
 
 @dataclass(frozen=True, eq=False)
-class _Quasi:
-    """A quasi-Newton search on weights scaled by the root of their curvature.
+class _OrthantSearch:
+    """L-BFGS-B on weights scaled by the root of their curvature.
 
-    With an L1 penalty it searches over positive and negative parts.
+    With an L1 penalty the sign of each weight is fixed, so that the objective is smooth; a weight
+    of 0 gets the sign in which the loss falls. The caller repeats the search with new signs until
+    the gap is small enough.
     """
 
     loss: _Likelihood
@@ -307,49 +324,49 @@ class _Quasi:
         unit: FloatArray = 1.0 / np.sqrt(scale + max(self.penalty.ridge, 1e-6 * total))
         return unit
 
-    def weights(self, x: FloatArray) -> FloatArray:
-        """Return the weights at a point of the search."""
-        size = len(self.unit)
-        return self.unit * (x[:size] - x[size:] if len(x) > size else x)
-
-    def value(self, x: FloatArray) -> tuple[float, FloatArray]:
-        """Return the objective per row and its gradient."""
-        weights, ridge = self.weights(x), self.penalty.ridge
-        loss, gradient, _ = self.loss.at(weights)
-        value = loss + ridge / 2 * float(weights @ weights)
-        slope = (gradient + ridge * weights) * self.unit
-        if len(x) > len(self.unit):
-            price = np.tile(self.penalty.prices * self.unit, 2)
-            value, slope = value + float(price @ x), np.concatenate([slope, -slope]) + price
-        return value / self.loss.total, slope / self.loss.total
-
-    def run(self, tolerance: float, max_iterations: int, progress: Progress | None) -> Any:
-        """Run L-BFGS-B and return its result."""
+    def run(
+        self, start: FloatArray, tolerance: float, max_iterations: int, progress: Progress | None
+    ) -> tuple[FloatArray, int]:
+        """Search from some weights; return the best ones and the number of iterations."""
         optimize = require("scipy.optimize", "distributions")
+        if not len(start):  # SciPy needs at least one variable
+            return start, 0
         priced = bool(self.penalty.prices.any())
-        size = len(self.unit) * (2 if priced else 1)
-        if not size:  # SciPy knows no search without a variable
-            return optimize.OptimizeResult(x=np.zeros(0), success=True, nit=0)
+        gradient = self.loss.at(start)[1] + self.penalty.ridge * start
+        signs = np.where(start != 0, np.sign(start), -np.sign(gradient)) if priced else 1.0
+        scale = self.unit * signs
+        prices = self.penalty.prices * self.unit if priced else 0.0
+
+        def value(x: FloatArray) -> tuple[float, FloatArray]:
+            weights = scale * x
+            loss, slope, _ = self.loss.at(weights)
+            ridge = self.penalty.ridge
+            total = loss + ridge / 2 * float(weights @ weights) + float(np.sum(prices * x))
+            return total / self.loss.total, ((slope + ridge * weights) * scale + prices) / (
+                self.loss.total
+            )
+
         done = 0
 
         def report(_: FloatArray) -> None:
             nonlocal done
             done += 1
             if progress:
-                progress(done, max_iterations)
+                progress(min(done, max_iterations), max_iterations)
 
-        return optimize.minimize(
-            self.value,
-            np.zeros(size),
+        result = optimize.minimize(
+            value,
+            np.abs(start) / self.unit if priced else start / self.unit,
             jac=True,
             method="L-BFGS-B",
-            bounds=[(0, None)] * size if priced else None,
+            bounds=[(0, None)] * len(start) if priced else None,
             callback=report,
             options={
                 "maxiter": max_iterations,
                 "maxfun": 4 * max_iterations,
                 "maxcor": 20,
-                "gtol": 1e-10,
-                "ftol": 1e-3 * tolerance,
+                "gtol": 1e-12,
+                "ftol": 1e-4 * tolerance,
             },
         )
+        return scale * result.x, int(result.nit)
