@@ -1,1 +1,1 @@
-"""Two structures, context by context: pairs, confusion matrices, explanations, many at once."""
+"""Compare structures context by context: confusion matrices, explanations, many models."""

@@ -134,7 +134,7 @@ class Comparison(Shown, Rates):
 
     @property
     def by_position(self) -> bool:
-        """Whether the models were aligned by position instead of by names."""
+        """True if the models were aligned by position instead of by names."""
         return self.question.align == "position"
 
     @property
@@ -166,12 +166,12 @@ class Comparison(Shown, Rates):
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C ended the counting."""
+        """True if Ctrl-C ended the counting."""
         return self.unions.interrupted
 
     @property
     def rests_on_ganak(self) -> bool:
-        """Whether Ganak counted some unions.
+        """True if Ganak counted some unions.
 
         Its probabilistic caching errs, according to its authors, with probability below 1e-9;
         ``engine="native"`` is deterministic.
@@ -397,7 +397,7 @@ class Comparison(Shown, Rates):
             )
         c, differing = self.confusion, self.differing_pairs
         if not c.distance:
-            return f"The models agree in all {number(c.total)} assertions."
+            return f"The models agree on all {number(c.total)} assertions."
         counts = f" ({number(c.distance)} of {number(c.total)})" if c.total < SHORT else ""
         kinds = sorted([(c.fp, "false positives"), (c.fn, "false negatives")], reverse=True)
         shares = ", ".join(f"{percent(count, c.total)} {kind}" for count, kind in kinds)
@@ -420,7 +420,7 @@ class Comparison(Shown, Rates):
         return f"{words} chance (kappa {kappa:.2g})."
 
     def _carriers(self) -> str:
-        """Name up to three variables with the most errors, if they stand out from the next one."""
+        """Name up to three variables with the most errors, if they exceed the next one."""
         errors = [variable.errors for variable in self.variables()] + [0]
         clear = [k for k in (1, 2, 3) if errors[k - 1] > errors[k]]
         if not clear:

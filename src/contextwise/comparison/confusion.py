@@ -25,8 +25,8 @@ ZeroDivision = Literal["warn"] | float
 """Value of a rate whose denominator is zero; ``"warn"`` means 0 and a warning."""
 Column = Literal["counts", "distances", "dependencies", "assertions"]
 Summary = Literal["guesses", "plot", "replicates", "score"]
-"""Where a measure can be shown besides the full result of one comparison: the table of several
-guesses, the plot of rates, the summary of replicates, the record of a score."""
+"""Summaries besides the full result of one comparison: the table of several guesses, the plot of
+rates, the summary of replicates, the record of a score."""
 
 
 class Measure(property):
@@ -300,7 +300,7 @@ class Confusion(Rates):
 
     @property
     def normalized(self) -> float:
-        """The distance divided by the number of assertions, in [0, 1]; 0 if there are none."""
+        """The distance divided by the number of assertions, in [0, 1]; 0 without assertions."""
         return ratio(self.distance, self.total) if self.total else 0.0
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:

@@ -1,11 +1,9 @@
-"""Estimates for pairs that a time limit left open, beside their proven bounds.
+"""Estimates for pairs that a time limit left open, in addition to their proven bounds.
 
-What is open of a comparison lies between bounds that can be far apart. Its false negatives, the
-contexts that the true model's union has and the guess's has not, are estimated by drawing from the
-true model's union and asking the guess (`contextwise.counting.karp_luby`), its false positives the
-other way. Draws are spread over the open pairs in proportion to the sizes of their cubes, so that
-the hits of all pairs are one binomial number. The error is relative to what was drawn from: an
-interval says how wide it is, and no hit gives an upper limit, never "none".
+The false negatives are estimated by drawing from the union of the true model and testing the guess
+(`contextwise.counting.karp_luby`), the false positives the other way round. Draws are spread over
+the open pairs in proportion to the sizes of their cubes, so the hits of all pairs are one binomial
+number. Zero hits give an upper limit above 0.
 """
 
 from __future__ import annotations
@@ -29,14 +27,14 @@ DRAWS = 2**14
 
 @dataclass(frozen=True)
 class OpenEstimates:
-    """What is estimated of a comparison with open pairs, as shares of all its assertions.
+    """Estimates for a comparison with open pairs, as shares of all its assertions.
 
     Attributes
     ----------
-    fp, fn : estimates of the false positives and false negatives, those of finished pairs included
-    pairs : for open pairs that were drawn from, the estimates of their own false positives and
-        false negatives, as shares of the contexts of the pair
-    draws : how many contexts were drawn for each of the two kinds
+    fp, fn : the false positives and false negatives, including those of finished pairs
+    pairs : the false positives and false negatives of each open pair that was drawn from, as shares
+        of its contexts
+    draws : number of contexts drawn for each of the two kinds
     """
 
     fp: IntervalEstimate
@@ -55,14 +53,14 @@ def estimate_open_pairs(
     """Estimate the false positives and false negatives of a comparison with open pairs.
 
     >>> from contextwise import compare
-    >>> found = estimate_open_pairs(compare("six", "six-guess", time_limit=0))
-    >>> found.fn.low <= compare("six", "six-guess").fn / 240 <= found.fn.high
+    >>> estimates = estimate_open_pairs(compare("six", "six-guess", time_limit=0))
+    >>> estimates.fn.low <= compare("six", "six-guess").fn / 240 <= estimates.fn.high
     True
     """
     if comparison.question.rows is not None:
-        raise ContextwiseError("observed rows are counted exactly; there is nothing to estimate")
+        raise ContextwiseError("observed rows are counted exactly and need no estimate")
     if draws < 1:
-        raise ContextwiseError(f"an estimate needs at least one draw, not {draws}")
+        raise ContextwiseError(f"draws must be >= 1, got {draws}")
     generator = np.random.default_rng(rng)
     question, pairs = comparison.question, comparison.pairs[comparison.unions.open]
     sizes = np.array([ratio(size, comparison.total) for size in question.sizes(pairs)])
@@ -88,44 +86,44 @@ def estimate_open_pairs(
         pairs={
             (names[i], names[j]): (_of_pair(fp, k, confidence), _of_pair(fn, k, confidence))
             for k, (i, j) in enumerate(pairs.tolist())
-            if _says(fp, k) and _says(fn, k)
+            if _has_estimate(fp, k) and _has_estimate(fn, k)
         },
         draws=draws,
     )
 
 
 FN, FP = 1, 2
-"""Where the two kinds of errors stand among the counts of a pair."""
+"""The columns of the two kinds of errors among the counts of a pair."""
 
 
 def _known(comparison: Comparison, kind: int) -> float:
-    """The errors of one kind in the finished pairs, as a share of all assertions."""
+    """Return the errors of one kind in the finished pairs, as a share of all assertions."""
     counts = [row[kind] for row in comparison.known_counts if row[kind] is not None]
     return ratio(sum(counts), comparison.total) if comparison.total else 0.0
 
 
 def _of_all(
-    found: UnionDraws, sizes: npt.NDArray[np.float64], known: float, confidence: float
+    drawn: UnionDraws, sizes: npt.NDArray[np.float64], known: float, confidence: float
 ) -> IntervalEstimate:
-    """The errors of all pairs, those that are known included."""
-    whole = float((sizes * found.shares).sum())
-    return _scaled(found.hits, whole, confidence, known)
+    """Estimate the errors of all pairs, including those of finished pairs."""
+    whole = float((sizes * drawn.shares).sum())
+    return _scaled(drawn.hits, whole, confidence, known)
 
 
-def _says(found: UnionDraws, pair: int) -> bool:
-    """Whether something can be said of a pair: it was drawn from, or has no cubes."""
-    return not found.shares[pair] or bool((found.pair == pair).any())
+def _has_estimate(drawn: UnionDraws, pair: int) -> bool:
+    """Return whether a pair was drawn from or has no cubes."""
+    return not drawn.shares[pair] or bool((drawn.pair == pair).any())
 
 
-def _of_pair(found: UnionDraws, pair: int, confidence: float) -> IntervalEstimate:
-    """The errors of one pair, as a share of its contexts."""
-    return _scaled(found.hits[found.pair == pair], float(found.shares[pair]), confidence, 0.0)
+def _of_pair(drawn: UnionDraws, pair: int, confidence: float) -> IntervalEstimate:
+    """Estimate the errors of one pair, as a share of its contexts."""
+    return _scaled(drawn.hits[drawn.pair == pair], float(drawn.shares[pair]), confidence, 0.0)
 
 
 def _scaled(
     hits: npt.NDArray[np.bool_], whole: float, confidence: float, known: float
 ) -> IntervalEstimate:
-    """The share of hits times what was drawn from, and what is known besides."""
+    """Return ``known`` plus the share of hits times ``whole``."""
     if not len(hits):
         return IntervalEstimate(known, known, known, confidence)
     low, high = binomial_interval(hits.sum(), len(hits), confidence)

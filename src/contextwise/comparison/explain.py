@@ -119,7 +119,7 @@ class PairExplanation(Printed):
 
     @property
     def partial(self) -> bool:
-        """Whether a time limit left something out."""
+        """True if a time limit left something out."""
         return self.undecided > 0
 
     def record(self) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""The distances of many models: a symmetric matrix of exact numbers, or of bounds."""
+"""Compare many models: all pairwise distances, or one true model with several guesses.
+
+A matrix is counted in blocks of models, so memory is that of one block, blocks can be counted on
+other machines, and a stored matrix resumes where it was interrupted.
+"""
 
 from __future__ import annotations
 
@@ -39,22 +43,22 @@ __all__ = ["DistanceMatrix", "compare_many", "distance_matrix"]
 
 @dataclass(frozen=True, eq=False)
 class DistanceMatrix(Shown):
-    """The distance of each two models, exact: symmetric, with zeros on the diagonal.
+    """The exact pairwise distances of models: symmetric, with zeros on the diagonal.
 
     Attributes
     ----------
     names : of the models, in the order of rows and columns
     lower, upper : object arrays of exact numbers, one row and one column per model
-        The distances. Where a time limit left some open, they lie between the two.
-    total : the number of assertions, the largest distance there can be
-    rests_on_ganak : whether the model counter Ganak had to do with it; see `Comparison`
+        The distances, or bounds of those that a time limit left unfinished.
+    total : the number of assertions, which is the largest possible distance
+    rests_on_ganak : whether Ganak counted some of them; see `Comparison`
     by_position : whether the models were aligned by position instead of by names
 
     Examples
     --------
     >>> from contextwise import distance_matrix
-    >>> found = distance_matrix(["six", "six-guess", "six-graph"])
-    >>> found.distances[0].tolist(), found.medoid
+    >>> matrix = distance_matrix(["six", "six-guess", "six-graph"])
+    >>> matrix.distances[0].tolist(), matrix.medoid
     ([0, 16, 80], 0)
     """
 
@@ -67,47 +71,47 @@ class DistanceMatrix(Shown):
 
     @property
     def open(self) -> int:
-        """How many of the distances are not known exactly."""
+        """The number of unfinished distances."""
         return int((self.lower != self.upper).sum()) // 2
 
     @property
     def distances(self) -> ObjectArray:
-        """The exact distances; `OpenResult` if a time limit left some open."""
+        """The exact distances; raises `OpenResult` if some are unfinished."""
         if self.open:
             each = len(self.names) * (len(self.names) - 1) // 2
             raise OpenResult(
-                f"{self.open} of {each} distances are open: they lie between lower and upper; "
-                "allow more time to know them"
+                f"{self.open} of {each} distances are unfinished; use lower and upper, or allow "
+                "more time"
             )
         return self.lower
 
     @property
     def medoid(self) -> int:
-        """The place of the model with the least sum of distances, the first of several."""
+        """The place of the model with the least sum of distances; the first of several."""
         sums: list[Number] = self.distances.sum(axis=1).tolist()
         return sums.index(min(sums))
 
     def submatrix(self, places: Sequence[int]) -> DistanceMatrix:
-        """The distances of some of the models, by their places."""
+        """Return the matrix of some of the models, by their places."""
         cells = np.ix_(places, places)
         names = tuple(self.names[place] for place in places)
         return replace(self, names=names, lower=self.lower[cells], upper=self.upper[cells])
 
     @cached_property
     def normalized(self) -> npt.NDArray[np.float64]:
-        """The distances over the number of assertions, in [0, 1]."""
+        """The distances divided by the number of assertions, in [0, 1]."""
         return self.shares(self.distances)
 
     def shares(self, distances: ObjectArray) -> npt.NDArray[np.float64]:
-        """Distances over the number of assertions, in [0, 1]."""
-        total = self.total or 1  # without assertions every distance is 0
+        """Divide distances by the number of assertions."""
+        total = self.total or 1  # without assertions, every distance is 0
         shares = [[ratio(d, total) for d in row] for row in distances.tolist()]
         return np.array(shares, dtype=np.float64)
 
     def as_floats(self) -> npt.NDArray[np.float64]:
-        """The distances as floats, for SciPy's ``squareform`` and scikit-learn's metrics.
+        """Return the distances as floats, for SciPy's ``squareform`` and scikit-learn.
 
-        They are rounded beyond 2**53, and beyond 10**308 only `normalized` has floats.
+        They are rounded beyond 2**53; distances beyond 10**308 raise an error, use `normalized`.
         """
         try:
             return self.distances.astype(np.float64)
@@ -117,11 +121,11 @@ class DistanceMatrix(Shown):
             ) from None
 
     def to_frame(self, *, normalized: bool = False) -> pandas.DataFrame:
-        """The distances as a pandas DataFrame (``pip install contextwise[frames]``).
+        """Return the distances as a DataFrame (``pip install contextwise[frames]``).
 
         Parameters
         ----------
-        normalized : whether to give shares of all assertions, as floats, instead of exact ints
+        normalized : whether to return shares of all assertions instead of exact ints
 
         Returns
         -------
@@ -130,7 +134,7 @@ class DistanceMatrix(Shown):
         """
         cells = self.normalized if normalized else self.distances
         frame: pandas.DataFrame = require("pandas", "frames").DataFrame(
-            cells, index=list(self.names), columns=list(self.names)
+            cells, index=list(self.names), columns=list(self.names), dtype=cells.dtype
         )
         return frame
 
@@ -138,27 +142,26 @@ class DistanceMatrix(Shown):
         return f"DistanceMatrix({len(self.names)} models, total={number(self.total)})"
 
 
-# -- A matrix in blocks: memory is that of one block.
-
+# -- blocks --------------------------------------------------------------------------------------
 
 HERE = 256
-"""How many rows and columns a block has that is counted in this process, on all its threads."""
+"""Rows and columns of a block that this process counts on all its threads."""
 BLOCK = 64
-"""How many it has at most that goes elsewhere or is stored: a minute of work for large models."""
+"""The most rows and columns of a block for another process or for a store: a minute of work."""
 SIDE = 8
-"""Few models make smaller blocks, so many along a side, that all workers get some."""
+"""The least number of blocks along a side, so that all workers get some."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some models set against others.
+    """A part of a matrix.
 
     Attributes
     ----------
-    question : about the models of this block alone, the rows first
-    rows : how many of them are rows; 0 sets each against each
+    question : about the models of this block, the rows first
+    rows : the number of rows; 0 compares all models with each other
     places : of the models in the whole matrix
-    pairs : those that count, rising; None if they are to be found
+    pairs : the covered pairs, rising; None to find them
     """
 
     question: Question
@@ -168,7 +171,7 @@ class Block:
 
     @property
     def key(self) -> str:
-        """What a store knows it by: its first row and its first column."""
+        """The key in a store: the first row and the first column."""
         return f"{self.places[0]:09}-{self.places[self.rows]:09}"
 
     @property
@@ -181,7 +184,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Counting:
-    """How models are compared: by which engine, on how many threads, and until when."""
+    """The engine, the threads and the deadline of comparisons."""
 
     engine: str
     threads: int | None
@@ -189,20 +192,13 @@ class Counting:
 
     @property
     def here(self) -> bool:
-        """Whether this process counts, on all its threads."""
+        """True if this process counts, on all its threads."""
         return self.threads is None
 
 
 @dataclass(frozen=True)
 class Distances:
-    """The distances of some two models each.
-
-    Attributes
-    ----------
-    two : their places
-    lower, upper : exact numbers, equal unless a time limit left a distance open
-    rests_on_ganak : whether the model counter Ganak had to do with it
-    """
+    """The distances of a block, in the order of ``two``, or bounds of them."""
 
     two: Sequence[Two]
     lower: Sequence[Number]
@@ -220,14 +216,13 @@ def count_matrix(
     cluster: Any = None,
     show_progress: bool | Progress = False,
 ) -> DistanceMatrix:
-    """Count a matrix block by block."""
+    """Count a matrix block by block; the keywords are those of `distance_matrix`."""
     counting, map_blocks = counting_of(
         engine=engine, time_limit=time_limit, n_jobs=n_jobs, cluster=cluster
     )
     blocks = list(blocks_of(question, block_size(len(names), here=counting.here)))
     with progress_of(show_progress, "comparing models") as progress:
-        found = _count_blocks(blocks, counting, map_blocks, progress)
-        return assemble(question, names, found)
+        return assemble(question, names, _count_blocks(blocks, counting, map_blocks, progress))
 
 
 def count_row(
@@ -239,34 +234,48 @@ def count_row(
     map_blocks: Map,
     progress: Progress | None = None,
 ) -> list[Number]:
-    """The distances of the first of some models to each of the others."""
-    one, *others = places
+    """Count the distances of the first of some models to each of the others.
+
+    ``pairs`` are the covered pairs of all models. Raises `OpenResult` at the deadline.
+    """
+    first, *others = places
     size = block_size(len(others), here=counting.here)
-    columns = [others[at : at + size] for at in range(0, len(others), size)]
-    blocks = [Block(question.about(one, *some), 1, (one, *some), pairs) for some in columns]
+    columns = _parts(others, size)
+    blocks = [Block(question.about(first, *some), 1, (first, *some), pairs) for some in columns]
     row: dict[int, Number] = {}
-    for found in _count_blocks(blocks, counting, map_blocks, progress):
-        if found.lower != found.upper:
-            raise OpenResult("some distances are open; allow more time to know them")
-        row.update(zip((other for _, other in found.two), found.lower, strict=True))
+    for distances in _count_blocks(blocks, counting, map_blocks, progress):
+        if distances.lower != distances.upper:
+            raise OpenResult("some distances are unfinished; allow more time")
+        row.update(zip((other for _, other in distances.two), distances.lower, strict=True))
     return [row[other] for other in others]
 
 
 def block_size(models: int, *, here: bool) -> int:
-    """How many models a block has along a side."""
+    """Return the number of models along a side of a block."""
     return HERE if here else min(BLOCK, max(2, -(-models // SIDE)))
 
 
 def _count_blocks(
     blocks: Sequence[Block], counting: Counting, map_blocks: Map, progress: Progress | None
 ) -> Iterator[Distances]:
+    """Count blocks here or on the workers of a map; report finished distances."""
+    done, total = 0, sum(len(block.two) for block in blocks)
     if counting.here:
-        return _one_by_one(blocks, counting, progress)
-    return _by_map(blocks, counting, map_blocks, progress)
+        for block in blocks:
+            size = len(block.two)
+            yield count_block(block, counting, part_of(progress, done, size, total))
+            done += size
+        return
+    for unit in map_blocks(partial(count_block, counting=counting), blocks):
+        distances = value_of(unit)
+        done += len(distances.two)
+        if progress:
+            progress(done, total)
+        yield distances
 
 
 def blocks_of(question: Question, size: int) -> Iterator[Block]:
-    """The upper triangle of the matrix."""
+    """Yield the blocks of the upper triangle of the matrix."""
     models = len(question.structures)
     for a, b in combinations_with_replacement(range(0, models, size), 2):
         rows, columns = range(a, min(a + size, models)), range(b, min(b + size, models))
@@ -275,36 +284,14 @@ def blocks_of(question: Question, size: int) -> Iterator[Block]:
             yield Block(question.about(*places), 0 if a == b else len(rows), places)
 
 
-def _one_by_one(
-    blocks: Sequence[Block], counting: Counting, progress: Progress | None
-) -> Iterator[Distances]:
-    """The blocks counted here; progress tells of comparisons, inside of a block too."""
-    before, total = 0, sum(len(block.two) for block in blocks)
-    for block in blocks:
-        own = len(block.two)
-        yield count_block(block, counting, part_of(progress, before, own, total))
-        before += own
-
-
-def _by_map(
-    blocks: Sequence[Block], counting: Counting, map_blocks: Map, progress: Progress | None
-) -> Iterator[Distances]:
-    """The blocks counted by others."""
-    done, total = 0, sum(len(block.two) for block in blocks)
-    for unit in map_blocks(partial(count_block, counting=counting), blocks):
-        if unit.value is None:
-            raise ContextwiseError(f"counting failed {unit.tries} times: {unit.error}")
-        done += len(unit.value.two)
-        if progress:
-            progress(done, total)
-        yield unit.value
-
-
 def count_block(block: Block, counting: Counting, progress: Progress | None = None) -> Distances:
-    """Count one block. Bounds and observed rows are counted two models at a time."""
+    """Count one block.
+
+    With a deadline or with observed rows, each pair of models is compared on its own.
+    """
     question, two = block.question, block.two
     if question.rows is None and counting.deadline.left() is None:
-        found = count_distances(
+        exact = count_distances(
             [structure.features for structure in question.structures],
             question.active_pairs() if block.pairs is None else block.pairs,
             rows=block.rows,
@@ -314,7 +301,7 @@ def count_block(block: Block, counting: Counting, progress: Progress | None = No
             value_weights=question.value_weights,
             progress=progress,
         )
-        return Distances(two, found.values, found.values, found.rests_on_ganak)
+        return Distances(two, exact.values, exact.values, exact.rests_on_ganak)
     lower, upper, rests_on_ganak = [], [], False
     for done, (m, k) in enumerate(two_models(len(block.places), block.rows), 1):
         comparison = compare_two(question.about(m, k), counting)
@@ -335,15 +322,15 @@ def counting_of(
     cluster: Any = None,
     show_progress: bool | Progress = False,
 ) -> tuple[Counting, Map]:
-    """How comparisons are counted, and where; what cannot be is an error now."""
+    """Check the keywords for the effort of `distance_matrix`; return how and where to count."""
     deadline = Deadline.after(time_limit)
-    get_engine(engine).count_pairs  # noqa: B018  (an engine that cannot be used)
+    get_engine(engine).count_pairs  # noqa: B018  (raises if it is not available)
     threads = None if n_jobs == 1 and cluster is None else 1
     return Counting(engine, threads, deadline), choose_map(n_jobs=n_jobs, cluster=cluster)
 
 
 def compare_two(question: Question, counting: Counting) -> Comparison:
-    """Compare the two models of a question, the true one first; Ctrl-C ends it."""
+    """Compare the two models of a question, the true one first."""
     comparison = answer(
         question, engine=counting.engine, deadline=counting.deadline, threads=counting.threads
     )
@@ -355,7 +342,7 @@ def compare_two(question: Question, counting: Counting) -> Comparison:
 def assemble(
     question: Question, names: tuple[str, ...], blocks: Iterable[Distances]
 ) -> DistanceMatrix:
-    """Put blocks together that make up the upper triangle."""
+    """Assemble the blocks of the upper triangle."""
     lower = np.zeros((len(names), len(names)), dtype=object)
     upper = lower.copy()
     rests_on_ganak = False
@@ -368,10 +355,11 @@ def assemble(
     return DistanceMatrix(names, lower, upper, question.total, rests_on_ganak, by_position)
 
 
-# -- A matrix whose blocks are kept: a run that was stopped or killed goes on where it was.
-
+# -- stored blocks -------------------------------------------------------------------------------
 
 FINGERPRINT = "fingerprint of models and question"
+LONG = 10_000
+"""Bits from which a number is stored in hexadecimal; Python writes only 4,300 decimal digits."""
 
 
 def count_stored(
@@ -385,11 +373,13 @@ def count_stored(
     cluster: Any = None,
     show_progress: bool | Progress = False,
 ) -> DistanceMatrix:
-    """Count the blocks that a store lacks, and put all of them together."""
+    """Count the blocks that are not in the store yet, and assemble the matrix."""
     from contextwise.support.store import Store, Unit, run_units  # loads sqlite3
 
     if time_limit is not None:
-        raise ContextwiseError("a stored matrix has no time limit: stop it, and it goes on later")
+        raise ContextwiseError(
+            "a stored matrix has no time limit; interrupt it, and the same call resumes it"
+        )
     counting, map_blocks = counting_of(engine=engine, n_jobs=n_jobs, cluster=cluster)
     size = block_size(len(names), here=False)
     units = [Unit(block.key, block) for block in blocks_of(question, size)]
@@ -402,25 +392,40 @@ def count_stored(
 
 
 def _record(block: Block, counting: Counting) -> list[dict[str, Any]]:
-    found = count_block(block, counting)
-    bounds = {"lower": _as_json(found.lower), "upper": _as_json(found.upper)}
-    return [{"two": found.two, **bounds, "rests_on_ganak": found.rests_on_ganak}]
+    distances = count_block(block, counting)
+    bounds = {"lower": _as_json(distances.lower), "upper": _as_json(distances.upper)}
+    return [{"two": distances.two, **bounds, "rests_on_ganak": distances.rests_on_ganak}]
 
 
 def _as_json(numbers: Iterable[Number]) -> list[int | str]:
-    return [str(value) if isinstance(value, Fraction) else int(value) for value in numbers]
+    """Return exact numbers for JSON; long ones in hexadecimal, which Python reads at any length."""
+
+    def text(value: int) -> str:
+        return str(value) if value.bit_length() < LONG else hex(value)
+
+    return [
+        f"{text(value.numerator)}/{text(value.denominator)}"
+        if isinstance(value, Fraction)
+        else (int(value) if int(value).bit_length() < LONG else hex(value))
+        for value in numbers
+    ]
+
+
+def _from_json(number: int | str) -> Number:
+    if isinstance(number, int):
+        return number
+    numerator, _, denominator = number.partition("/")
+    whole = int(numerator, 0)
+    return Fraction(whole, int(denominator, 0)) if denominator else whole
 
 
 def _read(record: Mapping[str, Any]) -> Distances:
-    lower, upper = (
-        [Fraction(value) if isinstance(value, str) else value for value in record[bound]]
-        for bound in ("lower", "upper")
-    )
+    lower, upper = (list(map(_from_json, record[bound])) for bound in ("lower", "upper"))
     return Distances([(m, k) for m, k in record["two"]], lower, upper, record["rests_on_ganak"])
 
 
 def _configuration(question: Question, size: int) -> dict[str, Any]:
-    """What a store belongs to: models and questions that differ have another fingerprint."""
+    """Return the settings of a store, with a fingerprint of the models and the question."""
     digest = blake2b(digest_size=16)
     domain = question.domain
     asked = None if question.asked is None else question.asked.tolist()
@@ -429,8 +434,8 @@ def _configuration(question: Question, size: int) -> dict[str, Any]:
     about = (domain.names, domain.states, dict(question.context), asked, rows, weights)
     digest.update(repr(about).encode())
     for structure in question.structures:
-        own = structure.features
-        rows_of = own.take(np.arange(len(own))).rows  # a copy, so that the rows are not kept
+        features = structure.features
+        rows_of = features.take(np.arange(len(features))).rows  # of a copy, which keeps no rows
         digest.update(len(rows_of).to_bytes(8, "little"))
         for row in sorted(rows_of):
             digest.update(len(row).to_bytes(8, "little") + row)
@@ -438,11 +443,11 @@ def _configuration(question: Question, size: int) -> dict[str, Any]:
     return {**models, "contexts": question.contexts, "block": size}
 
 
-# -- Many models at once: a true one against several guesses, or each against each.
+# -- distance_matrix and compare_many ------------------------------------------------------------
 
 
 class Effort(TypedDict, total=False):
-    """How many models are counted: `distance_matrix` explains each keyword."""
+    """The keywords for the effort; `distance_matrix` explains them."""
 
     engine: str
     time_limit: float | None
@@ -488,36 +493,36 @@ def distance_matrix(
     store: str | os.PathLike[str] | None = None,
     **options: Unpack[ManyOptions],
 ) -> DistanceMatrix | EstimatedMatrix:
-    """The distance of each two of some models, exactly; or an estimate of it, for very many.
+    """Compute the matrix of pairwise distances, exactly or estimated from sketches.
 
     Parameters
     ----------
     models : models, paths of model files, or names of bundled examples
     names : one for each model, optional
-        Without them a path is its own name, and a model is named by its place.
+        By default the path of a model file, or the place of a model.
     approximate : bool or int
-        Estimate the distances from the answers of all models to so many random assertions; True
-        means 2^18 of them. Then only ``show_progress`` says how it is counted.
+        Estimate the distances from the answers of all models to this many random assertions; True
+        means 2^18. Of the keywords for the effort, only ``show_progress`` is then allowed.
     rng : seed or numpy.random.Generator
         With ``approximate``: the same seed gives the same assertions.
     store : path of a folder, optional
-        Count in blocks of models, and keep each block there as it ends: the same call goes on
-        where a run was stopped or killed. For many hundreds of models.
+        Store each block of models when it is finished: the same call resumes an interrupted run.
+        For many hundreds of models.
     **options
-        What is compared, with the keywords of `compare` (pairs, variables, context, data, weights,
-        contexts, align, zero_weights), and how it is counted:
+        The keywords of `compare` that restrict it (pairs, variables, context, data, weights,
+        contexts, align, zero_weights), and:
 
-        engine : name of an engine
-            One of those that ``contextwise engines`` lists.
+        engine : name of an engine; see ``contextwise engines``
         time_limit : seconds
-            Distances that are not known by then have proven bounds.
+            Unfinished distances keep proven bounds.
         n_jobs : int
-            How many processes; 1 counts here, on all cores where the engine can, -1 means one
-            process per core.
+            Number of processes; 1 counts in this process, on all cores if the engine can, -1 means
+            one process per core.
         cluster : address of a Dask scheduler, or a Dask client
-            Goes before ``n_jobs``.
+            Takes precedence over ``n_jobs``.
         show_progress : bool or function
-            A line on standard error, or a function of (comparisons done, comparisons in all).
+            Show a line on standard error, or call a function of (comparisons done, number of
+            comparisons).
 
     Returns
     -------
@@ -526,8 +531,8 @@ def distance_matrix(
     Raises
     ------
     ContextwiseError
-        If there are more or fewer names than models; if an estimate is to be counted by an engine,
-        on processes or in limited time; or if a store holds the matrix of other models.
+        If the number of names is not that of the models, an estimate gets a keyword for exact
+        counting, or a store has the matrix of other models.
 
     Examples
     --------
@@ -546,18 +551,16 @@ def distance_matrix(
     >>> matrix.normalized[0].round(2), round(matrix.widest(), 2)
     (array([0.  , 0.06, 0.33]), 0.01)
     """
-    given = list(models)
-    labels = tuple(map(_name, range(len(given)), given) if names is None else names)
-    if len(labels) != len(given):
-        raise ContextwiseError(f"{len(given)} models need as many names, not {len(labels)}")
+    chosen = list(models)
+    labels = tuple(map(_name, range(len(chosen)), chosen) if names is None else names)
+    if len(labels) != len(chosen):
+        raise ContextwiseError(f"{len(chosen)} models need as many names, got {len(labels)}")
     if approximate is not False:
         if store is not None:
-            raise ContextwiseError("an estimate is quick, and is not stored")
-        return _estimate(given, labels, approximate, rng, options)
-    question, effort = pose_many(given, None if names is None else labels, options)
+            raise ContextwiseError("an estimated matrix cannot be stored; leave out store=")
+        return _estimate(chosen, labels, approximate, rng, options)
+    question, effort = pose_many(chosen, None if names is None else labels, options)
     if store is not None:
-        from contextwise.comparison.matrix import count_stored  # it loads a database
-
         return count_stored(question, labels, store, **effort)
     return count_matrix(question, labels, **effort)
 
@@ -574,13 +577,13 @@ def _estimate(
     assertions = ASSERTIONS if approximate is True else approximate
     asked = {key: value for key, value in options.items() if key not in Effort.__annotations__}
     progress = options.get("show_progress", False)
-    if given := sorted({*options} - {*asked} - {"show_progress"}):
-        raise ContextwiseError(f"an estimate is not counted: {', '.join(given)} cannot be chosen")
+    if unused := sorted({*options} - {*asked} - {"show_progress"}):
+        raise ContextwiseError(f"an estimated matrix does not take {', '.join(unused)}")
     sketches = sketch_many(
         models, assertions=assertions, rng=rng, show_progress=progress, **cast(Restriction, asked)
     )
-    found = estimate_matrix(sketches, names=names, show_progress=progress)
-    return replace(found, by_position=asked.get("align") == "position")
+    matrix = estimate_matrix(sketches, names=names, show_progress=progress)
+    return replace(matrix, by_position=asked.get("align") == "position")
 
 
 def compare_many(
@@ -590,16 +593,18 @@ def compare_many(
     zero_division: ZeroDivision = "warn",
     **options: Unpack[ManyOptions],
 ) -> list[Comparison]:
-    """Compare several guesses with one true model: the same as `compare` for each, counted at once.
+    """Compare several guesses with one true model.
+
+    The results are those of `compare`; the dependencies of the true model are counted once.
 
     Parameters
     ----------
     true : model, path of a model file, or name of a bundled example
     guesses : the same, one or more
     zero_division : number or "warn"
-        What a rate that would divide by zero is.
+        Value of a rate whose denominator is zero.
     **options
-        Those of `distance_matrix`.
+        The keywords of `distance_matrix`.
 
     Returns
     -------
@@ -615,27 +620,40 @@ def compare_many(
     """
     question, effort = pose_many([true, *guesses], None, options)
     counting, map_units = counting_of(**effort)
-    units = [(g, question.about(0, g)) for g in range(1, len(question.structures))]
-    found: dict[int, Comparison] = {}
+    places = range(1, len(question.structures))
+    size = 1 if counting.here else block_size(len(places), here=False)
+    units = [(part, question.about(0, *part)) for part in _parts(places, size)]
+    results: dict[int, Comparison] = {}
     with progress_of(effort.get("show_progress", False), "comparing models") as progress:
         for unit in map_units(partial(_compare_unit, counting=counting), units):
-            if unit.value is None:
-                raise ContextwiseError(f"counting failed {unit.tries} times: {unit.error}")
-            place, about = unit.item
-            found[place] = replace(unit.value, question=about, zero_division=zero_division)
+            for place, comparison in zip(unit.item[0], value_of(unit), strict=True):
+                about = question.about(0, place)
+                results[place] = replace(comparison, question=about, zero_division=zero_division)
             if progress:
-                progress(len(found), len(units))
-    return [found[place] for place, _ in units]
+                progress(len(results), len(places))
+    return [results[place] for place in places]
 
 
-def _compare_unit(unit: tuple[int, Question], counting: Counting) -> Comparison:
-    return compare_two(unit[1], counting)
+def _compare_unit(unit: tuple[Sequence[int], Question], counting: Counting) -> list[Comparison]:
+    places, question = unit
+    return [compare_two(question.about(0, k + 1), counting) for k in range(len(places))]
+
+
+def _parts(places: Sequence[int], size: int) -> list[Sequence[int]]:
+    return [places[at : at + size] for at in range(0, len(places), size)]
+
+
+def value_of(unit: Any) -> Any:
+    """Return the result of a unit of a map; raise if all tries failed."""
+    if unit.value is None:
+        raise ContextwiseError(f"counting failed {unit.tries} times: {unit.error}")
+    return unit.value
 
 
 def pose_many(
     models: Sequence[ModelLike], names: Sequence[str] | None, options: ManyOptions
 ) -> tuple[Question, Effort]:
-    """What is asked of many models, and how it is to be counted."""
+    """Return the question about many models, and the keywords for the effort."""
     effort = {key: value for key, value in options.items() if key in Effort.__annotations__}
     asked = {key: value for key, value in options.items() if key not in effort}
     return pose(models, names=names, **cast(Restriction, asked)), cast(Effort, effort)

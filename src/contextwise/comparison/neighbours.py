@@ -1,18 +1,17 @@
-"""Which models are nearest, which are most different, and which is the most typical: exactly.
+"""Find the nearest, the most different and the most typical models, exactly.
 
 The distances of one model to many others are counted together, pair by pair
-(`contextwise.counting.distances`): that costs a fraction of as many comparisons.
+(`contextwise.counting.distances`), which costs a fraction of as many comparisons.
 
-A search for the nearest need not count all of them to the end. A model is given up only if a
-**proven bound** says that it cannot change the answer:
+A search for the nearest models does not count every distance to the end. It drops a model if a
+**proven bound** shows that it is not among the nearest:
 
-- a distance is a sum over pairs, so that over some of the pairs bounds it from below, and none of
-  the work for it is lost;
-- the triangle inequality, where distances among the models are known already.
+- a distance is a sum over pairs of variables, so the sum over some pairs is a lower bound;
+- the triangle inequality, if distances among the models are known.
 
-So a few pairs are counted first, of all models. Those that may be among the nearest are then
-counted to the end. Of the others as many pairs are counted as it takes until their bounds rule them
-out. Where the first pairs say nothing, all models are counted to the end at once.
+So it counts a few pairs for all models first, then all pairs for the models that seem near. For the
+others it counts as many pairs as their bounds need. If all models are equal on the first pairs, it
+counts everything at once.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import Unpack
 
 import numpy as np
 
-from contextwise.comparison.confusion import Number
+from contextwise.comparison.confusion import Number, digits
 from contextwise.comparison.matrix import (
     Block,
     DistanceMatrix,
@@ -42,28 +41,28 @@ from contextwise.support.progress import Progress, part_of, progress_of
 __all__ = ["Diverse", "Neighbours", "farthest_first", "medoid", "nearest"]
 
 FIRST = 32
-"""How many pairs are counted first."""
+"""The number of pairs that are counted first."""
 ENOUGH = 4 * FIRST
-"""With fewer pairs, counting them all takes no longer than counting some first."""
+"""With fewer pairs, all are counted at once."""
 FAR = 2
-"""Who is so many times as far as the k-th on the first pairs may be ruled out before the end."""
+"""Models more than this many times as far as the k-th on the first pairs are counted later."""
 MARGIN = 1.25
-"""How many times the pairs are counted that it seems to take to rule a model out."""
+"""The pairs counted to rule out a model, as a multiple of the estimated number."""
 LATE = 0.75
-"""Who would only be ruled out after this share of the pairs is counted to the end."""
+"""If ruling out a model takes more than this share of the pairs, all are counted."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Neighbours:
-    """The models that are nearest to a query, nearest first.
+    """The models nearest to a query, nearest first.
 
     Attributes
     ----------
-    places : of the models, as they were given
+    places : places of the models in the argument
     distances : exact, in the same order
-    compared : how many distances were counted to the end; bounds ruled out the other models
-    of : how many models there were
-    total : the number of assertions, the largest distance there can be
+    compared : number of distances that were counted; bounds ruled out the other models
+    of : number of models
+    total : number of assertions, which is the largest possible distance
 
     Examples
     --------
@@ -77,6 +76,13 @@ class Neighbours:
     of: int
     total: Number
 
+    def __repr__(self) -> str:
+        distances = ", ".join(map(digits, self.distances)) + "," * (len(self.distances) == 1)
+        return (
+            f"Neighbours(places={self.places}, distances=({distances}), "
+            f"compared={self.compared}, of={self.of}, total={digits(self.total)})"
+        )
+
 
 def nearest(
     query: ModelLike,
@@ -87,21 +93,21 @@ def nearest(
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
 ) -> Neighbours:
-    """The ``k`` models that are nearest to a query, with their exact distances.
+    """Find the ``k`` models nearest to a query, with their exact distances.
 
     Parameters
     ----------
     query : model, path of a model file, or name of a bundled example
-    models : the same, among which is searched
+    models : the models to search
     k : int
-        How many; of models at equal distance the first stays.
+        Number of models; of models at equal distance, the first is taken.
     matrix : DistanceMatrix, optional
-        The distances of the models to each other, with the same restriction: the triangle
-        inequality then saves comparisons.
+        The distances among the models, with the same restriction; the triangle inequality then
+        saves comparisons.
     show_progress : bool or function
-        A line on standard error, or a function of (models done, models in all).
+        Show a line on standard error, or call a function of (models done, number of models).
     **restriction
-        What is compared, with the keywords of `compare`.
+        The keywords of `compare` that restrict it.
 
     Returns
     -------
@@ -110,35 +116,37 @@ def nearest(
     Raises
     ------
     ContextwiseError
-        If there are no models, or ``k`` is not between 1 and their number.
+        If there is no model, or ``k`` is not between 1 and their number.
 
     Examples
     --------
     >>> nearest("six", ["six-graph", "six-guess"])
     Neighbours(places=(1,), distances=(16,), compared=2, of=2, total=240)
     """
-    given = list(models)
-    if not given:
-        raise ContextwiseError("there is no model to search among; give at least one")
-    if not 1 <= k <= len(given):
-        raise ContextwiseError(f"k is between 1 and the number of models, {len(given)}, not {k}")
-    if matrix is not None and len(matrix.names) != len(given):
+    others = list(models)
+    _check_k(k, len(others))
+    if matrix is not None and len(matrix.names) != len(others):
         raise ContextwiseError(
-            f"the matrix is of {len(matrix.names)} models, and there are {len(given)}"
+            f"the matrix has {len(matrix.names)} models, but {len(others)} models are given"
         )
-    question = pose([query, *given], **restriction)
+    question = pose([query, *others], **restriction)
     with progress_of(show_progress, "searching models") as progress:
         search = _Search(question, k, matrix, progress)
         search.run()
     distances, places = zip(*search.best(), strict=True)
-    return Neighbours(places, distances, len(search.known), len(given), question.total)
+    return Neighbours(places, distances, len(search.known), len(others), question.total)
+
+
+def _check_k(k: int, models: int) -> None:
+    if not 1 <= k <= models:
+        raise ContextwiseError(f"k must be between 1 and the number of models ({models}), got {k}")
 
 
 class _Search:
     """The distances of a query to models, as far as they are counted.
 
-    ``apart`` has the sums over the pairs counted so far, ``known`` the distances counted to the
-    end, by the places of the models.
+    ``apart`` has the sums over the pairs counted so far, ``known`` the complete distances, by the
+    places of the models.
     """
 
     def __init__(
@@ -152,42 +160,42 @@ class _Search:
         self.among = None if matrix is None else matrix.distances
         self.models = len(question.structures) - 1
         self.pairs = question.active_pairs()
-        # Mixed, so that some of them stand for all.
+        # In random order, so that some pairs represent all.
         self.order = np.random.default_rng(0).permutation(len(self.pairs))
         self.apart: list[Number] = [0] * self.models
         self.known: dict[int, Number] = {}
         self.counting, _ = counting_of()
 
     def run(self) -> None:
-        """Count what is needed to know the nearest."""
+        """Count as much as is needed to know the nearest models."""
         left = list(range(self.models))
-        # Observed rows are looked up for whole comparisons.
-        look = self.question.rows is None and len(self.pairs) >= ENOUGH and self.k < self.models
-        begun = FIRST if look else 0
+        # Observed rows are counted for all pairs at once.
+        partly = self.question.rows is None and len(self.pairs) >= ENOUGH and self.k < self.models
+        begun = FIRST if partly else 0
         self._add(left, 0, begun)
         left.sort(key=self._bound)
         batch = self.k if self.among is not None else self._seem_near()
         while left:
             self._finish(left[:batch], begun)
             left = self._not_ruled_out(left[batch:])
-            # Each distance sharpens the triangle inequality; without it, all that are left go on.
+            # Each distance sharpens the triangle inequality; without it, all others are next.
             batch = 2 * batch if self.among is not None else len(left)
         if self.progress:
             self.progress(self.models, self.models)
 
     def best(self) -> list[tuple[Number, int]]:
-        """The nearest of those that are known, with their places."""
+        """Return the nearest of the complete distances, with the places."""
         return sorted((apart, place) for place, apart in self.known.items())[: self.k]
 
     def _seem_near(self) -> int:
-        """How many models may be among the nearest, as far as the first pairs say."""
+        """Return how many models seem to be among the nearest, judged by the first pairs."""
         limit = sorted(self.apart)[self.k - 1]
         near = sum(apart <= FAR * limit for apart in self.apart)
-        # If more than k models do not differ there at all, these pairs say nothing.
+        # If more than k models are equal to the query there, these pairs decide nothing.
         return near if limit or near == self.k else self.models
 
     def _finish(self, places: list[int], begun: int) -> None:
-        """Count the distances of some models to the end, unless bounds rule them out."""
+        """Complete the distances of some models, unless bounds rule them out."""
         while places and begun < len(self.pairs):
             end = self._next_end(places, begun)
             self._add(places, begun, end)
@@ -197,12 +205,11 @@ class _Search:
         self.known.update((place, self.apart[place]) for place in places)
 
     def _next_end(self, places: Sequence[int], begun: int) -> int:
-        """How many pairs it seems to take until bounds rule out half of these models, or all."""
+        """Estimate the number of pairs by which bounds rule out half of these models."""
         middle = sorted(self.apart[place] for place in places)[(len(places) - 1) // 2]
         if len(self.known) < self.k or not middle:
             return len(self.pairs)
-        seems = begun * self.best()[-1][0] / middle
-        end = int(seems * MARGIN) + 1
+        end = int(begun * self.best()[-1][0] / middle * MARGIN) + 1
         return end if end < LATE * len(self.pairs) else len(self.pairs)
 
     def _add(self, places: Sequence[int], begin: int, end: int) -> None:
@@ -212,24 +219,24 @@ class _Search:
         models = 0, *(place + 1 for place in places)
         pairs = self.pairs[np.sort(self.order[begin:end])]
         block = Block(self.question.about(*models), 1, models, pairs)
-        found = count_block(block, self.counting, self._tell(len(places), end))
-        for place, apart in zip(places, found.lower, strict=True):
+        distances = count_block(block, self.counting, self._tell(len(places), end))
+        for place, apart in zip(places, distances.lower, strict=True):
             self.apart[place] += apart
 
     def _tell(self, models: int, end: int) -> Progress | None:
-        """Progress in models whose distances are known, while some are counted to the end."""
+        """Return the progress function while distances are completed."""
         if end < len(self.pairs):
             return None
         return part_of(self.progress, len(self.known), models, self.models)
 
     def _not_ruled_out(self, places: Sequence[int]) -> list[int]:
-        """Those of some models that may still be among the nearest, by their bounds."""
+        """Return the models that may still be among the nearest, by their bounds."""
         limit = self.best()[-1]
         bounds = {place: (self._bound(place), place) for place in places}
         return sorted((place for place in places if bounds[place] < limit), key=bounds.__getitem__)
 
     def _bound(self, place: int) -> Number:
-        """What a distance is at least: by the pairs counted so far, and by the triangle."""
+        """Return a lower bound of a distance: by the pairs counted so far, or by the triangle."""
         bounds = [self.apart[place]]
         if self.among is not None:
             among = self.among[place]
@@ -243,9 +250,9 @@ class Diverse:
 
     Attributes
     ----------
-    places : of the models, as they were given
-    distances : of each to the nearest of those before it; the first has none before it, and 0
-    compared : how many exact comparisons it took
+    places : places of the models in the argument
+    distances : of each to the nearest one before it; 0 for the first
+    compared : number of exact comparisons
 
     Examples
     --------
@@ -265,20 +272,20 @@ def farthest_first(
     first: int = 0,
     **options: Unpack[ManyOptions],
 ) -> Diverse:
-    """A diverse subset: begin with one model, then always take the one farthest from those taken.
+    """Choose a diverse subset: start with one model, then add the one farthest from those chosen.
 
-    The least distance among the chosen is at least half of what any ``k`` of the models could have
+    The least distance among the chosen models is at least half of the best possible
     (Gonzalez 1985).
 
     Parameters
     ----------
     models : models, paths of model files, or names of bundled examples
     k : int
-        How many.
+        Number of models.
     first : int
-        The place of the model to begin with.
+        Place of the model to start with.
     **options
-        What is compared and how it is counted, with the keywords of `distance_matrix`.
+        The keywords of `distance_matrix`.
 
     Returns
     -------
@@ -287,28 +294,28 @@ def farthest_first(
     Raises
     ------
     ContextwiseError
-        If ``k`` is not between 1 and the number of models, or there is no such first model.
+        If ``k`` is not between 1 and the number of models, or ``first`` is not a place.
 
     Examples
     --------
     >>> farthest_first(["six", "six-guess", "six-graph"], 2)
     Diverse(places=(0, 2), distances=(0, 80), compared=2)
     """
-    given = list(models)
-    if not 1 <= k <= len(given):
-        raise ContextwiseError(f"k is between 1 and the number of models, {len(given)}, not {k}")
-    if not 0 <= first < len(given):
-        raise ContextwiseError(f"first is the place of a model, 0 to {len(given) - 1}, not {first}")
-    question, effort = pose_many(given, None, options)
+    chosen_from = list(models)
+    n = len(chosen_from)
+    _check_k(k, n)
+    if not 0 <= first < n:
+        raise ContextwiseError(f"first must be between 0 and {n - 1}, got {first}")
+    question, effort = pose_many(chosen_from, None, options)
     counting, map_blocks = counting_of(**effort)
     pairs = question.active_pairs()
     chosen: list[int] = [first]
     apart: list[Number] = [0]
     least: dict[int, Number] = {}
-    steps = [len(given) - step for step in range(1, k)]
+    steps = [n - step for step in range(1, k)]
     with progress_of(effort.get("show_progress", False), "comparing models") as progress:
         for step, count in enumerate(steps):
-            others = [place for place in range(len(given)) if place not in chosen]
+            others = [place for place in range(n) if place not in chosen]
             row = count_row(
                 question,
                 [chosen[-1], *others],
@@ -324,18 +331,18 @@ def farthest_first(
 
 
 def medoid(models: Iterable[ModelLike], **options: Unpack[ManyOptions]) -> int:
-    """The place of the model with the least sum of distances to the others: the most typical one.
+    """Return the place of the most typical model: the least sum of distances to the others.
 
     Parameters
     ----------
     models : models, paths of model files, or names of bundled examples
     **options
-        What is compared and how it is counted, with the keywords of `distance_matrix`.
+        The keywords of `distance_matrix`.
 
     Returns
     -------
     int
-        The first of them, if several have the least sum.
+        The first one, if several have the least sum.
 
     Examples
     --------

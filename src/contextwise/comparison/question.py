@@ -77,7 +77,7 @@ class Question:
 
     @cached_property
     def canonical(self) -> bool:
-        """Whether contexts are full assignments."""
+        """True if contexts are full assignments."""
         return is_canonical(self.contexts)
 
     def about(self, *models: int) -> Question:

@@ -1,13 +1,12 @@
-"""Sketches: what models answer to one random sample of assertions, and estimates made of them.
+"""Sketches: the answers of models to a random sample of assertions, for estimated distances.
 
-An exact distance needs every union of two models. Among thousands of models an estimate is often
-enough: all of them are asked the same random assertions, drawn uniformly from all (see
-`contextwise.counting.assertions`), and a model's answers are kept as bits. The share of bits in
-which two sketches differ estimates the normalized distance without bias, whatever the
-cardinalities. The assertions are drawn independently, so the number of differing bits is binomial,
-and its exact interval (Clopper and Pearson) covers at least as often as it says.
+For thousands of models an estimate is often enough. All models answer the same random assertions
+(see `contextwise.counting.assertions`), one bit each. The share of bits in which two sketches
+differ is an unbiased estimate of the normalized distance. The assertions are drawn independently,
+so the number of differing bits is binomial, and its exact interval (Clopper and Pearson) covers the
+distance with at least the stated confidence.
 
-The cost is one pass over the features of a model, and a few thousand words for each two models.
+A sketch costs one pass over the features of a model, a distance a few thousand words.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.pairs import all_pairs
 from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.counting.assertions import Assertions, answers, differing, draw
 from contextwise.errors import ContextwiseError, DomainError, require
@@ -32,21 +30,21 @@ from contextwise.models.features import IntArray, WordArray
 from contextwise.support.progress import Progress, progress_of
 
 ASSERTIONS = 2**18
-"""How many assertions a sketch has unless the caller says otherwise: an error of about 0.002."""
+"""Default number of assertions of a sketch: an error of about 0.002."""
 CONFIDENCE = 0.95
 BLOCK = 256
-"""How many models are set against how many others at once."""
+"""Rows and columns of a block of the matrix."""
 
 
 @dataclass(frozen=True)
 class IntervalEstimate:
-    """An estimated number, and the interval that covers the true one as often as it says.
+    """An estimated number with a confidence interval.
 
     Attributes
     ----------
     value : the estimate
     low, high : the ends of the interval
-    confidence : how often such an interval covers the true number, at least
+    confidence : least probability that such an interval covers the true number
 
     Examples
     --------
@@ -66,20 +64,20 @@ class IntervalEstimate:
 def binomial_interval(
     hits: npt.ArrayLike, draws: int, confidence: float = CONFIDENCE
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The exact interval of a probability, from how often it came true.
+    """Return the exact confidence interval of a probability (Clopper and Pearson).
 
     Parameters
     ----------
-    hits : numbers of draws that came true
+    hits : numbers of successes
     draws : int
-        How many there were; at least one.
+        Number of draws, at least one.
     confidence : float
-        How often the interval covers, at least.
+        Least probability that the interval covers the true value.
 
     Returns
     -------
     low, high : arrays
-        With no hit the lower end is 0, and the upper one is not.
+        Without successes the lower end is 0, and the upper end is above 0.
 
     Examples
     --------
@@ -88,7 +86,7 @@ def binomial_interval(
     (array([0.   , 0.398]), array([0.036, 0.602]))
     """
     if not 0 < confidence < 1:
-        raise ContextwiseError(f"a confidence lies between 0 and 1, not {confidence}")
+        raise ContextwiseError(f"confidence must be between 0 and 1, got {confidence}")
     stats = require("scipy.stats", "distributions")
     tail, count = (1 - confidence) / 2, np.asarray(hits, dtype=np.float64)
     with np.errstate(invalid="ignore"):
@@ -99,7 +97,7 @@ def binomial_interval(
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """What a model answers to a sample of assertions, one bit each.
+    """The answers of a model to a sample of assertions, one bit each.
 
     Attributes
     ----------
@@ -108,8 +106,8 @@ class Sketch:
 
     Examples
     --------
-    >>> one, two = sketch("lung", rng=1), sketch("lung-learned", rng=1)
-    >>> one.distance(two).value  # exactly 1/3
+    >>> first, second = sketch("lung", rng=1), sketch("lung-learned", rng=1)
+    >>> first.distance(second).value  # exactly 1/3
     0.33302...
     """
 
@@ -121,12 +119,12 @@ class Sketch:
 
     @cached_property
     def key(self) -> bytes:
-        """What tells this sample of assertions from others."""
+        """A hash of the sample of assertions."""
         parts = (self.sample.cardinalities, self.sample.pairs, self.sample.starts)
-        found = blake2b(self.sample.holds.tobytes(), digest_size=16)
+        digest = blake2b(self.sample.holds.tobytes(), digest_size=16)
         for part in parts:
-            found.update(part.tobytes())
-        return found.digest()
+            digest.update(part.tobytes())
+        return digest.digest()
 
     def distance(self, other: Sketch, *, confidence: float = CONFIDENCE) -> IntervalEstimate:
         """Estimate the normalized distance of the two models.
@@ -136,7 +134,7 @@ class Sketch:
         other : Sketch
             Of the same sample.
         confidence : float
-            How often the interval covers the true distance, at least.
+            Least probability that the interval covers the true distance.
 
         Returns
         -------
@@ -145,7 +143,7 @@ class Sketch:
         Raises
         ------
         DomainError
-            If the two were asked different assertions.
+            If the two answer different assertions.
         """
         if self.sample is not other.sample and self.key != other.key:
             raise DomainError(
@@ -164,20 +162,20 @@ def sketch(
     rng: int | np.random.Generator = 0,
     **restriction: Unpack[Restriction],
 ) -> Sketch:
-    """Ask a model a random sample of assertions.
+    """Sketch a model: its answers to a random sample of assertions.
 
-    Sketches of models over the same variables can be set against each other if they were made with
-    the same seed, number of assertions and restrictions; `sketch_many` makes several at once.
+    Sketches of models over the same variables can be compared if they have the same seed, number
+    of assertions and restrictions; `sketch_many` makes several at once.
 
     Parameters
     ----------
     model : model, path of a model file, or name of a bundled example
     assertions : int
-        How many. The error falls with their square root: 0.002 with the default, at most.
+        Number of assertions. The error falls with its square root; the default gives at most 0.002.
     rng : seed or numpy.random.Generator
         The same seed gives the same assertions.
     **restriction
-        What is asked, with the keywords of `compare` (pairs, variables, context, data, weights,
+        The keywords of `compare` that restrict it (pairs, variables, context, data, weights,
         contexts, align, zero_weights).
 
     Returns
@@ -200,7 +198,7 @@ def sketch_many(
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
 ) -> list[Sketch]:
-    """Ask several models the same random sample of assertions.
+    """Sketch several models with the same random sample of assertions.
 
     Parameters
     ----------
@@ -208,7 +206,7 @@ def sketch_many(
     assertions, rng, **restriction
         As in `sketch`.
     show_progress : bool or function
-        A line on standard error, or a function of (models done, models in all).
+        Show a line on standard error, or call a function of (models done, number of models).
 
     Returns
     -------
@@ -216,38 +214,36 @@ def sketch_many(
 
     Examples
     --------
-    >>> one, two = sketch_many(["lung", "lung-learned"], rng=1)
-    >>> one.sample is two.sample
+    >>> first, second = sketch_many(["lung", "lung-learned"], rng=1)
+    >>> first.sample is second.sample
     True
     """
     question = pose(models, **restriction)
     sample = draw_assertions(question, assertions, rng)
-    total, found = len(question.structures), []
+    sketches: list[Sketch] = []
     with (
         progress_of(show_progress, "asking models") as progress,
         ThreadPoolExecutor(cpu_count()) as threads,
     ):
-        asked = threads.map(lambda s: answers(s.features, sample), question.structures)
-        for done, bits in enumerate(asked, 1):
-            found.append(Sketch(sample, bits))
+        for bits in threads.map(lambda s: answers(s.features, sample), question.structures):
+            sketches.append(Sketch(sample, bits))
             if progress:
-                progress(done, total)
-    return found
+                progress(len(sketches), len(question.structures))
+    return sketches
 
 
 def draw_assertions(
     question: Question, count: int, rng: int | np.random.Generator = 0
 ) -> Assertions:
-    """Draw assertions of a question, uniformly from all that it asks.
+    """Draw assertions of a question uniformly.
 
     Parameters
     ----------
     question : Question
-        Says which pairs, and which contexts.
+        The pairs and the contexts.
     count : int
-        How many assertions.
+        Number of assertions.
     rng : seed or numpy.random.Generator
-        The source of randomness.
 
     Returns
     -------
@@ -256,7 +252,7 @@ def draw_assertions(
     Raises
     ------
     ContextwiseError
-        If nothing is asked, or fewer than one assertion is wanted.
+        If no pair or no row is left, or ``count`` is below 1.
 
     Examples
     --------
@@ -265,12 +261,12 @@ def draw_assertions(
     100
     """
     if count < 1:
-        raise ContextwiseError(f"a sketch needs at least one assertion, not {count}")
-    pairs = all_pairs(range(len(question.domain))) if question.asked is None else question.asked
+        raise ContextwiseError(f"assertions must be >= 1, got {count}")
+    pairs = question.asked_pairs
     if not len(pairs):
-        raise ContextwiseError("there is nothing to ask: no pair is left")
+        raise ContextwiseError("no pair is left to compare")
     if question.rows is not None and not len(question.rows):
-        raise ContextwiseError("there is nothing to ask: no row is left")
+        raise ContextwiseError("no row of the data is left to compare")
     return draw(
         question.domain.cardinalities,
         count,
@@ -284,19 +280,19 @@ def draw_assertions(
 
 @dataclass(frozen=True, eq=False)
 class EstimatedMatrix:
-    """Estimates of the normalized distance of each two models.
+    """Estimates of all pairwise normalized distances.
 
     Attributes
     ----------
     names : of the models, in the order of rows and columns
-    differing : in how many of the assertions each two differ: shape (models, models)
-    assertions : how many were asked
+    differing : number of assertions on which each pair of models differs: shape (models, models)
+    assertions : number of assertions
     by_position : whether the models were aligned by position instead of by names
 
     Examples
     --------
-    >>> found = estimate_matrix(sketch_many(["lung", "lung-learned"], assertions=1000, rng=1))
-    >>> found, found.widest() < 0.04
+    >>> matrix = estimate_matrix(sketch_many(["lung", "lung-learned"], assertions=1000, rng=1))
+    >>> matrix, matrix.widest() < 0.04
     (EstimatedMatrix(2 models, 1000 assertions), True)
     """
 
@@ -313,12 +309,12 @@ class EstimatedMatrix:
     def interval(
         self, confidence: float = CONFIDENCE
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Between which numbers each distance lies, each with this confidence on its own.
+        """Return the confidence interval of each distance.
 
         Parameters
         ----------
         confidence : float
-            How often each interval covers its distance, at least.
+            Least probability, for each interval on its own, to cover its distance.
 
         Returns
         -------
@@ -329,13 +325,7 @@ class EstimatedMatrix:
         return low[place].reshape(self.differing.shape), high[place].reshape(self.differing.shape)
 
     def widest(self, confidence: float = CONFIDENCE) -> float:
-        """Half the width of the widest interval.
-
-        Parameters
-        ----------
-        confidence : float
-            That of the intervals.
-        """
+        """Return half the width of the widest interval."""
         counts = np.unique(self.differing)
         low, high = binomial_interval(counts, self.assertions, confidence)
         return float((high - low).max()) / 2
@@ -350,16 +340,16 @@ def estimate_matrix(
     names: Sequence[str] | None = None,
     show_progress: bool | Progress = False,
 ) -> EstimatedMatrix:
-    """Estimate the distance of each two models from their sketches.
+    """Estimate all pairwise distances from sketches.
 
     Parameters
     ----------
     sketches : sequence of Sketch
-        All of one sample.
+        All of the same sample.
     names : one for each model, optional
-        Without them a model is named by its place.
+        By default the places of the models.
     show_progress : bool or function
-        A line on standard error, or a function of (models done, models in all).
+        Show a line on standard error, or call a function of (blocks done, number of blocks).
 
     Returns
     -------
@@ -367,23 +357,23 @@ def estimate_matrix(
 
     Examples
     --------
-    >>> made = estimate_matrix(sketch_many(["six", "six-guess", "six-graph"]))
-    >>> made.normalized[0].round(2)
+    >>> matrix = estimate_matrix(sketch_many(["six", "six-guess", "six-graph"]))
+    >>> matrix.normalized[0].round(2)
     array([0.  , 0.07, 0.33])
     """
     if not sketches:
-        raise ContextwiseError("there is no model to compare; give at least one")
-    if len({id(made.sample) for made in sketches}) > 1 and len({made.key for made in sketches}) > 1:
-        raise DomainError("the sketches answer different assertions; make them by sketch_many")
-    bits = np.stack([made.bits for made in sketches])
+        raise ContextwiseError("no sketch to compare; give at least one")
+    if len({id(s.sample) for s in sketches}) > 1 and len({s.key for s in sketches}) > 1:
+        raise DomainError("the sketches answer different assertions; make them with sketch_many")
+    bits = np.stack([s.bits for s in sketches])
     counts = np.zeros((len(bits), len(bits)), dtype=np.int64)
     blocks = list(_blocks(len(bits)))
     with (
         progress_of(show_progress, "estimating distances") as progress,
         ThreadPoolExecutor(cpu_count()) as threads,
     ):
-        found = threads.map(lambda block: differing(bits[block[0]], bits[block[1]]), blocks)
-        for done, ((first, second), cells) in enumerate(zip(blocks, found, strict=True), 1):
+        counted = threads.map(lambda block: differing(bits[block[0]], bits[block[1]]), blocks)
+        for done, ((first, second), cells) in enumerate(zip(blocks, counted, strict=True), 1):
             counts[first, second], counts[second, first] = cells, cells.T
             if progress:
                 progress(done, len(blocks))
@@ -392,7 +382,7 @@ def estimate_matrix(
 
 
 def _blocks(models: int) -> Iterator[tuple[slice, slice]]:
-    """The upper triangle of a matrix, in squares."""
+    """Yield the blocks of the upper triangle of a matrix."""
     starts = range(0, models, BLOCK)
     for a in starts:
         for b in starts[a // BLOCK :]:

@@ -1,13 +1,11 @@
-"""A comparison that follows changes: what one feature more or less does to the distance.
+"""Track a comparison while features of the guess are added and removed.
 
-A search for structures tries thousands of small changes. A change of one feature touches only the
-pairs inside its scope, and of these only the contexts inside its cube. A `Tracker` counts what
-changes there and keeps the rest; it is exact after every step, and ``preview`` tells what a change
-would do without making it.
+A search for structures tries thousands of small changes. A feature changes only the pairs inside
+its scope, and of these only the contexts inside its cube. A `Tracker` counts these changes; it is
+exact after every step, and ``preview`` evaluates a change without making it.
 
-The cost of a step is that of k(k - 1)/2 pairs for a feature of k variables. Memory grows with the
-features that were ever known to the tracker, one entry for each pair of their scopes, and with the
-steps that can be undone.
+A step with a feature of k variables costs k(k - 1)/2 pairs. Memory grows with the features ever
+known to the tracker, one entry for each pair of their scopes, and with the steps to undo.
 """
 
 from __future__ import annotations
@@ -36,17 +34,17 @@ from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 Literals = tuple[tuple[int, int], ...]
 Unions = tuple[Number, Number, Number]
 Growth = dict[PairIndex, tuple[Number, Number]]
-"""Of each touched pair, how much the union of the guess grows, and that of both models."""
+"""For each changed pair, the growth of the guess's union and of the union of both models."""
 
 
 def track(true: ModelLike, guess: ModelLike, **restriction: Unpack[Restriction]) -> Tracker:
-    """Compare two models, and follow changes of the guess.
+    """Compare two models and track changes of the guess.
 
     Parameters
     ----------
     true, guess : models, paths of model files, or names of bundled examples
     **restriction
-        What is compared, with the keywords of `compare`; observed rows are not followed.
+        The keywords of `compare` that restrict it, except ``data``.
 
     Returns
     -------
@@ -55,7 +53,7 @@ def track(true: ModelLike, guess: ModelLike, **restriction: Unpack[Restriction])
     Raises
     ------
     ContextwiseError
-        If rows of data are given: count them anew with `compare`, which is quick.
+        If ``data`` is given; use `compare`, which counts rows quickly.
 
     Examples
     --------
@@ -67,14 +65,13 @@ def track(true: ModelLike, guess: ModelLike, **restriction: Unpack[Restriction])
 
 
 class Tracker:
-    """A true model and a guess that changes, and how they compare; made by `track`.
+    """A comparison of a true model with a guess that changes; made by `track`.
 
-    A step that is refused (a feature that is not there, one that is there already, one of another
-    domain) changes nothing.
+    A step that raises an error changes nothing.
 
     Parameters
     ----------
-    question : the two models, and what is asked of them; `track` makes it
+    question : the two models, and what to compare; `track` makes it
 
     Examples
     --------
@@ -89,7 +86,7 @@ class Tracker:
 
     def __init__(self, question: Question, *, deadline: Deadline = NEVER) -> None:
         if question.rows is not None:
-            raise ContextwiseError("a tracker does not follow observed rows; use compare for them")
+            raise ContextwiseError("a tracker takes no data; use compare for observed rows")
         comparison = answer(question, deadline=deadline)
         if comparison.interrupted:
             raise Interrupted(comparison)  # its counts are bounds
@@ -118,21 +115,19 @@ class Tracker:
         self._sums: Unions = (sums[0], sums[1], sums[2]) if len(sums) == 3 else (0, 0, 0)
         self._history: list[tuple[list[Literals], list[Literals], Growth]] = []
 
-    # -- what is known ---------------------------------------------------------------------------
-
     @property
     def confusion(self) -> Confusion:
-        """The confusion matrix of the guess as it is now."""
+        """The confusion matrix of the current guess."""
         return self._confusion(self._sums)
 
     @property
     def distance(self) -> Number:
-        """FP + FN of the guess as it is now."""
+        """FP + FN of the current guess."""
         return self.confusion.distance
 
     @property
     def guess(self) -> Structure:
-        """The guess as it is now."""
+        """The current guess."""
         domain = self._question.domain
         return Structure(domain, features_of(domain, self._present))
 
@@ -142,24 +137,15 @@ class Tracker:
         return self._question.structures[0]
 
     def __len__(self) -> int:
-        """How many features the guess has now."""
+        """Return the number of features of the current guess."""
         return len(self._present)
 
     def has(self, feature: Feature) -> bool:
-        """Whether the guess has a feature now."""
+        """Return whether the current guess has a feature."""
         return self._literals(feature) in self._present
 
     def pair(self, first: str, second: str) -> Confusion:
-        """The confusion matrix of one pair, as it is now.
-
-        Parameters
-        ----------
-        first, second : names of two variables
-
-        Returns
-        -------
-        Confusion
-        """
+        """Return the current confusion matrix of one pair."""
         i, j = pair_positions(self._question.domain, (first, second))
         if self._asked is not None and (i, j) not in self._asked:
             raise DomainError(f"this comparison leaves out the pair {first!r}, {second!r}")
@@ -184,7 +170,7 @@ class Tracker:
         Raises
         ------
         ContextwiseError
-            If the guess has it already, or it can never hold.
+            If the guess already has it, or it can never hold.
         """
         return self._step([self._literals(feature)], [])
 
@@ -207,14 +193,14 @@ class Tracker:
         return self._step([], [self._literals(feature)])
 
     def replace(self, old: Feature, new: Feature) -> Tracker:
-        """Put one feature into the place of another, as one step.
+        """Replace a feature by another one, as one step.
 
         Parameters
         ----------
         old : mapping or text
             A feature of the guess.
         new : mapping or text
-            One that the guess does not have.
+            A feature that the guess does not have.
 
         Returns
         -------
@@ -223,12 +209,12 @@ class Tracker:
         return self._step([self._literals(new)], [self._literals(old)])
 
     def preview(self, *, add: Iterable[Feature] = (), remove: Iterable[Feature] = ()) -> Confusion:
-        """The confusion matrix as it would be after a change; nothing is changed.
+        """Return the confusion matrix after a change, without making it.
 
         Parameters
         ----------
-        add : features that the guess would have more
-        remove : features that it would have less
+        add : features to add to the guess
+        remove : features to remove from it
 
         Returns
         -------
@@ -239,7 +225,7 @@ class Tracker:
         return self._confusion(_grown(self._sums, self._growth(more, less).values()))
 
     def undo(self) -> Tracker:
-        """Take back the last step.
+        """Undo the last step.
 
         Returns
         -------
@@ -248,7 +234,7 @@ class Tracker:
         Raises
         ------
         ContextwiseError
-            If there is none.
+            If there is no step to undo.
         """
         if not self._history:
             raise ContextwiseError("there is no step to undo")
@@ -270,36 +256,36 @@ class Tracker:
             self._unions.insert(self._number[literals])
             self._present[literals] = None
         self._sums = _grown(self._sums, growth.values())
-        for pair, own in growth.items():
-            self._sizes[pair] = _grown(self._sizes.get(pair, (0, 0, 0)), [own])
+        for pair, grown in growth.items():
+            self._sizes[pair] = _grown(self._sizes.get(pair, (0, 0, 0)), [grown])
 
     def _growth(self, more: list[Literals], less: list[Literals]) -> Growth:
-        """What a change does to the pairs it touches; a change that cannot be is refused."""
+        """Count the growth of the pairs that a change affects; raise if it is impossible."""
         self._check(more, less)
         for literals in more:
             if literals not in self._number:
                 self._number[literals] = self._unions.know(literals)
-        touched: dict[PairIndex, None] = {}
+        changed: dict[PairIndex, None] = {}
         for literals in (*more, *less):
-            touched.update(dict.fromkeys(combinations([v for v, _ in literals], 2)))
+            changed.update(dict.fromkeys(combinations([v for v, _ in literals], 2)))
         if self._asked is not None:
-            touched = {pair: None for pair in touched if pair in self._asked}
-        pairs = list(touched)
+            changed = {pair: None for pair in changed if pair in self._asked}
+        pairs = list(changed)
         added, removed = ([self._number[literals] for literals in side] for side in (more, less))
-        found = zip(pairs, self._unions.growth(pairs, added, removed), strict=True)
+        growth = zip(pairs, self._unions.growth(pairs, added, removed), strict=True)
         if self._question.value_weights is None:
-            return dict(found)
+            return dict(growth)
         return {
             pair: (Fraction(b, whole), Fraction(u, whole))
-            for pair, (b, u) in found
+            for pair, (b, u) in growth
             for whole in [self._whole(pair)]
         }
 
     def _whole(self, pair: PairIndex) -> int:
-        """What all contexts of a pair weigh, in the units of the counts."""
+        """Return the total weight of the contexts of a pair, in the units of the counts."""
         weights = self._question.value_weights or ()
         inside = () if self._question.canonical else pair
-        return prod(sum(own) for v, own in enumerate(weights) if v not in inside)
+        return prod(sum(values) for v, values in enumerate(weights) if v not in inside)
 
     def _check(self, more: list[Literals], less: list[Literals]) -> None:
         for literals in less:
@@ -307,28 +293,26 @@ class Tracker:
                 raise DomainError(f"the guess has no feature {self._text(literals)}")
         for literals in more:
             if literals in self._present and literals not in less:
-                raise DomainError(f"the guess has the feature {self._text(literals)} already")
+                raise DomainError(f"the guess already has the feature {self._text(literals)}")
         if len({*more}) < len(more) or len({*less}) < len(less):
-            raise DomainError("a change names a feature twice")
+            raise DomainError("a change must not name a feature twice")
         if {*more} & {*less}:
-            raise DomainError("a change cannot add and remove the same feature")
-
-    # -- small things ----------------------------------------------------------------------------
+            raise DomainError("a change must not add and remove the same feature")
 
     def _confusion(self, sums: Unions) -> Confusion:
         a, b, u = sums
         return Confusion(a + b - u, u - b, u - a, self._total - u)
 
     def _literals(self, feature: Feature) -> Literals:
-        """A feature as it is known: rising variables, and no literal that allows everything."""
+        """Return a feature with rising variables and without literals that allow every value."""
         domain = self._question.domain
-        found: dict[int, int] = {}
+        allows: dict[int, int] = {}
         for variable, allowed in literals_of(domain, feature):
-            found[variable] = found.get(variable, allowed) & allowed
-        if not all(found.values()):
+            allows[variable] = allows.get(variable, allowed) & allowed
+        if not all(allows.values()):
             raise DomainError(f"the feature {feature!r} can never hold")
-        everything = domain.cardinalities
-        return tuple((v, found[v]) for v in sorted(found) if found[v] != (1 << everything[v]) - 1)
+        sizes = domain.cardinalities
+        return tuple((v, allows[v]) for v in sorted(allows) if allows[v] != (1 << sizes[v]) - 1)
 
     def _text(self, literals: Literals) -> str:
         domain = self._question.domain
@@ -336,7 +320,7 @@ class Tracker:
 
 
 def _grown(unions: Unions, growth: Iterable[tuple[Number, Number]]) -> Unions:
-    """Unions after the second and the third have grown."""
+    """Return the unions after the second and the third have grown."""
     a, b, u = unions
     for more_b, more_u in growth:
         b, u = b + more_b, u + more_u

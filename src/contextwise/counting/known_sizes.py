@@ -38,7 +38,7 @@ class KnownSizes(NamedTuple):
 
 NOTHING = KnownSizes(np.zeros(0, np.int64), np.zeros(0, object), np.zeros(0, bool))
 Question = tuple[bool, tuple[tuple[int, ...], ...] | None]
-"""Whether contexts are full assignments, and the weights of values."""
+"""The kind of contexts (True for full assignments), and the weights of values."""
 
 
 class _Kept(NamedTuple):
