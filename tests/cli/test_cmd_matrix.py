@@ -182,7 +182,7 @@ class TestApproximate:
         assert json.loads(run(*options, "--json").stdout)["by_position"]
 
     def test_an_estimate_has_no_engine(self) -> None:
-        with pytest.raises(ContextwiseError, match="an estimate is not counted: engine"):
+        with pytest.raises(ContextwiseError, match="does not take engine"):
             distance_matrix(list(SIX), approximate=True, engine="native")
 
 

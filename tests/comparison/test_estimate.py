@@ -79,5 +79,5 @@ def test_bad_input_is_told() -> None:
     rows = compare(TRUE, GUESS, data=[[1, 1, 1, 1, 1, 1]])
     with pytest.raises(ContextwiseError, match="observed rows"):
         estimate_open_pairs(rows)
-    with pytest.raises(ContextwiseError, match="at least one draw"):
+    with pytest.raises(ContextwiseError, match="draws must be >= 1, got"):
         estimate_open_pairs(compare(TRUE, GUESS), draws=0)

@@ -150,11 +150,11 @@ def test_farthest_first_needs_distances_that_are_known() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda m: nearest(m, []), "no model to search among"),
-        (lambda m: nearest(m, [m], 2), "between 1 and the number of models, 1"),
-        (lambda m: nearest(m, [m], matrix=distance_matrix([m, m])), "matrix is of 2 models"),
-        (lambda m: farthest_first([m], 0), "k is between 1"),
-        (lambda m: farthest_first([m], 1, first=3), "place of a model"),
+        (lambda m: nearest(m, []), "no model to search"),
+        (lambda m: nearest(m, [m], 2), r"k must be between 1 .* \(1\), got 2"),
+        (lambda m: nearest(m, [m], matrix=distance_matrix([m, m])), "matrix has 2 models"),
+        (lambda m: farthest_first([m], 0), "k must be between 1"),
+        (lambda m: farthest_first([m], 1, first=3), "first must be between 0 and 0, got 3"),
     ],
 )
 def test_bad_input_is_told(call: object, words: str) -> None:

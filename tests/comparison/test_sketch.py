@@ -79,9 +79,9 @@ def test_no_hit_gives_an_upper_limit_and_never_none() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"assertions": 0}, "at least one assertion"),
+        ({"assertions": 0}, "assertions must be >= 1, got 0"),
         ({"variables": ["A"]}, "no pair is left"),
-        ({"data": [[1, 1, 1, 1, 1]], "context": "A=0"}, "no row is left"),
+        ({"data": [[1, 1, 1, 1, 1]], "context": "A=0"}, "no row of the data is left"),
     ],
 )
 def test_nothing_to_ask_is_a_clear_error(options: dict[str, Any], words: str) -> None:

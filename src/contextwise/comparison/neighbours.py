@@ -124,6 +124,8 @@ def nearest(
     Neighbours(places=(1,), distances=(16,), compared=2, of=2, total=240)
     """
     others = list(models)
+    if not others:
+        raise ContextwiseError("no model to search; give at least one")
     _check_k(k, len(others))
     if matrix is not None and len(matrix.names) != len(others):
         raise ContextwiseError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -311,11 +312,14 @@ def exact_digits(cell: Cell, column: Column) -> str | None:
     if isinstance(cell, Share):
         if column.counts and cell.whole < SHORT:
             return None
+        if not is_readable(cell.whole, LONGEST_TIP):
+            return f"about {cell}"
         exact = f"{cell.part} of {cell.whole}"
         return exact if len(exact) <= LONGEST_TIP else f"about {cell}"
     if column.style == "count" and isinstance(cell, int) and not is_readable(cell, column.digits):
-        digits = str(cell)
-        return digits if len(digits) <= LONGEST_TIP else f"{len(digits)} digits"
+        if is_readable(cell, LONGEST_TIP):
+            return str(cell)
+        return f"{Decimal(cell).adjusted() + 1} digits"
     return None
 
 

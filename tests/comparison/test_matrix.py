@@ -288,7 +288,7 @@ def test_what_cannot_be_done_is_said() -> None:
     model = examples.load("lung")
     with pytest.raises(ContextwiseError, match="at least one"):
         distance_matrix([])
-    with pytest.raises(ContextwiseError, match="1 models need as many names, not 2"):
+    with pytest.raises(ContextwiseError, match="1 models need as many names, got 2"):
         distance_matrix([model], names=["first", "second"])
     with pytest.raises(EngineError, match="unknown engine"):
         distance_matrix([model], engine="abacus")

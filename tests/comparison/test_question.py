@@ -132,7 +132,7 @@ def test_a_time_limit_leaves_bounds_in_a_matrix() -> None:
     found = distance_matrix(models, time_limit=0.0, engine="branch")
     assert found.open == 1
     assert found.lower[0, 1] < found.upper[0, 1]
-    with pytest.raises(OpenResult, match="1 of 1 distances are open"):
+    with pytest.raises(OpenResult, match="1 of 1 distances are unfinished"):
         _ = found.distances
 
 
