@@ -153,12 +153,11 @@ class TestStreams:
         assert rb"caf\udce9.mn" in done.stdout
 
     def test_exact_numbers_of_any_size(self, tmp_path: Path) -> None:
-        """Python itself refuses to print ints of more than 4,300 digits, unless it is told to."""
+        """Python refuses to print ints of more than 4,300 digits by default."""
         wide = ",".join(["2"] * 15_000)
         (tmp_path / "pair.mn").write_text(f"{wide}\nMN {{\n1 +v0_1 +v1_1\n}}\n")
         (tmp_path / "none.mn").write_text(f"{wide}\nMN {{\n1 +v0_1\n}}\n")
         paths = [str(tmp_path / name) for name in ("pair.mn", "none.mn")]
-        assert b"7.045e4514" in run("matrix", *paths).stdout
         record = _exact(run("compare", *paths, "--json").stdout)
         assert record["fn"] == 2**14_998
 

@@ -71,6 +71,8 @@ def test_several_guesses_are_a_row_each(small: Comparison) -> None:
     table = as_text(
         guesses_parts([Guess("one", small), Guess("two", compare(small.true, small.true))])
     )
+    verdict, _, table = table.partition("\n\n")
+    assert verdict.startswith("two is nearest to the true model: 0 % of all assertions differ.")
     head, one, two = (line.split("  ") for line in table.splitlines())
     assert [title for title in head if title][:3] == ["guess", "features", "normalized distance"]
     assert "57.1 % (4 of 7)" in [cell.strip() for cell in one]

@@ -226,8 +226,9 @@ def _pair_records(result: Result) -> Iterator[dict[str, object]]:
 
 
 def _text(true: Input, results: Sequence[Result], *, top: int) -> str:
-    """Show one guess in full, the verdict first, or several guesses as a table."""
+    """Show the verdict, then what was compared, then one guess in full or several as a table."""
     from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
+    from contextwise.report.parts import Note
     from contextwise.report.text import as_text
 
     if len(results) == 1:
@@ -236,14 +237,18 @@ def _text(true: Input, results: Sequence[Result], *, top: int) -> str:
         parts = guesses_parts(
             [Guess(r.guess.label, r.comparison, features=r.guess.features) for r in results]
         )
-    chances = [
-        (f"{result.guess.label}:\n" if len(results) > 1 else "") + str(result.chance)
-        for result in results
-        if result.chance is not None
-    ]
-    verdict = [as_text(parts[:1])] if len(results) == 1 else []
-    rest = as_text(parts[len(verdict) :])
-    return "\n\n".join([*verdict, _head(true, results), rest, *chances])
+    lines = [as_text(parts[:1])] if isinstance(parts[0], Note) else []
+    blocks = [_head(true, results), as_text(parts[len(lines) :])]
+    for result in results:
+        if result.chance is not None:
+            from contextwise.report.chances import chance_parts
+
+            label = f"{result.guess.label}: " if len(results) > 1 else ""
+            verdict = Note("verdict", result.chance.verdict)
+            lines.append(f"{label}{verdict.text}")
+            drawn = [part for part in chance_parts(result.chance) if part != verdict]
+            blocks.append(label.rstrip() + ("\n" if label else "") + as_text(drawn))
+    return "\n\n".join(["\n".join(lines), *blocks] if lines else blocks)
 
 
 def _head(true: Input, results: Sequence[Result]) -> str:

@@ -29,7 +29,7 @@ ONLY_MATRIX = (*ONLY_EXACT, "normalized", "approximate", "assertions", "rng")
 @options.model_option("--nearest", "query", help="List only the models nearest to this one.")
 @options.top(3, least=1)
 @click.option("--out", type=click.Path(), help="Write to this .csv or .json file.")
-@click.option("--normalized", is_flag=True, help="Show distances as shares of all assertions.")
+@click.option("--normalized", is_flag=True, help="With --csv: print normalized distances.")
 @options.output("json", "csv")
 @options.parallel
 @options.engine
@@ -64,6 +64,9 @@ def matrix(
 ) -> None:
     """Compute the matrix of pairwise distances of the MODELs.
 
+    The table shows normalized distances, the shares of all assertions that differ. --csv and --json
+    print the exact distances.
+
     With --nearest, list only the models nearest to one model, with their exact distances. Models
     that proven bounds rule out are not counted to the end.
 
@@ -75,7 +78,7 @@ def matrix(
     \b
     Examples:
       contextwise matrix first.mn second.mn third.mn
-      contextwise matrix *.mn --normalized --out distances.csv
+      contextwise matrix *.mn --out distances.csv
       contextwise matrix *.mn --store runs/matrix --jobs -1 --out distances.csv
       contextwise matrix *.mn --approximate --csv > estimates.csv
       contextwise matrix learned/*.mn --nearest true.mn --top 10
@@ -199,7 +202,7 @@ def _distances(matrix: DistanceMatrix, normalized: bool, output: str) -> tuple[s
 
     if output == "text":
         names = short_names(matrix.names)
-        return as_text(matrix_parts(matrix, names=names, normalized=normalized)) + "\n", []
+        return as_text(matrix_parts(matrix, names=names, normalized=True)) + "\n", []
     notes = [note.text for note in matrix_ganak_notes(matrix)]
     if output == "csv":
         return _csv(matrix.names, _cells(matrix, normalized)), notes

@@ -37,7 +37,7 @@ from contextwise.report.parts import (
     Table,
 )
 from contextwise.report.shares import Shares, shares_of
-from contextwise.support.formatting import is_readable
+from contextwise.support.formatting import is_readable, percent
 
 if TYPE_CHECKING:
     from contextwise.comparison.confusion import Number
@@ -143,7 +143,25 @@ def guesses_parts(guesses: Sequence[Guess], *, medium: Medium = "command") -> li
     parts: list[Part] = [guesses_table(guesses)]
     if any(len(c.unions.open) for c in comparisons.values()):
         parts.append(open_note(comparisons))
+    elif len(guesses) > 1:
+        parts.insert(0, Note("verdict", _nearest_words(guesses)))
     return [*parts, *ganak_notes(comparisons.values()), *rounding_notes(parts, medium)]
+
+
+def _nearest_words(guesses: Sequence[Guess]) -> str:
+    """Name the nearest and the farthest of several guesses."""
+    ranked = sorted(guesses, key=lambda guess: guess.comparison.normalized)
+    first, last = ranked[0].comparison, ranked[-1].comparison
+    nearest = [g.title for g in ranked if g.comparison.normalized == first.normalized]
+    if len(nearest) == len(guesses):
+        share = percent(first.distance, first.total)
+        return f"All {len(guesses)} guesses are equally near: {share} of all assertions differ."
+    names = ", ".join(nearest[:-1]) + " and " + nearest[-1] if nearest[1:] else nearest[0]
+    verb = "are" if nearest[1:] else "is"
+    return (
+        f"{names} {verb} nearest to the true model: {percent(first.distance, first.total)} of all "
+        f"assertions differ.\n{ranked[-1].title} is farthest: {percent(last.distance, last.total)}."
+    )
 
 
 def confusion_table(comparison: Comparison) -> Table:

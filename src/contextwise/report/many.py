@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from math import ceil, isnan
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from contextwise.report.parts import (
     Style,
     Table,
 )
-from contextwise.support.formatting import plural
+from contextwise.support.formatting import percent, plural
 
 if TYPE_CHECKING:
     from contextwise.comparison.matrix import DistanceMatrix
@@ -56,10 +57,29 @@ def matrix_parts(
     cells = matrix_cells(matrix, normalized=normalized)
     title = "Pairwise normalized distances" if normalized else "Pairwise distances"
     parts: list[Part] = [_square(title, labels, cells, style)]
+    if len(labels) > 2 and not matrix.open:
+        parts.insert(0, Note("verdict", _extremes(matrix, labels)))
     if matrix.by_position:
         parts.append(Note("alignment", BY_POSITION))
     parts += matrix_ganak_notes(matrix)
     return [*parts, *rounding_notes(parts, medium)]
+
+
+def _extremes(matrix: DistanceMatrix, labels: Sequence[str]) -> str:
+    """Name the two nearest and the two farthest models."""
+    distances = matrix.lower.tolist()
+    pairs = {(i, j): distances[i][j] for i, j in combinations(range(len(labels)), 2)}
+    words = []
+    for kind, choose in (("nearest", min), ("farthest", max)):
+        i, j = choose(pairs, key=pairs.__getitem__)
+        share = percent(pairs[i, j], matrix.total)
+        ties = sum(distance == pairs[i, j] for distance in pairs.values()) - 1
+        more = f" (tied with {plural(ties, 'other pair')})" if ties else ""
+        words.append(
+            f"{labels[i]} and {labels[j]} are {kind}: they differ in {share} of all "
+            f"assertions{more}."
+        )
+    return "\n".join(words)
 
 
 def matrix_cells(matrix: DistanceMatrix, *, normalized: bool) -> list[list[Cell]]:
