@@ -1,5 +1,4 @@
-// Coordinate descent for the sanitizers: random quadratics with corners, whose matrix is made here
-// as well. Seeded; an argument is another seed.
+// Tests coordinate descent on random quadratics, for the sanitizers. The argument is a seed.
 #include "descent.hpp"
 
 #include <cstdio>
@@ -26,38 +25,38 @@ void expect(bool holds, const char* what) {
 
 using Dense = std::vector<std::vector<double>>;
 
-// The entries of a dense matrix that are not 0, row by row.
+// Returns the nonzero entries of a dense matrix.
 Triangle sparse(const Dense& rows) {
-  Triangle found;
+  Triangle result;
   for (const auto& row : rows) {
     for (std::size_t k = 0; k < row.size(); ++k)
       if (row[k] != 0) {
-        found.indices.push_back(static_cast<std::int32_t>(k));
-        found.data.push_back(row[k]);
+        result.indices.push_back(static_cast<std::int32_t>(k));
+        result.data.push_back(row[k]);
       }
-    found.starts.push_back(static_cast<std::int64_t>(found.indices.size()));
+    result.starts.push_back(static_cast<std::int64_t>(result.indices.size()));
   }
-  return found;
+  return result;
 }
 
 Matrix view(const Triangle& of) { return {of.starts.data(), of.indices.data(), of.data.data()}; }
 
 Dense turned(const Dense& rows, std::size_t columns) {
-  Dense found(columns, std::vector<double>(rows.size()));
+  Dense result(columns, std::vector<double>(rows.size()));
   for (std::size_t r = 0; r < rows.size(); ++r)
-    for (std::size_t k = 0; k < columns; ++k) found[k][r] = rows[r][k];
-  return found;
+    for (std::size_t k = 0; k < columns; ++k) result[k][r] = rows[r][k];
+  return result;
 }
 
-// Aᵀ D A over some columns, entry by entry.
+// Returns Aᵀ D A over some columns.
 Dense product(const Dense& a, const std::vector<double>& scale,
               const std::vector<std::int64_t>& columns) {
-  Dense found(columns.size(), std::vector<double>(columns.size()));
+  Dense result(columns.size(), std::vector<double>(columns.size()));
   for (std::size_t i = 0; i < columns.size(); ++i)
     for (std::size_t j = 0; j < columns.size(); ++j)
       for (std::size_t r = 0; r < a.size(); ++r)
-        found[i][j] += scale[r] * a[r][columns[i]] * a[r][columns[j]];
-  return found;
+        result[i][j] += scale[r] * a[r][columns[i]] * a[r][columns[j]];
+  return result;
 }
 
 double price_of(const Quadratic& model, const std::vector<double>& x) {
@@ -83,15 +82,15 @@ void check_random_quadratic() {
   const auto size = static_cast<std::int64_t>(chosen.size());
   int pauses = 0;
   const Pause count = [&] { ++pauses; };
-  const Triangle found =
+  const Triangle result =
       mirrored(upper_triangle(view(by_row), view(by_column), static_cast<std::int64_t>(columns),
                               scale.data(), chosen.data(), size, count));
 
   const Dense wanted = product(a, scale, chosen);
   Dense made(chosen.size(), std::vector<double>(chosen.size()));
   for (std::size_t j = 0; j < chosen.size(); ++j)
-    for (std::int64_t k = found.starts[j]; k < found.starts[j + 1]; ++k)
-      made[j][static_cast<std::size_t>(found.indices[k])] += found.data[k];
+    for (std::int64_t k = result.starts[j]; k < result.starts[j + 1]; ++k)
+      made[j][static_cast<std::size_t>(result.indices[k])] += result.data[k];
   for (std::size_t i = 0; i < chosen.size(); ++i)
     for (std::size_t j = 0; j < chosen.size(); ++j)
       expect(std::fabs(made[i][j] - wanted[i][j]) < 1e-12, "the matrix is the product");
@@ -100,13 +99,13 @@ void check_random_quadratic() {
   while (bounds.back() < size) bounds.push_back(std::min(size, bounds.back() + 1 + below(3)));
   std::vector<double> curvature, price;
   for (std::size_t g = 0; g + 1 < bounds.size(); ++g) {
-    double total = 0;  // the trace is at least the largest eigenvalue
+    double total = 0;  // the trace bounds the largest eigenvalue
     for (std::int64_t k = bounds[g]; k < bounds[g + 1]; ++k)
       total += wanted[static_cast<std::size_t>(k)][static_cast<std::size_t>(k)];
     curvature.push_back(total);
     price.push_back(std::fabs(number()));
   }
-  const Quadratic model{view(found), static_cast<std::int64_t>(curvature.size()), bounds.data(),
+  const Quadratic model{view(result), static_cast<std::int64_t>(curvature.size()), bounds.data(),
                         curvature.data(), price.data()};
   std::vector<double> x, gradient;
   for (std::int64_t k = 0; k < size; ++k) x.push_back(below(2) ? number() : 0.0);
@@ -130,7 +129,7 @@ void check_random_quadratic() {
   }
 }
 
-// A pause that throws ends the work at once.
+// A pause that throws ends the work.
 void check_stop() {
   const std::vector<std::int64_t> starts{0, 2, 4}, bounds{0, 1, 2};
   const std::vector<std::int32_t> indices{0, 1, 0, 1};

@@ -1,5 +1,5 @@
-// The growth of trees for the sanitizers: random rows with corners, on one and several threads,
-// alone and acyclic, and stopped half-way. Seeded; an argument is another seed.
+// Tests the growth of trees on random rows, for the sanitizers: on one and several threads, with
+// and without cycles, and stopped early. The argument is a seed.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -28,7 +28,7 @@ bool same(const std::vector<Tree>& a, const std::vector<Tree>& b) {
   });
 }
 
-// Every row is at one leaf, and a binary tree has one leaf more than it has tests.
+// Checks that every row is at one leaf and that a tree has one leaf more than tests.
 void check(const std::vector<Tree>& trees, const Columns& columns) {
   expect(trees.size() == columns.variables(), "one tree per variable");
   for (std::size_t t = 0; t < trees.size(); ++t) {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the tests of the compiled growth of trees, counting and coordinate descent with sanitizers, and
-# runs them: first for addresses and undefined behaviour, then for threads.
+# Builds and runs the tests of the growth of trees, the counting of rows and the coordinate descent
+# with the address and undefined-behaviour sanitizers, and with the thread sanitizer.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 rooms=$here/../../src/contextwise

@@ -1,6 +1,5 @@
-// The kernel's own tests, for the sanitizers: integers against a reference of single bits, covers
-// against brute force, whole comparisons and many models on several threads. Seeded; an argument is
-// another seed.
+// Tests the kernel, for the sanitizers: integers against lists of bits, covers against brute force,
+// comparisons and many models on several threads. The argument is a seed.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -23,7 +22,7 @@ void expect(bool holds, const char* what) {
   std::exit(1);
 }
 
-// --- integers: the reference is a list of bits, the lowest first ---
+// --- integers; the reference is a list of bits, lowest first ---
 
 using BitList = std::vector<int>;
 
@@ -61,7 +60,7 @@ BitList product(const BitList& a, const BitList& b) {
   return carried(sums);
 }
 
-// Words that are all zeros or all ones are where carries go wrong.
+// Words of all zeros or all ones are where carries fail.
 Natural random_natural(std::size_t most_words) {
   std::vector<u64> words(below(most_words + 1));
   for (u64& word : words) word = below(3) ? rng() : below(2) ? ~u64{0} : 0;
@@ -166,7 +165,7 @@ Interval<Natural> counted(const Cover& cover, u64 nodes, std::size_t memory) {
   return uncovered_by_any(cover, budget, memory);
 }
 
-// Also without truth tables, and in the widest types, which small covers do not reach.
+// Also counts without truth tables and with the widest types, which small covers do not use.
 template <class N, int W>
 Interval<Natural> counted_as(const Cover& cover, u64 nodes) {
   Budget budget;
@@ -186,7 +185,7 @@ void test_covers() {
     expect(exact.closed() && exact.low == truth, "a cover counted");
     const Interval<Natural> some = counted(cover, below(6), 1 << 12);
     expect(contains(some, truth), "bounds that miss the truth");
-    Cover heavy = cover;  // with weights there are no truth tables
+    Cover heavy = cover;  // weights exclude truth tables
     heavy.weights.clear();
     for (std::size_t bit = 0; bit < cover.bits(); ++bit) heavy.weights.push_back(Natural(2));
     const Natural heavy_truth = brute_force(heavy);
@@ -225,7 +224,7 @@ Model random_model(const std::vector<std::int64_t>& cardinalities) {
   return model;
 }
 
-// Whether some feature with both variables of the pair holds in a context.
+// Tests whether some feature with both variables of the pair holds in a context.
 bool depends(const Model& model, const Pair& pair, const std::vector<u64>& context,
              bool canonical) {
   for (std::size_t f = 0; f + 1 < model.starts.size(); ++f) {
@@ -233,23 +232,24 @@ bool depends(const Model& model, const Pair& pair, const std::vector<u64>& conte
     bool holds = true;
     for (auto l = model.starts[f]; l < model.starts[f + 1]; ++l) {
       const auto v = static_cast<u32>(model.variables[static_cast<std::size_t>(l)]);
-      const bool own = v == pair.first || v == pair.second;
-      of_pair += own;
-      if (!own || canonical) holds &= model.values[static_cast<std::size_t>(l)] >> context[v] & 1;
+      const bool in_pair = v == pair.first || v == pair.second;
+      of_pair += in_pair;
+      if (!in_pair || canonical)
+        holds &= model.values[static_cast<std::size_t>(l)] >> context[v] & 1;
     }
     if (of_pair == 2 && holds) return true;
   }
   return false;
 }
 
-// The number of contexts in which the pair depends: in a (0), in b (1), in either (2).
+// Counts the contexts in which the pair depends: in a (0), in b (1), in either (2).
 u64 union_size(const std::vector<std::int64_t>& cardinalities, const Model& a, const Model& b,
                const Pair& pair, std::size_t which, bool canonical) {
   u64 contexts = 1, size = 0;
   std::vector<u64> context(cardinalities.size());
   const auto values = [&](u32 v) {
-    const bool own = v == pair.first || v == pair.second;
-    return own && !canonical ? u64{1} : static_cast<u64>(cardinalities[v]);
+    const bool in_pair = v == pair.first || v == pair.second;
+    return in_pair && !canonical ? u64{1} : static_cast<u64>(cardinalities[v]);
   };
   for (u32 v = 0; v < cardinalities.size(); ++v) contexts *= values(v);
   for (u64 number = 0; number < contexts; ++number) {
@@ -270,7 +270,7 @@ Found compared(const std::vector<std::int64_t>& cardinalities, const Model& a, c
                const std::vector<Pair>& pairs, const PairOptions& options) {
   PairCounter counter({cardinalities, {}, a.arrays(), b.arrays()}, pairs, options);
   counter.run([](std::size_t) { return true; });
-  return counter.found();
+  return counter.sizes();
 }
 
 void test_comparisons() {
@@ -309,7 +309,7 @@ std::vector<Pair> all_pairs(std::size_t variables) {
   return pairs;
 }
 
-// In how many assertions two models differ.
+// Counts the assertions in which two models differ.
 u64 distance(const std::vector<std::int64_t>& cardinalities, const Model& a, const Model& b,
              bool canonical) {
   u64 apart = 0;
@@ -322,7 +322,7 @@ u64 distance(const std::vector<std::int64_t>& cardinalities, const Model& a, con
   return apart;
 }
 
-// On three threads, each to each and some to others.
+// Checks distances between all models and between two groups, on three threads.
 void test_distances() {
   for (int k = 0; k < 60; ++k) {
     std::vector<std::int64_t> cardinalities(2 + below(4));
@@ -349,7 +349,7 @@ void test_distances() {
   }
 }
 
-// Features that come and go change the unions by what visiting every context says.
+// Checks the changes that features make to the unions against visiting every context.
 void test_tracker() {
   for (int k = 0; k < 100; ++k) {
     std::vector<std::int64_t> cardinalities(2 + below(4));
@@ -386,13 +386,13 @@ void test_tracker() {
 
 // --- space and time ---
 
-// The table keeps what the library's keeps, however it grows.
+// Checks the hash table against that of the standard library.
 void test_table() {
   HashTable table;
   std::unordered_map<u64, u32> reference;
   std::vector<u64> keys;
   for (u32 number = 0; number < 2000; ++number) {
-    const u64 key = below(3) ? rng() : below(50);  // some come again
+    const u64 key = below(3) ? rng() : below(50);  // some repeat
     const auto same = [&](u32 other) { return keys[other] == key; };
     const auto [at, fresh] = reference.try_emplace(key, number);
     expect(table.find_or_insert(mix(0, key % 97), number, same) ==
@@ -403,12 +403,12 @@ void test_table() {
   }
 }
 
-// A memory stays within its bytes and never answers wrongly, whatever it forgets.
+// Checks that a cache stays within its size and never returns a wrong value.
 template <class N>
 void test_memory() {
   for (std::size_t limit : {std::size_t{0}, std::size_t{3000}, std::size_t{200'000}}) {
     Memory<N> memory(limit);
-    int found = 0;
+    int hits = 0;
     for (int k = 0; k < 20'000; ++k) {
       std::vector<u64> key(1 + below(6), below(60));
       key.back() = below(60);
@@ -416,20 +416,20 @@ void test_memory() {
       for (u64 word : key) value += N(word * 1000);
       const u64 hash = hash_of(std::span<const u64>(key));
       if (const std::optional<N> known = memory.find(key, hash)) {
-        ++found;
+        ++hits;
         expect(*known == value, "a memory that is wrong");
       } else {
         memory.store(key, hash, value);
       }
       expect(memory.bytes() <= limit, "a memory beyond its bytes");
     }
-    expect((found > 0) == (limit > 0), "a memory that remembers nothing");
+    expect((hits > 0) == (limit > 0), "a memory that remembers nothing");
   }
 }
 
-// Long cubes, each linked to the next: every cube is set aside in turn, so that the recursion is as
-// deep as there are cubes, far beyond what fits on one stack. A level takes 4 bytes per cube for
-// the list and 2 for the key, and vectors may have room for twice that.
+// Makes a chain of long cubes. Every cube is set aside in turn, so the recursion is as deep as
+// there are cubes, more than fits on one stack. A level takes 4 bytes per cube for the list and 2
+// for the key, and vectors may have twice that capacity.
 void test_depth() {
   const u32 cubes = 3000, length = 8, variables = 200;
   Cover cover;
@@ -453,20 +453,20 @@ void test_depth() {
   expect(recursion.bytes() <= memory + depth * level, "a recursion that takes too much space");
 }
 
-// After the time is over no node is entered, and what is known holds.
+// Checks that no node is entered after the deadline and that the bounds hold.
 void test_deadline() {
   for (int k = 0; k < 200; ++k) {
     const Cover cover = random_cover();
     Budget budget;
     budget.deadline = Clock::now();
-    const Interval<Natural> found = uncovered_by_any(cover, budget, 1 << 12);
+    const Interval<Natural> bounds = uncovered_by_any(cover, budget, 1 << 12);
     expect(budget.used <= Budget::BETWEEN_LOOKS, "nodes after the time was over");
-    expect(contains(found, brute_force(cover)), "bounds without time");
+    expect(contains(bounds, brute_force(cover)), "bounds without time");
   }
 }
 
-// Simplifying ends when someone says so, and the union stays: all assignments of seven variables
-// of three classes become one cube in time, and keep their size otherwise.
+// Checks that simplifying can be stopped and keeps the union: all assignments of seven variables
+// with three classes become one cube if there is time, and keep their size otherwise.
 void test_stopped_simplifying() {
   Cover cover;
   u32 count = 1;
@@ -495,7 +495,8 @@ void test_stopped_simplifying() {
   }
 }
 
-// What a thread throws, and what the watching thread throws, reaches the caller; all threads end.
+// Checks that exceptions of a worker and of the watching thread reach the caller and end all
+// threads.
 void test_threads() {
   for (const bool inside : {false, true}) {
     std::atomic<bool> stop{false};

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles each header of the kernel by itself, then builds the kernel's own tests with the address
-# and undefined-behaviour sanitizers, and with the thread sanitizer, and runs them.
+# Compiles each header of the kernel alone. Then builds and runs the kernel's tests with the address
+# and undefined-behaviour sanitizers, and with the thread sanitizer.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 kernel=$here/../../src/contextwise/counting/kernel

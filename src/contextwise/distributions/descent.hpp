@@ -1,5 +1,5 @@
-// Coordinate descent on a quadratic with prices, and the matrix of that quadratic. It follows
-// descend_in_python in descent.py line by line; read it first.
+// Coordinate descent on a penalized quadratic, and the matrix of that quadratic. It follows
+// descend_in_python in descent.py line by line; read that first.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace contextwise::descent {
 
 constexpr int all_groups = 10;  // ALL_GROUPS in descent.py
 
-// Called now and then in long work; it may throw to end it.
+// Called from time to time in long work. It may throw to end the work.
 using Pause = std::function<void()>;
 
 // A sparse matrix, row by row.
@@ -33,7 +33,7 @@ inline double norm(const double* begin, std::int64_t size) {
   return size == 1 ? std::fabs(*begin) : std::sqrt(total);
 }
 
-// Moves one group; returns its violation before the move.
+// Moves one group. Returns its violation before the move.
 inline double move(const Matrix& matrix, std::int64_t first, std::int64_t size, double curvature,
                    double price, double* x, double* pull, std::vector<double>& scratch) {
   double* target = scratch.data();
@@ -48,23 +48,23 @@ inline double move(const Matrix& matrix, std::int64_t first, std::int64_t size, 
   for (std::int64_t k = 0; k < size; ++k) target[k] = kept * target[k] - x[first + k];
   for (std::int64_t k = 0; k < size; ++k) {
     if (target[k] == 0) continue;
-    // what ends at 0 ends at exactly 0
+    // exactly 0, without rounding
     x[first + k] = kept == 0 ? 0.0 : x[first + k] + target[k];
     matrix.add(first + k, target[k], pull);
   }
   return violation;
 }
 
-// What is minimised; see the head of descent.py.
+// The function to minimize; see the docstring of descent.py.
 struct Quadratic {
   Matrix matrix;
   std::int64_t groups;
-  const std::int64_t* bounds;  // where each group begins, and where the last one ends
+  const std::int64_t* bounds;  // start of each group, and the end of the last one
   const double* curvature;     // one per group
   const double* price;         // one per group
 };
 
-// Moves x to the minimum; pull is the gradient at x, and moves with it.
+// Moves x to the minimum. `pull` is the gradient at x and is updated.
 inline void descend(const Quadratic& model, int passes, double tolerance, double* x, double* pull,
                     const Pause& pause) {
   const std::int64_t* bounds = model.bounds;
@@ -88,19 +88,19 @@ inline void descend(const Quadratic& model, int passes, double tolerance, double
   }
 }
 
-// Rows of some length each.
+// A sparse matrix that owns its arrays.
 struct Triangle {
   std::vector<std::int64_t> starts{0};
   std::vector<std::int32_t> indices;
   std::vector<double> data;
 };
 
-// The upper triangle of Aᵀ D A over the chosen columns. The indices of a row of A rise, so that
-// what is below the diagonal is skipped at once.
+// Returns the upper triangle of Aᵀ D A over the chosen columns. The indices of each row of A must
+// be sorted; a binary search then skips the entries below the diagonal.
 inline Triangle upper_triangle(const Matrix& matrix, const Matrix& turned, std::int64_t columns,
                                const double* scale, const std::int64_t* column, std::int64_t size,
                                const Pause& pause) {
-  Triangle found;
+  Triangle upper;
   std::vector<double> total(static_cast<std::size_t>(columns), 0.0);
   std::vector<std::int64_t> seen(static_cast<std::size_t>(columns), -1);
   std::vector<std::int32_t> place(static_cast<std::size_t>(columns), -1), touched;
@@ -108,12 +108,13 @@ inline Triangle upper_triangle(const Matrix& matrix, const Matrix& turned, std::
   for (std::int64_t j = 0; j < size; ++j) {
     if (j % 64 == 63) pause();
     touched.clear();
-    const auto own = static_cast<std::int32_t>(column[j]);
-    for (std::int64_t t = turned.indptr[own]; t < turned.indptr[own + 1]; ++t) {
+    const auto chosen = static_cast<std::int32_t>(column[j]);
+    for (std::int64_t t = turned.indptr[chosen]; t < turned.indptr[chosen + 1]; ++t) {
       const std::int64_t row = turned.indices[t];
       const double factor = scale[row] * turned.data[t];
       const std::int32_t* end = matrix.indices + matrix.indptr[row + 1];
-      const std::int32_t* other = std::lower_bound(matrix.indices + matrix.indptr[row], end, own);
+      const std::int32_t* other =
+          std::lower_bound(matrix.indices + matrix.indptr[row], end, chosen);
       for (const double* value = matrix.data + (other - matrix.indices); other != end;
            ++other, ++value) {
         if (seen[*other] != j) {
@@ -125,15 +126,15 @@ inline Triangle upper_triangle(const Matrix& matrix, const Matrix& turned, std::
       }
     }
     for (const std::int32_t other : touched) {
-      found.indices.push_back(place[other]);
-      found.data.push_back(total[other]);
+      upper.indices.push_back(place[other]);
+      upper.data.push_back(total[other]);
     }
-    found.starts.push_back(static_cast<std::int64_t>(found.indices.size()));
+    upper.starts.push_back(static_cast<std::int64_t>(upper.indices.size()));
   }
-  return found;
+  return upper;
 }
 
-// Both triangles, row by row; the columns of a row come in no order.
+// Returns both triangles. The columns of a row are not sorted.
 inline Triangle mirrored(const Triangle& upper) {
   const std::size_t size = upper.starts.size() - 1;
   std::vector<std::int64_t> next(size + 1, 0);
@@ -144,12 +145,12 @@ inline Triangle mirrored(const Triangle& upper) {
       if (other != j) ++next[other + 1];
     }
   for (std::size_t j = 0; j < size; ++j) next[j + 1] += next[j];
-  Triangle found{next, std::vector<std::int32_t>(static_cast<std::size_t>(next[size])),
-                 std::vector<double>(static_cast<std::size_t>(next[size]))};
+  Triangle both{next, std::vector<std::int32_t>(static_cast<std::size_t>(next[size])),
+                std::vector<double>(static_cast<std::size_t>(next[size]))};
   const auto put = [&](std::size_t row, std::size_t column, double value) {
     const auto at = static_cast<std::size_t>(next[row]++);
-    found.indices[at] = static_cast<std::int32_t>(column);
-    found.data[at] = value;
+    both.indices[at] = static_cast<std::int32_t>(column);
+    both.data[at] = value;
   };
   for (std::size_t j = 0; j < size; ++j)
     for (std::int64_t k = upper.starts[j]; k < upper.starts[j + 1]; ++k) {
@@ -157,7 +158,7 @@ inline Triangle mirrored(const Triangle& upper) {
       put(j, other, upper.data[k]);
       if (other != j) put(other, j, upper.data[k]);
     }
-  return found;
+  return both;
 }
 
 }  // namespace contextwise::descent

@@ -1,7 +1,7 @@
 // The grammar of libra.py, compiled. It follows that module function by function; read it first.
 //
-// Whatever is not well formed, or beyond a limit, ends in `throw Cannot()`: Python then reads the
-// file again with the readable parser, which says what is wrong.
+// The scanner throws `Cannot` if the text is not well formed or exceeds a limit. Python then reads
+// the file again with its own parser, which reports the error.
 
 #include <cfloat>
 #include <cmath>
@@ -59,7 +59,7 @@ class Scanner {
     on_path_.resize(2 * static_cast<std::size_t>(states));
   }
 
-  // Reads the file from the keyword on; returns where the last brace ends.
+  // Reads the file, starting at the keyword. Returns where the last brace ends.
   std::size_t file(const std::string& keyword) {
     line_ends();
     if (word() != keyword) throw Cannot();
@@ -79,7 +79,7 @@ class Scanner {
   const std::int64_t* cardinalities_;
   std::size_t variables_, most_literals_;
   std::vector<std::int64_t> offsets_;
-  std::vector<char> on_path_;  // which tests are on the way to the present leaf
+  std::vector<char> on_path_;  // whether a test is on the path to the current leaf
   bool weightless_ = false;
 
   // -- words -----------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class Scanner {
     return value;
   }
 
-  // The number of a test like v0_1, after its v.
+  // Reads a test such as v0_1, after its v. Returns its number.
   std::int64_t test() {
     const std::size_t variable = whole();
     take('_');
@@ -141,7 +141,7 @@ class Scanner {
       const double infinity = std::numeric_limits<double>::infinity();
       return {negative ? -infinity : infinity, false};
     }
-    std::uint64_t digits = 0;  // all digits as one whole number, while it is exact
+    std::uint64_t digits = 0;  // all digits as an integer, while it is exact
     std::int64_t exponent = 0;
     bool exact = true, is_int = true;
     const auto add_digits = [&](int step) {
@@ -151,7 +151,7 @@ class Scanner {
         exponent += step;
         if (digits >= (std::uint64_t{1} << 53)) {
           exact = false;
-          digits = 1;  // no longer of use, and must not overflow
+          digits = 1;  // no longer used; must not overflow
         }
       }
     };
@@ -176,7 +176,7 @@ class Scanner {
     return {value_of(start, negative, digits, exponent, exact), is_int};
   }
 
-  // Two exact floats and one operation give the nearest float; other cases go to Python's own.
+  // One operation on two exact floats gives the nearest float. Other cases use Python's conversion.
   double value_of(const char* start, bool negative, std::uint64_t digits, std::int64_t exponent,
                   bool exact) const {
     static constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -258,7 +258,8 @@ class Scanner {
 
   void tree() {
     std::vector<std::int64_t> path;
-    std::vector<std::pair<std::int64_t, bool>> opened;  // open tests; is each new to the path?
+    std::vector<std::pair<std::int64_t, bool>>
+        opened;  // tests, and whether each is new to the path
     const auto enter = [&](std::int64_t test) {
       const bool fresh = !on_path_[static_cast<std::size_t>(test)];
       opened.emplace_back(test, fresh);
@@ -289,7 +290,7 @@ class Scanner {
       const double value = number().value;
       tests.insert(tests.end(), path.begin(), path.end());
       add(path.size(), value);
-      while (!opened.empty() && opened.back().first % 2) {  // both its branches are read
+      while (!opened.empty() && opened.back().first % 2) {  // both branches have been read
         line_ends();
         take(')');
         leave();

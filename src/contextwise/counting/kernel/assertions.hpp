@@ -1,8 +1,9 @@
-// What features answer to a sample of assertions: the compiled twin of counting/assertions.py.
+// Evaluates a model on a sample of assertions: the compiled twin of counting/assertions.py.
 //
-// A sample is sorted by pair, and each pair owns a range of bits. For each value of each variable a
-// row of bits says in which assertions the variable has this value. A feature answers for a pair of
-// its scope with the conjunction of its other literals, over the words of the pair's range.
+// The assertions are sorted by pair, so each pair has a range of bits. For each value of each
+// variable, a row of bits marks the assertions whose context has this value. A feature makes the
+// pairs of its scope dependent where its other literals hold; these are the bits that the rows of
+// its literals share.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +20,10 @@ namespace contextwise {
 
 struct Sample {
   std::vector<std::int64_t> cardinalities;
-  const std::int64_t* pairs;   // two variables per pair, rising
-  const std::int64_t* starts;  // one more than there are pairs
+  const std::int64_t* pairs;   // two variables per pair, in rising order
+  const std::int64_t* starts;  // first assertion of each pair, and the number of assertions
   std::size_t pair_count;
-  const u64* holds;  // `words` words per value of each variable in turn
+  const u64* holds;  // `words` words per value, variable by variable
   std::size_t words;
   bool canonical;
 };
@@ -40,9 +41,9 @@ class Answers {
               static_cast<std::size_t>(sample.pairs[2 * k + 1])] = static_cast<u32>(k);
   }
 
-  // Sets the bit of every assertion that a feature makes a dependence, and notes the first that
-  // does.
-  void run(const FeatureArrays& model, u64* said, std::int64_t* first) {
+  // Sets the bit of each assertion that is dependent, and stores the first feature that makes it
+  // so.
+  void run(const FeatureArrays& model, u64* answers, std::int64_t* first) {
     for (std::size_t f = 0; f < model.count; ++f) {
       const auto begin = static_cast<std::size_t>(model.starts[f]);
       const auto end = static_cast<std::size_t>(model.starts[f + 1]);
@@ -50,7 +51,7 @@ class Answers {
         for (std::size_t b = a + 1; b < end; ++b) {
           const u32 pair = number_[static_cast<std::size_t>(model.variables[a]) * n_ +
                                    static_cast<std::size_t>(model.variables[b])];
-          if (pair != NONE) answer(model, f, a, b, pair, said, first);
+          if (pair != NONE) answer(model, f, a, b, pair, answers, first);
         }
     }
   }
@@ -58,9 +59,10 @@ class Answers {
  private:
   static constexpr u32 NONE = ~u32{0};
 
-  // The literals a and b are those of the pair; with full assignments they are tested, too.
+  // Evaluates one feature for one pair. Literals a and b are those of the pair; they are tested
+  // only if contexts are full assignments.
   void answer(const FeatureArrays& model, std::size_t feature, std::size_t a, std::size_t b,
-              u32 pair, u64* said, std::int64_t* first) const {
+              u32 pair, u64* answers, std::int64_t* first) const {
     const auto begin = static_cast<std::size_t>(model.starts[feature]);
     const auto end = static_cast<std::size_t>(model.starts[feature + 1]);
     const auto from = static_cast<std::size_t>(sample_.starts[pair]);
@@ -71,34 +73,34 @@ class Answers {
       if ((word + 1) * 64 > to) left &= ~u64{0} >> (64 - to % 64);
       for (std::size_t l = begin; l < end && left; ++l)
         if (sample_.canonical || (l != a && l != b)) left &= holding(model, l, word);
-      for (u64 fresh = left & ~said[word]; fresh; fresh &= fresh - 1)
+      for (u64 fresh = left & ~answers[word]; fresh; fresh &= fresh - 1)
         first[64 * word + static_cast<std::size_t>(std::countr_zero(fresh))] =
             static_cast<std::int64_t>(feature);
-      said[word] |= left;
+      answers[word] |= left;
     }
   }
 
-  // In which assertions of a word a literal holds: those with one of its values.
+  // Returns the assertions of a word in which a literal holds.
   u64 holding(const FeatureArrays& model, std::size_t literal, std::size_t word) const {
     const std::size_t row = first_row_[static_cast<std::size_t>(model.variables[literal])];
     const u64* values = model.values + literal * model.words;
-    u64 found = 0;
+    u64 assertions = 0;
     for (std::size_t k = 0; k < model.words; ++k)
       for (u64 bits = values[k]; bits; bits &= bits - 1) {
         const std::size_t value = 64 * k + static_cast<std::size_t>(std::countr_zero(bits));
-        found |= sample_.holds[(row + value) * sample_.words + word];
+        assertions |= sample_.holds[(row + value) * sample_.words + word];
       }
-    return found;
+    return assertions;
   }
 
   const Sample& sample_;
   std::size_t n_, rows_ = 0;
   std::vector<std::size_t> first_row_;
-  std::vector<u32> number_;  // of each pair of variables, or NONE
+  std::vector<u32> number_;  // number of each pair of variables, or NONE
 };
 
-// In how many bits each row differs from each row of another table, in blocks that stay in the
-// cache.
+// Counts the bits in which each row differs from each row of another table. It works in blocks that
+// fit into the cache.
 CONTEXTWISE_CLONES inline void count_differing(const u64* first, std::size_t first_rows,
                                                const u64* second, std::size_t second_rows,
                                                std::size_t words, std::int64_t* counts) {

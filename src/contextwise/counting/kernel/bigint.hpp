@@ -1,6 +1,6 @@
-// Exact integers of any size. Two kinds, one interface, so that the recursion is written once:
-// Wide<W> has a fixed number of 64-bit words and lives on the stack (nearly every cover fits in
-// one or two words); Natural grows as needed. Neither is ever negative.
+// Exact non-negative integers of any size. Wide<W> has a fixed number of 64-bit words and lives on
+// the stack; nearly every cover fits into one or two words. Natural grows as needed. Both have the
+// same interface, so the recursion is written once.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace contextwise {
 using u64 = std::uint64_t;
 using u32 = std::uint32_t;
 
-// a * b + c as (high, low); it cannot overflow 128 bits.
+// Returns the low word of a * b + c and sets the high word. 128 bits cannot overflow.
 inline u64 multiply_add(u64 a, u64 b, u64 c, u64& high) {
 #ifdef __SIZEOF_INT128__
   __extension__ using u128 = unsigned __int128;
@@ -35,7 +35,7 @@ inline u64 multiply_add(u64 a, u64 b, u64 c, u64& high) {
 #endif
 }
 
-// a + b + carry, and the carry out.
+// Returns a + b + carry and sets the carry out.
 inline u64 add_carry(u64 a, u64 b, u64& carry) {
   const u64 sum = a + b;
   const u64 result = sum + carry;
@@ -50,8 +50,8 @@ inline u64 subtract_borrow(u64 a, u64 b, u64& borrow) {
   return result;
 }
 
-// An integer of at most 64 * W bits. The caller knows a bound on every value (the number of all
-// contexts) and chooses W by it, so nothing overflows.
+// An integer of at most 64 * W bits. No value exceeds the number of all contexts, and the caller
+// chooses W large enough for it, so nothing overflows.
 template <int W>
 class Wide {
  public:
@@ -111,7 +111,7 @@ class Wide {
   std::array<u64, W> words_{};
 };
 
-// An integer of any size; no leading zero words.
+// An integer of any size, without leading zero words.
 class Natural {
  public:
   Natural() = default;
@@ -120,7 +120,7 @@ class Natural {
   }
   explicit Natural(std::span<const u64> words) : words_(words.begin(), words.end()) { trim(); }
 
-  // The lowest first.
+  // Lowest word first.
   std::span<const u64> words() const { return words_; }
   bool is_zero() const { return words_.empty(); }
   bool is_one() const { return words_.size() == 1 && words_[0] == 1; }
@@ -140,7 +140,7 @@ class Natural {
     if (carry) words_.push_back(carry);
     return *this;
   }
-  // The other one must not be larger.
+  // The other number must not be larger.
   Natural& operator-=(const Natural& other) {
     u64 borrow = 0;
     for (std::size_t k = 0; k < words_.size(); ++k)

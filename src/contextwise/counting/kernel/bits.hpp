@@ -1,4 +1,4 @@
-// Sets of bits: a fixed number of words where the compiler may know it, any number otherwise.
+// Bit sets with a fixed number of words, or with any number of them.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace contextwise {
 
-// The number of bits set. Without an instruction for it (wheels must run on any machine of their
-// kind) the arithmetic is quicker than the library's table.
+// Counts the bits that are set. Wheels cannot assume a popcount instruction; without one, this
+// arithmetic is faster than the table of the standard library.
 inline int ones(u64 word) {
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__POPCNT__)
   word -= word >> 1 & 0x5555555555555555u;
@@ -26,10 +26,10 @@ inline int ones(u64 word) {
 #endif
 }
 
-// The bits with even numbers: of binary variables, those of their first values.
+// The bits with even numbers. These are the first values of binary variables.
 inline constexpr u64 EVEN = 0x5555555555555555u;
 
-// Calls action(bit) for each bit of some words, rising.
+// Calls action(bit) for each bit that is set, in rising order.
 template <class Action>
 void for_each_bit(std::span<const u64> words, Action action) {
   for (std::size_t k = 0; k < words.size(); ++k)
@@ -37,7 +37,7 @@ void for_each_bit(std::span<const u64> words, Action action) {
       action(64 * k + static_cast<std::size_t>(std::countr_zero(word)));
 }
 
-// W words; W = 0 means as many as are asked for.
+// A set of W words. If W is 0, the constructor chooses the number of words.
 template <int W>
 struct Bits {
   using Words = std::conditional_t<W == 0, std::vector<u64>, std::array<u64, W == 0 ? 1 : W>>;
@@ -63,7 +63,7 @@ struct Bits {
     for (u64 word : words) total += ones(word);
     return total;
   }
-  // Whether there is exactly one bit.
+  // Tests whether exactly one bit is set.
   bool single() const {
     u64 seen = 0, more = 0;
     for (u64 word : words) {
@@ -72,7 +72,7 @@ struct Bits {
     }
     return seen && !more;
   }
-  // The lowest bit; there must be one.
+  // Returns the lowest bit. The set must not be empty.
   std::size_t lowest() const {
     std::size_t k = 0;
     while (k + 1 < words.size() && !words[k]) ++k;
@@ -105,12 +105,12 @@ struct Bits {
     for (std::size_t k = 0; k < words.size(); ++k) words[k] ^= other.words[k];
     return *this;
   }
-  // What is not in the other one.
+  // Removes the bits of the other set.
   Bits& operator-=(const Bits& other) {
     for (std::size_t k = 0; k < words.size(); ++k) words[k] &= ~other.words[k];
     return *this;
   }
-  // Both bits of every pair of bits (2k, 2k + 1) of which one is set.
+  // Sets both bits of each pair (2k, 2k + 1) that has one.
   Bits& fill_twins() {
     for (u64& word : words) {
       const u64 either = (word | word >> 1) & EVEN;
@@ -118,7 +118,7 @@ struct Bits {
     }
     return *this;
   }
-  // The other bit of every pair (2k, 2k + 1), for each that is set.
+  // Swaps the two bits of each pair (2k, 2k + 1).
   Bits twins() const {
     Bits result = *this;
     for (u64& word : result.words) word = (word & EVEN) << 1 | (word >> 1 & EVEN);

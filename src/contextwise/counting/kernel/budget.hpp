@@ -1,4 +1,4 @@
-// When to stop counting.
+// The limits of a count.
 #pragma once
 
 #include <atomic>
@@ -11,10 +11,10 @@ namespace contextwise {
 
 using Clock = std::chrono::steady_clock;
 
-// After so many nodes, at a time, or when someone says so.
+// Stops a count after a number of nodes, at a deadline, or when another thread sets `stop`.
 struct Budget {
   static constexpr u64 UNLIMITED = std::numeric_limits<u64>::max();
-  static constexpr u64 BETWEEN_LOOKS = 16;  // nodes, after which the clock is looked at
+  static constexpr u64 BETWEEN_LOOKS = 16;  // nodes between two looks at the clock
 
   u64 nodes = UNLIMITED;
   Clock::time_point deadline = Clock::time_point::max();
@@ -22,17 +22,17 @@ struct Budget {
   u64 used = 0;
   bool late = false;
 
-  // Whether the time is over, or someone said so.
+  // Tests whether the deadline has passed or `stop` is set.
   bool is_over() const {
     return late || (stop && stop->load(std::memory_order_relaxed)) || Clock::now() >= deadline;
   }
-  // One more node; false if there is no budget for it.
+  // Takes one node. Returns false if the budget is used up.
   bool enter() {
     if (late || used >= nodes) return false;
     if (++used % BETWEEN_LOOKS == 0) late = is_over();
     return true;
   }
-  // More nodes; false if that brings nothing.
+  // Raises the limit. Returns false if no work can follow.
   bool extend(u64 to) {
     nodes = to;
     return !late && used < nodes;

@@ -1,4 +1,4 @@
-// The claims of many models on some pairs, each distinct one once.
+// The claims of many models, each distinct claim stored once.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,14 @@
 
 namespace contextwise {
 
-// Many models over the same variables, as they come. The arrays live with the caller.
+// Many models over the same variables. The caller owns the arrays.
 struct ManyModels {
   std::vector<std::int64_t> cardinalities;
   std::vector<Natural> value_weights;  // see ValueClasses
   std::vector<FeatureArrays> arrays;
 };
 
-// The claims of many models on some pairs: each distinct claim once, and for each model and pair
-// the numbers of its claims, rising.
+// The claims of many models on some pairs. Equal claims of several models have one number.
 class ClaimPool {
  public:
   ClaimPool(const ManyModels& models, std::span<const Pair> pairs)
@@ -34,55 +33,55 @@ class ClaimPool {
   const ValueClasses& classes() const { return classes_; }
   const Claims& claims() const { return claims_; }
 
-  // Appends the claims of a model on a pair.
-  void append(std::size_t model, std::size_t pair, std::vector<u32>& found) const {
-    const auto begin = static_cast<std::ptrdiff_t>(found.size());
-    for (u32 c : indices_[model].claims(pair)) found.push_back(numbers_[model][c]);
-    std::sort(found.begin() + begin, found.end());
+  // Appends the numbers of a model's claims on a pair, in rising order.
+  void append(std::size_t model, std::size_t pair, std::vector<u32>& result) const {
+    const auto begin = static_cast<std::ptrdiff_t>(result.size());
+    for (u32 c : indices_[model].claims(pair)) result.push_back(numbers_[model][c]);
+    std::sort(result.begin() + begin, result.end());
   }
 
  private:
   ClaimPool(const ManyModels& models, const PairTable& pairs)
-      : ClaimPool(models, speaking(models.arrays, pairs), pairs) {}
-  ClaimPool(const ManyModels& models, const std::vector<SpeakingFeatures>& features,
+      : ClaimPool(models, relevant(models.arrays, pairs), pairs) {}
+  ClaimPool(const ManyModels& models, const std::vector<RelevantFeatures>& features,
             const PairTable& pairs)
       : classes_(models.cardinalities, models.value_weights, features) {
     claims_.stride = classes_.stride();
-    for (const SpeakingFeatures& model : features) {
-      const Claims own = ClaimMerger(model, classes_).run();
-      indices_.emplace_back(own, pairs);
+    for (const RelevantFeatures& model : features) {
+      const Claims claims = ClaimMerger(model, classes_).run();
+      indices_.emplace_back(claims, pairs);
       std::vector<u32>& numbers = numbers_.emplace_back();
-      for (u32 c = 0; c < own.size(); ++c) numbers.push_back(number_of(own, c));
+      for (u32 c = 0; c < claims.size(); ++c) numbers.push_back(number_of(claims, c));
     }
   }
 
-  static std::vector<SpeakingFeatures> speaking(const std::vector<FeatureArrays>& arrays,
+  static std::vector<RelevantFeatures> relevant(const std::vector<FeatureArrays>& arrays,
                                                 const PairTable& pairs) {
-    std::vector<SpeakingFeatures> found;
-    for (const FeatureArrays& model : arrays) found.emplace_back(model, pairs);
-    return found;
+    std::vector<RelevantFeatures> result;
+    for (const FeatureArrays& model : arrays) result.emplace_back(model, pairs);
+    return result;
   }
 
-  // The number of a claim in the pool, to which it is added if it is new.
-  u32 number_of(const Claims& own, u32 c) {
-    const u64 hash =
-        mix(mix(hash_of(own.scope(c)), hash_of(own.tests(c))), hash_of(own.forbidden_by(c)));
+  // Returns the number of a claim in the pool. Adds the claim if it is new.
+  u32 number_of(const Claims& claims, u32 c) {
+    const u64 hash = mix(mix(hash_of(claims.scope(c)), hash_of(claims.tests(c))),
+                         hash_of(claims.forbidden_by(c)));
     const auto next = static_cast<u32>(claims_.size());
     const u32 known = table_.find_or_insert(mix(hash, 0), next, [&](u32 other) {
-      return std::ranges::equal(claims_.scope(other), own.scope(c)) &&
-             std::ranges::equal(claims_.tests(other), own.tests(c)) &&
-             std::ranges::equal(claims_.forbidden_by(other), own.forbidden_by(c));
+      return std::ranges::equal(claims_.scope(other), claims.scope(c)) &&
+             std::ranges::equal(claims_.tests(other), claims.tests(c)) &&
+             std::ranges::equal(claims_.forbidden_by(other), claims.forbidden_by(c));
     });
     if (known != HashTable::NONE) return known;
-    claims_.append(own, c);
+    claims_.append(claims, c);
     return next;
   }
 
   ValueClasses classes_;
   Claims claims_;
   HashTable table_;
-  std::vector<PairIndex> indices_;         // of each model, by its own claims
-  std::vector<std::vector<u32>> numbers_;  // of each model's claims, in the pool
+  std::vector<PairIndex> indices_;         // per model, over the claims of that model
+  std::vector<std::vector<u32>> numbers_;  // per model, the pool numbers of its claims
 };
 
 }  // namespace contextwise

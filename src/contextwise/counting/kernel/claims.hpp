@@ -1,9 +1,11 @@
-// What a model claims: each pair of a scope depends wherever a cube, without the pair, holds.
+// The claims of a model. A claim has a scope and a cube: each pair of the scope is dependent
+// wherever the cube, without the pair, holds.
 //
-// A feature is a claim whose cube tests its whole scope. Two claims with one scope that differ on
-// one variable x are one claim that allows what either allows of x: a pair with x loses x anyway,
-// and for the others the two cubes unite. So the rows of a table, or the leaves under the last
-// split of a decision tree, become few claims before any pair is looked at.
+// A feature is a claim whose cube tests its whole scope. Two claims of the same scope that differ
+// in one variable x are merged into one that allows the values of x that either allows. This is
+// exact: a pair with x drops x anyway, and for other pairs the two cubes unite. It turns the rows
+// of a table, or the leaves below the last split of a decision tree, into few claims before any
+// pair is counted.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +23,8 @@ namespace contextwise {
 
 struct Claims {
   std::vector<u32> scope_start{0}, scopes;
-  std::vector<u32> start{0}, variables;  // the tests of a cube
-  std::vector<u64> forbidden;            // `stride` words per test: the classes it forbids
+  std::vector<u32> start{0}, variables;  // the variables that each cube tests
+  std::vector<u64> forbidden;  // the classes that each test forbids, `stride` words per test
   std::size_t stride = 1;
 
   std::size_t size() const { return start.size() - 1; }
@@ -32,11 +34,11 @@ struct Claims {
   std::span<const u32> tests(u32 claim) const {
     return {variables.data() + start[claim], start[claim + 1] - start[claim]};
   }
-  // The words of all tests of a claim.
+  // Returns the words of all tests of a claim.
   std::span<const u64> forbidden_by(u32 claim) const {
     return {forbidden.data() + start[claim] * stride, (start[claim + 1] - start[claim]) * stride};
   }
-  // Adds one feature as it is, and gives the number of its claim.
+  // Adds a feature without merging it. Returns the number of its claim.
   u32 add(const FeatureArrays& model, u32 feature, const ValueClasses& classes) {
     std::size_t literal = model.begin(feature);
     for (const std::int32_t variable : model.scope(feature)) {
@@ -50,7 +52,7 @@ struct Claims {
     start.push_back(static_cast<u32>(variables.size()));
     return static_cast<u32>(size() - 1);
   }
-  // Adds a claim of others, of the same stride.
+  // Adds a copy of another claim with the same stride.
   void append(const Claims& others, u32 claim) {
     const auto scope = others.scope(claim), tests = others.tests(claim);
     scopes.insert(scopes.end(), scope.begin(), scope.end());
@@ -62,10 +64,11 @@ struct Claims {
   }
 };
 
-// Makes the claims of a model: scope by scope, and within a scope variable by variable.
+// Makes the claims of a model. It merges features scope by scope, and within a scope variable by
+// variable.
 class ClaimMerger {
  public:
-  ClaimMerger(const SpeakingFeatures& model, const ValueClasses& classes)
+  ClaimMerger(const RelevantFeatures& model, const ValueClasses& classes)
       : model_(model), classes_(classes), stride_(classes.stride()) {}
 
   Claims run() {
@@ -82,12 +85,12 @@ class ClaimMerger {
  private:
   static constexpr u32 NONE = HashTable::NONE;
 
-  // Features here are numbered by their places among those that speak.
+  // Features are numbered by their place in model_.features.
   std::span<const std::int32_t> scope_of(u32 place) const {
     return model_.arrays.scope(model_.features[place]);
   }
 
-  // Features of equal scopes as chains: firsts_ begins them, next_ goes on.
+  // Links the features of each scope into a chain from firsts_ through next_.
   void group_by_scope() {
     const auto count = static_cast<u32>(model_.features.size());
     table_.reset(count);
@@ -105,7 +108,7 @@ class ClaimMerger {
     }
   }
 
-  // The cubes of one scope as rows, `stride` words for each variable in turn.
+  // Loads the cubes of one scope as rows of cells, one cell of `stride` words per variable.
   void load(u32 first) {
     width_ = scope_of(first).size();
     rows_.clear();
@@ -136,24 +139,24 @@ class ClaimMerger {
     return hash;
   }
 
-  // Until no variable brings two rows together.
+  // Merges until no variable lets two rows unite.
   void merge() {
     std::size_t x = 0;
     for (std::size_t quiet = 0; quiet < width_ && left_ > 1; x = (x + 1) % width_)
       quiet = merge_on(x) ? 0 : quiet + 1;
   }
 
-  // Unites rows that are equal but for variable x. The hash of a row is the exclusive or of those
-  // of its cells, so that the hash of the other cells is at hand.
+  // Unites rows that are equal except in variable x. The hash of a row is the XOR of the hashes of
+  // its cells, so one XOR gives the hash without x.
   bool merge_on(std::size_t x) {
     const std::size_t before = left_;
     table_.reset(left_);
     for (u32 r = 0; r < alive_.size(); ++r) {
       if (!alive_[r]) continue;
       const u64 others = hashes_[r] ^ cells_[r * width_ + x];
-      const u32 found =
+      const u32 partner =
           table_.find_or_insert(others, r, [&](u32 other) { return alike(other, r, x, others); });
-      if (found != NONE) unite(found, r, x);
+      if (partner != NONE) unite(partner, r, x);
     }
     return left_ < before;
   }
@@ -168,7 +171,7 @@ class ClaimMerger {
     --left_;
   }
 
-  // Whether two rows are equal but for variable x.
+  // Tests whether two rows are equal except in variable x.
   bool alike(u32 a, u32 b, std::size_t x, u64 others) {
     return (hashes_[a] ^ cells_[a * width_ + x]) == others &&
            std::equal(cell(a, 0), cell(a, x), cell(b, 0)) &&
@@ -191,14 +194,14 @@ class ClaimMerger {
     }
   }
 
-  const SpeakingFeatures& model_;
+  const RelevantFeatures& model_;
   const ValueClasses& classes_;
   std::size_t stride_;
   std::vector<u32> firsts_, next_;
   Claims claims_;
-  // Of the present scope.
+  // State of the current scope.
   std::size_t width_ = 0, left_ = 0;
-  std::vector<u64> rows_, cells_, hashes_;  // cells: the hash of each cell; hashes: of each row
+  std::vector<u64> rows_, cells_, hashes_;  // cells_, hashes_: hash of each cell and of each row
   std::vector<char> alive_;
   HashTable table_;
 };

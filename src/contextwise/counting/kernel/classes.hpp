@@ -1,5 +1,5 @@
-// The values of all variables as classes, for some models together: values of a variable that no
-// literal of any of them tells apart are one class.
+// Classes of values. Two values of a variable are in one class if no literal of the models
+// distinguishes them.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,15 @@ namespace contextwise {
 
 class ValueClasses {
  public:
-  // value_weights: a weight for each value of each variable in turn; empty if each weighs one.
+  // `value_weights` has one weight per value, variable by variable; empty if all are one.
   ValueClasses(std::vector<std::int64_t> cardinalities, const std::vector<Natural>& value_weights,
-               std::span<const SpeakingFeatures> models)
+               std::span<const RelevantFeatures> models)
       : cardinalities_(std::move(cardinalities)) {
     find_classes(models);
     weigh(value_weights);
   }
 
-  // Every value is a class of its own: whatever features come later, they fit.
+  // Makes every value its own class, for features that are not known yet.
   ValueClasses(std::vector<std::int64_t> cardinalities, const std::vector<Natural>& value_weights)
       : cardinalities_(std::move(cardinalities)), class_of_(cardinalities_.size()) {
     for (std::size_t v = 0; v < cardinalities_.size(); ++v) {
@@ -43,16 +43,16 @@ class ValueClasses {
 
   std::size_t variables() const { return cardinalities_.size(); }
   u32 count(u32 variable) const { return counts_[variable]; }
-  // Whether every class of a variable weighs one.
+  // Tests whether every class of a variable has weight one.
   bool unit(u32 variable) const { return weights_[variable].empty(); }
   Natural weight(u32 variable, u32 which) const {
     return unit(variable) ? Natural(1) : weights_[variable][which];
   }
-  // The most words that the classes of a variable take as a bit set.
+  // Returns the number of words of the longest bit set of classes.
   std::size_t stride() const { return stride_; }
 
-  // Multiplies by what all variables weigh but these, which it may sort. Most variables weigh a
-  // power of two, so that a product is a shift.
+  // Multiplies by the total weights of all variables except `without`, which it may sort. Most
+  // totals are powers of two, so most of the product is one shift.
   void multiply_by_others(Natural& number, std::vector<u32>& without) const {
     unsigned shift = shift_;
     for (u32 v : without) shift -= twos_[v];
@@ -62,11 +62,11 @@ class ValueClasses {
     number <<= shift;
   }
 
-  // Adds the classes that a value set forbids.
+  // Adds to `classes` those that a value set forbids.
   void forbid(u32 variable, std::span<const u64> set, u64* classes) const {
     const auto values = static_cast<std::size_t>(cardinalities_[variable]);
     const std::vector<u32>& of = class_of_[variable];
-    if (of.empty()) {  // each value is its own class, and all fit into a word
+    if (of.empty()) {  // each value is its own class, and they fit into one word
       classes[0] |= ~set[0] & (~u64{0} >> (64 - values));
       return;
     }
@@ -75,19 +75,19 @@ class ValueClasses {
   }
 
  private:
-  void find_classes(std::span<const SpeakingFeatures> models) {
+  void find_classes(std::span<const RelevantFeatures> models) {
     const std::size_t n = cardinalities_.size();
-    // The distinct value sets of each variable; binary variables need no look.
+    // The distinct value sets of each variable. Binary variables do not need them.
     std::vector<std::set<std::vector<u64>>> sets(n);
     if (std::ranges::any_of(cardinalities_, [](std::int64_t values) { return values > 2; }))
-      for (const SpeakingFeatures& model : models) collect(model, sets);
+      for (const RelevantFeatures& model : models) collect(model, sets);
     class_of_.resize(n);
     counts_.resize(n);
     for (std::size_t v = 0; v < n; ++v) counts_[v] = split(v, sets[v]);
     for (u32 count : counts_) stride_ = std::max<std::size_t>(stride_, (count + 63) / 64);
   }
 
-  void collect(const SpeakingFeatures& model, std::vector<std::set<std::vector<u64>>>& sets) const {
+  void collect(const RelevantFeatures& model, std::vector<std::set<std::vector<u64>>>& sets) const {
     for (u32 f : model.features) {
       std::size_t literal = model.arrays.begin(f);
       for (std::int32_t variable : model.arrays.scope(f)) {
@@ -98,7 +98,7 @@ class ValueClasses {
     }
   }
 
-  // Finds the classes of one variable. Where each value is its own, no list is kept.
+  // Finds the classes of one variable. It keeps no list if each value is its own class.
   u32 split(std::size_t variable, const std::set<std::vector<u64>>& sets) {
     const auto values = static_cast<std::size_t>(cardinalities_[variable]);
     if (values == 2) return 2;
@@ -133,11 +133,11 @@ class ValueClasses {
   }
 
   std::vector<std::int64_t> cardinalities_;
-  std::vector<std::vector<u32>> class_of_;     // of each value; empty if each is its own
-  std::vector<u32> counts_;                    // of classes
-  std::vector<std::vector<Natural>> weights_;  // of classes; empty if each weighs one
-  std::vector<unsigned> twos_;                 // the exponent, if the total is a power of two
-  std::vector<std::pair<u32, Natural>> odd_;   // the variables whose total is not, and the total
+  std::vector<std::vector<u32>> class_of_;     // class of each value; empty if each is its own
+  std::vector<u32> counts_;                    // number of classes
+  std::vector<std::vector<Natural>> weights_;  // weight of each class; empty if all are one
+  std::vector<unsigned> twos_;                 // exponent of the total, if it is a power of two
+  std::vector<std::pair<u32, Natural>> odd_;   // the other variables and their totals
   unsigned shift_ = 0;
   std::size_t stride_ = 1;
 };

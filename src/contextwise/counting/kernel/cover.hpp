@@ -1,9 +1,9 @@
-// A cover: cubes as bit sets over value classes, and the reductions that keep its union.
+// A cover: cubes as bit sets over value classes.
 //
-// Variable v owns the bits start[v] .. start[v + 1], one per class of values. The cover of Python
-// (counting/cover.py) keeps the bits that a cube allows; here, once and for all, stand those that
-// it *forbids*. So a cube tests a variable if it has one of its bits, it is everything if it has no
-// bit, and it lies inside another cube if it has all bits of the other one.
+// Variable v has the bits start[v] .. start[v + 1], one per class of values. Python's cover
+// (counting/cover.py) stores the bits that a cube allows; the kernel stores those that it
+// *forbids*. So a cube tests a variable if it has one of its bits, it covers everything if it has
+// no bit, and it lies inside another cube if it has all bits of that cube.
 #pragma once
 
 #include <algorithm>
@@ -18,20 +18,20 @@
 namespace contextwise {
 
 struct Cover {
-  std::vector<u32> start{0};     // one more than there are variables
-  std::vector<Natural> weights;  // of each bit; empty if every bit weighs one
+  std::vector<u32> start{0};     // first bit of each variable, and the number of bits
+  std::vector<Natural> weights;  // of each bit; empty if all are one
   std::vector<u64> forbidden;    // words() words per cube
-  std::vector<u32> names;        // what the caller calls each variable
+  std::vector<u32> names;        // the caller's number of each variable
 
   std::size_t variables() const { return start.size() - 1; }
   std::size_t bits() const { return start.back(); }
   std::size_t words() const { return std::max<std::size_t>(1, (bits() + 63) / 64); }
   std::size_t size() const { return forbidden.size() / words(); }
-  // What a cube forbids.
+  // Returns the words that a cube forbids.
   const u64* cube(std::size_t c) const { return forbidden.data() + c * words(); }
   u64* cube(std::size_t c) { return forbidden.data() + c * words(); }
   bool forbids(std::size_t c, std::size_t bit) const { return cube(c)[bit / 64] >> bit % 64 & 1; }
-  // Whether every variable has two classes, and both weigh one.
+  // Tests whether every variable has two classes of weight one.
   bool is_binary() const {
     if (!weights.empty() || bits() != 2 * variables()) return false;
     for (std::size_t v = 0; v < variables(); ++v)
@@ -46,8 +46,8 @@ struct Cover {
   }
 };
 
-// The same cover over the classes its cubes tell apart: variables that no cube tests leave, and
-// values that every cube treats alike become one bit with their weights added.
+// Rewrites a cover over fewer bits. It drops variables that no cube tests and joins classes that no
+// cube distinguishes; their weights add up.
 class Compaction {
  public:
   explicit Compaction(const Cover& cover) : cover_(cover), tested_(cover.words(), 0) {
@@ -78,7 +78,7 @@ class Compaction {
     return true;
   }
 
-  // A binary variable that is tested has both its classes told apart; another one is looked at.
+  // Adds a tested variable. Its classes can only join if there are more than two.
   void add(u32 v) {
     const u32 first = cover_.start[v], count = cover_.start[v + 1] - first;
     const u32 base = result_.start.back();

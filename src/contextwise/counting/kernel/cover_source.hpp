@@ -1,5 +1,5 @@
-// From the claims on a pair to its covers in some models: the cubes without the pair, over the
-// variables they test. The compiled twin of CoverSource in counting/extraction.py.
+// Makes the covers of a pair from the claims on it: the cubes without the pair, over the variables
+// they test. The compiled twin of CoverSource in counting/extraction.py.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace contextwise {
 
-// The claims of a model that speak of one pair.
+// The claims of a model on one pair.
 struct PairClaims {
   const Claims* model;
   std::span<const u32> claims;
@@ -25,8 +25,8 @@ class CoverSource {
   explicit CoverSource(const ValueClasses& classes)
       : classes_(classes), places_(classes.variables()) {}
 
-  // One cover per model, all over the same bits, without some variables that are no part of a
-  // context. What the covers held before is gone; their space is used again.
+  // Fills one cover per model, all over the same bits. It leaves out the variables `without`, which
+  // are not part of a context. The covers' memory is reused.
   void run(std::span<const u32> without, std::span<const PairClaims> models,
            std::span<Cover> covers) {
     ++round_;
@@ -55,17 +55,17 @@ class CoverSource {
   }
 
  private:
-  // Where the bits of a variable begin, and a mask for what is put there: nothing for the variables
-  // of the pair, which are no part of a context, and everything for the others. A place counts only
-  // if it was made for the present pair, whose number is its round; so nothing has to be cleared.
+  // The first bit of a variable, and a mask for the bits that are written there: none for variables
+  // that are left out, all for the others. A place is valid only in the round that made it, so
+  // nothing has to be cleared.
   struct Place {
     u32 round = 0;
     u32 at;
     u64 keep;
   };
 
-  // The claims that have to be looked at. One that tests nothing but the variables that are left
-  // out, of which there are so many, holds everywhere, and stands for all.
+  // Returns the claims that matter: if one of them tests only variables that are left out, it
+  // covers everything and suffices. `without` is the number of variables left out.
   std::span<const u32> enough(const Claims& model, std::span<const u32> all,
                               std::size_t without) const {
     const auto left_out = [&](u32 v) { return places_[v].round == round_ && !places_[v].keep; };
@@ -76,7 +76,7 @@ class CoverSource {
     return all;
   }
 
-  // Gives each tested variable its bits: one per class.
+  // Gives each tested variable one bit per class.
   void frame(Cover& cover) {
     cover.start.assign(1, 0);
     cover.weights.clear();
@@ -91,7 +91,7 @@ class CoverSource {
       for (u32 k = 0; k < classes_.count(v); ++k) cover.weights.push_back(classes_.weight(v, k));
   }
 
-  // Writes the cubes: each claim's forbidden classes, moved to where the cover has the variable.
+  // Writes the cubes: moves the forbidden classes of each claim to the bits of their variables.
   void fill(Cover& cover, const Claims& claims, std::span<const u32> chosen) const {
     const std::size_t words = cover.words();
     cover.forbidden.assign(chosen.size() * words, 0);
@@ -106,11 +106,10 @@ class CoverSource {
     }
   }
 
-  // Writes the classes of one variable into a cube, from bit `at` on. A word of classes begins in
-  // the middle of a word of the cube, so its low bits are shifted up into that word, and those that
-  // are shifted out go to the next one. (They are shifted down in two steps, because a shift by 64,
-  // when `at` begins a word, would be undefined.) There may be fewer classes than `stride` words
-  // hold: words without a bit are left alone, as the cube may end before them.
+  // Writes the classes of one variable into a cube, starting at bit `at`. A word of classes may
+  // straddle two words of the cube: its low bits are shifted up into the first, and the bits
+  // shifted out go into the second. They are shifted down in two steps because a shift by 64 is
+  // undefined. Words without a bit are skipped because the cube may end before them.
   static void put(const u64* classes, std::size_t stride, const Place& place, u64* cube) {
     u64* target = cube + place.at / 64;
     const u32 shift = place.at % 64;

@@ -1,12 +1,10 @@
-// The distances of many models: of each to each, or of some to some others.
+// Computes the distances between many models: between all of them, or between two groups.
 //
-// The work goes pair by pair of variables. Models whose claims on the pair make the same cover are
-// one class. Each class is counted once and each two classes once, however many models they have;
-// what they are apart is added to the distances of their models. So models a few moves apart cost
-// what they differ in. Nothing rests on hashes: covers are one class if they are equal.
+// For each pair of variables, models whose claims make the same cover form a class. Each class and
+// each pair of classes is counted once, and the difference is added to the distances of their
+// models. So similar models cost little. Covers are compared exactly, not by their hashes.
 //
-// Memory is that of the claims of all models, of the distances, and of the covers of one pair per
-// thread.
+// The memory holds the claims of all models, the distances, and the covers of one pair per thread.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +32,8 @@
 
 namespace contextwise {
 
-// Which distances are wanted, and where each one stands. The first `rows` models are set against
-// the others; without rows, each model against each one after it.
+// Numbers the wanted distances. If there are rows, they are those between the first `rows` models
+// and the others; otherwise those between all models.
 class Cells {
  public:
   Cells(std::size_t models, std::size_t rows) : models_(models), rows_(rows) {}
@@ -46,7 +44,7 @@ class Cells {
   bool is_row(std::size_t model) const { return !rows_ || model < rows_; }
   bool is_column(std::size_t model) const { return !rows_ || model >= rows_; }
   bool each_to_each() const { return !rows_; }
-  // Where the distance of a row and a column stands.
+  // Returns the number of the distance between two models.
   std::size_t of(std::size_t row, std::size_t column) const {
     if (rows_) return row * (models_ - rows_) + column - rows_;
     if (row > column) std::swap(row, column);
@@ -57,12 +55,12 @@ class Cells {
   std::size_t models_, rows_;
 };
 
-// Exact sums of equal width, one for each cell.
+// Exact sums of equal width, one per cell.
 class Sums {
  public:
   Sums(std::size_t cells, std::size_t width) : width_(width), words_(cells * width, 0) {}
 
-  // Adds a number some times; the caller has chosen the width so that the sum fits.
+  // Adds a multiple of a number. The caller chooses the width so that the sum fits.
   void add(std::size_t cell, const Natural& number, u64 times) {
     u64* const sum = words_.data() + cell * width_;
     u64 carry = 0;
@@ -88,17 +86,17 @@ class Sums {
   std::vector<u64> words_;
 };
 
-// The models of one pair of variables, class by class: those of a class make the same cover.
+// Groups the models into classes that make the same cover of one pair.
 class PairClasses {
  public:
   PairClasses(const ClaimPool& pool, const Cells& cells) : pool_(pool), cells_(cells) {}
 
-  // False if all models are of one class.
+  // Returns false if all models are in one class.
   bool run(std::size_t place, UnionCounter& counter, const Budget& budget) {
     group_by_claims(place);
     if (groups() == 1) return false;
     extract(counter);
-    // Tables of covers as they come cost less than simplifying them.
+    // Tables of unsimplified covers cost less than simplifying them.
     has_tables_ = tables_.fill(first_covers(groups()));
     if (has_tables_) {
       group_by([&](std::size_t g) -> std::vector<u64>& { return tables_.words(g); });
@@ -115,11 +113,11 @@ class PairClasses {
   }
 
   std::size_t count() const { return count_; }
-  // The truth tables of the classes, or null if they do not fit.
+  // Returns the truth tables of the classes, or null if they would be too large.
   const CoverTables* tables() const { return has_tables_ ? &tables_ : nullptr; }
-  // The cover of a class, where there are no tables.
+  // Returns the cover of a class, if there are no tables.
   const Cover& cover(std::size_t k) const { return covers_[k]; }
-  // The models of a class that are wanted as rows, and those wanted as columns.
+  // Return the models of a class that are rows and those that are columns.
   const std::vector<u32>& rows(std::size_t k) const { return rows_[k]; }
   const std::vector<u32>& columns(std::size_t k) const { return columns_[k]; }
 
@@ -128,7 +126,7 @@ class PairClasses {
     return {flat_.data() + starts_[group], starts_[group + 1] - starts_[group]};
   }
 
-  // Models with the same claims on the pair are one group.
+  // Groups the models that have the same claims on the pair.
   void group_by_claims(std::size_t place) {
     flat_.clear();
     starts_.assign(1, 0);
@@ -164,8 +162,8 @@ class PairClasses {
     return chosen_;
   }
 
-  // Groups with equal words, those of a table or of sorted cubes, are one class. The words of the
-  // classes stand first then.
+  // Puts groups with equal words (of a table or of sorted cubes) into one class, and moves the
+  // words of the classes to the front.
   template <class Words>
   void group_by(Words words) {
     table_.reset(groups());
@@ -182,7 +180,7 @@ class PairClasses {
     }
   }
 
-  // The models of each class.
+  // Collects the models of each class.
   void collect() {
     rows_.assign(count_, {});
     columns_.assign(count_, {});
@@ -193,7 +191,7 @@ class PairClasses {
     }
   }
 
-  // Equal sets of cubes get equal words.
+  // Sorts the cubes, so that equal sets of cubes have equal words.
   void sort_cubes(Cover& cover) {
     const std::size_t words = cover.words();
     order_.resize(cover.size());
@@ -210,15 +208,15 @@ class PairClasses {
   const ClaimPool& pool_;
   const Cells& cells_;
   HashTable table_;
-  std::vector<u32> flat_;            // the claims of the groups, one after the other
-  std::vector<std::size_t> starts_;  // where each group begins in it
+  std::vector<u32> flat_;            // claims of all groups
+  std::vector<std::size_t> starts_;  // start of each group in flat_
   std::vector<u32> group_of_;        // of each model
   std::vector<u32> class_of_;        // of each group
   std::vector<PairClaims> parts_;
-  std::vector<Cover> covers_;  // of the groups, then of the classes
-  CoverTables tables_;         // of the same, where they fit
+  std::vector<Cover> covers_;  // of the groups, later of the classes
+  CoverTables tables_;         // of the same, if they are small enough
   bool has_tables_ = false;
-  std::size_t count_ = 0;  // of classes
+  std::size_t count_ = 0;  // number of classes
   std::vector<std::vector<u32>> rows_, columns_;
   // Scratch space.
   std::vector<const Cover*> chosen_;
@@ -226,8 +224,8 @@ class PairClasses {
   std::vector<u64> sorted_;
 };
 
-// A union that its budget did not suffice for: of this pair, in these two models, whose distance is
-// that of the two models of the cell.
+// A union that exceeded its budget: of this pair, in models `first` and `second`. It is missing in
+// the distance of this cell, whose two models make the same covers.
 struct OpenUnion {
   std::int64_t pair, first, second, cell;
 };
@@ -235,14 +233,14 @@ struct OpenUnion {
 struct DistanceOptions {
   bool canonical = false;
   unsigned threads = 1;
-  u64 node_budget = Budget::UNLIMITED;          // for each union
-  std::size_t memory = std::size_t{512} << 20;  // bytes for remembered subproblems, all threads
+  u64 node_budget = Budget::UNLIMITED;          // per union
+  std::size_t memory = std::size_t{512} << 20;  // bytes of cached subproblems, over all threads
 };
 
 class DistanceCounter {
  public:
-  // The pairs rise, and none comes twice. `factors`: what the contexts of each pair are multiplied
-  // by; empty if by one. `width`: how many words the largest distance takes.
+  // The pairs must be distinct and in rising order. `factors` multiply the contexts of each pair;
+  // empty if all are one. `width` is the number of words of the largest distance.
   DistanceCounter(const ManyModels& models, std::size_t rows, std::vector<Pair> pairs,
                   std::vector<Natural> factors, std::size_t width, const DistanceOptions& options)
       : pairs_(std::move(pairs)),
@@ -252,28 +250,28 @@ class DistanceCounter {
         pool_(models, pairs_),
         sums_(cells_.count(), width) {}
 
-  // Counts everything. `watch` is called from this thread a few times a second with the number of
-  // pairs done; when it returns false, the work stops.
+  // Counts all pairs. A few times a second it calls `watch` with the number of finished pairs, from
+  // the calling thread. When `watch` returns false, the work stops.
   void run(const std::function<bool(std::size_t)>& watch) {
     const WatchedThreads::Work work = [this] { this->work(); };
     const WatchedThreads::Watch look = [&] { return watch(done_); };
     WatchedThreads(stop_, work, look).run(std::min<std::size_t>(options_.threads, pairs_.size()));
   }
 
-  // Without the unions that stayed open.
+  // Returns the distances without the open unions.
   const Sums& sums() const { return sums_; }
   const std::vector<OpenUnion>& open() const { return open_; }
 
  private:
   static constexpr std::size_t BATCH = 1024;
 
-  // Two classes are so many times a number apart.
+  // Two classes differ in `times` times `number` contexts.
   struct Apart {
     std::size_t first, second;
     Natural number;
     u64 times;
   };
-  // What a thread needs for one pair after the other.
+  // Memory that a thread reuses from pair to pair.
   struct Scratch {
     UnionCounter counter;
     PairClasses classes;
@@ -326,15 +324,15 @@ class DistanceCounter {
     unknown.gap = scratch.counter.contexts();
     scratch.sizes.assign(scratch.classes.count(), unknown);
     for_each_two(scratch, [&](std::size_t a, std::size_t b) {
-      PairSizes found{{scratch.sizes[a], scratch.sizes[b], unknown}, true};
-      scratch.counter.run(scratch.classes.cover(a), scratch.classes.cover(b), budget, found);
-      scratch.sizes[a] = found.sizes[0];
-      scratch.sizes[b] = found.sizes[1];
-      if (!found.closed()) return leave_open(at, scratch.classes, a, b);
-      Natural apart = found.sizes[2].low;
+      PairSizes bounds{{scratch.sizes[a], scratch.sizes[b], unknown}, true};
+      scratch.counter.run(scratch.classes.cover(a), scratch.classes.cover(b), budget, bounds);
+      scratch.sizes[a] = bounds.sizes[0];
+      scratch.sizes[b] = bounds.sizes[1];
+      if (!bounds.closed()) return leave_open(at, scratch.classes, a, b);
+      Natural apart = bounds.sizes[2].low;
       apart <<= 1;
-      apart -= found.sizes[0].low;
-      apart -= found.sizes[1].low;
+      apart -= bounds.sizes[0].low;
+      apart -= bounds.sizes[1].low;
       if (!factors_.empty()) apart *= factors_[at];
       add(scratch, {a, b, std::move(apart), 1});
     });
@@ -345,7 +343,7 @@ class DistanceCounter {
     if (scratch.apart.size() == BATCH) deliver(scratch);
   }
 
-  // Adds what a thread has found to the distances of the models.
+  // Adds the results of a thread to the distances of the models.
   void deliver(Scratch& scratch) {
     const std::lock_guard lock(mutex_);
     for (const auto& [a, b, number, times] : scratch.apart)
@@ -383,7 +381,7 @@ class DistanceCounter {
   ClaimPool pool_;
   Sums sums_;
   std::vector<OpenUnion> open_;
-  std::mutex mutex_;  // of sums_ and open_
+  std::mutex mutex_;  // protects sums_ and open_
   std::atomic<std::size_t> next_{0}, done_{0};
   std::atomic<bool> stop_{false};
 };

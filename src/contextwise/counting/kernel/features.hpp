@@ -1,4 +1,4 @@
-// The features of a model as arrays, and which of them speak of some pairs.
+// The features of a model as arrays, and those of them that concern some pairs.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,13 @@
 
 namespace contextwise {
 
-// The arrays of contextwise/models/features.py, which says what they hold; they live with the
-// caller.
+// The arrays described in contextwise/models/features.py. The caller owns them.
 struct FeatureArrays {
   const std::int64_t* starts;
   const std::int32_t* variables;
   const u64* values;
-  std::size_t count;  // features
-  std::size_t words;  // of a value set
+  std::size_t count;  // number of features
+  std::size_t words;  // words per value set
 
   std::size_t begin(u32 feature) const { return static_cast<std::size_t>(starts[feature]); }
   std::span<const std::int32_t> scope(u32 feature) const {
@@ -32,21 +31,21 @@ struct FeatureArrays {
   }
 };
 
-// Two variables by their numbers, the smaller first.
+// Two variables, the smaller number first.
 struct Pair {
   u32 first, second;
 
   bool has(u32 variable) const { return variable == first || variable == second; }
 };
 
-// A set of pairs, numbered in rising order. A block holds up to 64 of them: one first variable, and
-// a bit for each second one; blocks are found by hashing, so that the table is as large as the set
-// and not as the square of the variables.
+// A set of pairs, numbered in rising order. A block holds up to 64 pairs with the same first
+// variable, one bit per second variable. Blocks are found by hashing, so the size of the table
+// depends on the number of pairs and not on the square of the number of variables.
 class PairTable {
  public:
   static constexpr u32 NONE = HashTable::NONE;
 
-  // The pairs rise, and none comes twice.
+  // The pairs must be distinct and in rising order.
   PairTable(std::span<const Pair> pairs, std::size_t variables) : marked_(variables, 0) {
     u32 number = 0;
     for (const Pair& pair : pairs) {
@@ -64,7 +63,7 @@ class PairTable {
 
   std::size_t size() const { return count_; }
 
-  // The number of a pair, or NONE.
+  // Returns the number of a pair, or NONE.
   u32 find(u32 first, u32 second) const {
     const u64 key = key_of(first, second);
     const u32 at = table_.find(mix(0, key), [&](u32 block) { return blocks_[block].key == key; });
@@ -72,8 +71,8 @@ class PairTable {
     return blocks_[at].before + static_cast<u32>(ones(blocks_[at].bits & (bit_of(second) - 1)));
   }
 
-  // Calls action(number) for each pair of the set inside a rising scope, until it returns true.
-  // Variables of no pair are passed over, so that few pairs cost little.
+  // Calls action(number) for each pair of the set inside a sorted scope until it returns true.
+  // It skips variables that are in no pair, which makes few pairs cheap.
   template <class Variable, class Action>
   bool any_of(std::span<const Variable> scope, Action action) const {
     for (std::size_t i = 0; i < scope.size(); ++i) {
@@ -91,7 +90,7 @@ class PairTable {
   struct Block {
     u64 key;
     u64 bits;
-    u32 before;  // how many pairs stand in the blocks before
+    u32 before;  // number of pairs in earlier blocks
   };
 
   static u64 key_of(u32 first, u32 second) { return u64{first} << 32 | second / 64; }
@@ -99,21 +98,21 @@ class PairTable {
 
   HashTable table_;
   std::vector<Block> blocks_;
-  std::vector<char> marked_;  // the variables of some pair
+  std::vector<char> marked_;  // whether a variable is in some pair
   std::size_t count_ = 0;
 };
 
-// A model as far as some pairs are concerned: features that have both variables of none of them are
-// left out. With many pairs nearly every feature speaks of one, and looking would not pay.
-struct SpeakingFeatures {
+// The features of a model that have both variables of some pair in their scope. If there are many
+// pairs, it keeps all features: nearly all would pass, and the test would not pay.
+struct RelevantFeatures {
   FeatureArrays arrays;
-  std::vector<u32> features;  // rising
+  std::vector<u32> features;  // in rising order
 
-  // All features.
-  explicit SpeakingFeatures(const FeatureArrays& model) : arrays(model), features(model.count) {
+  // Keeps all features.
+  explicit RelevantFeatures(const FeatureArrays& model) : arrays(model), features(model.count) {
     std::iota(features.begin(), features.end(), u32{0});
   }
-  SpeakingFeatures(const FeatureArrays& model, const PairTable& pairs) : arrays(model) {
+  RelevantFeatures(const FeatureArrays& model, const PairTable& pairs) : arrays(model) {
     const bool all = pairs.size() > model.count / 32;
     features.reserve(all ? model.count : 0);
     for (u32 f = 0; f < model.count; ++f)
@@ -127,7 +126,8 @@ struct SpeakingFeatures {
   }
 };
 
-// The pairs that some feature has in its scope, rising. A bit for each two variables says whether.
+// Lists the pairs that some feature has in its scope, in rising order. It uses one bit per pair of
+// variables.
 inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models,
                                        std::size_t variables) {
   const std::size_t words = (variables + 63) / 64;
@@ -141,14 +141,14 @@ inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models,
           row[second / 64] |= u64{1} << second % 64;
       }
     }
-  std::vector<Pair> found;
+  std::vector<Pair> pairs;
   for (u32 first = 0; first < variables; ++first)
     for_each_bit({seen.data() + first * words, words},
-                 [&](std::size_t second) { found.push_back({first, static_cast<u32>(second)}); });
-  return found;
+                 [&](std::size_t second) { pairs.push_back({first, static_cast<u32>(second)}); });
+  return pairs;
 }
 
-// The same among some pairs, which rise, none of them twice.
+// The same among given pairs, which must be distinct and in rising order.
 inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models, std::size_t variables,
                                        std::span<const Pair> among) {
   const PairTable table(among, variables);
@@ -159,10 +159,10 @@ inline std::vector<Pair> covered_pairs(std::span<const FeatureArrays> models, st
         seen[pair] = 1;
         return false;
       });
-  std::vector<Pair> found;
+  std::vector<Pair> pairs;
   for (std::size_t k = 0; k < among.size(); ++k)
-    if (seen[k]) found.push_back(among[k]);
-  return found;
+    if (seen[k]) pairs.push_back(among[k]);
+  return pairs;
 }
 
 }  // namespace contextwise

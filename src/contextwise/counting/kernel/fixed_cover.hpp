@@ -1,5 +1,4 @@
-// A cover as the recursion sees it, with sets of bits of a known width, and what can be said of a
-// set of bits without recursion.
+// A cover with bit sets of a fixed width, as the recursion uses it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,7 @@
 
 namespace contextwise {
 
-// Numbers of type N, sets of bits of W words.
+// N is the type of numbers, W the number of words of a bit set.
 template <class N, int W>
 struct FixedCover {
   using Set = Bits<W>;
@@ -31,10 +30,10 @@ struct FixedCover {
     for (std::size_t c = 0; c < cover.size(); ++c) cubes.emplace_back(cover.cube(c), words);
   }
 
-  // The field of the lowest variable in the set.
+  // Returns the field of the lowest variable in the set.
   const Set& field_of(const Set& set) const { return fields[variable_of[set.lowest()]]; }
 
-  // The fields of all variables in the set.
+  // Returns the fields of all variables in the set.
   Set fields_of(Set set) const {
     if (binary) return set.fill_twins();
     Set result(words);
@@ -46,14 +45,14 @@ struct FixedCover {
     return result;
   }
 
-  // How many variables have a bit in the set.
+  // Counts the variables that have a bit in the set.
   int variables_in(Set set) const {
     int count = 0;
     for (; !set.none(); ++count) set -= field_of(set);
     return count;
   }
 
-  // How many variables a cube tests, given what it forbids.
+  // Counts the variables that a cube tests.
   int tests_of(const Set& forbids) const {
     return binary ? forbids.count() : variables_in(forbids);
   }
@@ -64,7 +63,7 @@ struct FixedCover {
     return sum;
   }
 
-  // The weight of all assignments of the open variables.
+  // Returns the weight of all assignments of the open variables.
   N assignments(Set open) const {
     N product(1);
     if (binary) {
@@ -79,7 +78,7 @@ struct FixedCover {
     return product;
   }
 
-  // The weight of the assignments of these variables that one cube allows.
+  // Returns the weight of the assignments of the open variables that one cube allows.
   N size_of(const Set& forbids, Set open) const {
     N size(1);
     while (!open.none()) {
@@ -90,8 +89,8 @@ struct FixedCover {
     return size;
   }
 
-  // Bounds on what some cubes leave uncovered, without looking further. They cover no more than the
-  // sum of their sizes; and of cubes that share no variable, what they leave uncovered multiplies.
+  // Returns cheap bounds on the weight that some cubes leave uncovered. They cover at most the sum
+  // of their sizes, and for cubes that share no variable the uncovered parts multiply.
   template <class Cubes>
   Interval<N> proven(const Cubes& chosen, const Set& open) const {
     N low = assignments(open), high(1);
@@ -116,10 +115,10 @@ struct FixedCover {
   }
 
   std::size_t words;
-  bool binary;  // every variable has two classes, and both weigh one
+  bool binary;  // every variable has two classes of weight one
   std::vector<Set> fields, cubes;
-  std::vector<u32> variable_of;  // of a bit
-  std::vector<N> weights;        // of a bit
+  std::vector<u32> variable_of;  // of each bit
+  std::vector<N> weights;        // of each bit
 };
 
 }  // namespace contextwise

@@ -1,4 +1,4 @@
-// The one mixer and the one hash table of the kernel.
+// The hash function and the hash table of the kernel.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace contextwise {
 
-// A hash that has seen one more word.
+// Adds one word to a hash.
 inline u64 mix(u64 hash, u64 word) {
   hash = (hash ^ word) * 0xff51afd7ed558ccdu;
   return hash ^ hash >> 32;
 }
 
-// The hash of some integers in their order. The last step brings the high bits of the last one down
-// to where the table looks.
+// Hashes a sequence of integers. The last step mixes the high bits of the last one into the low
+// bits, which the table uses.
 template <class Word>
 u64 hash_of(std::span<const Word> words) {
   u64 hash = 0x9e3779b97f4a7c15u;
@@ -26,25 +26,25 @@ u64 hash_of(std::span<const Word> words) {
   return mix(hash, words.size());
 }
 
-// Numbers found by their hash. What a number stands for (a row, a cube, a record) lives with the
-// caller, who says whether it is the one looked for; the table keeps the number and half of its
-// hash. Open addressing, a power of two of slots, at most half of them used. Nothing is removed: a
-// number whose thing is gone is simply never the one looked for.
+// A hash table of numbers. A number refers to an item of the caller (a row, a cube, a record), and
+// the caller's predicate compares items; the table stores the number and half of the hash. It uses
+// open addressing with a power of two of slots, at most half of them full. Nothing is removed: the
+// predicate rejects items that no longer exist.
 class HashTable {
  public:
   static constexpr u32 NONE = ~u32{0};
 
-  // Forgets all; so many numbers fit before the table grows.
+  // Clears the table and makes room for `count` numbers.
   void reset(std::size_t count) {
     slots_.assign(std::bit_ceil(std::max<std::size_t>(2, 2 * count)), Slot{});
     used_ = 0;
   }
 
   std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
-  // The same after one more number.
+  // Returns the size after one more insertion.
   std::size_t bytes_after_insertion() const { return is_full() ? 2 * bytes() + SMALLEST : bytes(); }
 
-  // The number that has this hash and is the same, or NONE.
+  // Returns the number with this hash for which `same` is true, or NONE.
   template <class Same>
   u32 find(u64 hash, Same same) const {
     if (slots_.empty()) return NONE;
@@ -61,7 +61,7 @@ class HashTable {
     place({static_cast<u32>(hash), number});
   }
 
-  // What `find` finds; if that is NONE, the number is inserted.
+  // Returns the same as `find`. If that is NONE, inserts the number.
   template <class Same>
   u32 find_or_insert(u64 hash, u32 number, Same same) {
     if (is_full()) grow();
@@ -77,7 +77,7 @@ class HashTable {
 
  private:
   struct Slot {
-    u32 tag = 0;  // the low half of the hash: where to begin, and a first comparison
+    u32 tag = 0;  // low half of the hash: the first slot to try, and a quick comparison
     u32 number = NONE;
   };
   static constexpr std::size_t SMALLEST = 64 * sizeof(Slot);

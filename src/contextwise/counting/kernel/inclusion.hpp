@@ -1,5 +1,5 @@
-// A few cubes of binary variables by inclusion and exclusion: cube after cube, what it adds is what
-// the cubes before it leave uncovered inside it.
+// Counts a few cubes of binary variables by inclusion and exclusion: each cube adds the part of it
+// that earlier cubes leave uncovered.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace contextwise {
 
-// Beyond this the recursion is quicker. Measured on the overfitted trees of plants and jester: 6
+// With more cubes the recursion is faster. Measured on the overfitted trees of plants and jester: 6
 // and 10 take a fifth longer.
 inline constexpr std::size_t FEW_CUBES = 8;
 
@@ -24,8 +24,8 @@ class FewCubes {
 
   void clear() { count_ = 0; }
 
-  // A cube by what it forbids, two bits per variable. Short ones go first: inside a long one most
-  // is decided.
+  // Adds a cube, given by the bits it forbids, two per variable. Short cubes come first, because a
+  // long cube decides most variables.
   void add(const Set& forbids) {
     const int length = forbids.count();
     std::size_t at = count_++;
@@ -37,12 +37,12 @@ class FewCubes {
     lengths_[at] = length;
   }
 
-  // How many assignments of so many variables lie in no cube.
+  // Counts the assignments of `variables` variables that lie in no cube.
   N uncovered(int variables) { return outside(cubes_.data(), count_, variables); }
 
  private:
-  // The array goes on behind these cubes: there each level of the recursion writes what is left of
-  // the earlier cubes inside one of them.
+  // Each level of the recursion writes the earlier cubes, restricted to one cube, into the part of
+  // the array after `count`.
   static N outside(Set* cubes, std::size_t count, int variables) {
     N result = power_of_two(variables);
     Set* const inside = cubes + count;
@@ -57,7 +57,7 @@ class FewCubes {
       }
       if (whole) continue;
       const int left = variables - cubes[c].count();
-      if (kept <= 1) {  // most often
+      if (kept <= 1) {  // the usual case
         if (kept) result += power_of_two(left - inside->count());
         result -= power_of_two(left);
       } else {

@@ -1,10 +1,10 @@
-// What is proven of a number so far.
+// Bounds of a number.
 #pragma once
 
 namespace contextwise {
 
-// From `low` to `low + gap`, both included. Nearly all intervals are closed, and then the gap is no
-// work: arithmetic looks at the low ends only.
+// A number between `low` and `low + gap`, both included. Nearly all intervals are closed (the gap
+// is 0), and then arithmetic uses only `low`.
 template <class N>
 struct Interval {
   N low{};
@@ -22,7 +22,7 @@ struct Interval {
     result += gap;
     return result;
   }
-  // Both are true, so the better ends are.
+  // Intersects two valid intervals.
   void meet(const Interval& other) {
     const N mine = high(), theirs = other.high();
     if (low < other.low) low = other.low;
@@ -33,7 +33,7 @@ struct Interval {
     gap += other.gap;
     return *this;
   }
-  // The other number must not be larger, whatever its interval says.
+  // The number subtracted must not be larger, although its upper bound may be.
   Interval& operator-=(const Interval& other) {
     if (closed() && other.closed()) {
       low -= other.low;

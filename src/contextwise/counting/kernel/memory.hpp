@@ -1,8 +1,8 @@
-// The memory of subproblems: exact keys, bounded size.
+// A cache of solved subproblems with exact keys and bounded size.
 //
-// A key is compared word for word; its hash only finds the place. When the memory is full, the
-// older half of it is forgotten: there are two generations, new entries go to the young one, and a
-// hit in the old one is carried over.
+// Keys are compared word for word; the hash only finds the place. The cache has two generations.
+// New entries go to the young one, and a hit in the old one is copied to the young one. When the
+// young one is full, the old one is dropped.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,15 @@ class Memory {
  public:
   using Key = std::span<const u64>;
 
-  // All that is allocated stays within so many bytes. (While a generation moves to a larger place
-  // both places are held for a moment, which is at most a quarter more.)
+  // Allocates at most this many bytes, and a quarter more while a generation is being enlarged.
   explicit Memory(std::size_t bytes) : young_(bytes / 2), old_(bytes / 2) {}
 
-  // The hash is hash_of the key.
+  // `hash` must be hash_of(key).
   std::optional<N> find(Key key, u64 hash) {
-    if (std::optional<N> found = young_.find(key, hash)) return found;
-    std::optional<N> found = old_.find(key, hash);
-    if (found) store(key, hash, *found);
-    return found;
+    if (std::optional<N> value = young_.find(key, hash)) return value;
+    std::optional<N> value = old_.find(key, hash);
+    if (value) store(key, hash, *value);
+    return value;
   }
   void store(Key key, u64 hash, const N& value) {
     if (young_.insert(key, hash, value)) return;
@@ -42,8 +41,8 @@ class Memory {
   std::size_t bytes() const { return young_.bytes() + old_.bytes(); }
 
  private:
-  // Records one after the other: the lengths of key and value, then the words of both. The table
-  // has the place of each.
+  // A list of records: the lengths of key and value, then the words of both. The table has the
+  // place of each record.
   class Generation {
    public:
     explicit Generation(std::size_t limit) : limit_(limit) {}
@@ -57,7 +56,7 @@ class Memory {
       return N(std::span<const u64>(value, words_[at] >> 32));
     }
 
-    // False if there is no room.
+    // Returns false if there is no room.
     bool insert(Key key, u64 hash, const N& value) {
       const std::span<const u64> number = value.words();
       if (!make_room(1 + key.size() + number.size())) return false;
@@ -77,7 +76,7 @@ class Memory {
              std::equal(key.begin(), key.end(), record + 1);
     }
 
-    // Takes twice the place when it is used up, or what the limit leaves.
+    // Doubles the capacity when it is used up, within the limit.
     bool make_room(std::size_t more) {
       const std::size_t table = table_.bytes_after_insertion(), needed = words_.size() + more;
       if (table + words_.capacity() * sizeof(u64) > limit_ || needed >= HashTable::NONE)

@@ -73,8 +73,8 @@ std::tuple<nb::int_, nb::int_, u64> count_uncovered(
 //   whether Ctrl-C ended the work;
 //   the number of nodes;
 //   the seconds it took to index the models.
-// An exception of `progress` ends the work and is thrown. `known`: nothing, or for each of the two
-// models the places of pairs and the sizes of its unions there, which are not counted again.
+// An exception of `progress` ends the work and is thrown. `known` is empty, or has for each of the
+// two models the places of pairs whose union is known, and its sizes.
 std::tuple<IntegerTable, NewArray<std::int64_t>, IntegerTable, bool, u64, double> count_pairs(
     const std::vector<std::int64_t>& cardinalities, const Array<u64>& value_weights, const Model& a,
     const Model& b, const Array<std::int64_t>& pairs, bool canonical, unsigned threads,
@@ -96,7 +96,7 @@ std::tuple<IntegerTable, NewArray<std::int64_t>, IntegerTable, bool, u64, double
       counter->know(model, sizes_known[model]);
     interrupted = run_counter(*counter, progress);
   }
-  const std::vector<PairSizes>& sizes = counter->found();
+  const std::vector<PairSizes>& sizes = counter->sizes();
   std::vector<std::int64_t> open;
   for (std::size_t k = 0; k < sizes.size(); ++k)
     if (!sizes[k].closed()) open.push_back(static_cast<std::int64_t>(k));

@@ -1,9 +1,9 @@
-// All pairs of two models: three unions each, on several threads.
+// Counts three unions for each pair of two models, on several threads.
 //
-// The work goes in rounds. The first visits every pair with few nodes for each union, which is
-// enough for nearly all of them; later rounds give more to what is still open. So a time limit
-// finds few pairs unvisited because of a hard one before them, and the hard ones are left to share
-// the threads. When the time is over, a last round looks at what is unvisited, without recursion.
+// The work is done in rounds. The first round gives each union few nodes, which suffices for nearly
+// all pairs. Later rounds give more nodes to the pairs that are still open. So a hard pair does not
+// keep others from being visited before a time limit, and the hard pairs share the threads at the
+// end. After the time limit, a last round visits the remaining pairs without recursion.
 #pragma once
 
 #include <algorithm>
@@ -27,12 +27,12 @@ namespace contextwise {
 struct PairOptions {
   bool canonical = false;
   unsigned threads = 1;
-  u64 node_budget = Budget::UNLIMITED;  // for each union
+  u64 node_budget = Budget::UNLIMITED;  // per union
   Clock::time_point deadline = Clock::time_point::max();
-  std::size_t memory = std::size_t{512} << 20;  // bytes for remembered subproblems, all threads
+  std::size_t memory = std::size_t{512} << 20;  // bytes of cached subproblems, over all threads
 };
 
-// Sizes of the union of one model that are known before: the places of the pairs, and the sizes.
+// Known sizes of the unions of one model, for the pairs at some places.
 struct KnownSizes {
   std::vector<std::size_t> places;
   std::vector<Natural> sizes;
@@ -40,42 +40,43 @@ struct KnownSizes {
 
 class PairCounter {
  public:
-  // The pairs rise, and none comes twice.
+  // The pairs must be distinct and in rising order.
   PairCounter(TwoModels models, std::vector<Pair> pairs, const PairOptions& options)
       : pairs_(std::move(pairs)),
         options_(options),
         models_(index_models(std::move(models), pairs_, options.threads)),
         indexed_(Clock::now()),
-        found_(pairs_.size()) {}
+        sizes_(pairs_.size()) {}
 
-  // Takes over sizes of the first (0) or the second model (1); to be called before `run`.
+  // Sets sizes of the first (0) or the second model (1) that are known. Call it before `run`.
   void know(std::size_t model, const KnownSizes& known) {
     for (std::size_t k = 0; k < known.places.size(); ++k)
-      found_[known.places[k]].know(model, known.sizes[k]);
+      sizes_[known.places[k]].know(model, known.sizes[k]);
   }
 
-  // Counts everything. `watch` is called from this thread a few times a second with the number of
-  // pairs done; when it returns false the work stops and what is not counted keeps its bounds.
+  // Counts all pairs. A few times a second it calls `watch` with the number of finished pairs, from
+  // the calling thread. When `watch` returns false, the work stops and open pairs keep their
+  // bounds.
   void run(const std::function<bool(std::size_t)>& watch) {
     todo_.resize(pairs_.size());
     std::iota(todo_.begin(), todo_.end(), u32{0});
     for (budget_ = FIRST_BUDGET;; budget_ *= MORE) {
       budget_ = std::min(budget_, options_.node_budget);
       round(watch);
-      std::erase_if(todo_, [&](u32 k) { return found_[k].closed(); });
+      std::erase_if(todo_, [&](u32 k) { return sizes_[k].closed(); });
       if (todo_.empty() || stop_ || budget_ == options_.node_budget || passed(options_.deadline))
         break;
     }
-    std::erase_if(todo_, [&](u32 k) { return found_[k].visited; });
+    std::erase_if(todo_, [&](u32 k) { return sizes_[k].visited; });
     last_ = true;
     if (!todo_.empty()) round(watch);
   }
 
-  // What is known of each pair, in their order.
-  const std::vector<PairSizes>& found() const { return found_; }
-  // The nodes of the recursion that were visited.
+  // Returns the bounds of each pair.
+  const std::vector<PairSizes>& sizes() const { return sizes_; }
+  // Returns the number of visited nodes.
   u64 nodes() const { return nodes_; }
-  // How long it took to make the models ready.
+  // Returns the time that preparing the models took.
   double seconds_of_indexing() const {
     return std::chrono::duration<double>(indexed_ - began_).count();
   }
@@ -86,8 +87,8 @@ class PairCounter {
   static constexpr std::size_t FEW_PAIRS = 500;
   static constexpr std::chrono::milliseconds MOMENT{2};
 
-  // Threads cost more than a small comparison: of few pairs the calling thread begins with some,
-  // and is often done before anybody could press Ctrl-C.
+  // Starting threads costs more than a small comparison, so the calling thread starts with few
+  // pairs alone. It is often done before Ctrl-C could be pressed.
   void round(const std::function<bool(std::size_t)>& watch) {
     next_ = 0;
     if (todo_.size() <= FEW_PAIRS && budget_ <= FIRST_BUDGET && !last_) work(Clock::now() + MOMENT);
@@ -97,7 +98,7 @@ class PairCounter {
     WatchedThreads(stop_, rest, look).run(std::min<std::size_t>(options_.threads, todo_.size()));
   }
 
-  // One thread: takes pairs as long as there are any, or until some time.
+  // The work of one thread: takes pairs until none is left or a time is reached.
   void work(Clock::time_point until) {
     UnionCounter counter(models_.classes, options_.canonical,
                          options_.memory / std::max(1u, options_.threads));
@@ -109,8 +110,8 @@ class PairCounter {
       Budget budget{budget_, options_.deadline, &stop_};
       budget.late = last_;
       counter.run(pairs_[k], {{{&a.claims, a.index.claims(k)}, {&b.claims, b.index.claims(k)}}},
-                  budget, found_[k]);
-      done_ += found_[k].closed();
+                  budget, sizes_[k]);
+      done_ += sizes_[k].closed();
     }
     nodes_ += counter.nodes();
   }
@@ -124,11 +125,11 @@ class PairCounter {
   PairOptions options_;
   IndexedModels models_;
   Clock::time_point indexed_;
-  std::vector<PairSizes> found_;
+  std::vector<PairSizes> sizes_;
   std::vector<u32> todo_;
   u64 budget_ = 0;
   bool last_ = false;
-  // On lines of their own: threads that take pairs do not disturb those that look whether to stop.
+  // On cache lines of their own, so that threads which take pairs do not slow down others.
   alignas(64) std::atomic<std::size_t> next_{0};
   alignas(64) std::atomic<std::size_t> done_{0};
   alignas(64) std::atomic<bool> stop_{false};

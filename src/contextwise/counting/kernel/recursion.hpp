@@ -1,17 +1,17 @@
-// The recursion: how many contexts of a cover lie in no cube.
+// The recursion that counts the contexts which lie in no cube of a cover.
 //
-// branch.py explains the method: unit rule, components, memory, branching on a long cube or on the
-// values of a variable. Unit rule and components are in subproblem.hpp. Unlike in branch.py, cubes
-// inside others are not looked for at every step, a few binary variables are counted by truth
-// table, and a few cubes by inclusion and exclusion.
+// branch.py explains the method: unit rule, components, cache, branching on a long cube or on the
+// values of a variable. Unit rule and components are in subproblem.hpp. Unlike branch.py, this code
+// does not remove cubes inside others at every step. It counts few binary variables by truth table
+// and few cubes by inclusion and exclusion.
 //
-// Work can stop early: past the budget every subproblem answers with bounds that are cheap to
-// prove, and sums, differences and products of bounds are bounds of the whole.
+// When the budget is used up, every subproblem returns bounds that are cheap to prove. Sums,
+// differences and products of bounds are bounds of the whole.
 //
-// Space: a step of the recursion decides a variable or sets a cube aside, so it is never deeper
-// than there are variables and cubes, and each level holds one number per cube at most and a few
-// bit sets. The call stack does not grow with the depth, because after some levels the recursion
-// goes on in a thread of its own. Besides, there is the memory, which has a limit.
+// Each step decides a variable or sets a cube aside, so the depth is at most the number of
+// variables and cubes. Each level stores at most one number per cube and a few bit sets. After some
+// levels the recursion continues on the stack of a new thread, so the depth is not limited by one
+// stack. The cache has a limit of its own.
 #pragma once
 
 #include <bit>
@@ -47,42 +47,43 @@ class Recursion : Subproblems<N, W> {
   Recursion(const Cover& cover, Budget& budget, std::size_t memory_bytes)
       : Base(cover), budget_(budget), memory_(memory_bytes), places_(cover.variables()) {}
 
-  // Bounds on the weight of the assignments that no cube allows. Subproblems with less than `least`
-  // of all contexts are not looked into.
+  // Returns bounds on the weight of the assignments that no cube allows. It only bounds subproblems
+  // whose share of all contexts is below `least`.
   Interval<N> run(double least) {
     least_ = least;
     const Part part = whole();
     return conditioned(part, part.open, {none(), none()}, 1.0);
   }
 
-  // The same without recursion, where that is no work to speak of.
+  // Returns bounds without recursion, if they are cheap.
   Interval<N> at_first_sight() {
     const Part part = whole();
     const bool quick = cover_.binary || part.size() * cover_.fields.size() <= QUICK;
     return quick ? proven(part) : Interval<N>(N(0), cover_.assignments(part.open));
   }
 
-  // What is held for the memory and for the stacks of the recursion.
+  // Returns the bytes of the cache and of the stacks.
   std::size_t bytes() const {
     return memory_.bytes() + list_.capacity() * sizeof(u32) + keys_.capacity() * sizeof(u64) +
            parts_.capacity() * (sizeof(Part) + (W ? 0 : cover_.words * sizeof(u64)));
   }
 
  private:
-  // A cube that tests this many variables is branched on as a whole. Measured on the overfitted
-  // trees of plants and jester: 5 and 7 take up to a third longer, 8 up to twice as long.
+  // Branches on a cube that tests at least this many variables. Measured on the overfitted trees of
+  // plants and jester: 5 and 7 take up to a third longer, 8 up to twice as long.
   static constexpr int LONG = 6;
   static constexpr std::size_t QUICK = 300'000;
-  // Up to so many variables a table is better for more than half of a few cubes.
+  // Up to this many variables a table beats inclusion and exclusion of more than half of FEW_CUBES.
   static constexpr int TINY_TABLE = 8;
-  // So many levels of the recursion are sure to fit on the stack of one thread.
+  // Levels of the recursion that fit on the stack of one thread.
   static constexpr std::size_t LEVELS = 400;
 
   Interval<N> proven(const Part& part) { return cover_.proven(cubes_of(part), part.open); }
 
-  // A part of which more is known.
+  // Counts a part with additional knowledge.
   Interval<N> conditioned(const Part& part, Set open, Known known, double share) {
-    if (budget_.late) return {N(0), cover_.assignments(open)};  // no time even for cheap bounds
+    if (budget_.late)
+      return {N(0), cover_.assignments(open)};  // no time left, even for cheap bounds
     const std::size_t first = list_.size();
     list_.resize(first + part.size());
     N factor(1);
@@ -95,7 +96,7 @@ class Recursion : Subproblems<N, W> {
     return result;
   }
 
-  // The cubes list_[first..last) as parts that share no variable.
+  // Counts the cubes list_[first..last) as a product of parts that share no variable.
   Interval<N> product(std::size_t first, std::size_t last, const Set& open, N factor,
                       double share) {
     const std::size_t parts = parts_.size(), end = list_.size();
@@ -154,7 +155,7 @@ class Recursion : Subproblems<N, W> {
     return uncovered_by_table(small_.data(), small_.size(), static_cast<int>(count), table_);
   }
 
-  // The next level of the recursion, on a fresh stack if this one has enough of them.
+  // Counts the next level, on a new stack if this one has LEVELS levels.
   Interval<N> deeper(const Part& part, double share) {
     Interval<N> result;
     if (++depth_ % LEVELS == 0)
@@ -177,8 +178,9 @@ class Recursion : Subproblems<N, W> {
     return most >= LONG ? by_cube(part, longest, share) : by_values(part, share);
   }
 
-  // A long cube adds little: count without it, and take away what it alone covers. Inside the cube
-  // nearly everything is decided. Meanwhile it stands behind the others, which keep their order.
+  // Counts without a long cube, and subtracts what only the cube covers. That is cheap, because the
+  // cube decides nearly all variables. Meanwhile the cube is moved behind the others, which keep
+  // their order.
   Interval<N> by_cube(const Part& part, std::size_t which, double share) {
     const Set cube = rest(which, part.open);
     set_aside(which, part.last);
@@ -199,7 +201,7 @@ class Recursion : Subproblems<N, W> {
     return result -= alone;
   }
 
-  // Each value of one variable in turn, those with the same cubes together.
+  // Counts each value of one variable, values with the same cubes together.
   Interval<N> by_values(const Part& part, double share) {
     const Set& field = cover_.fields[best_variable(part)];
     const Set others = part.open - field;
@@ -210,15 +212,15 @@ class Recursion : Subproblems<N, W> {
       const Set alike = alike_with(bit, todo, part);
       Known known{none(), none()};
       known.fixed.set(bit);
-      Interval<N> found = conditioned(part, others, known, below * alike.count());
-      if (!cover_.binary) found *= cover_.weight(alike);
-      result += found;
+      Interval<N> inside = conditioned(part, others, known, below * alike.count());
+      if (!cover_.binary) inside *= cover_.weight(alike);
+      result += inside;
       todo -= alike;
     }
     return result;
   }
 
-  // The classes of the variable that lead to the same subproblem as this one.
+  // Returns the candidates that lead to the same subproblem as `bit`.
   Set alike_with(std::size_t bit, Set candidates, const Part& part) const {
     for (u32 cube : cubes_of(part)) {
       if (candidates.single()) break;
@@ -231,8 +233,8 @@ class Recursion : Subproblems<N, W> {
     return candidates;
   }
 
-  // The variable that most cubes test. The tests are counted for all variables at once: digit k
-  // of the count of a variable is its bit in digits_[k].
+  // Returns the variable that most cubes test. It counts the tests of all variables at once: bit k
+  // of a variable's count is the variable's bit in digits_[k].
   u32 best_variable(const Part& part) {
     digits_.assign(static_cast<std::size_t>(std::bit_width(part.size())), none());
     for (std::size_t at = part.first; at < part.last; ++at) {
@@ -246,7 +248,7 @@ class Recursion : Subproblems<N, W> {
     Set most = part.open;
     for (std::size_t k = digits_.size(); k-- > 0;)
       if (most.meets(digits_[k])) most &= digits_[k];
-    // In the middle of those, where a long row of cubes falls into two halves.
+    // Of several, take the middle one, so that a chain of cubes falls into two halves.
     for (int before = most.count() / 2; before > 0; --before) most.drop_lowest();
     return cover_.variable_of[most.lowest()];
   }

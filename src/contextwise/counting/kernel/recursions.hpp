@@ -1,6 +1,5 @@
-// The widths of the recursion, each compiled once, in recursions_*.cpp.
-//
-// Without this header a compiler makes all of them in every file that counts a cover.
+// Declares the widths of the recursion, which recursions_*.cpp compile. Files that do not include
+// this header compile all of them again.
 #pragma once
 
 #include <cstddef>

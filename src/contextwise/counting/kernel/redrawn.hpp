@@ -1,11 +1,11 @@
-// One model beside many draws of a second one that differ in their value sets alone: the distance
-// of each pair. Guesses by chance are such draws.
+// Computes the distance from one model to many draws of a second one, pair by pair. The draws
+// differ only in their value sets, like the guesses of a chance level.
 //
-// Scopes stay. So the features that speak of a pair and the variables they test are found once for
-// all draws, and the first model's cover is made, simplified and counted once. Where few binary
-// variables are tested, each draw is a truth table beside that of the first model; otherwise it is
-// counted as in a comparison. Cubes with values drawn at random seldom unite or lie in each other:
-// to simplify them brings little, and tables pay for more variables than inside the recursion.
+// All draws have the same scopes. So the claims on a pair and the variables they test are found
+// once, and the cover of the first model is made, simplified and counted once. If few binary
+// variables are tested, each draw is counted by truth table, otherwise as in a comparison. Cubes
+// with random values seldom unite or contain each other, so simplifying gains little, and tables
+// pay up to more variables than in the recursion.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,7 @@ class ClaimTables {
   explicit ClaimTables(const ValueClasses& classes)
       : classes_(classes), counts_(classes.variables(), 0), places_(classes.variables(), NONE) {}
 
-  // Finds the variables that are tested, but for those that are no part of a context; false if a
-  // table does not pay.
+  // Finds the tested variables, except those in `without`. Returns false if a table does not pay.
   bool begin(std::span<const PairClaims> models, std::span<const u32> without) {
     for (u32 v : names_) counts_[v] = 0, places_[v] = NONE;
     names_.clear();
@@ -55,8 +54,8 @@ class ClaimTables {
           }
           names_.push_back(v);
         }
-    // A cube is written to each choice of the high variables that it does not test; so those that
-    // most cubes test are the high ones.
+    // A cube is written once per choice of the high variables that it does not test. So the
+    // variables that most cubes test come last.
     std::ranges::stable_sort(names_, {}, [&](u32 v) { return counts_[v]; });
     for (u32 k = 0; k < names_.size(); ++k) places_[names_[k]] = k;
     return true;
@@ -65,7 +64,7 @@ class ClaimTables {
   std::span<const u32> names() const { return names_; }
   int variables() const { return static_cast<int>(names_.size()); }
 
-  // The table of the claims of one model.
+  // Fills the table of the claims of one model.
   void fill(const PairClaims& of, std::vector<u64>& table) {
     small_.clear();
     for (u32 c : of.claims) {
@@ -81,21 +80,21 @@ class ClaimTables {
 
  private:
   static constexpr u32 NONE = ~u32{0};
-  // Measured on value sets drawn anew for plants: 16 and 20 take some 8 % longer, 14 some 15 %.
+  // Measured on redrawn value sets of plants: 16 and 20 take about 8 % longer, 14 about 15 %.
   static constexpr std::size_t MOST = 18;
 
   const ValueClasses& classes_;
-  std::vector<u32> counts_, places_;  // of each variable: how many tests there are, and its place
+  std::vector<u32> counts_, places_;  // tests and place of each variable
   std::vector<u32> names_;
   std::vector<SmallCube> small_;
 };
 
-// The value sets of the draws stand one after the other, for the scopes of the second model.
+// `b.values` has the value sets of all draws, one draw after the other.
 struct RedrawnModels {
   std::vector<std::int64_t> cardinalities;
   std::vector<Natural> value_weights;  // see ValueClasses
   FeatureArrays a, b;
-  std::size_t draws;  // one at least
+  std::size_t draws;  // at least one
 
   FeatureArrays draw(std::size_t which) const {
     FeatureArrays drawn = b;
@@ -104,26 +103,26 @@ struct RedrawnModels {
   }
 };
 
-// A distance that its budget did not suffice for.
+// A distance that exceeded its budget.
 struct OpenDistance {
   std::int64_t pair, draw;
 };
 
 class RedrawnCounter {
  public:
-  // The pairs rise, and none comes twice.
+  // The pairs must be distinct and in rising order.
   RedrawnCounter(const RedrawnModels& models, std::vector<Pair> pairs, const PairOptions& options)
       : RedrawnCounter(models, PairTable(pairs, models.cardinalities.size()), pairs, options) {}
 
-  // Counts everything. `watch` is called from this thread a few times a second with the number of
-  // pairs done; when it returns false, the work stops.
+  // Counts all pairs. A few times a second it calls `watch` with the number of finished pairs, from
+  // the calling thread. When `watch` returns false, the work stops.
   void run(const std::function<bool(std::size_t)>& watch) {
     const WatchedThreads::Work work = [this] { this->work(); };
     const WatchedThreads::Watch look = [&] { return watch(done_); };
     WatchedThreads(stop_, work, look).run(std::min<std::size_t>(options_.threads, pairs_.size()));
   }
 
-  // Of a pair to the first model, without those that stayed open.
+  // Returns the distance of a draw to the first model on a pair, unless it is open.
   const Natural& distance(std::size_t pair, std::size_t draw) const {
     return distances_[pair * drawn_.size() + draw];
   }
@@ -135,23 +134,24 @@ class RedrawnCounter {
       : pairs_(pairs),
         options_(options),
         classes_(models.cardinalities, models.value_weights),
-        first_(SpeakingFeatures(models.a, table), classes_, table),
+        first_(RelevantFeatures(models.a, table), classes_, table),
         drawn_(claims_of(models, table)),
         index_(drawn_[0], table),
         distances_(pairs.size() * models.draws) {}
 
-  // The claims of each draw, none of them united: so all draws have the same ones.
+  // Makes the claims of each draw without merging, so that all draws have the same scopes in the
+  // same order.
   std::vector<Claims> claims_of(const RedrawnModels& models, const PairTable& table) const {
-    const SpeakingFeatures speaking(models.b, table);
-    std::vector<Claims> found(models.draws);
+    const RelevantFeatures relevant(models.b, table);
+    std::vector<Claims> claims(models.draws);
     for (std::size_t d = 0; d < models.draws; ++d) {
-      found[d].stride = classes_.stride();
-      for (u32 f : speaking.features) found[d].add(models.draw(d), f, classes_);
+      claims[d].stride = classes_.stride();
+      for (u32 f : relevant.features) claims[d].add(models.draw(d), f, classes_);
     }
-    return found;
+    return claims;
   }
 
-  // What a thread needs for one pair after the other.
+  // Memory that a thread reuses from pair to pair.
   struct Scratch {
     UnionCounter counter;
     ClaimTables tables;
@@ -181,7 +181,7 @@ class RedrawnCounter {
   bool by_tables(std::size_t at, Scratch& scratch) {
     ClaimTables& tables = scratch.tables;
     const std::vector<PairClaims>& models = scratch.models;
-    if (!tables.begin(std::span(models).first(2), scratch.counter.own())) return false;
+    if (!tables.begin(std::span(models).first(2), scratch.counter.excluded())) return false;
     tables.fill(models[0], scratch.first);
     const Natural one = scratch.counter.with_others(Natural(1), tables.names());
     for (std::size_t d = 0; d < drawn_.size(); ++d) {
@@ -204,18 +204,18 @@ class RedrawnCounter {
     unknown.gap = counter.contexts();
     Interval<Natural> first = unknown;
     for (std::size_t d = 0; d < drawn_.size() && !stop_; ++d) {
-      PairSizes found{{first, unknown, unknown}, true};
-      counter.run(covers[0], covers[d + 1], budget, found);
-      first = found.sizes[0];
-      if (!found.closed()) {
+      PairSizes bounds{{first, unknown, unknown}, true};
+      counter.run(covers[0], covers[d + 1], budget, bounds);
+      first = bounds.sizes[0];
+      if (!bounds.closed()) {
         leave_open(at, d);
         continue;
       }
       Natural& distance = distances_[at * drawn_.size() + d];
-      distance = found.sizes[2].low;
+      distance = bounds.sizes[2].low;
       distance <<= 1;
-      distance -= found.sizes[0].low;
-      distance -= found.sizes[1].low;
+      distance -= bounds.sizes[0].low;
+      distance -= bounds.sizes[1].low;
     }
   }
 
@@ -229,10 +229,10 @@ class RedrawnCounter {
   ValueClasses classes_;
   IndexedClaims first_;
   std::vector<Claims> drawn_;
-  PairIndex index_;  // of every draw
+  PairIndex index_;  // the same for every draw
   std::vector<Natural> distances_;
   std::vector<OpenDistance> open_;
-  std::mutex mutex_;  // of open_
+  std::mutex mutex_;  // protects open_
   std::atomic<std::size_t> next_{0}, done_{0};
   std::atomic<bool> stop_{false};
 };

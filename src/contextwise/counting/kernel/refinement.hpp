@@ -1,4 +1,4 @@
-// Values grouped into classes: those that no set seen so far tells apart share one.
+// Groups values into classes. Two values share a class if no set so far distinguishes them.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ class Refinement {
   explicit Refinement(std::size_t values)
       : of_(values, 0), count_(values ? 1 : 0), inside_(values), outside_(values) {}
 
-  // Splits every class into its values inside a set and those outside. Classes are numbered in the
-  // order of their first values.
+  // Splits every class into its values inside and outside a set. Classes are numbered in the order
+  // of their first values.
   template <class Has>
   void split(Has has) {
     std::fill_n(inside_.begin(), count_, NONE);
@@ -29,9 +29,9 @@ class Refinement {
   }
 
   u32 count() const { return count_; }
-  // The class of each value.
+  // Returns the class of each value.
   const std::vector<u32>& of() const { return of_; }
-  // Whether each value is a class of its own, so that no set can split more.
+  // Tests whether each value is its own class, so that no set can split further.
   bool finest() const { return count_ == of_.size(); }
 
  private:
@@ -39,7 +39,7 @@ class Refinement {
 
   std::vector<u32> of_;
   u32 count_;
-  std::vector<u32> inside_, outside_;  // the new class of what was one class
+  std::vector<u32> inside_, outside_;  // new classes of an old class
 };
 
 }  // namespace contextwise

@@ -1,15 +1,13 @@
-// Fewer and wider cubes with the same union.
+// Replaces the cubes of a cover by fewer and wider ones with the same union.
 //
-// Cubes that lie in others go, and cubes are widened by their neighbours: when D lies in C on every
-// variable but x, the union keeps its size if D also allows what C allows of x. (In the words of
-// clauses: subsumption and self-subsuming resolution.) A decision tree that splits on x and treats
-// both sides alike loses the split here. Comparing each cube with each finds all of that. First,
-// twins that differ in the value of one binary variable are found by hashing and become one cube;
-// on learned trees this leaves few cubes to compare.
+// Cubes inside others are removed, and cubes are widened: if D lies inside C except in variable x,
+// the union does not change when D also allows the values of x that C allows. (In terms of clauses:
+// subsumption and self-subsuming resolution.) This removes splits of a decision tree whose two
+// sides are alike. All pairs of cubes are compared. Before that, hashing finds twins that differ
+// only in the value of one binary variable and joins them; on learned trees few cubes remain.
 //
-// Everything is done on what cubes forbid: C is at least as wide as D when C forbids no bit that D
-// allows, and "D lies in C on every variable but x" means that the bits which C forbids and D
-// allows all belong to x.
+// All steps work on the bits that cubes forbid. D lies inside C if C forbids no bit that D allows.
+// D lies inside C except in x if all bits that C forbids and D allows belong to x.
 #pragma once
 
 #include <algorithm>
@@ -29,15 +27,14 @@ namespace contextwise {
 
 class Simplifier {
  public:
-  // Each step keeps the union, so the work can end after any of them: when the budget's time is
-  // over, the cubes are what they have become by then.
+  // Each step keeps the union, so the work can stop after any step when the time is over.
   void run(Cover& cover, const Budget& budget) {
     begin(cover);
     finish(cover, budget);
   }
 
-  // The union of two simplified covers over the same bits; and whether it has just the cubes of
-  // the first, and of the second.
+  // Makes the union of two simplified covers over the same bits. Returns whether it has exactly the
+  // cubes of the first cover, and whether exactly those of the second.
   std::array<bool, 2> join(const Cover& a, const Cover& b, Cover& both, const Budget& budget) {
     both = a;
     both.forbidden.insert(both.forbidden.end(), b.forbidden.begin(), b.forbidden.end());
@@ -68,14 +65,13 @@ class Simplifier {
     keep_alive(cover);
   }
 
-  // --- twins, by hashing: binary variables only ---
+  // --- twins by hashing, for binary variables only ---
 
-  // The bits 2v and 2v + 1 belong to variable v. Two cubes are twins if one forbids the first where
-  // the other forbids the second, and they are equal otherwise; together they do not test v.
+  // Variable v has the bits 2v and 2v + 1. Two cubes are twins if one forbids the first bit, the
+  // other forbids the second, and they are equal otherwise. Their union does not test v.
   //
-  // The hash of a cube is the exclusive or of a key for each of its bits, so that the hash of a
-  // twin is at hand: one key out, its partner's in. The table may speak of a cube that has changed
-  // since; then its hash differs.
+  // The hash of a cube is the XOR of one key per bit, so two more XORs give the hash of a twin. The
+  // table may contain a cube under an old hash; then the hashes differ.
   void merge_twins(Cover& cover) {
     const auto count = static_cast<u32>(cover.size());
     for (u64 bit = keys_.size(); bit < cover.bits(); ++bit) keys_.push_back(mix(mix(1, bit), bit));
@@ -89,7 +85,7 @@ class Simplifier {
       while (alive_[c] && merge_twin(cover, c)) enter(cover, c);
   }
 
-  // Looks for a twin of a cube; if there is one, it goes, and the cube no longer tests the
+  // Looks for a twin of a cube. If there is one, it is removed, and the cube no longer tests the
   // variable.
   bool merge_twin(Cover& cover, u32 c) {
     for (std::size_t word = 0; word < words_; ++word)
@@ -110,7 +106,7 @@ class Simplifier {
     return false;
   }
 
-  // Puts a cube into the table, unless an equal one is there.
+  // Puts a cube into the table, or removes it if the table has an equal one.
   void enter(const Cover& cover, u32 c) {
     const u32 same = table_.find_or_insert(
         hashes_[c], c, [&](u32 d) { return is_twin(cover, c, d, hashes_[c], 0, 0); });
@@ -119,7 +115,7 @@ class Simplifier {
     origins_[same] |= origins_[c];
   }
 
-  // Whether another cube has this hash and is cube c but for some flipped bits of one word.
+  // Tests whether cube d has this hash and equals cube c with some bits of one word flipped.
   bool is_twin(const Cover& cover, u32 c, u32 d, u64 hash, std::size_t word, u64 flipped) const {
     if (d == c || hashes_[d] != hash || !alive_[d]) return false;
     u64 differs = 0;
@@ -128,7 +124,7 @@ class Simplifier {
     return !differs;
   }
 
-  // --- each cube with each ---
+  // --- all pairs of cubes ---
 
   void compare_all(Cover& cover, const Budget& budget) {
     sort_by_size(cover);
@@ -149,8 +145,8 @@ class Simplifier {
     }
   }
 
-  // Short cubes first: they absorb the most. (A counting sort: cubes of s bits begin behind all
-  // shorter ones.)
+  // Sorts the cubes by length with a counting sort. Short cubes come first because they absorb
+  // most.
   void sort_by_size(Cover& cover) {
     sizes_.resize(cover.size());
     counts_.assign(cover.bits() + 2, 0);
@@ -193,19 +189,18 @@ class Simplifier {
     }
   }
 
-  // For each D, what C forbids beyond D. If it is nothing, D lies in C and goes. If it is one bit,
-  // a value of one variable, D loses its test of that variable, if it has one: where D forbids the
-  // other value, C covers D's side and the side beyond. With two bits or more C says nothing of D.
+  // Compares cube C with every other cube D by the bits that C forbids and D allows. If there is no
+  // such bit, D lies inside C and is removed. If there is one bit, D drops its test of that
+  // variable, because C covers the other side. With two bits or more nothing follows.
   //
-  // All words are looked at without a branch: `any` is what C forbids beyond D, as long as it lies
-  // in one word, and `more` tells whether there are two bits, in one word (x & (x - 1) drops the
-  // lowest bit) or in two words.
+  // The loop over words has no branch. `any` has these bits if they are in one word, and `more` is
+  // not 0 if there are two bits, in one word (x & (x - 1) drops the lowest bit) or in two.
   template <std::size_t W>
   void compare_binary(Cover& cover, u32 c) {
     const std::size_t words = W ? W : words_;
     const u64* const mine = cover.cube(c);
     u64* other = cover.forbidden.data();
-    used_.clear();  // of many words, those that C forbids something in
+    used_.clear();  // the words in which C forbids something, if W is not fixed
     for (std::size_t k = 0; W == 0 && k < words; ++k)
       if (mine[k]) used_.push_back(k);
     const std::size_t looked_at = W ? W : used_.size();
@@ -231,8 +226,8 @@ class Simplifier {
     }
   }
 
-  // The same for variables of any number of classes. What C forbids beyond D must lie in the field
-  // of one variable, found by its lowest bit; then D forbids of that variable only what C does too.
+  // The same for variables with any number of classes. If the bits that C forbids and D allows all
+  // belong to one variable, D forbids of that variable only the bits that C forbids too.
   void compare_any(Cover& cover, u32 c) {
     const u64* const mine = cover.cube(c);
     for (u32 d = 0; d < alive_.size(); ++d) {
@@ -284,21 +279,21 @@ class Simplifier {
     alive_.assign(kept, 1);
   }
 
-  static constexpr std::size_t MANY = 12;  // cubes for which hashing pays
-  // Words that are compared before the clock is looked at: about a thousandth of a second.
+  static constexpr std::size_t MANY = 12;  // cubes from which on hashing pays
+  // Words compared between two looks at the clock: about a millisecond.
   static constexpr std::size_t BETWEEN_LOOKS = 1'000'000;
 
   std::size_t words_ = 1;
   bool binary_ = false;
-  std::vector<char> alive_, origins_;  // origins: which of two covers had the cube, as two bits
-  // Of the hashing.
+  std::vector<char> alive_, origins_;  // origins_: which of two covers had the cube, as two bits
+  // For hashing.
   std::vector<u64> keys_, hashes_;
   HashTable table_;
-  // Of the comparing.
+  // For comparing.
   std::vector<char> queued_, moved_;
   std::vector<u32> queue_, sizes_, counts_, variable_of_;
   std::vector<std::size_t> used_;
-  std::vector<u64> sorted_, fields_;  // fields: the bits of each variable
+  std::vector<u64> sorted_, fields_;  // fields_: the bits of each variable
 };
 
 }  // namespace contextwise

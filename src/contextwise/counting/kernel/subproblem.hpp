@@ -1,12 +1,12 @@
-// A subproblem of the recursion, and how it shrinks without branching: by the unit rule, and into
-// parts that share no variable.
+// Subproblems of the recursion, and how they shrink without branching: by the unit rule, and by
+// splitting into parts that share no variable.
 //
-// A subproblem is a list of cubes and one bit set, `open`. The list has the numbers of the cubes,
-// one after the other on a stack that all subproblems share. The open bits are the classes that are
-// still possible of the variables not yet decided; of a cube only these bits matter.
+// A subproblem is a list of cubes and one bit set, `open`. The numbers of the cubes are on a stack
+// that all subproblems share. The open bits are the classes that are still possible for variables
+// that are not decided. Only these bits of a cube matter.
 //
-// The unit rule: contexts outside of all cubes are counted, so a cube that still tests one variable
-// alone leaves this variable only the classes that the cube forbids.
+// The unit rule: the recursion counts contexts outside of all cubes. So a cube that tests only one
+// variable leaves this variable the classes that the cube forbids.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ class Subproblems {
 
     std::size_t size() const { return last - first; }
   };
-  // What is known on the way into a subproblem: classes that variables were fixed to, and those
-  // that a variable of several classes was narrowed to. Cubes that forbid all of either are gone.
+  // Knowledge about a subproblem: the classes that variables are fixed to, and the sets of classes
+  // that variables are narrowed to. Cubes that forbid all of them are dropped.
   struct Known {
     Set fixed, narrowed;
   };
@@ -41,10 +41,10 @@ class Subproblems {
   explicit Subproblems(const Cover& cover) : cover_(cover) {}
 
   Set none() const { return Set(cover_.words); }
-  // What a cube of the list forbids of the open bits.
+  // Returns the open bits that a cube of the list forbids.
   Set rest(std::size_t at, const Set& open) const { return cover_.cubes[list_[at]] & open; }
 
-  // The cover itself as a part.
+  // Returns the whole cover as a part.
   Part whole() {
     Part part{0, cover_.cubes.size(), none()};
     for (const Set& field : cover_.fields) part.open |= field;
@@ -57,8 +57,8 @@ class Subproblems {
     return {list_.data() + part.first, part.size()};
   }
 
-  // Copies a part to list_[first..] as far as it stays, by the unit rule until nothing changes;
-  // false if some cube is everything.
+  // Copies the remaining cubes of a part to list_[first..], applying the unit rule until nothing
+  // changes. Returns false if some cube covers everything.
   bool propagate(const Part& part, std::size_t first, Set& open, Known& known, N& factor) {
     std::size_t from = part.first, end = part.last;
     for (bool again = true; again;) {
@@ -84,7 +84,7 @@ class Subproblems {
     return true;
   }
 
-  // Leaves one variable only these classes.
+  // Restricts one variable to these classes.
   void narrow(const Set& classes, Set& open, Known& known, N& factor) const {
     open -= cover_.field_of(classes);
     if (classes.single()) {
@@ -96,7 +96,7 @@ class Subproblems {
     }
   }
 
-  // Pushes parts that share no variable on parts_; returns the fields of all of them.
+  // Pushes parts that share no variable onto parts_. Returns the fields of all of them.
   Set split(std::size_t first, std::size_t last, const Set& open) {
     const std::size_t count = last - first;
     groups_.clear();
@@ -120,11 +120,11 @@ class Subproblems {
     return used;
   }
 
-  // Open bits and the numbers of the cubes say all about a subproblem.
+  // Pushes the key of a subproblem: its open bits and the numbers of its cubes.
   void push_key(const Part& part) {
     keys_.insert(keys_.end(), part.open.words.begin(), part.open.words.end());
     const unsigned width = cover_.cubes.size() < 0x8000 ? 15 : 31;
-    u64 packed = 1;  // ends the last word, so that no two lists pack alike
+    u64 packed = 1;  // marks the end, so that different lists have different keys
     for (u32 cube : cubes_of(part)) {
       if (packed >> (63 - width)) {
         keys_.push_back(packed);
@@ -158,7 +158,7 @@ class Subproblems {
     u32 root;
   };
 
-  // Whether a narrowed variable has only classes left that the cube forbids.
+  // Tests whether the cube forbids all remaining classes of a narrowed variable.
   bool excluded(const Set& rest, const Set& open, const Set& narrowed) const {
     for (Set look = rest & narrowed; !look.none();) {
       const Set& field = cover_.field_of(look);
@@ -168,7 +168,7 @@ class Subproblems {
     return false;
   }
 
-  // Adds the variables of one cube to the groups: it may open a group, or join some into one.
+  // Adds the variables of one cube to the groups. This may start a group or join several.
   u32 join(const Set& mine, std::size_t& apart) {
     u32 home = NONE;
     for (u32 g = 0; g < groups_.size(); ++g) {

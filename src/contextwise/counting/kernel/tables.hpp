@@ -1,7 +1,7 @@
-// The truth tables of some covers over the same bits, where few binary variables are tested.
+// Truth tables of covers over the same bits, for covers that test few binary variables.
 //
-// Each table has a bit for every assignment of the tested variables, set where some cube allows it;
-// so the union of two covers is the `or` of their tables, and where they differ the exclusive one.
+// A table has one bit per assignment of the tested variables, set if some cube allows it. So the
+// union of two covers is the OR of their tables, and their difference is the XOR.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace contextwise {
 
 class CoverTables {
  public:
-  // False if they do not fit.
+  // Returns false if the tables would be too large.
   bool fill(std::span<const Cover* const> covers) {
     if (!covers[0]->is_binary() || !find_tested(covers)) return false;
     if (tables_.size() < covers.size()) tables_.resize(covers.size());
@@ -32,13 +32,13 @@ class CoverTables {
     return true;
   }
 
-  // The words of a table; two covers have the same ones if their unions are equal.
+  // Returns the words of a table. Covers with equal unions have equal words.
   std::vector<u64>& words(std::size_t k) { return tables_[k]; }
-  // The tested variables.
+  // Returns the tested variables.
   std::span<const u32> names() const { return names_; }
-  // How many of their assignments a cover has,
+  // Counts the assignments that a cover allows.
   u64 covered(std::size_t a) const { return covered_in(tables_[a], variables()); }
-  // and how many one of two has, but not the other.
+  // Counts the assignments that exactly one of two covers allows.
   u64 differing(std::size_t a, std::size_t b) const {
     return differing_in(tables_[a].data(), tables_[b].data(), variables());
   }
@@ -46,9 +46,9 @@ class CoverTables {
  private:
   int variables() const { return static_cast<int>(names_.size()); }
 
-  // The variables that some cube tests, if they are few: their names, and where the table has them.
-  // A bit of `tested_` is a class that some cube forbids; the bits 2v and 2v + 1 stand side by
-  // side, so a variable of which both are set comes twice in a row and counts once.
+  // Finds the variables that some cube tests, and gives each a place in the table. Returns false if
+  // there are too many. A bit of `tested_` is a class that some cube forbids. If both bits of a
+  // variable are set, it comes up twice in a row and is taken once.
   bool find_tested(std::span<const Cover* const> covers) {
     const Cover& any = *covers[0];
     const std::size_t words = any.words();

@@ -1,4 +1,4 @@
-// Work on threads, while the calling thread looks around: for Ctrl-C, and to say how far it is.
+// Runs work on threads while the calling thread checks for Ctrl-C and reports progress.
 #pragma once
 
 #include <atomic>
@@ -14,10 +14,9 @@
 
 namespace contextwise {
 
-// Runs `work` on up to so many threads and returns when all of them are done. A few times a second
-// the calling thread calls `watch`, with no lock held: it may take any other one, such as Python's.
-// When it answers false, or anything throws, `stop` is set, which the work must heed; the first
-// exception is thrown again here.
+// Runs `work` on several threads and returns when all are done. A few times a second the calling
+// thread calls `watch`, without holding a lock, so `watch` may take the GIL. If it returns false or
+// anything throws, `stop` is set; the work must check it. The first exception is thrown again here.
 class WatchedThreads {
  public:
   using Work = std::function<void()>;
@@ -47,7 +46,7 @@ class WatchedThreads {
     workers_.emplace_back([this] { work(); });
   }
 
-  // False where the system gives no more threads: those that run do it all.
+  // Returns false if the system has no more threads; the running ones then do all the work.
   bool start_another() {
     try {
       start();

@@ -1,10 +1,9 @@
-// A guess that changes feature by feature, beside a true model that stays.
+// Follows the unions of a fixed true model and a guess that changes feature by feature.
 //
-// A feature touches only the pairs inside its scope, and on a pair only the contexts inside its
-// cube: adding it makes the guess depend in those of them that no other claim of the guess covers.
-// So they are counted inside the cube, where few variables are left and few claims hold. For each
-// pair the claims of both models are at hand in lists. Every value is a class of its own, because
-// nobody knows which features will come.
+// A feature affects only the pairs inside its scope, and of a pair only the contexts inside its
+// cube. Adding it makes those contexts dependent that no other claim of the guess covers. So the
+// tracker counts inside the cube, where few variables are left and few claims hold. It keeps a list
+// of the claims on each pair. Every value is its own class, because later features are not known.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +24,7 @@
 
 namespace contextwise {
 
-// How much the unions of a pair grow and shrink: that of the guess, and that of both models.
+// By how much two unions of a pair grow and shrink: that of the guess, and that of both models.
 struct Growth {
   std::array<Natural, 2> more, less;
   bool closed = false;
@@ -39,7 +38,7 @@ class Tracker {
         canonical_(canonical),
         counter_(classes_, canonical, memory),
         fixed_(classes_.variables(), FREE) {
-    const SpeakingFeatures all(a);
+    const RelevantFeatures all(a);
     a_ = ClaimMerger(all, classes_).run();
     b_.stride = a_.stride = classes_.stride();
     for (u32 c = 0; c < a_.size(); ++c)
@@ -49,7 +48,7 @@ class Tracker {
   Tracker(const Tracker&) = delete;
   Tracker& operator=(const Tracker&) = delete;
 
-  // Makes a feature known; it belongs to the guess only after it was inserted.
+  // Registers a feature and returns its number. `insert` adds it to the guess.
   u32 know(const FeatureArrays& model) { return b_.add(model, 0, classes_); }
 
   void insert(u32 claim) {
@@ -59,24 +58,24 @@ class Tracker {
     for_each_pair(b_.scope(claim), [&](PairLists& lists) { std::erase(lists.b, claim); });
   }
 
-  // What some claims more and others less in the guess would do to some pairs; what is closed
-  // already stays. One claim goes or comes after the other.
+  // Counts how the unions of some pairs change if claims are added to the guess and others removed,
+  // one after the other. Changes that are closed already are kept.
   void count(std::span<const Pair> pairs, std::span<const u32> more, std::span<const u32> less,
-             const Budget& budget, std::vector<Growth>& found) {
-    found.resize(pairs.size());
+             const Budget& budget, std::vector<Growth>& changes) {
+    changes.resize(pairs.size());
     for (std::size_t k = 0; k < pairs.size(); ++k) {
-      if (found[k].closed) continue;
-      found[k] = {{}, {}, true};
+      if (changes[k].closed) continue;
+      changes[k] = {{}, {}, true};
       const PairLists& lists = lists_of(pairs[k].first, pairs[k].second);
       mine_ = lists.b;
       for (u32 claim : less) {
         if (!has(b_.scope(claim), pairs[k])) continue;
         std::erase(mine_, claim);
-        add(pairs[k], claim, lists.a, budget, found[k].less, found[k].closed);
+        add(pairs[k], claim, lists.a, budget, changes[k].less, changes[k].closed);
       }
       for (u32 claim : more) {
         if (!has(b_.scope(claim), pairs[k])) continue;
-        add(pairs[k], claim, lists.a, budget, found[k].more, found[k].closed);
+        add(pairs[k], claim, lists.a, budget, changes[k].more, changes[k].closed);
         mine_.push_back(claim);
       }
     }
@@ -88,10 +87,11 @@ class Tracker {
 
   struct PairLists {
     u64 key = 0;
-    std::vector<u32> a, b;  // the claims of both models
+    std::vector<u32> a, b;  // claims of both models
   };
 
-  // Adds how many contexts of a claim's cube mine_ does not cover, and how many both models do not.
+  // Adds the number of contexts of a claim's cube that mine_ does not cover, and the number that
+  // both models do not cover.
   void add(const Pair& pair, u32 claim, std::span<const u32> true_claims, const Budget& budget,
            std::array<Natural, 2>& sums, bool& closed) {
     if (const std::size_t parts = choose(pair, claim))
@@ -143,18 +143,18 @@ class Tracker {
     keep_holding(a_, true_claims, holding_[1]);
     counter_.begin(pair, without_);
     const Natural contexts = counter_.contexts();
-    PairSizes found;
-    counter_.run({{{&b_, holding_[0]}, {&a_, holding_[1]}}}, budget, found, false);
+    PairSizes bounds;
+    counter_.run({{{&b_, holding_[0]}, {&a_, holding_[1]}}}, budget, bounds, false);
     for (std::size_t k = 0; k < 2; ++k) {
-      closed &= found.sizes[2 * k].closed();
+      closed &= bounds.sizes[2 * k].closed();
       Natural open = contexts;
-      open -= found.sizes[2 * k].low;
+      open -= bounds.sizes[2 * k].low;
       open *= weight_;
       sums[k] += open;
     }
   }
 
-  // The claims that hold somewhere inside the fixed cube.
+  // Keeps the claims that hold somewhere inside the fixed cube.
   void keep_holding(const Claims& model, std::span<const u32> claims, std::vector<u32>& kept) {
     kept.clear();
     for (u32 claim : claims) {
@@ -169,7 +169,7 @@ class Tracker {
     }
   }
 
-  // The same from the unions without the claim and with it.
+  // Adds the difference of the unions with and without the claim.
   void add_by_difference(const Pair& pair, u32 claim, std::span<const u32> true_claims,
                          const Budget& budget, std::array<Natural, 2>& sums, bool& closed) {
     PairSizes before, after;
@@ -191,7 +191,7 @@ class Tracker {
            std::ranges::binary_search(scope, pair.second);
   }
 
-  // The lists of a pair, empty ones if nobody has spoken of it.
+  // Returns the lists of a pair. They are empty if it is new.
   PairLists& lists_of(u32 first, u32 second) {
     const u64 key = key_of(first, second);
     const u32 at = table_.find_or_insert(mix(0, key), static_cast<u32>(lists_.size()),
@@ -213,11 +213,11 @@ class Tracker {
   UnionCounter counter_;
   HashTable table_;
   std::vector<PairLists> lists_;
-  // Of the claim that comes or goes.
-  std::vector<u32> fixed_;    // the class of each variable that its cube fixes, else FREE
+  // State of the claim that is added or removed.
+  std::vector<u32> fixed_;    // class of each variable that its cube fixes, or FREE
   std::vector<u32> without_;  // these variables
-  std::vector<std::vector<u32>> choices_;  // the classes that it allows of each
-  Natural weight_;                         // of these classes together
+  std::vector<std::vector<u32>> choices_;  // classes that it allows of each
+  Natural weight_;                         // product of the weights of the fixed classes
   // Scratch space.
   std::vector<u32> mine_;
   std::array<std::vector<u32>, 2> holding_;

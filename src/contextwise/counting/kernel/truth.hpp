@@ -1,6 +1,6 @@
-// Small subproblems by truth table: every assignment of a few binary variables is one bit, a cube
-// is a pattern of bits, and the union is an `or`. Sixty-four contexts per step
-// leave the recursion far behind when few variables are left.
+// Truth tables of a few binary variables: every assignment is one bit, a cube is a pattern of bits,
+// and the union is an OR. With few variables this is much faster than the recursion, because one
+// step handles 64 contexts.
 #pragma once
 
 #include <bit>
@@ -11,9 +11,9 @@
 #include "bigint.hpp"
 #include "bits.hpp"
 
-// Wheels must run on any machine of their kind; where the compiler can, the hot loops are compiled
-// several times and the loader takes the version the processor has. The loader chooses before a
-// sanitizer's runtime is ready, so there it is compiled once.
+// Wheels must run on every x86-64 processor. So GCC compiles the hot loops several times, and the
+// loader picks the version for the processor. It picks before a sanitizer's runtime is ready, so
+// sanitizer builds have one version.
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CONTEXTWISE_CLONES __attribute__((target_clones("default", "popcnt", "avx2")))
@@ -23,7 +23,7 @@
 
 namespace contextwise {
 
-// A cube over at most 32 binary variables: which it tests, and which value it wants there.
+// A cube over at most 32 binary variables: the variables it tests, and the values it requires.
 struct SmallCube {
   u32 tests = 0;
   u32 wants = 0;
@@ -34,7 +34,8 @@ struct SmallCube {
   }
 };
 
-// A cube from what it forbids, two bits per variable; `place` is where the table has a variable.
+// Makes a cube from the bits it forbids, two per variable. `place` maps a variable to its place in
+// the table.
 template <class Place>
 SmallCube small_cube(std::span<const u64> forbids, Place place) {
   SmallCube cube;
@@ -42,10 +43,11 @@ SmallCube small_cube(std::span<const u64> forbids, Place place) {
   return cube;
 }
 
-// Beyond this a table costs more than a few more nodes; 12 and 16 were not better.
+// With more variables a table costs more than a few nodes of the recursion; 12 and 16 are not
+// better.
 inline constexpr int TRUTH_VARIABLES = 14;
 
-// Which assignments lie in some cube: a table of 2^variables bits, at least one word.
+// Fills a table of 2^variables bits, at least one word, with the assignments that lie in some cube.
 CONTEXTWISE_CLONES
 inline void fill_table(const SmallCube* cubes, std::size_t count, int variables,
                        std::vector<u64>& table) {
@@ -61,10 +63,10 @@ inline void fill_table(const SmallCube* cubes, std::size_t count, int variables,
       const int k = std::countr_zero(low);
       pattern &= cubes[c].wants >> k & 1 ? PATTERN[k] : ~PATTERN[k];
     }
-    // The words the cube reaches: its wanted high bits, and every choice of the others.
+    // The words that the cube reaches: its required high bits, with every choice of the others.
     const u32 wanted = (cubes[c].wants & cubes[c].tests) >> 6;
     const u32 free = ~(cubes[c].tests >> 6) & (words - 1);
-    // Where it tests none of the lowest ones, the words stand in runs.
+    // If it does not test the lowest of them, the words form runs.
     const u32 run = (free + 1) & ~free, apart = free & ~(run - 1);
     u32 choice = 0;
     do {
@@ -75,15 +77,16 @@ inline void fill_table(const SmallCube* cubes, std::size_t count, int variables,
   }
 }
 
-// How many of the 2^variables assignments a table has.
+// Counts the assignments in a table of 2^variables bits.
 CONTEXTWISE_CLONES
 inline u64 covered_in(const std::vector<u64>& table, int variables) {
   u64 covered = 0;
   for (u64 word : table) covered += static_cast<u64>(std::popcount(word));
-  return variables < 6 ? covered >> (6 - variables) : covered;  // a pattern repeats over the unused
+  // With fewer than six variables a pattern repeats within the word.
+  return variables < 6 ? covered >> (6 - variables) : covered;
 }
 
-// How many of the 2^variables assignments one of two tables has, and the other has not.
+// Counts the assignments that are in exactly one of two tables.
 CONTEXTWISE_CLONES
 inline u64 differing_in(const u64* first, const u64* second, int variables) {
   const std::size_t words = variables > 6 ? std::size_t{1} << (variables - 6) : 1;
@@ -93,7 +96,7 @@ inline u64 differing_in(const u64* first, const u64* second, int variables) {
   return variables < 6 ? differing >> (6 - variables) : differing;
 }
 
-// How many of the 2^variables assignments lie in no cube. `table` is scratch space.
+// Counts the assignments that lie in no cube. `table` is scratch space.
 inline u64 uncovered_by_table(const SmallCube* cubes, std::size_t count, int variables,
                               std::vector<u64>& table) {
   fill_table(cubes, count, variables, table);

@@ -1,4 +1,4 @@
-// From a reduced cover to the weight it leaves uncovered: the way that fits the cover.
+// Counts the weight that a cover leaves uncovered, by the method that suits the cover.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace contextwise {
 
-// Few binary variables, without setting up a recursion.
+// Tests whether a truth table of the cover is small enough.
 inline bool fits_a_table(const Cover& cover) {
   return cover.variables() <= TRUTH_VARIABLES && cover.is_binary();
 }
@@ -25,14 +25,14 @@ inline u64 uncovered_in_table(const Cover& cover) {
   std::vector<SmallCube> cubes;
   std::vector<u64> table;
   cubes.reserve(cover.size());
-  for (const u64& forbids : cover.forbidden)  // fewer than 32 variables: one word per cube
+  for (const u64& forbids : cover.forbidden)  // fewer than 32 variables, so one word per cube
     cubes.push_back(small_cube({&forbids, 1}, [](std::size_t v) { return static_cast<u32>(v); }));
   return uncovered_by_table(cubes.data(), cubes.size(), static_cast<int>(cover.variables()), table);
 }
 
-// Depth first while half of the budget lasts. If that does not finish, the other half goes into
-// sweeps over the larger subproblems, each deeper than the one before, so that the bounds close in
-// evenly; what a sweep finishes is remembered for the next one.
+// Searches depth first with half of the budget. If that does not finish, the other half goes into
+// sweeps over the larger subproblems, each deeper than the last, so that the bounds tighten evenly.
+// Each sweep uses the cached results of earlier ones.
 template <class N, int W>
 Interval<Natural> uncovered_by_recursion(const Cover& cover, Budget& budget, std::size_t memory) {
   Recursion<N, W> recursion(cover, budget, memory);
@@ -47,14 +47,14 @@ Interval<Natural> uncovered_by_recursion(const Cover& cover, Budget& budget, std
   return exact;
 }
 
-// The weight of the assignments of the cover's variables that no cube allows. The memory is that of
-// `Recursion`, in bytes.
+// Counts the weight of the assignments that no cube allows. `memory` is the size of the cache of
+// `Recursion` in bytes.
 inline Interval<Natural> uncovered(const Cover& cover, Budget& budget, std::size_t memory) {
   if (fits_a_table(cover)) return Interval<Natural>(Natural(uncovered_in_table(cover)));
   Natural total(1);
   for (std::size_t v = 0; v < cover.variables(); ++v) total *= cover.total(v);
   const std::size_t bits = total.bits(), words = cover.words();
-  // Each width is compiled by itself; these few fit nearly all covers.
+  // Each width is compiled separately (recursions.hpp lists them). These fit nearly all covers.
   if (bits <= 64 && words <= 1) return uncovered_by_recursion<Wide<1>, 1>(cover, budget, memory);
   if (bits <= 64 && words <= 2) return uncovered_by_recursion<Wide<1>, 2>(cover, budget, memory);
   if (bits <= 128 && words <= 3) return uncovered_by_recursion<Wide<2>, 3>(cover, budget, memory);
@@ -63,7 +63,7 @@ inline Interval<Natural> uncovered(const Cover& cover, Budget& budget, std::size
   return uncovered_by_recursion<Natural, 0>(cover, budget, memory);
 }
 
-// The same for a cover as it comes; its variables are named 0, 1, …
+// The same for a cover that is not simplified. Its variables are named 0, 1, …
 inline Interval<Natural> uncovered_by_any(Cover cover, Budget& budget, std::size_t memory) {
   std::vector<Natural> totals;
   for (std::size_t v = 0; v < cover.variables(); ++v) totals.push_back(cover.total(v));

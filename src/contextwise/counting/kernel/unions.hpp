@@ -1,8 +1,8 @@
-// The three unions of one pair: of the first model, of the second, and of both.
+// Counts the three unions of one pair: of the first model, of the second, and of both.
 //
-// Few binary variables are counted by truth table, as they come; the others are simplified first,
-// which may leave few, and go to the recursion. The union of both starts from what is left of each;
-// where one swallows the other, or both are equal, one count serves.
+// Covers of few binary variables are counted by truth table. Other covers are simplified first,
+// which may leave few variables, and then go to the recursion. The union of both starts from the
+// two simplified covers. If one contains the other, it needs no count of its own.
 #pragma once
 
 #include <algorithm>
@@ -26,110 +26,110 @@
 
 namespace contextwise {
 
-// What is proven of the sizes of the three unions of a pair.
+// Bounds on the sizes of the three unions of a pair.
 struct PairSizes {
   std::array<Interval<Natural>, 3> sizes;
-  std::array<bool, 2> known{};  // which of the first two the caller had counted before
-  bool visited = false;         // before that the sizes say nothing
+  bool visited = false;         // until then only known sizes have a meaning
+  std::array<bool, 2> known{};  // whether the size of the first, of the second model is known
 
   bool closed() const { return visited && std::ranges::all_of(sizes, &Interval<Natural>::closed); }
-  // Begins with the bounds that hold without a look.
+  // Starts with the trivial bounds.
   void visit(const Natural& contexts) {
     if (visited) return;
     for (std::size_t k = 0; k < sizes.size(); ++k)
       if (k == 2 || !known[k]) sizes[k].gap = contexts;
     visited = true;
   }
-  // Takes over the size of the union of one model, which is then not counted again.
+  // Sets the size of the union of one model, which is then not counted.
   void know(std::size_t model, const Natural& size) {
     sizes[model] = Interval<Natural>(size);
     known[model] = true;
   }
 };
 
-// Counts pairs one after the other; each thread has one, with scratch space that stays.
+// Counts pairs one after the other. Each thread has its own counter and reuses its memory.
 class UnionCounter {
  public:
   UnionCounter(const ValueClasses& classes, bool canonical, std::size_t memory)
       : classes_(classes), source_(classes), canonical_(canonical), memory_(memory) {}
 
-  // What is open of a pair is closed, or better known. The budget holds for each union.
+  // Closes or tightens the open bounds of a pair. The budget applies to each union.
   void run(const Pair& pair, const std::array<PairClaims, 2>& claims, const Budget& budget,
-           PairSizes& found) {
+           PairSizes& bounds) {
     begin(pair);
-    run(claims, budget, found);
+    run(claims, budget, bounds);
   }
 
-  // The same in steps: which pair it is, and which other variables are no part of its contexts;
+  // The same in steps. First, set the pair and other variables that are not part of its contexts.
   void begin(const Pair& pair, std::span<const u32> without = {}) {
-    own_.assign(without.begin(), without.end());
-    if (!canonical_) own_.insert(own_.end(), {pair.first, pair.second});
+    excluded_.assign(without.begin(), without.end());
+    if (!canonical_) excluded_.insert(excluded_.end(), {pair.first, pair.second});
   }
-  // its three unions, that of the second model alone only where it is wanted or helps;
-  void run(const std::array<PairClaims, 2>& claims, const Budget& budget, PairSizes& found,
+  // Count its three unions. The union of the second model may be skipped.
+  void run(const std::array<PairClaims, 2>& claims, const Budget& budget, PairSizes& bounds,
            bool second_wanted = true) {
-    source_.run(own_, claims, covers_);
+    source_.run(excluded_, claims, covers_);
     const auto& [a, b] = covers_;
-    if (by_tables(a, b, found)) return;
+    if (by_tables(a, b, bounds)) return;
     for (Cover& cover : covers_) simplifier_.run(cover, budget);
-    if (by_tables(a, b, found)) return;
-    visit(found);
-    by_recursion(a, b, budget, found, second_wanted);
+    if (by_tables(a, b, bounds)) return;
+    visit(bounds);
+    by_recursion(a, b, budget, bounds, second_wanted);
   }
-  // or, of many models, the covers, over the same bits,
+  // For many models: make the covers, over the same bits.
   void extract(std::span<const PairClaims> models, std::span<Cover> covers) {
-    source_.run(own_, models, covers);
+    source_.run(excluded_, models, covers);
   }
-  // each of which can be simplified,
+  // Simplify one of them.
   void simplify(Cover& cover, const Budget& budget) { simplifier_.run(cover, budget); }
-  // and the three unions of two of them. Sizes that are known are not counted, and if one of them
-  // is everything, so is the union.
-  void run(const Cover& a, const Cover& b, const Budget& budget, PairSizes& found) {
+  // Count the three unions of two of them. Sizes that are known are not counted again. If a model
+  // covers all contexts, so does the union of both.
+  void run(const Cover& a, const Cover& b, const Budget& budget, PairSizes& bounds) {
     const Natural all = contexts();
-    visit(found);
+    visit(bounds);
     for (std::size_t m = 0; m < 2; ++m)
-      if (found.sizes[m].low == all) {
-        measure(m ? a : b, all, budget, found.sizes[1 - m]);
-        found.sizes[2] = Interval<Natural>(all);
+      if (bounds.sizes[m].low == all) {
+        measure(m ? a : b, all, budget, bounds.sizes[1 - m]);
+        bounds.sizes[2] = Interval<Natural>(all);
         return;
       }
-    if (!by_tables(a, b, found)) by_recursion(a, b, budget, found);
+    if (!by_tables(a, b, bounds)) by_recursion(a, b, budget, bounds);
   }
-  // The variables that are no part of a context.
-  std::span<const u32> own() const { return own_; }
-  // How many contexts the pair has.
+  // Returns the variables that are not part of a context.
+  std::span<const u32> excluded() const { return excluded_; }
+  // Returns the number of contexts of the pair.
   Natural contexts() { return with_others(Natural(1), {}); }
-  // A number of assignments of some variables, in contexts of the pair.
+  // Multiplies a number of assignments of some variables by those of the other variables.
   Natural with_others(Natural number, std::span<const u32> variables) {
     counted_.assign(variables.begin(), variables.end());
-    counted_.insert(counted_.end(), own_.begin(), own_.end());
+    counted_.insert(counted_.end(), excluded_.begin(), excluded_.end());
     classes_.multiply_by_others(number, counted_);
     return number;
   }
 
-  // The nodes of the recursion that were visited so far.
+  // Returns the number of nodes visited so far.
   u64 nodes() const { return nodes_; }
 
  private:
-  bool by_tables(const Cover& a, const Cover& b, PairSizes& found) {
+  bool by_tables(const Cover& a, const Cover& b, PairSizes& bounds) {
     if (!tables_.fill(std::array{&a, &b})) return false;
     const u64 first = tables_.covered(0), second = tables_.covered(1);
     const u64 either = (first + second + tables_.differing(0, 1)) / 2;
-    found.sizes = {of_tables(first), of_tables(second), of_tables(either)};
-    found.visited = true;
+    bounds.sizes = {of_tables(first), of_tables(second), of_tables(either)};
+    bounds.visited = true;
     return true;
   }
   Interval<Natural> of_tables(u64 covered) {
     return Interval<Natural>(with_others(Natural(covered), tables_.names()));
   }
 
-  void visit(PairSizes& found) { found.visit(contexts()); }
+  void visit(PairSizes& bounds) { bounds.visit(contexts()); }
 
-  void by_recursion(const Cover& first, const Cover& second, const Budget& budget, PairSizes& found,
-                    bool second_wanted = true) {
+  void by_recursion(const Cover& first, const Cover& second, const Budget& budget,
+                    PairSizes& bounds, bool second_wanted = true) {
     const Natural all = contexts();
     const auto [same_a, same_b] = simplifier_.join(first, second, both_, budget);
-    auto& [a, b, either] = found.sizes;
+    auto& [a, b, either] = bounds.sizes;
     if (same_a && same_b && b.closed()) a = b;
     measure(first, all, budget, a);
     if (same_a && same_b)
@@ -150,13 +150,13 @@ class UnionCounter {
     const Cover small = compacted(cover);
     const Interval<Natural> left = uncovered(small, budget, memory_);
     nodes_ += budget.used;
-    Interval<Natural> found(contexts), scaled(with_others(left.low, small.names));
+    Interval<Natural> covered(contexts), scaled(with_others(left.low, small.names));
     if (!left.closed()) scaled.gap = with_others(left.gap, small.names);
-    found -= scaled;
-    if (found.closed())
-      size = std::move(found);
+    covered -= scaled;
+    if (covered.closed())
+      size = std::move(covered);
     else
-      size.meet(found);
+      size.meet(covered);
   }
 
   const ValueClasses& classes_;
@@ -165,7 +165,7 @@ class UnionCounter {
   bool canonical_;
   std::size_t memory_;
   u64 nodes_ = 0;
-  std::vector<u32> own_;  // the variables that are no part of a context, as those of the pair
+  std::vector<u32> excluded_;  // variables that are not part of a context, such as the pair
   std::array<Cover, 2> covers_;
   Cover both_;
   // Scratch space.

@@ -1,4 +1,4 @@
-// Data as columns of bits: for each value of each variable, the set of rows that have it.
+// Data as bit sets: for each value of each variable, the rows that have it.
 #pragma once
 
 #include <bit>
@@ -14,8 +14,8 @@ namespace contextwise::grow {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// Wheels must run on any machine of their kind; where the compiler can, it makes a version of these
-// loops for machines that count bits in hardware, and the right one is chosen when we are loaded.
+// Wheels must run on every x86-64 processor. So GCC compiles these loops twice, with and without a
+// popcount instruction, and the loader picks the version for the processor.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CONTEXTWISE_VERSIONS __attribute__((target_clones("popcnt", "default")))
@@ -23,7 +23,7 @@ using u64 = std::uint64_t;
 #define CONTEXTWISE_VERSIONS
 #endif
 
-// How many bits are in both sets.
+// Counts the bits that are in both sets.
 CONTEXTWISE_VERSIONS
 inline u64 common(const u64* a, const u64* b, std::size_t words) {
   u64 total = 0;
@@ -34,10 +34,10 @@ inline u64 common(const u64* a, const u64* b, std::size_t words) {
 struct Columns {
   std::size_t rows, words;
   std::vector<u32> cardinalities;
-  std::vector<std::size_t> first;  // of each variable: the place of its first value's set
+  std::vector<std::size_t> first;  // per variable, the number of its first set
   std::vector<u64> bits;
 
-  // `codes` holds the value of each row, variable after variable; they stay where they are.
+  // `codes` has the value of each row, variable by variable. The caller owns it.
   Columns(const std::int32_t* codes, std::size_t row_count, std::vector<u32> cards,
           unsigned threads)
       : rows(row_count),
@@ -53,9 +53,10 @@ struct Columns {
     const Watch unwatched = [](std::size_t) { return true; };
     Runner(threads, unwatched).run(variables(), [&] {
       return [&](std::size_t v) {
-        const std::int32_t* const own = codes + v * rows;
+        const std::int32_t* const column = codes + v * rows;
         for (std::size_t r = 0; r < rows; ++r)
-          bits[(first[v] + static_cast<std::size_t>(own[r])) * words + r / 64] |= u64{1} << r % 64;
+          bits[(first[v] + static_cast<std::size_t>(column[r])) * words + r / 64] |= u64{1}
+                                                                                     << r % 64;
       };
     });
   }
@@ -65,7 +66,7 @@ struct Columns {
     return bits.data() + (first[variable] + value) * words;
   }
   const std::int32_t* code(std::size_t variable) const { return codes_ + variable * rows; }
-  // How many values are asked for: one of two, each of more, none of one.
+  // Returns the number of values to test: one of two, all of more than two, none of a single one.
   std::size_t tests(std::size_t variable) const {
     const u32 card = cardinalities[variable];
     return card == 1 ? 0 : card == 2 ? 1 : card;

@@ -1,4 +1,4 @@
-// Units of work on several threads that can be watched and stopped.
+// Runs units of work on several threads, with progress and a way to stop.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace contextwise::grow {
 
-// Called a few times a second from the thread that waits, with the number of units done; when it
-// returns false the work stops.
+// Called a few times a second from the calling thread with the number of finished units. The work
+// stops when it returns false.
 using Watch = std::function<bool(std::size_t)>;
 
 class Runner {
@@ -20,12 +20,13 @@ class Runner {
 
   const std::atomic<bool>& stop() const { return stop_; }
 
-  // Asks the watcher whether to go on.
+  // Calls the watcher and stops if it returns false.
   void look() {
     if (!stop_ && !watch_(done_)) stop_ = true;
   }
 
-  // Does all units; each thread makes itself a worker, a function of the number of a unit.
+  // Does all units. Each thread calls `make` once, which returns a function of the number of a
+  // unit.
   template <class Make>
   void run(std::size_t units, const Make& make) {
     next_ = 0;

@@ -1,11 +1,10 @@
-// The best test of a node: the rules of growth.py, on sets of rows.
+// Finds the best test of a node by the rules of growth.py, on sets of rows.
 //
-// A node's rows become one set per value of the target, squeezed to the words that are not empty; a
-// candidate's counts are then the sizes of its meets with these sets. (Between variables of many
-// values, counting row by row is less work, and is done instead.) A table of c ln(c + α/K) gives
-// its score but for rounding; only a candidate that comes within the rounding of the best one so
-// far is scored by the rule itself, log by log, so that the choice is exactly that of the readable
-// twin.
+// The rows of a node become one bit set per value of the target, without empty words. The counts of
+// a candidate are the sizes of its intersections with these sets. For variables of many values it
+// is faster to count row by row. A table of c ln(c + α/K) gives the score up to rounding. Only a
+// candidate within rounding of the best score so far is scored by the exact rule, so the choice is
+// the same as in growth.py.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +31,7 @@ struct Split {
   bool found() const { return variable >= 0; }
 };
 
-// c ln(c + α/K) for each count c.
+// Returns c ln(c + α/K) for each count c.
 inline std::vector<double> weighted_logs(std::size_t most, double part) {
   std::vector<double> logs(most + 1, 0.0);
   for (std::size_t c = 1; c <= most; ++c)
@@ -40,24 +39,24 @@ inline std::vector<double> weighted_logs(std::size_t most, double part) {
   return logs;
 }
 
-// What all threads share: the data, the rules, and the tables of logs.
+// The data, the rules and the tables of logs, which all threads share.
 struct Problem {
   const Columns& columns;
   Rules rules;
   std::vector<double> of_totals;
-  std::map<u32, std::vector<double>> of_counts;  // by the number of values of the target
+  std::map<u32, std::vector<double>> of_counts;  // keyed by the number of values of the target
   double rounding;
 
-  Problem(const Columns& data, const Rules& given)
-      : columns(data), rules(given), of_totals(weighted_logs(data.rows, given.prior)) {
+  Problem(const Columns& data, const Rules& growth_rules)
+      : columns(data), rules(growth_rules), of_totals(weighted_logs(data.rows, rules.prior)) {
     for (const u32 card : data.cardinalities)
-      if (!of_counts.contains(card)) of_counts[card] = weighted_logs(data.rows, given.prior / card);
-    // Far above the error of a few sums of terms of this size, far below what a rule could mean.
+      if (!of_counts.contains(card)) of_counts[card] = weighted_logs(data.rows, rules.prior / card);
+    // Far above the error of a few sums of such terms, far below any meaningful difference.
     rounding = 1e-9 + 1e-11 * of_totals[data.rows];
   }
 };
 
-// Finds the best split of one node after the other; the scratch space of one thread.
+// Finds the best split of a node. Each thread has its own splitter and reuses its memory.
 class Splitter {
  public:
   explicit Splitter(const Problem& problem) : problem_(problem), columns_(problem.columns) {
@@ -65,10 +64,10 @@ class Splitter {
     gathered_.resize(columns_.words);
   }
 
-  // The counts of the target's values among the rows of the node that was looked at last.
+  // Returns the counts of the target's values in the last node.
   const std::vector<u64>& counts() const { return counts_; }
 
-  // `barred` marks the variables that may not be asked for, if it is not null.
+  // `barred` marks variables that must not be tested; it may be null.
   Split best(std::span<const u32> rows, std::size_t target, const std::vector<char>* barred) {
     load(rows, target);
     Split best;
@@ -93,7 +92,7 @@ class Splitter {
   }
 
  private:
-  // The sets of the node's rows by the value of the target, without empty words.
+  // Makes the sets of the node's rows by the value of the target, without empty words.
   void load(std::span<const u32> rows, std::size_t target) {
     std::ranges::fill(node_, 0);
     for (const u32 r : rows) node_[r / 64] |= u64{1} << r % 64;
@@ -120,21 +119,21 @@ class Splitter {
     fails_.assign(card, 0);
   }
 
-  // Counts all values of a variable row by row, where that is less work than a meet for each value:
-  // with many values of both variables. Returns whether it did.
+  // Counts all values of a variable row by row if that is less work than one intersection per
+  // value. Returns whether it did.
   bool tally(std::size_t v, std::span<const u32> rows, std::size_t target) {
     const std::size_t cells = std::size_t{columns_.cardinalities[v]} * counts_.size();
     if (columns_.tests(v) * present_.size() * active_.size() <= ROW * rows.size() + cells)
       return false;
     table_.assign(cells, 0);
-    const std::int32_t *own = columns_.code(v), *wanted = columns_.code(target);
+    const std::int32_t *tested = columns_.code(v), *wanted = columns_.code(target);
     for (const u32 r : rows)
-      ++table_[static_cast<std::size_t>(own[r]) * counts_.size() +
+      ++table_[static_cast<std::size_t>(tested[r]) * counts_.size() +
                static_cast<std::size_t>(wanted[r])];
     return true;
   }
 
-  // How the rows divide by a value that was tallied; returns how many have it.
+  // Divides the rows by a value that was tallied. Returns how many have it.
   u64 read(std::size_t k) {
     u64 total = 0;
     for (const u32 value : present_) {
@@ -145,7 +144,7 @@ class Splitter {
     return total;
   }
 
-  // How the rows of the node divide by a set; returns how many are in it.
+  // Divides the rows by a set. Returns how many are in it.
   u64 meet(const u64* set) {
     const std::size_t words = active_.size();
     if (words < columns_.words) {
@@ -163,27 +162,28 @@ class Splitter {
     return total;
   }
 
-  // L(c) by the table: right but for rounding.
+  // Returns L(c) from the table, up to rounding.
   double rough(const std::vector<u64>& counts, u64 total) const {
-    double found = -problem_.of_totals[total];
-    for (const u32 value : present_) found += logs_[counts[value]];
-    return found;
+    double sum = -problem_.of_totals[total];
+    for (const u32 value : present_) sum += logs_[counts[value]];
+    return sum;
   }
 
-  // L(c) by the rule, value after value, as the readable twin does it.
+  // Returns L(c) by the same operations as growth.py.
   double likelihood(const std::vector<u64>& counts) const {
     u64 total = 0;
     for (const u32 value : present_) total += counts[value];
-    double found = 0;
+    double sum = 0;
     for (const u32 value : present_)
       if (counts[value])
-        found += static_cast<double>(counts[value]) *
-                 std::log((static_cast<double>(counts[value]) + part_) /
-                          (static_cast<double>(total) + problem_.rules.prior));
-    return found;
+        sum += static_cast<double>(counts[value]) *
+               std::log((static_cast<double>(counts[value]) + part_) /
+                        (static_cast<double>(total) + problem_.rules.prior));
+    return sum;
   }
 
-  static constexpr std::size_t ROW = 3;  // to tally a row takes as long as to meet so many words
+  // Tallying one row takes as long as intersecting this many words.
+  static constexpr std::size_t ROW = 3;
   const Problem& problem_;
   const Columns& columns_;
   std::vector<u32> table_;

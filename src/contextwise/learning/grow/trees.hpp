@@ -1,4 +1,4 @@
-// Trees, each by itself or all together without cycles: what growth.py explains.
+// Grows trees, each alone or all together without cycles. growth.py explains the method.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace contextwise::grow {
 
-// A tree in preorder: a node, then where its test holds, then where it fails; -1 is a leaf.
+// A tree in preorder: a node, the side where its test holds, the side where it fails. The variable
+// of a leaf is -1.
 struct Tree {
   std::vector<std::int64_t> variables, values, counts;
 
@@ -21,13 +22,13 @@ struct Tree {
     variables.push_back(split.variable);
     values.push_back(split.value);
   }
-  void add_leaf(const std::vector<u64>& own) {
+  void add_leaf(const std::vector<u64>& leaf_counts) {
     add(Split{});
-    counts.insert(counts.end(), own.begin(), own.end());
+    counts.insert(counts.end(), leaf_counts.begin(), leaf_counts.end());
   }
 };
 
-// A node is a range of a list of all rows, which its split divides in place.
+// The rows of a node: a range of a list of all rows, which a split divides in place.
 struct Range {
   u32 begin, end;
 };
@@ -42,7 +43,7 @@ inline std::span<const u32> part_of(const std::vector<u32>& rows, Range range) {
   return {rows.data() + range.begin, rows.data() + range.end};
 }
 
-// Puts the rows where the test holds first; returns where the others begin.
+// Moves the rows where the test holds to the front. Returns where the others begin.
 inline u32 divide(const Columns& columns, std::vector<u32>& rows, Range range, const Split& split) {
   const u64* set =
       columns.set(static_cast<std::size_t>(split.variable), static_cast<std::size_t>(split.value));
@@ -83,14 +84,15 @@ inline std::vector<Tree> grow_trees(const Problem& problem, unsigned threads, co
   return trees;
 }
 
-// All trees at once, the best split of all leaves first, such that no variables ask for each other.
+// Grows all trees at once and takes the best split of all leaves first, without cycles between the
+// variables.
 class AcyclicGrowth {
  public:
   AcyclicGrowth(const Problem& problem, unsigned threads, const Watch& watch)
       : problem_(problem), columns_(problem.columns), runner_(threads, watch), splitter_(problem) {
     const std::size_t count = columns_.variables();
-    needing_.assign(count, std::vector<char>(count, 0));
-    for (std::size_t v = 0; v < count; ++v) needing_[v][v] = 1;
+    dependent_.assign(count, std::vector<char>(count, 0));
+    for (std::size_t v = 0; v < count; ++v) dependent_[v][v] = 1;
     growing_.resize(count);
   }
 
@@ -116,7 +118,7 @@ class AcyclicGrowth {
  private:
   struct Node {
     Range range;
-    Split split;  // the best one that is known; taken if the node has sides
+    Split split;  // the best known split; it was taken if the node has sides
     std::size_t holds = 0, fails = 0;
     u64 born = 0;
     std::vector<u64> counts;
@@ -125,7 +127,7 @@ class AcyclicGrowth {
     std::vector<u32> rows;
     std::vector<Node> nodes;
   };
-  // The largest score first; of equal ones the smaller target, then the older leaf.
+  // Ordered by score; ties by the smaller target, then the older leaf.
   struct Offer {
     double score;
     std::size_t target;
@@ -145,8 +147,8 @@ class AcyclicGrowth {
     return growing.nodes.size() - 1;
   }
 
-  // To ask for what needs the target would close a cycle.
-  const std::vector<char>* barred(std::size_t target) const { return &needing_[target]; }
+  // Testing a variable that depends on the target would close a cycle.
+  const std::vector<char>* barred(std::size_t target) const { return &dependent_[target]; }
 
   void offer(std::size_t target, std::size_t at) {
     const Node& node = growing_[target].nodes[at];
@@ -160,13 +162,13 @@ class AcyclicGrowth {
     const Range range = growing_[target].nodes[best.node].range;
     const Split split = growing_[target].nodes[best.node].split;
     const auto variable = static_cast<std::size_t>(split.variable);
-    if (needing_[target][variable]) {  // it was allowed when it was found
+    if (dependent_[target][variable]) {  // it was allowed when it was offered
       growing_[target].nodes[best.node].split =
           splitter_.best(part_of(growing_[target].rows, range), target, barred(target));
       offer(target, best.node);
       return;
     }
-    ask(target, variable);
+    add_dependence(target, variable);
     const u32 middle = divide(columns_, growing_[target].rows, range, split);
     const std::size_t holds = add_node(splitter_, target, {range.begin, middle}, ++age_);
     const std::size_t fails = add_node(splitter_, target, {middle, range.end}, ++age_);
@@ -177,11 +179,12 @@ class AcyclicGrowth {
     offer(target, fails);
   }
 
-  // The target asks for the variable: what needs the target now needs all that the variable needs.
-  void ask(std::size_t target, std::size_t variable) {
-    for (std::vector<char>& needing : needing_)
-      if (needing[variable])
-        for (std::size_t v = 0; v < needing.size(); ++v) needing[v] |= needing_[target][v];
+  // Notes that the target tests the variable: everything that depends on the target now depends on
+  // everything that the variable depends on.
+  void add_dependence(std::size_t target, std::size_t variable) {
+    for (std::vector<char>& dependent : dependent_)
+      if (dependent[variable])
+        for (std::size_t v = 0; v < dependent.size(); ++v) dependent[v] |= dependent_[target][v];
   }
 
   static Tree in_preorder(const Growing& growing) {
@@ -205,8 +208,7 @@ class AcyclicGrowth {
   const Columns& columns_;
   Runner runner_;
   Splitter splitter_;
-  std::vector<std::vector<char>>
-      needing_;  // [t][v]: v needs t, by asking for it or for what needs it
+  std::vector<std::vector<char>> dependent_;  // [t][v]: v depends on t, directly or not
   std::vector<Growing> growing_;
   std::priority_queue<Offer> heap_;
   u64 age_ = 0;
