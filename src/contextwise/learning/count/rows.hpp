@@ -22,9 +22,7 @@ struct Rows {
   std::size_t size() const { return counts.size(); }
   std::size_t variables() const { return cardinalities.size(); }
   const u32* column(std::size_t v) const { return codes.data() + v * size(); }
-  u32 most_values() const {
-    return cardinalities.empty() ? 1 : std::ranges::max(cardinalities);
-  }
+  u32 most_values() const { return cardinalities.empty() ? 1 : std::ranges::max(cardinalities); }
 };
 
 // `order` lists rows group after group; group g ends at ends[g].

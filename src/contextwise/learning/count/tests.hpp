@@ -75,8 +75,7 @@ class Tester {
     }
     std::vector<Partition> agreeing(variables.size());
     for (Partition& each : agreeing) each.order = same;
-    for (std::size_t r = 0; r < differ.size(); ++r)
-      agreeing[places[r]].order.push_back(differ[r]);
+    for (std::size_t r = 0; r < differ.size(); ++r) agreeing[places[r]].order.push_back(differ[r]);
     std::vector<Sums> result;
     for (std::size_t k = 0; k < variables.size(); ++k) {
       if (!agreeing[k].order.empty())
@@ -239,8 +238,8 @@ class Tester {
                                     bound(columns_of_table_, r.largest_inverse));
     sums[0] += n * (squares - 1);
     sums[1] += n / (n - 1) * (r.filled - 1) * (c.filled - 1);
-    sums[2] += 2 * n / (n - 3) * (r.v() - r.w()) * (c.v() - c.w()) +
-               n * n / (n - 1) * r.w() * c.w();
+    sums[2] +=
+        2 * n / (n - 3) * (r.v() - r.w()) * (c.v() - c.w()) + n * n / (n - 1) * r.w() * c.w();
     sums[3] += n * (largest - 1);
     sums[4] += n;
     sums[5] += r.filled * c.filled;
