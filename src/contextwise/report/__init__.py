@@ -1,10 +1,8 @@
-"""Results for people: what is shown, as data; then text, pictures, notebooks and pages.
+"""Show results to people: as text, LaTeX, HTML, notebook output, pages and pictures.
 
-- `elements` are the parts: tables, measures, notes, legends, pictures; `comparisons`, `many`,
-  `explanations`, `summaries`, `chances`, `statistics`, `notes` and `pictures` make them of results,
-  with every word;
-- `text`, `latex` and `html` (with `page` and `notebook`) show them;
-- `shares` are what pictures draw: `heatmap`, `edges` (which to show), `layout`, `labels` and
-  `drawing` say where; `supports` and `planes` are what statistics draw; `svg`, `svg_statistics`
-  and `plots` draw, and `static` has the script for browsers.
+- `parts` defines tables, measures, notes and pictures as data. `comparisons`, `explanations`,
+  `many`, `chances`, `statistics`, `summaries`, `notes` and `pictures` make them from results.
+- `text` and `html` render parts; `show` does it for any result, and `page` writes the report.
+- `shares` has what pictures draw; `layout` and `drawing` place it; `svg`, `plane`, `plots` and
+  ``static/heatmap.js`` draw it.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 Agreement = Literal["tp", "fp", "fn"]
-"""Which models have the dependence in a context: both, only the guess, or only the true one."""
+"""The models that have the dependence in a context: both, only the guess, or only the true one."""
 
 COLOURS: dict[Agreement, str] = {"tp": "#7f7f7f", "fp": "#D55E00", "fn": "#0072B2"}
 DARK_COLOURS: dict[Agreement, str] = {"tp": "#9a9a9a", "fp": "#F28E3C", "fn": "#56B4E9"}

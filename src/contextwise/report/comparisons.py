@@ -73,7 +73,7 @@ class Guess:
 
     @property
     def title(self) -> str:
-        """The label, or the name where there is none."""
+        """The label if there is one, otherwise the name."""
         return self.label or self.name
 
     @property

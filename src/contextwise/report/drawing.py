@@ -1,8 +1,4 @@
-"""A graph on paper: where nodes, labels and lines are, whatever draws them.
-
-Places and sizes are in points, so that lines and labels keep their sizes and labels can be put
-where they cover nothing. `arrange` does the work; who draws says how wide a text is.
-"""
+"""Arrange a graph on paper: nodes, labels and lines in points, for SVG and matplotlib alike."""
 
 from __future__ import annotations
 
@@ -18,16 +14,15 @@ from contextwise.report.shares import Edge, View
 from contextwise.support.formatting import name as shown
 
 WIDEST = 5.0
-"""The width, in points, of an edge that is there in every context."""
 THINNEST = 0.8
-"""The width of the rarest, which can still be seen."""
+"""Widths in points of an edge for every context, and for the fewest."""
 MANY = 40
-"""From this many edges on, lines get thinner, so that they do not hide each other."""
+"""Lines get thinner in graphs of more edges than this."""
 
 DISC = 2.2
 """The radius of a node."""
 NEAR = 7.0
-"""A label farther from its node than this has a line to it."""
+"""Labels farther from their node than this get a line to it."""
 LONGEST = 16
 """The most characters of a name."""
 
@@ -38,7 +33,7 @@ Measure = Callable[[str, float], tuple[float, float]]
 
 @dataclass(frozen=True)
 class Label:
-    """A text in its box, and where a line to its node ends if it stands away from it."""
+    """A text in its box, and the end of a line to its node if it is far from it."""
 
     text: str
     middle: Point
@@ -47,7 +42,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Where the nodes and labels of a graph are.
+    """Places of the nodes and labels of a graph.
 
     Attributes
     ----------
@@ -71,21 +66,10 @@ def arrange(
     fixed: Mapping[str, str] | None = None,
     whole: bool = False,
 ) -> Drawing:
-    """Nodes inside a frame, and labels in the largest size for which all find a place.
+    """Place nodes in a frame, and labels in the largest size for which all find a place.
 
-    Parameters
-    ----------
-    positions : of the variables, in the unit square
-    edges : between them
-    frame : width and height
-    fonts : sizes of labels, the largest first
-    measure : gives the width and height of a text in a size
-    fixed : states of variables, which stand beside their names
-    whole : whether a place in the unit square is the same place in the frame whatever is drawn
-
-    Returns
-    -------
-    Drawing
+    ``measure`` gives the width and height of a text in a size. ``fixed`` has states to show next to
+    the names. ``whole`` maps the unit square to the frame, whatever is drawn.
     """
     names = list(positions)
     if not names:
@@ -139,7 +123,7 @@ class EdgeLine:
 
     @property
     def dash_offset(self) -> float:
-        """Where its dashes begin: not at the same distance from a node that many lines meet in."""
+        """An offset of the dashes that differs between lines that meet in a node."""
         return round(sum(self.start + self.end) % 9.0, 2)
 
 
@@ -150,21 +134,8 @@ def edge_lines(
     view: View = "both",
     widest: float = WIDEST,
 ) -> Iterator[EdgeLine]:
-    """The parallel lines of an edge, as wide as their shares of the contexts.
+    """Yield the parallel lines of an edge, as wide as their shares of contexts.
 
-    Parameters
-    ----------
-    edge : what is drawn
-    places : of the variables, in points
-    view : both models, or the lines of one
-    widest : the width of an edge that is there in every context
-
-    Yields
-    ------
-    EdgeLine
-
-    Examples
-    --------
     >>> edge = Edge(("A", "B"), tp=1.0, fp=0.0, fn=0.0)
     >>> list(edge_lines(edge, {"A": (0, 0), "B": (9, 0)}))
     [EdgeLine(kind='tp', width=5.0, start=(0.0, 0.0), end=(9.0, 0.0))]
@@ -182,7 +153,7 @@ def edge_lines(
 
 
 def width_of(share: float, widest: float = WIDEST) -> float:
-    """The width of a line for a share of contexts.
+    """Return the width of a line for a share of contexts.
 
     >>> width_of(0.0), width_of(1.0)
     (0.8, 5.0)
@@ -191,7 +162,7 @@ def width_of(share: float, widest: float = WIDEST) -> float:
 
 
 def widest_of(edges: int) -> float:
-    """The width of an edge that is there in every context, in a graph of that many edges.
+    """Return the width of a line for every context, in a graph of that many edges.
 
     >>> widest_of(10), widest_of(160)
     (5.0, 2.5)

@@ -61,7 +61,7 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
 
 
 def region_parts(pair: PairExplanation) -> list[Part]:
-    """Return the regions of one pair as a table, or a note that there are none.
+    """Return the regions of one pair as a table, or a note if the models agree.
 
     >>> from contextwise import explain
     >>> (pair,) = explain("survey", "survey-learned", pairs=[("children", "work")]).pairs

@@ -42,7 +42,7 @@ VOID = ("br", "meta", "img")
 
 
 class Markup(str):
-    """HTML that is safe to insert as it is."""
+    """HTML that needs no escaping."""
 
     __slots__ = ()
 
@@ -140,7 +140,7 @@ def as_html(
 
     Parameters
     ----------
-    parts : what is shown
+    parts : the parts to show
     level : of the headings of sections
     cell : makes the content of some cells of tables, such as links; None for those it leaves alone
     sortable : whether the heads of tables are buttons, and cells have ``data-sort``

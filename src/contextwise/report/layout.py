@@ -1,13 +1,10 @@
-"""Where things are drawn: points in the plane whose distances follow given ones.
+"""Place points and labels: graph layouts, maps of distances, and short names.
 
-The same method places the nodes of a graph and maps a matrix of distances between models. It
-minimises the **stress**, the sum over pairs of w·(|x - y| - d)², by majorisation: every step solves
-a linear system and cannot make the stress larger (Gansner, Koren and North, "Graph drawing by
-stress majorization", 2004). For a graph, d is the number of edges of a shortest path and w is
-1/d², which is the energy of Kamada and Kawai. Nothing is random: the same input gives the same
-picture.
-
-Time and memory: O(n²) memory for n points, one inverse in O(n³), and O(n²) a step.
+Points minimise the **stress**, the sum over pairs of w·(|x - y| - d)², by majorisation: each step
+solves a linear system and cannot increase the stress (Gansner, Koren and North, "Graph drawing by
+stress majorization", 2004). For a graph, d is the length of a shortest path and w is 1/d², the
+energy of Kamada and Kawai. Nothing is random. For n points it takes O(n²) memory, one inverse in
+O(n³), and O(n²) a step.
 """
 
 from __future__ import annotations
@@ -25,44 +22,32 @@ from contextwise.support.formatting import printable
 
 FloatArray = npt.NDArray[np.float64]
 Positions = dict[str, tuple[float, float]]
-"""Where each variable is, in the unit square; y rises upwards."""
+"""Places of variables in the unit square; y points up."""
 
 STEPS = 100
 """The most steps for many points; few points may take more."""
 TOLERANCE = 1e-4
-"""A step that improves the stress by a smaller share than this is the last."""
+"""Stop when a step improves the stress by a smaller share."""
 EXACT = 1e-9
-"""The share of the distances' squares that counts as no stress at all."""
+"""The relative stress that counts as none."""
 STRETCH = 1.5
-"""How much more a layout may be stretched in one direction than in the other."""
+"""The largest ratio of the two stretches of a layout."""
 EDGE, PLACES = 0.15, 24
-"""How long an edge to a node that comes later is, and among how many places a side it chooses."""
+"""The length of an edge to a node placed later, and the number of places tried a side."""
 APART = 0.11
-"""How far nodes that fill the unit square are from each other, where there is room."""
+"""The least distance of nodes that fill the unit square, where there is room."""
 SPOKE = 0.4
-"""How far apart the neighbours of one node stand on their circle."""
+"""The distance between neighbours of a star on their circle."""
 GAP = 0.8
-"""How far the parts of a graph are from each other; an edge is about 1 long."""
+"""The distance between parts of a graph; an edge is about 1 long."""
 
 
 def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
-    """Places for the nodes of a graph; give it the edges of both models, and nodes stay still.
+    """Place the nodes of a graph in the unit square.
 
-    The nodes of each connected part minimise the stress, and the parts stand side by side. The same
-    energy is what networkx's ``kamada_kawai_layout`` minimises; doing it here keeps pages and
-    pictures without another package, and the same from run to run.
+    Each connected part minimises the stress; the parts are drawn side by side. For nodes that stay in
+    place, pass the edges of both models.
 
-    Parameters
-    ----------
-    names : of the nodes
-    edges : pairs of them
-
-    Returns
-    -------
-    dict from names to places in the unit square
-
-    Examples
-    --------
     >>> places = graph_layout(["A", "B", "C"], [("A", "B")])
     >>> sorted(places), all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places.values())
     (['A', 'B', 'C'], True)
@@ -76,22 +61,11 @@ def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
 
 
 def placed_beside(known: Positions, edges: Sequence[Pair]) -> Positions:
-    """Places for the nodes of a graph, some of which have theirs: these stay where they are.
+    """Place the nodes of a graph; those in ``known`` keep their places.
 
-    The others come one by one, those with most neighbours in the picture first: near to these
-    neighbours, and as far as can be from everything else.
+    The others follow one by one, those with most placed neighbours first: near to these and far from
+    everything else. Nodes without an edge are left out.
 
-    Parameters
-    ----------
-    known : places in the unit square; those of nodes without an edge are left out
-    edges : pairs of names
-
-    Returns
-    -------
-    dict from names to places in the unit square
-
-    Examples
-    --------
     >>> places = placed_beside({"A": (0.5, 0.5), "Z": (0, 0)}, [("A", "B"), ("C", "D")])
     >>> places["A"], sorted(places)
     ((0.5, 0.5), ['A', 'B', 'C', 'D'])
@@ -111,7 +85,7 @@ def placed_beside(known: Positions, edges: Sequence[Pair]) -> Positions:
 
 
 def _free_place(near: FloatArray, taken: FloatArray) -> tuple[float, float]:
-    """A place about as long as an edge from some nodes, and far from all that are taken."""
+    """Find a place about an edge away from some nodes, and far from all that are taken."""
     step = np.linspace(0.04, 0.96, PLACES)
     offered = np.stack(np.meshgrid(step, step), axis=-1).reshape(-1, 2)
     free = _apart(offered, taken).min(axis=1, initial=EDGE)  # farther away is no better
@@ -121,13 +95,13 @@ def _free_place(near: FloatArray, taken: FloatArray) -> tuple[float, float]:
 
 
 def _apart(some: FloatArray, others: FloatArray) -> FloatArray:
-    """The distance of each of some points from each of others."""
+    """Return the distances of some points from others."""
     found: FloatArray = np.hypot(*(some[:, None] - others[None]).transpose(2, 0, 1))
     return found
 
 
 def _side_by_side(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
-    """Each connected part by stress; the largest first, the others in columns beside it."""
+    """Place each connected part; the largest first, the others in columns next to it."""
     if not len(adjacent):
         return np.zeros((0, 2))
     hops = hop_distances(adjacent)
@@ -147,7 +121,7 @@ def _side_by_side(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
 
 
 def _placed(hops: FloatArray) -> FloatArray:
-    """One connected part: the neighbours of one node on a circle, anything else by stress."""
+    """Place one connected part: a star on a circle, anything else by stress."""
     adjacent = hops == 1
     middle = int(adjacent.sum(axis=1).argmax())
     leaves = np.flatnonzero(adjacent[middle])
@@ -160,13 +134,13 @@ def _placed(hops: FloatArray) -> FloatArray:
 
 
 def circle(count: int) -> FloatArray:
-    """Points on a circle, clockwise from the top."""
+    """Return points on a circle, clockwise from the top."""
     angles = np.pi / 2 - 2 * np.pi * np.arange(count) / max(count, 1)
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
 def hop_distances(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
-    """The lengths of the shortest paths; infinite where there is none.
+    """Return the lengths of the shortest paths, infinite where there is no path.
 
     >>> hop_distances(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=bool)).tolist()
     [[0.0, 1.0, inf], [1.0, 0.0, inf], [inf, inf, 0.0]]
@@ -184,14 +158,7 @@ def hop_distances(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
 
 
 def planar(distances: FloatArray, *, weights: FloatArray | None = None) -> FloatArray:
-    """Points in the plane with small stress: shape (n, 2), centred at the origin.
-
-    Parameters
-    ----------
-    distances : array of shape (n, n), symmetric, 0 on the diagonal
-    weights : array of the same shape, optional
-        How much each distance matters; the diagonal is ignored. By default all matter the same.
-    """
+    """Return points of small stress, centred at the origin; ``weights`` are 1 by default."""
     n = len(distances)
     if n < 2:
         return np.zeros((n, 2))
@@ -213,7 +180,7 @@ def planar(distances: FloatArray, *, weights: FloatArray | None = None) -> Float
 
 
 def in_unit_square(points: FloatArray) -> FloatArray:
-    """The points shifted and scaled, the same in both directions, to fill the unit square."""
+    """Shift and scale points, the same in both directions, to fill the unit square."""
     if not len(points):
         return points
     low, high = points.min(axis=0), points.max(axis=0)
@@ -223,7 +190,7 @@ def in_unit_square(points: FloatArray) -> FloatArray:
 
 
 def filling(positions: Positions) -> Positions:
-    """Places in the unit square, stretched to fill it as far as a shape may be, and apart.
+    """Stretch places to fill the unit square, within limits, and push them apart.
 
     >>> filling({"A": (0.0, 0.5), "B": (1.0, 0.5), "C": (0.5, 0.1)})["C"]
     (0.5, 0.2)
@@ -241,19 +208,10 @@ def fitted_to(
     apart: float,
     whole: bool = False,
 ) -> FloatArray:
-    """The points stretched to a frame, and pushed apart where they are closer than that.
+    """Stretch points to a frame, and push them apart where they are too close.
 
-    Parameters
-    ----------
-    points : array of shape (n, 2)
-    frame : width and height
-    margin : what stays free on both sides, across and along
-    apart : the least distance that two points shall have, where there is room
-    whole : whether the whole unit square is stretched to the frame, and not the points' own box
-
-    Returns
-    -------
-    array of shape (n, 2)
+    ``margin`` stays free on both sides, across and along. ``whole`` stretches the unit square to the
+    frame instead of the box of the points.
     """
     if not len(points):
         return points
@@ -271,7 +229,7 @@ def fitted_to(
 def _pushed_apart(
     points: FloatArray, apart: float, low: FloatArray, high: FloatArray
 ) -> FloatArray:
-    """Points moved by little, until no two are closer than that or there is no room."""
+    """Move points a little, until no two are too close or there is no room."""
     found = points.copy()
     ways = circle(len(points))  # for points that lie on each other
     for _ in range(200):
@@ -289,7 +247,7 @@ def _pushed_apart(
 
 
 def _start(distances: FloatArray) -> FloatArray:
-    """Classical scaling, and a bit of a circle so that no two points start at one place."""
+    """Return classical scaling plus a small circle, so that no two points coincide."""
     n = len(distances)
     centre = np.eye(n) - 1.0 / n
     values, vectors = np.linalg.eigh(-0.5 * centre @ distances**2 @ centre)
@@ -302,7 +260,7 @@ def _start(distances: FloatArray) -> FloatArray:
 
 
 def _between(points: FloatArray) -> FloatArray:
-    """The distances between points, by |x - y|² = x² + y² - 2xy: fewer large arrays."""
+    """Return the distances between points, by |x - y|² = x² + y² - 2xy, which saves memory."""
     squares = (points**2).sum(axis=1)
     apart = squares[:, None] + squares[None, :] - 2 * points @ points.T
     between: FloatArray = np.sqrt(np.maximum(apart, 0.0))
@@ -310,32 +268,19 @@ def _between(points: FloatArray) -> FloatArray:
 
 
 RINGS = 14
-"""How many distances from its point are tried for a label."""
 RING = 3.5
-"""By how much a distance is larger than the one before, in points."""
 DIRECTIONS = 16
+"""Labels are tried at this many distances, this many points apart, in this many directions."""
 STEP = 3.0
-"""How far apart the points of a line are that a label should not cover, in points."""
+"""The distance between the points of a line that labels avoid."""
 
 
 # -- short names ---------------------------------------------------------------------------------
 
 
 def distinct_names(names: Sequence[str], most: int = 20) -> list[str]:
-    """Short forms of some names: without the words that all share, and different where names are.
+    """Shorten names: drop the words that all share, and keep different names different.
 
-    Parameters
-    ----------
-    names : of models
-    most : how long a short form should be; longer ones stay where cutting would make two equal
-
-    Returns
-    -------
-    list of str
-        In the order of the names.
-
-    Examples
-    --------
     >>> distinct_names(["runs/nltcs.cl.mn", "runs/nltcs.dt-ps10.mn", "runs/nltcs.dt-ps50.mn"])
     ['cl', 'dt-ps10', 'dt-ps50']
     """
@@ -345,19 +290,8 @@ def distinct_names(names: Sequence[str], most: int = 20) -> list[str]:
 
 
 def cut_names(names: Sequence[str], most: int = 20) -> list[str]:
-    """Names on one line, long ones cut; two that differ are never cut to the same text.
+    """Cut long names; two different names are never cut to the same text.
 
-    Parameters
-    ----------
-    names : of variables or models
-    most : how long a name should be
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
     >>> cut_names(["smoker", "x" * 30 + "1" + "y" * 30, "x" * 30 + "2" + "y" * 30], most=9)
     ['smoker', '…xx1yyyy…', '…xx2yyyy…']
     """
@@ -372,7 +306,7 @@ def cut_names(names: Sequence[str], most: int = 20) -> list[str]:
 
 
 def shared_parts(names: Sequence[str]) -> tuple[str, str]:
-    """The words that all of some names begin with, and those that all end with.
+    """Return the words that all names begin with, and those that all end with.
 
     >>> shared_parts(["nltcs.cl.mn", "nltcs.dt.mn"]), shared_parts(["smoker", "smokes"])
     (('nltcs.', '.mn'), ('', ''))
@@ -394,7 +328,7 @@ def shared_parts(names: Sequence[str]) -> tuple[str, str]:
 
 
 def _where_they_differ(texts: Sequence[str], most: int) -> list[str]:
-    """A window of each text that begins just before they differ."""
+    """Return a window of each text that begins just before they differ."""
     shortest = min(map(len, texts))
     same = next((k for k in range(shortest) if len({text[k] for text in texts}) > 1), shortest)
     start = 0 if len(set(texts)) == 1 else max(0, same - 2)
@@ -417,26 +351,10 @@ def place_labels(
     radius: float = 3.0,
     lines: FloatArray | None = None,
 ) -> FloatArray | None:
-    """The middle of a box for each label, such that none covers a point or another box.
+    """Return the middle of a box for each label; no box covers a point or another box.
 
-    Parameters
-    ----------
-    points : array of shape (n, 2)
-        What is labelled, in points of paper.
-    sizes : array of shape (n, 2)
-        Width and height of each label.
-    frame : width and height of what all boxes must stay inside
-    radius : of the discs that are drawn at the points
-    lines : array of shape (m, 2, 2), optional
-        The ends of lines that labels should rather not cross.
+    ``lines`` are ends of lines, shape (m, 2, 2), that labels avoid. None if a label finds no place.
 
-    Returns
-    -------
-    array of shape (n, 2), or None
-        None if no free place was left for some label.
-
-    Examples
-    --------
     >>> middle = place_labels(np.array([[50.0, 50.0]]), np.array([[20.0, 8.0]]), frame=(100, 100))
     >>> bool(abs(middle - [50, 50]).max() > 3)
     True
@@ -467,7 +385,7 @@ def place_labels(
 
 
 def _candidates(point: FloatArray, size: FloatArray, radius: float) -> FloatArray:
-    """Middles of boxes around a point, near ones first."""
+    """Return middles of boxes around a point, near ones first."""
     angles = 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
     ways = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     gaps = radius + 1.5 + RING * np.arange(RINGS)
@@ -495,7 +413,7 @@ def _cost(
     inked: FloatArray,
     centre: FloatArray,
 ) -> FloatArray:
-    """Far is bad, ink below the label is bad, and a label rather stands outside than inside."""
+    """Rate places: distance and lines under the label cost, a place outside of the graph pays."""
     away = found - point
     length = np.hypot(*away.T)
     outward = point - centre
@@ -507,7 +425,7 @@ def _cost(
 
 
 def _along(lines: FloatArray) -> FloatArray:
-    """Points along lines, a few points of paper apart."""
+    """Return points along lines, a few points of paper apart."""
     lengths = np.hypot(*(lines[:, 1] - lines[:, 0]).T)
     pieces = []
     for (start, end), length in zip(lines, lengths, strict=True):
@@ -517,20 +435,8 @@ def _along(lines: FloatArray) -> FloatArray:
 
 
 def apart(wanted: FloatArray, step: float) -> FloatArray:
-    """Heights near the wanted ones and in their order, at least a step from each other.
+    """Move heights, given as shares, in their order until they are at least ``step`` apart.
 
-    Parameters
-    ----------
-    wanted : shares of a height
-    step : the least difference of two of them
-
-    Returns
-    -------
-    array of the same shape
-        At most 1.
-
-    Examples
-    --------
     >>> apart(np.array([0.5, 0.5, 0.1]), 0.25).tolist()
     [0.5, 0.75, 0.1]
     """

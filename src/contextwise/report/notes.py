@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contextwise.comparison.sketch import IntervalEstimate
 
 Medium = Literal["command", "page", "python"]
-"""Where parts are read; it decides where a note sends the reader for exact numbers."""
+"""The place where parts are read; notes refer the reader to its exact numbers."""
 
 EXACT_IN: Mapping[Medium, str] = {
     "command": "--json and --csv are exact",

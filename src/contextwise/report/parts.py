@@ -1,4 +1,4 @@
-"""Parts: what is shown, as data.
+"""Parts of a view, as data: tables, measures, notes, pictures.
 
 `contextwise.report.comparisons` and its neighbours turn a result into parts once, with every word
 in place. `text`, `html` and the explorer only show them. Cells hold values and not texts, so that
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 Number = int | Fraction
 Style = Literal["name", "words", "count", "rate", "share", "mean", "score", "probability", "bits"]
-"""What a column or a measure holds: a name, plain words, an exact count, a rate, a share of
-contexts, a mean of counts, a score of any size, a p-value, or information in bits."""
+"""Content of a column or measure: a name, plain words, an exact count, a rate, a share of contexts,
+a mean of counts, a score of any size, a p-value, or information in bits."""
 UNKNOWN = "–"
 LONGEST_TIP = 400  # digits
 
@@ -109,7 +109,7 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Whether its cells are numbers, which are aligned to the right."""
+        """True if its cells are numbers, which are aligned to the right."""
         return self.style not in ("name", "words")
 
 

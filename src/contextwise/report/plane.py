@@ -1,4 +1,4 @@
-"""The plane of errors: false positives against false negatives, of guesses and of their groups."""
+"""Draw the plane of errors: false positives against false negatives of guesses and groups."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 SERIES = ("currentColor", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
-"""Okabe and Ito's palette; the first is the colour of the text, on light pages and dark ones."""
+"""The palette of Okabe and Ito; the first is the colour of the text."""
 MOST_NAMED = 12
-"""Up to so many guesses without groups each has a mark of its own; above, all share one."""
+"""Up to this many guesses without groups each have a mark; more share one."""
 
 
 def _round(radius: float) -> str:
@@ -57,7 +57,7 @@ MARKS = (
 
 @dataclass(frozen=True)
 class PlanePoint:
-    """A guess: the share of assertions of each kind of error."""
+    """A guess, with its errors of each kind as shares of all assertions."""
 
     name: str
     fp: float
@@ -66,7 +66,7 @@ class PlanePoint:
 
 @dataclass(frozen=True)
 class PlaneMean:
-    """The mean of a group, with its interval, of each kind of error."""
+    """The mean of a group, with intervals, for each kind of error."""
 
     fp: Mean
     fn: Mean
@@ -106,29 +106,20 @@ class Plane:
 
     @property
     def points(self) -> list[PlanePoint]:
-        """Those of all series."""
+        """The points of all series."""
         return [point for one in self.series for point in one.points]
 
     @property
     def means(self) -> list[PlaneMean]:
-        """Those of all series that have one."""
+        """The means of all series that have one."""
         return [one.mean for one in self.series if one.mean is not None]
 
 
 def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Plane:
-    """Where guesses stand in the plane of errors; each group has a mark of its own.
+    """Return the points of guesses; each group has a mark of its own.
 
-    Parameters
-    ----------
-    guesses : all compared with one true model
-    summary : of the groups, if their means are drawn; with the metrics "fp_share" and "fn_share"
+    A summary with the metrics "fp" and "fn" adds the means of groups.
 
-    Returns
-    -------
-    Plane
-
-    Examples
-    --------
     >>> from contextwise import compare
     >>> from contextwise.report.comparisons import Guess
     >>> plane = errors_plane([Guess("a", compare("six", "six-guess"), group="trees")])
@@ -161,7 +152,7 @@ def _point(guess: Guess) -> PlanePoint:
 
 
 def error_shares(comparison: Comparison) -> tuple[float, float]:
-    """The false positives and the false negatives as shares of all assertions."""
+    """Return the false positives and false negatives as shares of all assertions."""
     total = comparison.total or 1  # without assertions there is no error
     return ratio(comparison.fp, total), ratio(comparison.fn, total)
 
@@ -172,22 +163,12 @@ def _mean(summary: Summary, group: str) -> PlaneMean | None:
 
 
 SIZE, LEFT, BOTTOM, TOP, RIGHT = 420.0, 62.0, 46.0, 10.0, 16.0
-"""The plane is small enough to be read on a phone without shrinking its letters much."""
 HEADROOM = 1.08
-"""An axis is so much longer than the largest value, so that no mark is cut."""
+"""The length of an axis over the largest value."""
 
 
 def plane_svg(plane: Plane) -> str:
-    """The plane of errors over equal axes; grey lines join points of the same distance.
-
-    Parameters
-    ----------
-    plane : what is drawn
-
-    Returns
-    -------
-    str
-    """
+    """Draw the plane over equal axes; grey lines join points of the same distance."""
     words = f"False positives against false negatives of {len(plane.points)} guesses"
     picture = new_picture("plane", SIZE, SIZE, words)
     end = _axis_end(plane)
@@ -202,14 +183,14 @@ def plane_svg(plane: Plane) -> str:
 
 
 def _axis_end(plane: Plane) -> float:
-    """Where the axes end: behind all guesses, and behind intervals that are not much wider."""
+    """Return the end of the axes, beyond all guesses and intervals that are not much wider."""
     largest = max([share for p in plane.points for share in (p.fp, p.fn)], default=0.0)
     widest = max([own.high or 0.0 for mean in plane.means for own in (mean.fp, mean.fn)], default=0)
     return HEADROOM * max(largest, min(widest, 2 * largest)) or 1.0
 
 
 def _place(fp: float, fn: float, end: float) -> tuple[float, float]:
-    """Where shares stand in the picture; what is outside of the axes, at their ends."""
+    """Return the place of two shares in the picture, clipped to the axes."""
     across, upward = (min(max(share, 0.0), end) / end for share in (fp, fn))
     return LEFT + (SIZE - LEFT - RIGHT) * across, SIZE - BOTTOM - (SIZE - TOP - BOTTOM) * upward
 
@@ -248,7 +229,7 @@ def _add_guess(picture: Element, one: PlaneSeries, point: PlanePoint, end: float
 
 
 def _add_mean(picture: Element, one: PlaneSeries, mean: PlaneMean, end: float) -> None:
-    """The mark of a group, larger and hollow, on the intervals it has."""
+    """Add the mark of a group, larger and hollow, with its intervals."""
     fp, fn = mean.fp.mean or 0.0, mean.fn.mean or 0.0
     drawn = add(picture, "g", class_="mean", stroke=one.colour, fill="none", pointer_events="all")
     words = f"{shown(one.name)}, mean of {mean.fp.count}: FP {_with_ends(mean.fp)}, "

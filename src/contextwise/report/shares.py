@@ -48,7 +48,7 @@ KINDS_SHOWN: Mapping[View, tuple[Agreement, ...]] = {
     "guess": ("tp", "fp"),
 }
 Which = Literal["differences", "strongest", "all"]
-"""Which edges a graph shows."""
+"""The edges that a graph shows."""
 MOST_EDGES = 40
 MOST_NODES = 40
 """The most edges and variables that can be read in one picture."""
@@ -205,7 +205,7 @@ class Selection:
 
     @property
     def words(self) -> str:
-        """What is shown, for a caption."""
+        """The selection in words, for a caption."""
         count, differ = len(self.edges), self.which == "differences"
         noun = "difference" if differ else "dependency"
         nouns = "differences" if differ else "dependencies"
@@ -236,7 +236,7 @@ def select_edges(
 ) -> Selection:
     """Choose the edges that a graph shows: the strongest first, as many as can be read.
 
-    Of equally strong edges, those come first whose variables have more of them in all.
+    Of equally strong edges, those of variables with stronger edges come first.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""What SVG pictures are made of: elements, tips, and squares of cells with names at their sides.
+"""Draw SVG pictures with the standard library: elements, tips, axes, and the graph.
 
-The pictures stand alone, and fit into a page: colours are attributes, which any style sheet of the
-page overrides by classes, and texts have the colour of the text around them. The standard library's
-ElementTree writes them, and escapes what it is given. The same input gives the same text.
+Colours are attributes, which a style sheet overrides by the classes ``fp``, ``fn``, ``tp``,
+``node`` and ``halo``; texts have the colour of the text around them. ElementTree escapes every
+text.
 """
 
 from __future__ import annotations
@@ -18,30 +18,13 @@ from contextwise.report.shares import Edge, View, edge_words
 from contextwise.support.formatting import name as shown
 from contextwise.support.formatting import printable
 
-MOST_CELLS = 60
-"""Up to this many variables each cell is an element with a tip; above, the cells are an image."""
-TIGHT, LOOSE = 9, 12
-"""The pixels that a label needs along its side: where each cell has one, and where some do."""
-SMALLEST_CELL = 3
-"""In pixels: cells of an image are drawn together until they are seen, the worst for all."""
 TICKS = 5
-"""About so many marks along an axis."""
+"""The approximate number of ticks of an axis."""
 GREY = {"stroke": "#7f7f7f", "stroke_opacity": "0.4"}
 
 
 def new_picture(kind: str, width: float, height: float, words: str) -> Element:
-    """An empty picture.
-
-    Parameters
-    ----------
-    kind : its class
-    width, height : in pixels
-    words : what it shows, for those who cannot see it
-
-    Returns
-    -------
-    Element
-    """
+    """Return an empty picture of a class; ``words`` describe it to screen readers."""
     picture = Element(
         "svg",
         {
@@ -59,30 +42,19 @@ def new_picture(kind: str, width: float, height: float, words: str) -> Element:
 
 
 def add(parent: Element, tag: str, **attributes: str) -> Element:
-    """A new element.
-
-    Parameters
-    ----------
-    parent : what it is in
-    tag : its name
-    **attributes : an underscore stands for a hyphen, as in ``stroke_width``
-
-    Returns
-    -------
-    Element
-    """
+    """Add an element; underscores in the names of attributes become hyphens."""
     return SubElement(
         parent, tag, {key.rstrip("_").replace("_", "-"): own for key, own in attributes.items()}
     )
 
 
 def add_tip(parent: Element, words: str) -> None:
-    """What a reader sees who points at an element."""
+    """Add a tip, which a browser shows when the reader points at the element."""
     add(parent, "title").text = printable(words)
 
 
 def coordinate(value: float) -> str:
-    """A coordinate: two places are plenty, and keep the text short and the same everywhere.
+    """Return a coordinate with at most two decimals.
 
     >>> coordinate(12.0), coordinate(1 / 3)
     ('12', '0.33')
@@ -93,18 +65,7 @@ def coordinate(value: float) -> str:
 def add_line(
     parent: Element, start: tuple[float, float], stop: tuple[float, float], **style: str
 ) -> Element:
-    """A straight line.
-
-    Parameters
-    ----------
-    parent : what it is in
-    start, stop : its ends
-    **style : further attributes, as those of `add`
-
-    Returns
-    -------
-    Element
-    """
+    """Add a straight line."""
     ends = zip(("x1", "y1", "x2", "y2"), (*start, *stop), strict=True)
     places = {key: coordinate(value) for key, value in ends}
     return add(parent, "line", **style, **places)
@@ -113,20 +74,7 @@ def add_line(
 def add_text(
     parent: Element, text: str, place: tuple[float, float], *, anchor: str, **style: str
 ) -> Element:
-    """A text of a picture's usual size, in the colour of the text around it.
-
-    Parameters
-    ----------
-    parent : what it is in
-    text : what it says
-    place : where it begins, has its middle or ends; its letters' middle in height
-    anchor : "start", "middle" or "end"
-    **style : further attributes, as those of `add`
-
-    Returns
-    -------
-    Element
-    """
+    """Add a text; ``anchor`` is "start", "middle" or "end"."""
     usual = {"font_size": "12", "fill": "currentColor", "dy": "0.35em", "text_anchor": anchor}
     x, y = map(coordinate, place)
     drawn = add(parent, "text", x=x, y=y, **usual, **style)
@@ -135,7 +83,7 @@ def add_text(
 
 
 def round_step(end: float) -> float:
-    """A round distance between marks of an axis from 0 to ``end``, so that there are few.
+    """Return a round distance between the ticks of an axis from 0 to ``end``.
 
     >>> [round_step(end) for end in (1.0, 100.0, 0.037, 0.26)]
     [0.2, 20.0, 0.01, 0.1]
@@ -145,9 +93,9 @@ def round_step(end: float) -> float:
 
 
 FONTS = (12.0, 11.0, 10.0, 9.0, 8.0, 7.0)
-"""Sizes of the labels of a graph, the first for which all find a place."""
+"""Sizes of the labels of a graph, the largest first."""
 WIDE, NARROW, CAPITAL, USUAL = 0.92, 0.36, 0.72, 0.6
-"""The widths of letters, as shares of the size of the font: a little more than in most fonts."""
+"""Widths of letters as shares of the font size, a little more than in most fonts."""
 
 
 def graph_svg(
@@ -159,20 +107,10 @@ def graph_svg(
     size: int = 480,
     whole: bool = False,
 ) -> str:
-    """The graph of the edges, ``size`` wide; no label covers a node or another label.
+    """Draw a graph, ``size`` pixels wide; no label covers a node or another label.
 
-    Parameters
-    ----------
-    edges : what is drawn
-    positions : the place of each variable; see `contextwise.report.layout.graph_layout`
-    view : both graphs in one, or the edges of the true model or of the guess
-    fixed : the variables that a context assigns, with their states; drawn hollow
-    size : the width of the picture
-    whole : whether a place in the unit square is the same place in the picture whatever is drawn
-
-    Returns
-    -------
-    str
+    ``view`` is both graphs in one or the edges of one model. Variables in ``fixed`` are hollow and
+    show their states. ``whole`` is as in `contextwise.report.drawing.arrange`.
     """
     drawn, frame = list(edges), (float(size), 0.8 * size)
     drawing = arrange(
@@ -197,7 +135,7 @@ def graph_svg(
 
 
 def _text_size(text: str, font: float) -> tuple[float, float]:
-    """About the width and height of a text in a browser's font for text."""
+    """Estimate the width and height of a text in a browser's font."""
     letters = (
         WIDE
         if letter in "mwMW@%—…"
@@ -237,7 +175,7 @@ def _add_edge(
 
 
 def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> None:
-    """A dot, its name, and a line between the two where the name stands away from it."""
+    """Add a dot, its name, and a line between them if the name is far away."""
     x, y = drawing.places[name]
     paint = {"fill": "none", "stroke": "currentColor"} if hollow else {"fill": "currentColor"}
     dot = add(

@@ -10,7 +10,7 @@ from contextwise.report.parts import Measures, Note, Part, Section, Table
 from contextwise.support.formatting import columns
 
 WIDTH = 100
-"""Where the lines of a note end."""
+"""The width of the lines of a note."""
 UNTITLED = ("confusion", "guesses", "matrix", "scores")
 """Tables that a terminal shows without a title."""
 TRANSPOSED = ("scores",)

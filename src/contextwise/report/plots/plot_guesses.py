@@ -472,7 +472,7 @@ def plot_critical_difference(
     if ranking.critical_difference is None:
         raise ContextwiseError("two groups have no critical difference; compare three or more")
     groups, bars = ranking.groups, ranking.alike()
-    down = BAR * max(len(bars) - 1, 0)  # the groups stand below all bars
+    down = BAR * max(len(bars) - 1, 0)  # the groups are below all bars
     axes = axes or new_axes(COLUMN, 0.7 + STEP * (len(groups) + down))
     axes.plot([1, 1 + ranking.critical_difference], [-0.9, -0.9], color="black", linewidth=1.5)
     axes.text(1, -1.05, f"critical difference {ranking.critical_difference:.2f}", va="bottom")
@@ -488,7 +488,7 @@ def plot_critical_difference(
             label,
             ha="right" if left else "left",
             va="center",
-            bbox={"facecolor": "white", "pad": 0.5, "linewidth": 0},  # lines end beside it
+            bbox={"facecolor": "white", "pad": 0.5, "linewidth": 0},  # lines end next to it
         )
     at = dict(zip(groups, ranking.ranks, strict=True))
     for height, alike in enumerate(bars):

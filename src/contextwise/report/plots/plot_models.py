@@ -35,7 +35,7 @@ WITH_NUMBERS = 8
 LABELS = 40
 """The most labels along a side."""
 HIGH = 0.07
-"""The height of a label beside the map, as a share of the map's; less if there are too many."""
+"""The height of a label next to the map, as a share of the map's; less for many labels."""
 
 
 @styled
@@ -209,7 +209,7 @@ def plot_map(
 ) -> Figure:
     """Plot the models as points whose distances on paper approximate their distances.
 
-    The label below says how far off the distances on paper are: the root mean square of their
+    The label below tells how far off the distances on paper are: the root mean square of their
     errors, as a percentage of that of the distances (the square root of the normalized stress).
 
     Parameters
@@ -266,10 +266,10 @@ def plot_map(
 
 
 def _label_places(points: FloatArray) -> tuple[FloatArray, float]:
-    """Where each label stands, and its size; all in shares of the map.
+    """Return the place of each label, and its size, in shares of the map.
 
-    Models that are alike lie on one point. Labels in a column on each side, with a line to their
-    points, stand apart whatever the points are.
+    Equal models lie on one point, so labels are in a column on each side, with lines to their
+    points.
     """
     places = np.empty((len(points), 2))
     half = (len(points) + 1) // 2
@@ -437,7 +437,7 @@ def plot_spread(
 
 
 def _each_two(matrix: Matrix) -> tuple[int, FloatArray]:
-    """How many models a matrix of distances has, and the distance of each two of them."""
+    """Return the number of models of a matrix, and their pairwise distances."""
     distances: FloatArray = np.array(matrix, dtype=np.float64)
     models = len(distances)
     if distances.shape != (models, models) or models < 2:

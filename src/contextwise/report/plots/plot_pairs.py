@@ -61,7 +61,7 @@ def plot_pairs(
 
     Parameters
     ----------
-    comparison : what is drawn
+    comparison : of the two structures
     axes : where to draw; by default on a new figure
     reorder : whether to group variables with similar errors and name the largest groups; by default
         above 100 variables
