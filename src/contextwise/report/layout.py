@@ -45,8 +45,8 @@ GAP = 0.8
 def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
     """Place the nodes of a graph in the unit square.
 
-    Each connected part minimises the stress; the parts are drawn side by side. For nodes that stay in
-    place, pass the edges of both models.
+    Each connected part minimises the stress; the parts are drawn side by side. For nodes that stay
+    in place, pass the edges of both models.
 
     >>> places = graph_layout(["A", "B", "C"], [("A", "B")])
     >>> sorted(places), all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places.values())
@@ -63,8 +63,8 @@ def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
 def placed_beside(known: Positions, edges: Sequence[Pair]) -> Positions:
     """Place the nodes of a graph; those in ``known`` keep their places.
 
-    The others follow one by one, those with most placed neighbours first: near to these and far from
-    everything else. Nodes without an edge are left out.
+    The others follow one by one, those with most placed neighbours first: near to these and far
+    from everything else. Nodes without an edge are left out.
 
     >>> places = placed_beside({"A": (0.5, 0.5), "Z": (0, 0)}, [("A", "B"), ("C", "D")])
     >>> places["A"], sorted(places)
@@ -210,8 +210,8 @@ def fitted_to(
 ) -> FloatArray:
     """Stretch points to a frame, and push them apart where they are too close.
 
-    ``margin`` stays free on both sides, across and along. ``whole`` stretches the unit square to the
-    frame instead of the box of the points.
+    ``margin`` stays free on both sides, across and along. ``whole`` stretches the unit square to
+    the frame instead of the box of the points.
     """
     if not len(points):
         return points

@@ -118,10 +118,10 @@ def terms_note(comparison: Comparison) -> Note:
     every = "every variable" if comparison.question.canonical else "every other variable"
     return Note(
         "terms",
-        f"An assertion is the claim that two variables, such as {name(pair[0])} and {name(pair[1])}, "
-        f"depend on each other in one context, or do not. A context gives a state to {every}{states}. "
-        f"This page compares {scope_words(comparison)}. A false positive is a dependence that only "
-        "the guess has, a false negative one that only the true model has.",
+        f"An assertion is the claim that two variables, such as {name(pair[0])} and "
+        f"{name(pair[1])}, depend on each other in one context, or do not. A context gives a state "
+        f"to {every}{states}. This page compares {scope_words(comparison)}. A false "
+        "positive is a dependence that only the guess has, a false negative one that only the true model has.",
     )
 
 
