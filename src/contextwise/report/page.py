@@ -121,7 +121,8 @@ def terms_note(comparison: Comparison) -> Note:
         f"An assertion is the claim that two variables, such as {name(pair[0])} and "
         f"{name(pair[1])}, depend on each other in one context, or do not. A context gives a state "
         f"to {every}{states}. This page compares {scope_words(comparison)}. A false "
-        "positive is a dependence that only the guess has, a false negative one that only the true model has.",
+        "positive is a dependence that only the guess has, a false negative one that only the true "
+        "model has.",
     )
 
 
