@@ -64,7 +64,7 @@ SHOTS = (
     Shot("statistics", "tab=statistics", "#chance_outcome .verdict", "#chance_begin"),
 )
 RUN = Shot("run", "tab=experiment", "#run img, #run canvas")
-"""What is pictured of a run."""
+"""The picture of a run."""
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def test_the_overview_begins_with_the_verdict() -> None:
 
 def test_models_that_agree_say_so() -> None:
     same = shown(SIX, SIX)
-    assert "agree in all 240 assertions" in str(tab_overview.summary(same))
+    assert "all 240 assertions" in str(tab_overview.summary(same))
     assert "No pair differs" in str(tab_overview.worst(same))
     assert "agree here" in str(tab_graph.differences(same.shares.edges()))
 
@@ -174,12 +174,12 @@ def test_variables_stay_where_they_are_when_a_state_is_chosen() -> None:
     domain = Domain.of_cardinalities([2] * n)
     chain = [f"v{k}=1 & v{k + 1}=1" for k in range(n - 1)]
     one = shown(Structure(domain, chain), Structure(domain, ["v2=1 & v40=1 & v50=1"]))
-    known = tab_graph.places(
-        one.shares, tab_graph.selection_of(one.shares.edges(), all_edges=False), all_edges=False
-    )
+    everywhere = tab_graph.selection_of(one.shares.edges(), all_edges=False)
+    known = tab_graph.places(one, one.shares, everywhere, all_edges=False)
     some = compare(one.comparison.true, one.comparison.guess, context="v2=1")
-    selection = tab_graph.selection_of(shares_of(some).edges(), all_edges=False)
-    found = tab_graph.places(one.shares, selection, all_edges=False)
+    inside = shares_of(some)
+    selection = tab_graph.selection_of(inside.edges(), all_edges=False)
+    found = tab_graph.places(one, inside, selection, all_edges=False)
     drawn = {name for edge in selection.edges for name in edge.pair}
     assert set(found) == drawn
     assert drawn - set(known)  # some come only with the state
@@ -198,7 +198,7 @@ def drawn_places(
 ) -> dict[str | None, tuple[float, float]]:
     """Where the picture of a context has its nodes, by their names."""
     selection = tab_graph.selection_of(shares.edges(), all_edges=False)
-    where = tab_graph.places(one.shares, selection, all_edges=False)
+    where = tab_graph.places(one, shares, selection, all_edges=False)
     root = fromstring(tab_graph.picture(selection, where, fixed or {}, side="both"))
     nodes = root.iterfind("{*}circle")
     return {node[0].text: (float(node.attrib["cx"]), float(node.attrib["cy"])) for node in nodes}

@@ -137,7 +137,7 @@ def _serve(session: Session, state: State, run: Path | None, data: Path | None) 
 
 
 def _send_view(session: Session, state: State) -> None:
-    """Send the page its address, the tab in front, the marked pair, and what is there."""
+    """Keep the page's address, tab, marked pair and hidden parts up to date."""
 
     @reactive.effect
     async def send_address() -> None:

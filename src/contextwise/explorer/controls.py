@@ -1,6 +1,6 @@
 """The pieces of the page: parts of `contextwise.report`, buttons, searches, progress, downloads.
 
-Texts are escaped, so a name with ``<`` in it is shown as it is.
+All texts are escaped.
 """
 
 from __future__ import annotations

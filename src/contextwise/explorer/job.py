@@ -2,7 +2,7 @@
 
 A `Job` calls a function with its arguments and a `Tell`, which reports progress. It can be
 interrupted like Ctrl-C: a comparison then ends at once with the bounds it has proven. It is killed
-when its time is up or when nobody waits for its result. A `Background` is one kind of work of a
+when its time is up or its session has ended. A `Background` is one kind of work of a
 session; its `Outcome` is a reactive value that the views show.
 """
 

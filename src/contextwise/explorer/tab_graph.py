@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -49,7 +50,7 @@ GRACE = 10.0  # seconds that they may take beyond that
 MOST_SELECTORS = 12  # variables that all have a selector
 RANKED = 20  # differences that are listed
 EDGE_KEYS = ("first", "second", "tp", "fp", "fn")
-MOST_EDGES = {"40": "40 edges", "120": "120 edges", "400": "400 edges"}
+MOST_EDGES = {"40": "40 edges", "100": "100 edges", "250": "250 edges"}
 KEYS = "Plus and minus zoom, arrow keys move the picture, 0 shows everything."
 
 STATE = Input("chosen_state", texts_named("variable", "state"))
@@ -135,17 +136,23 @@ def selection_of(edges: Sequence[Edge], *, all_edges: bool, most: int = 40) -> S
     return select_edges(edges, which=which, most_edges=most, most_nodes=max(most, MOST_NODES))
 
 
-def places(shares: Shares, selection: Selection, *, all_edges: bool, most: int = 40) -> Positions:
+def places(
+    guess: Guess, shares: Shares, selection: Selection, *, all_edges: bool, most: int = 40
+) -> Positions:
     """Place the variables; a variable keeps its place when a state is chosen.
 
-    ``shares`` are those of all contexts. A few variables have one layout for every context. Of
-    many, only those with an edge are drawn, at their places in the graph of all contexts.
+    A few variables have one layout for every context. Of many, only those with an edge are drawn,
+    at their places in the graph of all contexts.
     """
-    edges = shares.edges()
-    if len(shares.names) <= MOST_NODES:
-        return filling(graph_layout(shares.names, [edge.pair for edge in edges]))
-    base = graph_of(selection_of(edges, all_edges=all_edges, most=most))
-    return placed_beside(filling(base.positions), [edge.pair for edge in selection.edges])
+    everywhere = guess.shares
+    if len(everywhere.names) <= MOST_NODES:
+        pairs = [edge.pair for edge in everywhere.edges()]
+        return filling(graph_layout(everywhere.names, pairs))
+    base = selection
+    if shares is not everywhere:
+        base = selection_of(everywhere.edges(), all_edges=all_edges, most=most)
+    positions = filling(graph_of(base).positions)
+    return placed_beside(positions, [edge.pair for edge in selection.edges])
 
 
 def graphs(
@@ -164,7 +171,7 @@ def graphs(
     sides: dict[Side, str] = {"both": "Both models"}
     if all_edges:
         sides = {"true": f"{true} (true)", "guess": f"{guess.title} (guess)"}
-    where = places(guess.shares, selection, all_edges=all_edges, most=most)
+    where = places(guess, shares, selection, all_edges=all_edges, most=most)
     return TagList(
         controls.notice(f"{still_open:,} pairs were not decided in time and are left out.")
         if still_open
@@ -249,13 +256,14 @@ def serve(state: State) -> Background[Shares]:
         known = outcome()
         return None if isinstance(known, Done) else controls.not_done(known)
 
-    def content() -> TagChild:
+    async def content() -> TagChild:
         known = outcome()
         # The graphs stay until the next ones are known, so that nothing below them moves.
         req(not isinstance(known, Working), cancel_output="progress")
         if not isinstance(known, Done):
             return None
-        return graphs(
+        return await asyncio.to_thread(
+            graphs,
             state.true().label,
             state.shown(),
             known.value,
@@ -294,7 +302,7 @@ def serve(state: State) -> Background[Shares]:
     def drawn(side: Side) -> str:
         every, most = side != "both", EDGE_COUNT()
         selection = selection_of(found().edges(), all_edges=every, most=most)
-        where = places(state.shown().shares, selection, all_edges=every, most=most)
+        where = places(state.shown(), found(), selection, all_edges=every, most=most)
         return picture(selection, where, state.context(), side=side)
 
     def name(what: str) -> Callable[[], str]:

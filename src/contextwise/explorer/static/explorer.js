@@ -1,4 +1,4 @@
-// What the page does by itself: inputs that buttons and fields set, sorting, and the address.
+// Buttons and fields that set inputs, sorting of tables, zooming graphs, and the address of the page.
 "use strict";
 
 // A button that carries a value: data-input names the input, data-value has what it becomes.
@@ -177,7 +177,7 @@ function follow({ state, link, step }) {
   history[isNew ? "pushState" : "replaceState"](state, "", address);
 }
 
-// -- outputs keep the focus: what is drawn again has the focus again --------------------------------
+// -- outputs that are drawn again keep the focus -----------------------------------------------------
 
 $(document).on("shiny:value", ({ target }) => {
   const { id } = document.activeElement;
