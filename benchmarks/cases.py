@@ -9,7 +9,7 @@ import numpy as np
 
 from contextwise import Domain, read
 from contextwise.comparison.pairs import active_pairs
-from contextwise.counting import Cover, PairCounts, get_engine
+from contextwise.counting import Cover, PairCounts, get_engine, known_sizes
 from contextwise.counting.extraction import CoverSource
 from contextwise.learning import Data, as_data
 from contextwise.models.features import Features, IntArray
@@ -52,7 +52,8 @@ class Case:
     pairs: IntArray
 
     def count(self, engine: str = "auto", threads: int = 1) -> PairCounts:
-        """The three unions of every pair: extraction and counting."""
+        """Extract and count the three unions of every pair, without known sizes."""
+        known_sizes.clear()
         return get_engine(engine).count_pairs(self.true, self.guess, self.pairs, threads=threads)
 
     def covers(self, counts: PairCounts) -> tuple[list[Cover], list[int]]:

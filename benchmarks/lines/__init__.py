@@ -42,6 +42,7 @@ LINES: Mapping[str, Callable[[Models], Line]] = {
     "checks": statistics.run_checks,
     "weights": weights.run,
     "moves": many.run_moves,
+    "guesses": many.run_guesses,
     "matrices": many.run_matrices,
     "sketches": many.run_sketches,
     "neighbours": many.run_neighbours,

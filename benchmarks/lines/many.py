@@ -13,6 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from itertools import combinations, islice
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,14 +21,25 @@ from benchmarks.cases import Models
 from benchmarks.families import SEED
 from benchmarks.lines.learning import made_rows
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, exponent, timed
-from contextwise import Structure, compare, distance_matrix, nearest, read, track
+from contextwise import (
+    Structure,
+    compare,
+    compare_many,
+    distance_matrix,
+    explain,
+    nearest,
+    read,
+    track,
+)
 from contextwise.comparison.neighbours import Neighbours
 from contextwise.comparison.sketch import estimate_matrix, sketch_many
+from contextwise.counting import known_sizes
 from contextwise.evaluation import consensus
 from contextwise.learning import Data, Trees, as_data
 from contextwise.models.features import concatenated
 from contextwise.models.structure import structure_of
 
+T = TypeVar("T")
 PAIRS = {
     "real": (
         ("plants.dt-ps10", "plants.dtsl-ps10-l1_5-nz"),
@@ -36,6 +48,17 @@ PAIRS = {
     ),
     "generated": (("forest.medium", "forest.small"),),
 }
+GUESSES = {
+    "real": (
+        "jester.dt-ps3",
+        "jester.dt-ps10",
+        "jester.dn2mn-ps20",
+        "jester.cl",
+        "jester.dttree-ps20",
+    ),
+    "generated": ("forest.large", "forest.medium", "forest.small"),
+}
+"""A true model whose own unions are hard, and guesses."""
 NEW = {"real": "plants.dt-ps2", "generated": "forest.large"}
 """The model that has the new features of a trace."""
 MOVES = 60
@@ -64,7 +87,7 @@ def run_moves(models: Models) -> Line:
     for names in PAIRS[_kind(models)]:
         true, guess = (structure_of(read(models.path(name))) for name in names)
         guess = guess.aligned_to(true.domain)
-        whole, _ = timed(lambda true=true, guess=guess: compare(true, guess, threads=1))  # type: ignore[misc]
+        whole, _ = timed(lambda true=true, guess=guess: fresh(compare, true, guess))  # type: ignore[misc]
         tracker = track(true, guess)
         have = set(map(tuple, guess.features.literals()))
         own = zip(true, true.features.literals(), strict=True)
@@ -82,6 +105,38 @@ def run_moves(models: Models) -> Line:
         figures.append(at_least(f"{case}: a preview, over compare", whole / preview, 50))
         figures.append(at_least(f"{case}: a move, over compare", whole / move, 50))
     return Line("moves", "Moves of a tracker", measurements, figures)
+
+
+def fresh(function: Callable[..., T], *arguments: object) -> T:
+    """Call a function without known sizes."""
+    known_sizes.clear()
+    return function(*arguments)
+
+
+def run_guesses(models: Models) -> Line:
+    """`compare_many`, a loop of `compare` and `explain`, against the hardest single `compare`."""
+    first, *others = (structure_of(read(models.path(name))) for name in GUESSES[_kind(models)])
+    guesses = [guess.aligned_to(first.domain) for guess in others]
+    singles = [timed(lambda g=g: fresh(compare, first, g))[0] for g in guesses]  # type: ignore[misc]
+    hardest = max(singles)
+    many, together = timed(lambda: fresh(compare_many, first, guesses))
+    loop, _ = timed(lambda: fresh(lambda: [compare(first, guess) for guess in guesses]))
+    explained, _ = timed(lambda: fresh(explain, guesses[0], first))
+    assert [c.distance for c in together] == [compare(first, g).distance for g in guesses]
+    case = f"{GUESSES[_kind(models)][0]}, {len(guesses)} guesses"
+    measurements = [
+        Measurement(case, "the hardest compare", hardest),
+        Measurement(case, "all compares", sum(singles)),
+        Measurement(case, "compare_many", many),
+        Measurement(case, "loop of compare", loop),
+        Measurement(case, "explain", explained),
+    ]
+    figures = [
+        at_most(f"{case}: compare_many, over the hardest compare", many / hardest, 1.3),
+        at_most(f"{case}: compare_many, over the loop", many / loop, 1.1),
+        at_most(f"{case}: explain, over compare", explained / singles[0], 3),
+    ]
+    return Line("guesses", "One true model and several guesses", measurements, figures)
 
 
 def run_matrices(models: Models) -> Line:

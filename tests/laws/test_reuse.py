@@ -34,9 +34,9 @@ RESTRICTIONS: dict[str, dict[str, Any]] = {
 @pytest.fixture(autouse=True)
 def keep_everything(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(known_sizes, "WORTH", 0)
-    known_sizes._kept.clear()
+    known_sizes.clear()
     yield
-    known_sizes._kept.clear()
+    known_sizes.clear()
 
 
 def model(seed: int, features: int = 60) -> Structure:

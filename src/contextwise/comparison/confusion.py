@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import inf, isqrt
 from typing import Literal, overload
 
@@ -288,7 +289,7 @@ class Confusion(Rates):
             self.tp + other.tp, self.fn + other.fn, self.fp + other.fp, self.tn + other.tn
         )
 
-    @property
+    @cached_property
     def total(self) -> Number:
         """All assertions."""
         return self.tp + self.fn + self.fp + self.tn

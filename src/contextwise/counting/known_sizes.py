@@ -102,6 +102,12 @@ def keep(
             _evict()
 
 
+def clear() -> None:
+    """Forget all sizes, so that the next comparison counts everything."""
+    with _lock:
+        _kept.clear()
+
+
 def _evict() -> None:
     """Drop the features that were not used for longest until the rest fits into the limit."""
     total = 0
