@@ -109,6 +109,7 @@ def test_interruption_prints_what_is_known(models: list[str]) -> None:
         "check TRUE ROWS --overall",
         "report TRUE GUESS --out page.html --chance --check ROWS",
         "query TRUE A_||_B|C",
+        "independencies TRUE",
         "plot pairs TRUE GUESS --out p.png",
         "plot graph TRUE GUESS --context X1=1 --out p.png",
         "plot neighbours TRUE GUESS A --out p.png",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -15,6 +15,8 @@ from contextwise.models.notation import parse_names
 from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from contextwise.comparison.compare import Comparison
     from contextwise.models.alignment import Align
 
@@ -30,16 +32,77 @@ def _check_picture(ctx: click.Context, param: click.Parameter, path: str) -> str
     return path
 
 
-out_option = click.option(
-    "--out",
-    metavar="FILE",
-    type=click.Path(),
-    required=True,
-    callback=_check_picture,
-    help="Write this .png, .svg or .pdf file.",
+class Picture(NamedTuple):
+    """The options of a figure."""
+
+    out: str
+    title: str | None
+    width: float | None
+    font_size: float | None
+    names: list[str] | None = None
+
+    def labels(self, models: Sequence[str]) -> list[str]:
+        """Return the names of models in the figure: ``--names``, or the names of the files."""
+        if self.names is None:
+            return short_names(models)
+        if len(self.names) != len(models):
+            raise click.UsageError(
+                f"--names needs a name for each of the {len(models)} models, got {len(self.names)}"
+            )
+        return self.names
+
+    def keywords(self, title: str = "") -> Any:
+        """Return the keywords of a plot function; ``title`` is the default."""
+        sizes = {"width": self.width, "font_size": self.font_size}
+        given = {key: value for key, value in sizes.items() if value is not None}
+        return {"title": title if self.title is None else self.title, **given}
+
+    def save(self, figure: Figure) -> None:
+        """Write the figure to its file."""
+        from contextwise.report.plots import save
+
+        save(figure, self.out)
+
+
+FIGURE = (
+    click.option(
+        "--out",
+        metavar="FILE",
+        type=click.Path(),
+        required=True,
+        callback=_check_picture,
+        help="Write this .png, .svg or .pdf file.",
+    ),
+    click.option("--title", help="Title of the figure.  [default: the names of the models]"),
+    click.option(
+        "--width",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="INCHES",
+        help="Width of the figure.",
+    ),
+    click.option(
+        "--font-size",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="POINTS",
+        help="Size of the text.",
+    ),
 )
-comparing = options.stacked(out_option, options.time_limit(), options.by_position)
-"""Add what all figures of comparisons take."""
+comparing = options.stacked(
+    options.options_as(
+        "picture",
+        Picture,
+        *FIGURE,
+        click.option(
+            "--names",
+            metavar="A,B,...",
+            callback=options.split_names,
+            help="Names to show instead of file names, one per model.",
+        ),
+    ),
+    options.time_limit(),
+    options.by_position,
+)
+"""Add the options of all figures that compare models."""
 
 
 def edge_options(default: str, most: int) -> options.Decorator:
@@ -74,7 +137,7 @@ def plot() -> None:
       contextwise plot neighbours true.mn learned.mn smoker --out smoker.pdf
       contextwise plot confusion true.mn first.mn second.mn --out rates.png
       contextwise plot replicates true.mn trees='runs/trees/*.mn' --out groups.pdf
-      contextwise plot matrix *.mn --out models.pdf
+      contextwise plot matrix a.mn b.mn --names Trees,Pairs --width 7 --out models.pdf
     """
 
 
@@ -84,7 +147,7 @@ def plot() -> None:
 @comparing
 @click.option("--reorder", is_flag=True, help="Group variables with similar errors.")
 def pairs(
-    true: str, guess: str, out: str, reorder: bool, time_limit: float | None, align: Align
+    true: str, guess: str, picture: Picture, reorder: bool, time_limit: float | None, align: Align
 ) -> None:
     """Draw a heat map of the pairs: false positives above the diagonal, false negatives below.
 
@@ -93,10 +156,11 @@ def pairs(
       contextwise plot pairs true.mn learned.mn --out pairs.pdf
       contextwise plot pairs true.mn learned.mn --reorder --out pairs.png
     """
-    from contextwise.report.plots import plot_pairs, save
+    from contextwise.report.plots import plot_pairs
 
+    keywords = picture.keywords(_title(*picture.labels([true, guess])))
     comparison = _compare(true, guess, align, time_limit)
-    save(plot_pairs(comparison, reorder=reorder, title=_title(true, guess)), out)
+    picture.save(plot_pairs(comparison, reorder=reorder, **keywords))
 
 
 @plot.command(short_help="Draw the graphs of one or two structures.")
@@ -109,7 +173,7 @@ def pairs(
 def graph(
     true: str,
     guess: str | None,
-    out: str,
+    picture: Picture,
     edges: str | None,
     around: str | None,
     min_share: float,
@@ -134,9 +198,10 @@ def graph(
       contextwise plot graph true.mn learned.mn --around smoker,cough --out graph.svg
       contextwise plot graph true.mn learned.mn --context "age=old" --out graph.pdf
     """
-    from contextwise.report.plots import plot_graphs, save
+    from contextwise.report.plots import plot_graphs
     from contextwise.report.shares import edges_of, select_edges
 
+    labels = picture.labels([true] if guess is None else [true, guess])
     deadline = Deadline.after(time_limit)
     comparison = _compare(true, guess or true, align, time_limit)
     in_context = None
@@ -157,10 +222,10 @@ def graph(
         comparison,
         in_context,
         fixed=None if in_context is None else in_context.question.context,
-        title=_title(true, guess),
         selection=selection,
+        **picture.keywords(labels[0] if guess is None else _title(*labels)),
     )
-    save(figure, out)
+    picture.save(figure)
     if len(selection.edges) < selection.of:
         click.echo(
             f"contextwise: {selection.words}; for all pairs: contextwise plot pairs", err=True
@@ -177,7 +242,7 @@ def neighbours(
     true: str,
     guess: str,
     variable: str,
-    out: str,
+    picture: Picture,
     edges: str | None,
     min_share: float,
     most: int,
@@ -191,17 +256,18 @@ def neighbours(
       contextwise plot neighbours true.mn learned.mn smoker --out smoker.pdf
       contextwise plot neighbours true.mn learned.mn smoker --edges differences --out smoker.pdf
     """
-    from contextwise.report.plots import plot_neighbours, save
+    from contextwise.report.plots import plot_neighbours
 
+    keywords = picture.keywords(_title(*picture.labels([true, guess])))
     figure = plot_neighbours(
         _compare(true, guess, align, time_limit),
         variable,
-        title=_title(true, guess),
         which=None if edges == "all" else edges,  # type: ignore[arg-type]
         min_share=min_share,
         most=most,
+        **keywords,
     )
-    save(figure, out)
+    picture.save(figure)
 
 
 @plot.command(short_help="Draw the confusion matrix, errors and rates.")
@@ -209,7 +275,7 @@ def neighbours(
 @options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
 @comparing
 def confusion(
-    true: str, guesses: tuple[str, ...], out: str, time_limit: float | None, align: Align
+    true: str, guesses: tuple[str, ...], picture: Picture, time_limit: float | None, align: Align
 ) -> None:
     """Draw the confusion matrix of one guess, or the errors of several, and the rates.
 
@@ -218,17 +284,18 @@ def confusion(
       contextwise plot confusion true.mn learned.mn --out confusion.pdf
       contextwise plot confusion true.mn first.mn second.mn --out rates.png
     """
-    from contextwise.report.plots import plot_guesses, save
+    from contextwise.report.plots import plot_guesses
 
+    first, *labels = picture.labels([true, *guesses])
     comparisons = _compare_all(true, guesses, align, time_limit)
-    title = _title(true, guesses[0] if len(guesses) == 1 else None)
-    save(plot_guesses(comparisons, title=title), out)
+    keywords = picture.keywords(_title(first, labels[0] if len(labels) == 1 else None))
+    picture.save(plot_guesses(dict(zip(labels, comparisons, strict=True)), **keywords))
 
 
 @plot.command(short_help="Draw means, errors or ranks of groups of guesses.")
 @replicates_options
-@out_option
-def replicates(replicates: Replicates, out: str) -> None:
+@options.stacked(*FIGURE)
+def replicates(replicates: Replicates, **figure: Any) -> None:
     """Draw groups of guesses; takes the arguments of contextwise replicates.
 
     With one TRUTH: the mean distance of each group with its 95 % interval (Student's t, or the
@@ -244,26 +311,29 @@ def replicates(replicates: Replicates, out: str) -> None:
           graphs='g/{truth}*.mn' --out ranks.pdf
       contextwise plot replicates --table results.csv --metric f1 --out ranks.pdf
     """
-    from contextwise.report.plots import plot_critical_difference, plot_groups, save
+    from contextwise.report.plots import plot_critical_difference, plot_groups
 
+    picture = Picture(**figure)
     truths, groups = split_groups(replicates.arguments)
     if len(truths) == 1 and groups and replicates.table is None:
         compared = replicates.comparisons(truths, groups)
         members = {
             group: [comparison for _, comparison in runs] for group, runs in compared.items()
         }
-        save(plot_groups(members, title=_title(truths[0])), out)
+        picture.save(plot_groups(members, **picture.keywords(_title(short_names(truths)[0]))))
         return
     if len(replicates.metrics) > 1:
         raise click.UsageError("a figure shows one --metric")
     (ranking,) = replicates.summary().rankings
-    save(plot_critical_difference(ranking), out)
+    picture.save(plot_critical_difference(ranking, **picture.keywords()))
 
 
 @plot.command(short_help="Draw the distances of many models, and a map.")
 @options.model("models", metavar="MODEL...", nargs=-1, required=True)
 @comparing
-def matrix(models: tuple[str, ...], out: str, time_limit: float | None, align: Align) -> None:
+def matrix(
+    models: tuple[str, ...], picture: Picture, time_limit: float | None, align: Align
+) -> None:
     """Draw the distances of many models: a matrix, a tree, and a map in two dimensions.
 
     \b
@@ -271,31 +341,28 @@ def matrix(models: tuple[str, ...], out: str, time_limit: float | None, align: A
       contextwise plot matrix *.mn --out models.pdf
     """
     from contextwise.comparison.matrix import distance_matrix
-    from contextwise.report.plots import plot_models, save
+    from contextwise.report.plots import plot_models
 
     distances = distance_matrix(
         load_all(models),
-        names=short_names(models),
+        names=picture.labels(models),
         time_limit=time_limit,
         align=align,
         show_progress=True,
     )
     if not distances.total:
         raise ContextwiseError(options.NOTHING_LEFT)
-    save(plot_models(distances.names, distances.normalized), out)
+    picture.save(plot_models(distances.names, distances.normalized, **picture.keywords()))
 
 
 def _title(true: str, guess: str | None = None) -> str:
-    if guess is None:
-        return f"true: {short_names([true])[0]}"
-    first, second = short_names([true, guess])
-    return f"true: {first}, guess: {second}"
+    return f"true: {true}" if guess is None else f"true: {true}, guess: {guess}"
 
 
 def _compare(
     true: str, guess: str, align: Align, time_limit: float | None, context: str | None = None
 ) -> Comparison:
-    (comparison,) = _compare_all(true, (guess,), align, time_limit, context).values()
+    (comparison,) = _compare_all(true, (guess,), align, time_limit, context)
     return comparison
 
 
@@ -305,18 +372,18 @@ def _compare_all(
     align: Align,
     time_limit: float | None,
     context: str | None = None,
-) -> dict[str, Comparison]:
-    """Compare guesses with the true model; return the comparisons by short name."""
+) -> list[Comparison]:
+    """Compare guesses with the true model."""
     from contextwise.comparison.compare import compare
 
     deadline = Deadline.after(time_limit)
     first, *others = load_all([true, *guesses])
-    comparisons = {}
-    for label, other in zip(short_names(guesses), others, strict=True):
+    comparisons = []
+    for other in others:
         limit = deadline.left()
         comparison = compare(
             first, other, time_limit=limit, align=align, context=context, show_progress=True
         )
         options.refuse_nothing(comparison.question)
-        comparisons[label] = comparison
+        comparisons.append(comparison)
     return comparisons

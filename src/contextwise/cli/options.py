@@ -149,7 +149,8 @@ def _parse_pairs(
     return pairs or None
 
 
-def _parse_names(ctx: click.Context, param: click.Parameter, text: str | None) -> Any:
+def split_names(ctx: click.Context, param: click.Parameter, text: str | None) -> Any:
+    """Parse an option's list of names."""
     return None if text is None else parse_names(text)
 
 
@@ -161,7 +162,7 @@ _PAIRS: dict[str, Any] = {
 }
 _VARIABLES: dict[str, Any] = {
     "metavar": "A,B,...",
-    "callback": _parse_names,
+    "callback": split_names,
     "help": "Only pairs of these variables.",
 }
 _CONTEXT: dict[str, Any] = {

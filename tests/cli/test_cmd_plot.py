@@ -1,0 +1,25 @@
+"""``contextwise plot``: the options of every figure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from commands import run
+
+
+def test_title_names_and_sizes(tmp_path: Path) -> None:
+    plain, changed = tmp_path / "plain.svg", tmp_path / "changed.svg"
+    command = ["plot", "confusion", "six", "six-guess", "six-graph", "--out"]
+    assert run(*command, str(plain)).exit_code == 0
+    more = ["--title", "Two guesses", "--names", "Truth,Trees,Pairs", "--width", "5"]
+    assert run(*command, str(changed), *more, "--font-size", "9").exit_code == 0
+    assert plain.read_bytes() != changed.read_bytes()
+    assert 'width="360pt"' in changed.read_text()
+
+
+def test_every_model_needs_a_name(tmp_path: Path) -> None:
+    out = str(tmp_path / "p.png")
+    for command in (["pairs", "six", "six-guess"], ["matrix", "six", "six-graph"]):
+        result = run("plot", *command, "--names", "Truth", "--out", out)
+        assert result.exit_code == 2
+        assert "--names needs a name for each of the 2 models, got 1" in result.stderr
