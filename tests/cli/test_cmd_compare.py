@@ -22,7 +22,7 @@ GUESS = Structure(DOMAIN, ["smoker=yes & cough=yes"])
 
 @pytest.fixture(name="folder")
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with model files, which is where we stand."""
+    """Write model files and make their folder the current one."""
     write(TRUE, tmp_path / "true.json")
     write(GUESS, tmp_path / "guess.json")
     write(LogLinear(TRUE | GUESS, np.array([0.5, 0.0])), tmp_path / "zeros.json")

@@ -41,7 +41,7 @@ def test_every_learner_is_listed_and_has_help_for_every_option() -> None:
         learner = learner_named(name)
         texts = _parameter_texts(inspect.cleandoc(learner.__doc__ or ""))
         for parameter in learner.defaults().keys() - MANNERS:
-            assert texts[parameter], f"{name}: nothing is said of {parameter}"
+            assert texts[parameter], f"{name}: no text for {parameter}"
 
 
 def test_the_rules_are_those_there_are() -> None:

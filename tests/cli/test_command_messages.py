@@ -1,4 +1,4 @@
-"""What the command says to people: help, and words on input that cannot be used."""
+"""Messages: help, and errors about input that cannot be used."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(*arguments: str) -> Result:
 
 
 def said(result: Result) -> str:
-    """What a person reads when the command ends in trouble; a bug is raised again."""
+    """Return the error message that a person reads; raise a bug again."""
     if isinstance(result.exception, ContextwiseError):
         return str(result.exception)
     assert isinstance(result.exception, SystemExit), result.exception

@@ -212,7 +212,7 @@ HEAVY = ("pandas", "networkx", "scipy", "matplotlib", "pyganak", "shiny", "dask"
 
 
 class TestStart:
-    """What starts quickly imports little: a timed test would only measure the machine."""
+    """Starting quickly means importing little; a timed test would only measure the machine."""
 
     @staticmethod
     def imported(*arguments: str) -> set[str]:

@@ -60,7 +60,7 @@ def compare(
     false positive (FP) only in the guess.
 
     With --per-pair, pairs that no feature covers are left out; both models make them
-    independent in every context. Ctrl-C stops the counting and shows what is known so far.
+    independent in every context. Ctrl-C stops the counting and shows the results so far.
     To compare groups of guesses, use contextwise replicates.
 
     Exit codes: 0 done, 1 a guess differs (only with --exit-code), 2 error, 3 stopped before the
