@@ -174,7 +174,7 @@ def _serve_choices(state: State) -> None:
 
     def choose_true(key: str) -> None:
         with reactive.isolate():
-            if key == state.true().key or key not in state.entries():
+            if not state.knows(key) or key == state.true().key:
                 return
         now = state.now()
         state.go(View(true=key, tab=now.tab, contexts=now.contexts, all_edges=now.all_edges))
@@ -182,13 +182,13 @@ def _serve_choices(state: State) -> None:
     def choose_shown(key: str) -> None:
         with reactive.isolate():
             guess = state.guess()
-        if guess is not None and key != guess.key:
+        if guess is not None and key != guess.key and state.knows(key):
             state.change(shown=key)
 
     def choose_guesses(keys: tuple[str, ...]) -> None:
         with reactive.isolate():
             same = set(keys) == {entry.key for entry in state.guesses()}
-        if not same:
+        if not same and state.knows(*keys):
             state.change(guesses=keys)
 
     on(TRUE, choose_true)

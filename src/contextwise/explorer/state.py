@@ -17,6 +17,7 @@ from contextwise.comparison.pairs import Contexts, Pair
 from contextwise.explorer import view as views
 from contextwise.explorer.computations import compare_all
 from contextwise.explorer.job import Background, Done, Failed, Job
+from contextwise.explorer.messages import quoted, warn
 from contextwise.explorer.view import Entries, Entry, View
 from contextwise.explorer.wiring import Settled
 from contextwise.models.domain import Domain
@@ -162,6 +163,14 @@ class State:
 
     def _guess(self) -> Entry | None:
         return views.shown_guess(self._view_of_models(), self.entries())
+
+    def knows(self, *keys: str) -> bool:
+        """Return whether there are models with these keys; print a line if not."""
+        with reactive.isolate():
+            unknown = [key for key in keys if key not in self.entries()]
+        if unknown:
+            warn(f"the unknown model {quoted(unknown[0])}")
+        return not unknown
 
     def offered(self) -> list[Entry]:
         """Return the models that can be guesses."""

@@ -264,7 +264,7 @@ def serve(state: State) -> list[Background[Any]]:
     """Connect the tab to the session."""
     show("guess_table", lambda: guess_table(state.results()))
     show("plane", lambda: plane(state.results()))
-    on(SHOW, lambda key: state.change(shown=key))
+    on(SHOW, lambda key: state.change(shown=key) if state.knows(key) else None)
 
     def records() -> list[dict[str, Any]]:
         true = state.true().label

@@ -23,6 +23,7 @@ from contextwise.errors import OpenResult
 from contextwise.explorer import controls
 from contextwise.explorer.computations import explain_one
 from contextwise.explorer.job import Background, Done, Outcome, value_of
+from contextwise.explorer.messages import quoted, warn
 from contextwise.explorer.state import State
 from contextwise.explorer.view import FIRST_TAB, View, context_text
 from contextwise.explorer.wiring import (
@@ -420,6 +421,8 @@ def _serve_pair(state: State) -> Background[PairExplanation]:
     def choose_pair(pair: tuple[str, ...]) -> None:
         if known(*pair) and pair[0] != pair[1]:
             state.change(tab=FIRST_TAB, pair=pair, variable=None)
+        else:
+            warn(f"the unknown pair {quoted(pair)}")
 
     def choose_variable(name: str) -> None:
         if known(name):
