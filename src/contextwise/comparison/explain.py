@@ -36,8 +36,9 @@ from contextwise.models.features import (
     no_features,
 )
 from contextwise.models.notation import Literal as ValueLiteral
-from contextwise.models.notation import write_literals
+from contextwise.models.notation import between, write_literals
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.formatting import percent
 from contextwise.support.progress import Progress, progress_of
 from contextwise.support.showing import Printed
 
@@ -89,7 +90,7 @@ class ErrorRegion:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PairExplanation(Printed):
     """The differences of two structures in one pair.
 
@@ -121,6 +122,15 @@ class PairExplanation(Printed):
     def partial(self) -> bool:
         """True if a time limit left something out."""
         return self.undecided > 0
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one flat mapping per region."""
+        first, second = self.pair
+        return [{"first": first, "second": second, **r.record()} for r in self.regions]
+
+    def __repr__(self) -> str:
+        errors = percent(self.errors, self.contexts) if self.contexts else "0 %"
+        return f"PairExplanation({between(self.pair)}, {errors}, {len(self.regions)} regions)"
 
     def record(self) -> dict[str, Any]:
         """Return the explanation as a mapping for JSON."""
@@ -176,7 +186,7 @@ class FeatureErrors:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(Printed):
     """The differences of two structures, over all pairs.
 
@@ -200,6 +210,14 @@ class Explanation(Printed):
     pairs: tuple[PairExplanation, ...]
     features: tuple[FeatureErrors, ...]
     partial: bool = False
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one flat mapping per region of each pair."""
+        return [record for pair in self.pairs for record in pair.records()]
+
+    def __repr__(self) -> str:
+        shown = f"{len(self.pairs)} pairs, {len(self.features)} features"
+        return f"Explanation({shown}{', partial' * self.partial})"
 
     def record(self) -> dict[str, Any]:
         """Return pairs and features as a mapping for JSON."""

@@ -32,6 +32,7 @@ from contextwise.models.structure import Structure
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.formatting import number, plural, rate
 from contextwise.support.progress import Progress, progress_of
+from contextwise.support.showing import Shown
 
 __all__ = ["ClaimSupport", "Consensus", "consensus"]
 
@@ -80,7 +81,7 @@ class ClaimSupport(NamedClaim):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Consensus:
+class Consensus(Shown):
     """A structure near to many models, and how near it is.
 
     Attributes
@@ -190,6 +191,10 @@ class Consensus:
                 warnings.warn(f"the time limit left out the supports of {left_out}", stacklevel=2)
                 break
         return supports
+
+    def records(self) -> list[dict[str, object]]:
+        """Return the support of each claim as a flat mapping."""
+        return [support.record() for support in self.widest_supports()]
 
     def record(self) -> dict[str, object]:
         """Return everything but the supports as one flat mapping."""

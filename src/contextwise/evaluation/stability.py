@@ -274,6 +274,10 @@ class Stability(Printed):
     def _reference_covers(self) -> CoverSource:
         return CoverSource(self.reference.features)
 
+    def records(self) -> list[dict[str, object]]:
+        """Return the support of each pair as a flat mapping."""
+        return [support.record() for support in self.supports()]
+
     def supports(self) -> list[PairSupport]:
         """Return the support of every pair of a resample or of the structure of all rows."""
         position = self.domain.position

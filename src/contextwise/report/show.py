@@ -13,7 +13,7 @@ from contextwise.report.chances import chance_parts
 from contextwise.report.comparisons import comparison_parts
 from contextwise.report.explanations import explanation_parts, region_parts
 from contextwise.report.html import notebook_html
-from contextwise.report.many import matrix_parts, scores_parts
+from contextwise.report.many import consensus_parts, matrix_parts, scores_parts
 from contextwise.report.parts import Note, Part
 from contextwise.report.statistics import TOP, check_parts, stability_parts
 from contextwise.report.summaries import summary_parts
@@ -31,6 +31,7 @@ PARTS: dict[str, Callable[[Any], Sequence[Part]]] = {
     "Chance": lambda result: chance_parts(result, top=TOP),
     "Stability": stability_parts,
     "Check": check_parts,
+    "Consensus": lambda result: consensus_parts(result, result.widest_supports(TOP)),
     "Summary": summary_parts,
 }
 

@@ -1,4 +1,4 @@
-"""Let results show themselves as text and, in notebooks, as HTML.
+"""Let results show themselves as text, as HTML in notebooks, and as a DataFrame.
 
 The renderers are in `contextwise.report`, which imports the rooms of the results. So a result loads
 them by name, when it is shown.
@@ -7,6 +7,12 @@ them by name, when it is shown.
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from contextwise.errors import require
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Shown:
@@ -15,6 +21,13 @@ class Shown:
     def _repr_html_(self) -> str:
         html: str = import_module("contextwise.report.show").html_of(self)
         return html
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the records of the result as a pandas DataFrame."""
+        result: Any = self
+        rows = result.records() if hasattr(result, "records") else [result.record()]
+        frame: pandas.DataFrame = require("pandas", "frames").DataFrame(rows)
+        return frame
 
 
 class Printed(Shown):
