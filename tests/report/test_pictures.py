@@ -1,17 +1,20 @@
-"""Geometry and SVG pictures: what is drawn is what was counted, and nothing escapes."""
+"""Heat maps and graphs as parts: what is drawn is what was counted."""
 
 from __future__ import annotations
-
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextwise import Comparison, Domain, Structure, compare, examples
+from contextwise import (
+    Comparison,
+    Domain,
+    Structure,
+    compare,
+    examples,
+)
 from contextwise.report.colours import STEPS
-from contextwise.report.layout import graph_layout, hop_distances, planar
 from contextwise.report.pictures import (
     AGREED,
     BLANK,
@@ -19,17 +22,17 @@ from contextwise.report.pictures import (
     FIRST_FP,
     OPEN,
     HeatMap,
+    graph_pictures,
     heat_map,
+    pairs_picture,
     pooled,
 )
-from contextwise.report.shares import edges_of
-from contextwise.report.svg import graph_svg
+from contextwise.report.shares import Edge, edges_of, select_edges
 from contextwise.testing import families
 from contextwise.truths.generate import perturb, random_structure
 from hard import hard_models
 
-SVG = "{http://www.w3.org/2000/svg}"
-NASTY = '<script>alert("1")</script>&\x07'
+SIX = compare(examples.load("six"), examples.load("six-guess"))
 
 
 def random_comparison(variables: int) -> Comparison:
@@ -38,44 +41,10 @@ def random_comparison(variables: int) -> Comparison:
     return compare(true, perturb(true, changes=variables // 3 + 1, rng=2))
 
 
-def nasty_comparison() -> Comparison:
-    domain = {NASTY: 2, "B": 2, "C": 2}
-    return compare(Structure(domain, [{NASTY: 1, "B": 1}]), Structure(domain, [{NASTY: 1, "C": 1}]))
-
-
-class TestLayout:
-    def test_points_that_lie_in_the_plane_are_found_again(self) -> None:
-        points = np.random.default_rng(0).normal(size=(12, 2))
-        apart = np.linalg.norm(points[:, None] - points[None, :], axis=2)
-        found = planar(apart)
-        again = np.linalg.norm(found[:, None] - found[None, :], axis=2)
-        assert np.abs(again - apart).max() < 0.05
-
-    def test_hops_of_a_path_with_a_stranger(self) -> None:
-        adjacent = np.zeros((4, 4), dtype=bool)
-        for i, j in ((0, 1), (1, 2)):
-            adjacent[i, j] = adjacent[j, i] = True
-        assert hop_distances(adjacent)[0].tolist() == [0, 1, 2, np.inf]
-
-    @given(st.integers(0, 9).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, 40)))))
-    @settings(max_examples=60, deadline=None)
-    def test_every_node_has_its_own_place_in_the_square(self, drawn: tuple[int, set[int]]) -> None:
-        n, chosen = drawn
-        names = [f"X{i}" for i in range(n)]
-        every = [(a, b) for k, a in enumerate(names) for b in names[:k]]
-        places = graph_layout(names, [pair for k, pair in enumerate(every) if k in chosen])
-        assert list(places) == names
-        assert len({(round(x, 6), round(y, 6)) for x, y in places.values()}) == n
-        assert all(-1e-9 <= v <= 1 + 1e-9 for place in places.values() for v in place)
-
-    @pytest.mark.parametrize("n", [3, 12, 39])
-    def test_the_neighbours_of_one_variable_stand_around_it(self, n: int) -> None:
-        names = ["hub", *(f"v{k}" for k in range(n))]
-        places = graph_layout(names, [("hub", name) for name in names[1:]])
-        spokes = np.array([places[name] for name in names[1:]]) - places["hub"]
-        assert np.ptp(np.hypot(*spokes.T)) < 1e-9
-        angles = np.sort(np.arctan2(*spokes.T))
-        assert np.diff(angles).min() == pytest.approx(2 * np.pi / n)
+def half_known() -> Comparison:
+    """A comparison in which one pair differs for sure, and another is open."""
+    true, guess = hard_models()
+    return compare(true, guess, time_limit=0.0)
 
 
 class TestHeatMap:
@@ -147,44 +116,57 @@ class TestHeatMap:
         assert list(heat_map(random_comparison(101)).order) != list(range(101))
 
 
-class TestSvg:
-    def test_the_graph_has_a_line_for_each_strand(self) -> None:
-        found = compare(examples.load("six"), examples.load("six-guess"))
-        edges = edges_of(found)
-        places = graph_layout(found.domain.names, [edge.pair for edge in edges])
-        for view in ("both", "true", "guess"):
-            picture = ElementTree.fromstring(graph_svg(edges, places, view=view))
-            lines = [line.attrib["class"] for line in picture.iter(f"{SVG}line")]
-            assert lines == [kind for edge in edges for kind, _ in edge.kinds(view)]
-            assert len(list(picture.iter(f"{SVG}circle"))) == 6
-
-    def test_the_same_input_gives_the_same_text(self) -> None:
-        found = random_comparison(30)
-        edges = edges_of(found)
-        texts = [
-            graph_svg(edges, graph_layout(found.domain.names, [edge.pair for edge in edges]))
-            for _ in range(2)
+class TestPictures:
+    def test_a_legend_has_what_occurs_and_nothing_else(self) -> None:
+        domain = {"A": 2, "B": 2, "C": 2}
+        found = compare(Structure(domain, []), Structure(domain, ["A=1 & B=1"]))
+        legends = pairs_picture(found).legends
+        assert [legend.title for legend in legends] == ["only in guess, share of contexts", ""]
+        assert [words for _, words in legends[0].entries] == ["≤ 100 %"]
+        assert [words for _, words in legends[1].entries] == [
+            "depends, without such errors",
+            "never depends",
         ]
-        assert texts[0] == texts[1]
 
-    def test_names_are_shown_and_not_run(self) -> None:
-        found = nasty_comparison()
-        edges = edges_of(found)
-        places = graph_layout(found.domain.names, [edge.pair for edge in edges])
-        text = graph_svg(edges, places, fixed={NASTY: NASTY})
-        assert "<script" not in text
-        assert '<script>alert("1")' in "".join(ElementTree.fromstring(text).itertext())
+    def test_an_open_pair_is_in_the_legend(self) -> None:
+        picture = pairs_picture(half_known())
+        words = [words for legend in picture.legends for _, words in legend.entries]
+        assert "not decided in time" in words
 
-    def test_nothing_at_all_can_be_drawn(self) -> None:
-        ElementTree.fromstring(graph_svg([], {}))
+    def test_the_graphs_show_all_edges_where_they_can_be_read(self) -> None:
+        true, guess = graph_pictures(SIX)
+        assert true.caption.startswith("The true model. All ")
+        assert guess.caption.startswith("The guess. All ")
+        domain = {f"X{i}": 2 for i in range(60)}
+        crowd = Structure(domain, [f"X{i}=1 & X{j}=1" for i in range(30) for j in range(30, 60)])
+        many = graph_pictures(compare(crowd, Structure(domain, [])))
+        assert len(many) == 1
+        assert "40 largest of 900 differences (900 tie;" in many[0].caption
 
+    def test_ties_are_cut_by_the_variables_with_more_differences(self) -> None:
+        edges = [Edge((f"A{k}", f"B{k}"), 0, 1.0, 0) for k in range(50)]
+        edges += [Edge(("hub", f"C{k}"), 0, 1.0, 0) for k in range(20)]
+        chosen = select_edges(edges, most_edges=20)
+        assert {edge.pair[0] for edge in chosen.edges} == {"hub"}
+        assert chosen.tied == 70
 
-class TestAgreement:
-    @given(families(2))
-    @settings(max_examples=40, deadline=None)
-    def test_shares_are_those_of_the_comparison(self, models: tuple[Structure, Structure]) -> None:
-        found = compare(*models)
-        for edge in edges_of(found):
-            pair = found.pair(*edge.pair)
-            assert edge.tp == pytest.approx(pair.tp / pair.total)
-            assert edge.errors == pytest.approx(pair.normalized)
+    @given(
+        st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20), st.floats(0, 1)), max_size=60),
+        st.integers(1, 12),
+        st.integers(2, 12),
+    )
+    def test_as_many_edges_as_can_be_read(
+        self, drawn: list[tuple[int, int, float]], most_edges: int, most_nodes: int
+    ) -> None:
+        edges = [
+            Edge((f"X{min(i, j)}", f"X{max(i, j)}"), 0, errors, 0)
+            for i, j, errors in drawn
+            if i != j
+        ]
+        chosen = select_edges(edges, most_edges=most_edges, most_nodes=most_nodes)
+        assert len(chosen.edges) <= most_edges
+        assert len(chosen.nodes) <= most_nodes
+        wrong = [edge for edge in edges if edge.errors]
+        assert chosen.of == len(wrong)
+        if wrong:
+            assert chosen.edges[0].errors == max(edge.errors for edge in wrong)

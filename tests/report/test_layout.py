@@ -1,10 +1,10 @@
-"""Names in pictures: short forms stay different, and labels cover nothing."""
+"""Layouts, short names and places for labels."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise.report.layout import (
@@ -13,12 +13,50 @@ from contextwise.report.layout import (
     cut_names,
     distinct_names,
     fitted_to,
+    graph_layout,
+    hop_distances,
     place_labels,
+    planar,
     shared_parts,
 )
 
 WORDS = st.lists(st.sampled_from(["a", "bc", "def", ".", "-", "x" * 30]), min_size=1, max_size=6)
 NAMES = st.lists(WORDS.map("".join), min_size=1, max_size=8)
+
+
+class TestLayout:
+    def test_points_that_lie_in_the_plane_are_found_again(self) -> None:
+        points = np.random.default_rng(0).normal(size=(12, 2))
+        apart = np.linalg.norm(points[:, None] - points[None, :], axis=2)
+        found = planar(apart)
+        again = np.linalg.norm(found[:, None] - found[None, :], axis=2)
+        assert np.abs(again - apart).max() < 0.05
+
+    def test_hops_of_a_path_with_a_stranger(self) -> None:
+        adjacent = np.zeros((4, 4), dtype=bool)
+        for i, j in ((0, 1), (1, 2)):
+            adjacent[i, j] = adjacent[j, i] = True
+        assert hop_distances(adjacent)[0].tolist() == [0, 1, 2, np.inf]
+
+    @given(st.integers(0, 9).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, 40)))))
+    @settings(max_examples=60, deadline=None)
+    def test_every_node_has_its_own_place_in_the_square(self, drawn: tuple[int, set[int]]) -> None:
+        n, chosen = drawn
+        names = [f"X{i}" for i in range(n)]
+        every = [(a, b) for k, a in enumerate(names) for b in names[:k]]
+        places = graph_layout(names, [pair for k, pair in enumerate(every) if k in chosen])
+        assert list(places) == names
+        assert len({(round(x, 6), round(y, 6)) for x, y in places.values()}) == n
+        assert all(-1e-9 <= v <= 1 + 1e-9 for place in places.values() for v in place)
+
+    @pytest.mark.parametrize("n", [3, 12, 39])
+    def test_the_neighbours_of_one_variable_stand_around_it(self, n: int) -> None:
+        names = ["hub", *(f"v{k}" for k in range(n))]
+        places = graph_layout(names, [("hub", name) for name in names[1:]])
+        spokes = np.array([places[name] for name in names[1:]]) - places["hub"]
+        assert np.ptp(np.hypot(*spokes.T)) < 1e-9
+        angles = np.sort(np.arctan2(*spokes.T))
+        assert np.diff(angles).min() == pytest.approx(2 * np.pi / n)
 
 
 @given(NAMES, st.integers(5, 20))

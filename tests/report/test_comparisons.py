@@ -1,0 +1,195 @@
+"""Comparisons as parts: the cells are the counts, and what is cut or unfinished is named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+
+from contextwise import Comparison, Structure, compare, examples
+from contextwise.comparison.compare import comparison_record, pair_records, worst_pair_records
+from contextwise.report.comparisons import (
+    Guess,
+    comparison_parts,
+    guesses_parts,
+    measures,
+    variables_tables,
+    worst_pairs,
+)
+from contextwise.report.notes import open_note
+from contextwise.report.parts import (
+    Interval,
+    Note,
+    Part,
+    Section,
+    Share,
+    Table,
+)
+from contextwise.report.text import as_text
+from contextwise.testing import families
+from hard import hard_models
+
+SIX = compare(examples.load("six"), examples.load("six-guess"))
+
+
+def tables(parts: list[Part]) -> Iterator[Table]:
+    for part in parts:
+        if isinstance(part, Table):
+            yield part
+        elif isinstance(part, Section):
+            yield from tables(list(part.parts))
+
+
+def notes(parts: list[Part], key: str) -> list[str]:
+    return [part.text for part in parts if isinstance(part, Note) and part.key == key]
+
+
+def chain(length: int) -> Structure:
+    variables = {f"X{i}": 2 for i in range(length)}
+    return Structure(variables, [f"X{i}=1 & X{i + 1}=1" for i in range(length - 1)])
+
+
+def half_known() -> Comparison:
+    """A comparison in which one pair differs for sure, and another is open."""
+    true, guess = hard_models()
+    return compare(true, guess, time_limit=0.0)
+
+
+def comparison_table(comparison: Comparison, *, top: int = 10) -> str:
+    return as_text(comparison_parts(comparison, top=top))
+
+
+class TestComparisons:
+    @given(families(2))
+    def test_cells_are_the_counts(self, models: tuple[Structure, Structure]) -> None:
+        c = compare(*models)
+        parts = comparison_parts(c, top=1000)
+        confusion = next(table for table in tables(parts) if table.key == "confusion")
+        shares = [cell for row in confusion.rows for cell in row if isinstance(cell, Share)]
+        assert [(s.part, s.whole) for s in shares] == [
+            (n, c.total) for n in (c.tp, c.fn, c.fp, c.tn)
+        ]
+        worst = [table for table in tables(parts) if table.key == "worst pairs"]
+        errors = [row[1] for table in worst for row in table.rows]
+        assert sum(s.part for s in errors if isinstance(s, Share)) == c.distance
+        values = {measure.key: measure.value for measure in measures(c).all}
+        assert values["distance"] == c.distance
+        assert {**values, "normalized": c.normalized} == values
+
+    def test_open_pairs_are_never_called_all(self) -> None:
+        c = half_known()
+        text = as_text(comparison_parts(c))
+        assert "All pairs that differ:" not in text
+        assert open_note(c).text in text
+        assert open_note(c).warns
+        distance = next(m for m in measures(c).all if m.key == "distance")
+        assert distance.value == Interval(*c.distance_bounds)
+
+    def test_known_differences_beside_open_pairs(self) -> None:
+        c = half_known()
+        some, every = worst_pairs(c), worst_pairs(c, 10_000)
+        assert isinstance(some, Table)
+        assert isinstance(every, Table)
+        assert f"of {len(every.rows):,} that are known to differ" in some.title
+        assert every.title == "All pairs that are known to differ"
+
+    def test_several_guesses_say_what_is_open_and_what_is_rounded(self) -> None:
+        c = half_known()
+        parts = guesses_parts([Guess("first", c), Guess("second", SIX)])
+        assert len(notes(parts, "open")) == 1
+        assert "first: " in notes(parts, "open")[0]
+        assert "second" not in notes(parts, "open")[0]
+
+    def test_several_guesses_have_their_correlation(self) -> None:
+        (table,) = tables(guesses_parts([Guess("one", SIX)]))
+        place = [column.title for column in table.columns].index("MCC")
+        assert table.rows[0][place] == SIX.mcc
+
+    def test_long_counts_are_left_out_of_a_terminal_and_rounded_elsewhere(self) -> None:
+        c = compare(chain(70), Structure(chain(70).domain, []))
+        assert "e21" not in as_text(comparison_parts(c))
+        assert not notes(comparison_parts(c), "rounding")
+        for medium in ("page", "python"):
+            (note,) = notes(comparison_parts(c, medium=medium), "rounding")
+            assert "--json" not in note
+
+    def test_a_list_that_is_cut_in_a_tie_says_so(self) -> None:
+        c = compare(chain(9), Structure(chain(9).domain, []))
+        table = worst_pairs(c, 3)
+        assert isinstance(table, Table)
+        assert "8 tie" in table.title
+        assert "tie" not in comparison_parts(c, top=8)[3].title  # type: ignore[union-attr]
+        (variables,) = variables_tables(c, 3)
+        assert "7 tie" in variables.title
+
+
+@pytest.fixture(name="small")
+def _small() -> Comparison:
+    domain = {"A": 2, "B": 2, "C": 3}
+    true = Structure(domain, ["A=1 & B=1 & C=0"])
+    return compare(true, Structure(domain, ["A=1 & B=1"]))
+
+
+def test_the_table_shows_the_counts(small: Comparison) -> None:
+    # A–B depends in C=0 in the true model and always in the guess: TP 1, FP 2.
+    # A–C and B–C depend in one of two contexts in the true model and never in the guess: FN 2.
+    lines = comparison_table(small).splitlines()
+    assert "All pairs that differ:" in lines
+    (dependent,) = (line for line in lines if line.startswith("true dependent"))
+    assert re.split(" {2,}", dependent)[1:] == ["14.3 % (1 of 7)", "28.6 % (2 of 7)"]
+    (distance,) = (line for line in lines if line.startswith("distance"))
+    assert distance.split()[1] == "4"
+    (first,) = (line for line in lines if line.startswith("A – B"))
+    assert re.split(" {2,}", first)[1:] == ["66.7 % (2 of 3)", "0 %", "66.7 %", "50 %"]
+
+
+def test_top_limits_the_pairs(small: Comparison) -> None:
+    assert "The 2 pairs with the most errors, of 3 that differ" in comparison_table(small, top=2)
+    assert "B – C" not in comparison_table(small, top=2)
+    assert "The" not in comparison_table(small, top=0)
+
+
+def test_equal_models_say_so() -> None:
+    assert comparison_table(compare(chain(3), chain(3))).endswith("No pair differs.")
+
+
+def test_shares_are_shown_and_records_are_exact() -> None:
+    true, guess = chain(200), Structure(chain(200).domain, [])
+    comparison = compare(true, guess)
+    assert "1 % of all assertions differ, all of them false negatives" in comparison_table(
+        comparison
+    )
+    assert comparison_record(comparison)["fn"] == 199 * 2**198
+    assert next(worst_pair_records(comparison, 1))["fn"] == 2**198
+
+
+def test_several_guesses_are_a_row_each(small: Comparison) -> None:
+    table = as_text(
+        guesses_parts([Guess("one", small), Guess("two", compare(small.true, small.true))])
+    )
+    verdict, _, table = table.partition("\n\n")
+    assert verdict.startswith("two is nearest to the true model: 0 % of all assertions differ.")
+    head, one, two = (line.split("  ") for line in table.splitlines())
+    assert [title for title in head if title][:3] == ["guess", "features", "normalized distance"]
+    assert "57.1 % (4 of 7)" in [cell.strip() for cell in one]
+    assert "0 % (0 of 7)" in [cell.strip() for cell in two]
+
+
+def test_pair_records_add_up(small: Comparison) -> None:
+    records = list(pair_records(small))
+    assert [(r["first"], r["second"]) for r in records] == [("A", "B"), ("A", "C"), ("B", "C")]
+    assert [sum(int(str(r[key])) for r in records) for key in ("tp", "fn", "fp", "tn")] == [
+        small.tp,
+        small.fn,
+        small.fp,
+        small.tn,
+    ]
+
+
+def test_an_undefined_rate_is_a_dash_and_none() -> None:
+    nothing = Structure({"A": 2, "B": 2}, [])
+    comparison = compare(nothing, nothing)
+    assert comparison_record(comparison)["precision"] is None
+    assert "precision  –" in comparison_table(comparison)

@@ -1,0 +1,37 @@
+"""Cells become texts, and rounded numbers keep their digits."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextwise.report.parts import (
+    Column,
+    Interval,
+    Section,
+    Table,
+    cell_text,
+    exact_digits,
+    is_rounded,
+)
+
+
+class TestCells:
+    @given(st.integers(0, 10**40), st.integers(1, 40))
+    def test_what_is_rounded_has_its_digits(self, value: int, digits: int) -> None:
+        column = Column("errors", "count", digits)
+        exact = exact_digits(value, column)
+        shown = cell_text(value, column)
+        assert (exact is None) == (shown == f"{value:,}")
+        assert exact in (None, str(value))
+        table = Table("", (column,), ((Interval(0, value),),))
+        assert is_rounded([Section("", (table,))]) == (None if exact is None else digits)
+
+    def test_each_style_has_its_words(self) -> None:
+        assert cell_text(Fraction(1, 8), Column("", "share")) == "12.5 %"
+        assert cell_text(2.5, Column("", "mean")) == "2.50"
+        assert cell_text(float("inf"), Column("", "score")) == "inf"
+        assert cell_text("a" * 99, Column("", "name")) != "a" * 99
+        assert cell_text("a" * 99, Column("", "words")) == "a" * 99

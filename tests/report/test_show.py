@@ -1,0 +1,74 @@
+"""Every result shows itself in notebooks, as text and as a frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from contextwise import Comparison, Structure, compare, distance_matrix, examples, explain, score
+from contextwise.evaluation import chance, check, consensus, stability
+from hard import hard_models
+
+SIX = compare(examples.load("six"), examples.load("six-guess"))
+NASTY = '<script>alert("1")</script>'
+
+
+def chain(length: int) -> Structure:
+    variables = {f"X{i}": 2 for i in range(length)}
+    return Structure(variables, [f"X{i}=1 & X{i + 1}=1" for i in range(length - 1)])
+
+
+def half_known() -> Comparison:
+    """A comparison in which one pair differs for sure, and another is open."""
+    true, guess = hard_models()
+    return compare(true, guess, time_limit=0.0)
+
+
+class TestNotebooks:
+    RESULTS = (
+        SIX,
+        half_known(),
+        explain(examples.load("six"), examples.load("six-guess")),
+        explain(examples.load("six"), examples.load("six-guess"), pairs=[("X1", "X2")]),
+        distance_matrix([SIX.true, SIX.guess]),
+        score(examples.load("lung"), examples.load("lung-learned")),
+        chance("six", "six-guess", draws=9),
+        check("six", [[0, 1] * 3, [1, 0] * 3, [1, 1, 0] * 2]),
+        stability([[0, 0, 1], [1, 1, 0], [1, 1, 1]] * 9, "chow-liu", resamples=3),
+        consensus([SIX.true, SIX.guess]),
+    )
+
+    @pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)
+    def test_every_result_shows_itself(self, result: object) -> None:
+        html = result._repr_html_()  # type: ignore[attr-defined]
+        assert html.startswith('<div class="contextwise">')
+        assert html.count("<table") == html.count("</table>")
+        assert "nan" not in str(result).lower()
+        assert len(repr(result)) < 200
+        assert "\n" not in repr(result)
+
+    @pytest.mark.parametrize("result", RESULTS, ids=lambda result: type(result).__name__)
+    def test_every_finished_result_is_a_frame(self, result: Any) -> None:
+        if not getattr(result, "open_pairs", None):
+            assert len(result.to_frame().columns) > 1
+
+    def test_long_numbers_are_rounded_with_their_digits_in_a_tip(self) -> None:
+        c = compare(chain(500), Structure(chain(500).domain, []))
+        assert f'title="{c.distance}"' in c._repr_html_()
+        assert f">{c.distance}<" not in c._repr_html_()
+        assert len(repr(c)) < 200
+        assert len(repr(distance_matrix([c.true, c.guess]))) < 100
+
+    def test_names_are_shown_and_not_run(self) -> None:
+        domain = {NASTY: 2, "B": 2, "C": 2}
+        found = compare(Structure(domain, [{NASTY: 1, "B": 1}]), Structure(domain, []))
+        assert "<script" not in found._repr_html_()
+        assert "&lt;script&gt;" in found._repr_html_()
+
+    def test_a_matrix_as_a_frame(self) -> None:
+        matrix = distance_matrix([SIX.true, SIX.guess], names=["true", "guess"])
+        frame = matrix.to_frame()
+        assert frame.loc["true", "guess"] == SIX.distance
+        assert matrix.to_frame(normalized=True).loc["guess", "true"] == SIX.normalized
+        assert matrix.to_frame(normalized=True).to_numpy().dtype.kind == "f"
