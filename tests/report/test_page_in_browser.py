@@ -91,7 +91,11 @@ def test_the_heat_maps_zoom(browser: Browser, page_file: Path) -> None:
         )
         canvas = page.locator(".heat-map canvas").first
         page.evaluate(
-            "document.querySelector('.heat-map').heatMap.setCursor({row: 65, column: 64})"
+            """() => {
+                const map = document.querySelector('.heat-map').heatMap;
+                const place = (name) => map.data.place[map.data.names.indexOf(name)];
+                map.setCursor({row: place('v65'), column: place('v64')});
+            }"""
         )
         readout = page.locator(".readout").first
         assert "v65 – v64: only in guess in 0 %, only in true in 100 %" in readout.inner_text()
