@@ -6,15 +6,18 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 import contextwise
 from contextwise import _HOMES
+from contextwise.errors import ContextwiseError
 
 
 def test_every_exported_name_has_a_home() -> None:
@@ -24,8 +27,9 @@ def test_every_exported_name_has_a_home() -> None:
 @pytest.mark.parametrize("name", contextwise.__all__)
 def test_a_name_is_what_its_home_has(name: str) -> None:
     assert name in dir(contextwise)
-    home = import_module(f"contextwise.{_HOMES[name]}")
-    assert getattr(contextwise, name) is getattr(home, name, home)
+    module, _, other = _HOMES[name].partition(":")
+    home = import_module(f"contextwise.{module}")
+    assert getattr(contextwise, name) is getattr(home, other or name, home)
 
 
 @pytest.mark.parametrize("name", contextwise.__all__)
@@ -108,3 +112,61 @@ def test_the_extra_all_has_every_extra_of_users() -> None:
     for_developers = {"bench", "docs", "test", "dev"}
     other_packages = {"causal-learn", "pgmpy", "pyagrum", "cluster"}  # only for those who use them
     assert {*extras} - reached("all") == for_developers | other_packages
+
+
+def test_a_wrong_keyword_names_the_function_and_the_likely_one() -> None:
+    wrong: dict[str, Any] = {"contxts": "canonical"}
+    with pytest.raises(TypeError, match=r"compare\(\) got .* 'contxts'; did you mean 'contexts'"):
+        contextwise.compare("lung", "lung-learned", **wrong)
+    with pytest.raises(TypeError, match=r"explain\(\) got .* 'contxts'"):
+        contextwise.explain("lung", "lung-learned", **wrong)
+
+
+def test_one_model_instead_of_a_list_is_an_error() -> None:
+    with pytest.raises(ContextwiseError, match=r"guesses must be a list .* pass \['lung'\]"):
+        contextwise.compare_many("lung", "lung")
+    with pytest.raises(ContextwiseError, match="models must be a list"):
+        contextwise.distance_matrix("lung")
+
+
+def test_summarize_needs_comparisons() -> None:
+    wrong: Any = [contextwise.read("lung")]
+    with pytest.raises(TypeError, match="needs Comparison objects, got LogLinear"):
+        contextwise.summarize(wrong)
+
+
+def test_no_rows_to_learn_from_is_an_error() -> None:
+    with pytest.raises(ContextwiseError, match="0 rows"):
+        contextwise.learning.Trees().fit([])
+
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "Comparison": lambda: contextwise.compare("lung", "lung-learned"),
+    "Comparisons": lambda: contextwise.compare_many("lung", ["lung-learned", "lung"]),
+    "Explanation": lambda: contextwise.explain("lung", "lung-learned"),
+    "DistanceMatrix": lambda: contextwise.distance_matrix(["lung", "lung-learned"]),
+    "Score": lambda: contextwise.score("lung", "lung-learned"),
+    "Chance": lambda: contextwise.chance("lung", "lung-learned", draws=19),
+    "Check": lambda: contextwise.check("lung", contextwise.sample("lung", 200)),
+    "Stability": lambda: contextwise.stability("titanic", "chow-liu", resamples=3),
+    "Summary": lambda: contextwise.summarize(
+        {"one": contextwise.compare_many("lung", ["lung-learned", "lung"])}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_result_has_a_line_a_view_and_a_frame(name: str) -> None:
+    result = RESULTS[name]()
+    assert type(result).__name__ == name
+    assert "\n" not in repr(result)
+    assert len(repr(result)) < 300
+    assert "<" in result._repr_html_()
+    assert len(result.to_frame()) > 0
+
+
+def test_samples_are_frames() -> None:
+    frame = contextwise.sample("lung", 5, rng=1)
+    assert frame.columns.tolist() == ["smoker", "asbestos", "cancer"]
+    array = contextwise.sample("lung", 5, rng=1, array=True)
+    assert frame.to_numpy().tolist() == array.tolist()

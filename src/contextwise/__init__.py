@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from contextwise.comparison.neighbours import farthest_first, medoid, nearest
     from contextwise.comparison.sketch import sketch
     from contextwise.comparison.track import Tracker, track
+    from contextwise.distributions.sampling import sample_frame as sample
     from contextwise.evaluation import chance, check, stability, summarize
     from contextwise.evaluation.score import score
     from contextwise.formats import read, write
@@ -54,6 +55,7 @@ __all__ = [
     "nearest",
     "read",
     "report",
+    "sample",
     "score",
     "sketch",
     "stability",
@@ -87,6 +89,7 @@ _HOMES = {
     "nearest": "comparison.neighbours",
     "read": "formats",
     "report": "report",
+    "sample": "distributions.sampling:sample_frame",
     "score": "evaluation.score",
     "sketch": "comparison.sketch",
     "stability": "evaluation",

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overloa
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.compare import Comparison, answer
-from contextwise.comparison.confusion import Number, ZeroDivision, ratio
-from contextwise.comparison.question import Question, Restriction, pose
+from contextwise.comparison.compare import Comparison, answer, comparison_record
+from contextwise.comparison.confusion import Number, ZeroDivision, digits, ratio
+from contextwise.comparison.question import Question, Restriction, listed_models, pose
 from contextwise.counting import DEFAULT, ObjectArray, get_engine
 from contextwise.counting.distances import Two, count_distances, two_models
 from contextwise.errors import ContextwiseError, OpenResult, require
@@ -551,7 +551,7 @@ def distance_matrix(
     >>> matrix.normalized[0].round(2), round(matrix.widest(), 2)
     (array([0.  , 0.06, 0.33]), 0.01)
     """
-    chosen = list(models)
+    chosen = listed_models("models", models)
     labels = tuple(map(_name, range(len(chosen)), chosen) if names is None else names)
     if len(labels) != len(chosen):
         raise ContextwiseError(f"{len(chosen)} models need as many names, got {len(labels)}")
@@ -592,7 +592,7 @@ def compare_many(
     *,
     zero_division: ZeroDivision = "warn",
     **options: Unpack[ManyOptions],
-) -> list[Comparison]:
+) -> Comparisons:
     """Compare several guesses with one true model.
 
     The results are those of `compare`; the dependencies of the true model are counted once.
@@ -608,7 +608,8 @@ def compare_many(
 
     Returns
     -------
-    list of Comparison
+    Comparisons
+        A list of `Comparison` with an HTML view and ``to_frame()``.
 
     Examples
     --------
@@ -618,6 +619,7 @@ def compare_many(
     >>> [comparison.distance for comparison in compare_many(true, guesses)]
     [3, 3]
     """
+    guesses = listed_models("guesses", guesses)
     question, effort = pose_many([true, *guesses], None, options)
     counting, map_units = counting_of(**effort)
     places = range(1, len(question.structures))
@@ -631,7 +633,27 @@ def compare_many(
                 results[place] = replace(comparison, question=about, zero_division=zero_division)
             if progress:
                 progress(len(results), len(places))
-    return [results[place] for place in places]
+    names = [_name(place, guess) for place, guess in zip(places, guesses, strict=True)]
+    return Comparisons((results[place] for place in places), names)
+
+
+class Comparisons(Shown, list[Comparison]):
+    """The comparisons of several guesses with one true model, in a list."""
+
+    def __init__(self, comparisons: Iterable[Comparison], names: Sequence[str]) -> None:
+        super().__init__(comparisons)
+        self.names = tuple(names)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one flat mapping per guess."""
+        return [
+            {"guess": name, **comparison_record(comparison)}
+            for name, comparison in zip(self.names, self, strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        distances = ", ".join("open" if c.open_pairs else digits(c.distance) for c in self)
+        return f"Comparisons({len(self)} guesses, distances {distances})"
 
 
 def _compare_unit(unit: tuple[Sequence[int], Question], counting: Counting) -> list[Comparison]:

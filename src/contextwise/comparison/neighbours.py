@@ -33,7 +33,7 @@ from contextwise.comparison.matrix import (
     distance_matrix,
     pose_many,
 )
-from contextwise.comparison.question import Question, Restriction, pose
+from contextwise.comparison.question import Question, Restriction, listed_models, pose
 from contextwise.errors import ContextwiseError
 from contextwise.formats import ModelLike
 from contextwise.support.progress import Progress, part_of, progress_of
@@ -123,7 +123,7 @@ def nearest(
     >>> nearest("six", ["six-graph", "six-guess"])
     Neighbours(places=(1,), distances=(16,), compared=2, of=2, total=240)
     """
-    others = list(models)
+    others = listed_models("models", models)
     if not others:
         raise ContextwiseError("no model to search; give at least one")
     _check_k(k, len(others))
@@ -303,7 +303,7 @@ def farthest_first(
     >>> farthest_first(["six", "six-guess", "six-graph"], 2)
     Diverse(places=(0, 2), distances=(0, 80), compared=2)
     """
-    chosen_from = list(models)
+    chosen_from = listed_models("models", models)
     n = len(chosen_from)
     _check_k(k, n)
     if not 0 <= first < n:

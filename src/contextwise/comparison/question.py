@@ -7,10 +7,14 @@ to a context and turns names into positions.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cached_property
 from operator import mul
+from types import FrameType
 from typing import Any, TypedDict
 
 import numpy as np
@@ -162,6 +166,7 @@ def pose(
     contexts: Contexts = FULLY,
     align: Align = "names",
     zero_weights: ZeroWeights = "keep",
+    **unknown: object,
 ) -> Question:
     """Read models, align them to the first, and restrict them.
 
@@ -171,6 +176,8 @@ def pose(
     >>> question.domain.names, question.pair_count, question.total
     (('asbestos', 'cancer'), 1, 1)
     """
+    for name in unknown:
+        raise TypeError(_unknown_keyword(name))
     is_canonical(contexts)
     structures = _over_one_domain(list(models), names, align, zero_weights)
     domain = structures[0].domain
@@ -185,6 +192,27 @@ def pose(
         align=align,
     )
     return question if context is None else _in_context(question, context)
+
+
+def listed_models(name: str, models: Any) -> list[ModelLike]:
+    """Return the models as a list; raise if one model was passed instead of several."""
+    if isinstance(models, str | os.PathLike) or not isinstance(models, Iterable):
+        shown = repr(models) if isinstance(models, str) else type(models).__name__
+        raise ContextwiseError(f"{name} must be a list of models, got {shown}; pass [{shown}]")
+    return list(models)
+
+
+def _unknown_keyword(name: str) -> str:
+    """Name the function that the user called, and the keyword that was probably meant."""
+    frame: FrameType | None = sys._getframe()
+    called = "pose"
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("contextwise."):
+        if not frame.f_code.co_name.startswith(("_", "<")):
+            called = frame.f_code.co_name
+        frame = frame.f_back
+    near = get_close_matches(name, Restriction.__annotations__, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"use {', '.join(Restriction.__annotations__)}"
+    return f"{called}() got an unexpected keyword argument {name!r}; {hint}"
 
 
 def _rows(data: Any, domain: Domain) -> IntArray:

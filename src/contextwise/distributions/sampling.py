@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
@@ -171,6 +172,38 @@ def sample(
         thin=thin,
         show_progress=show_progress,
     ).rows
+
+
+def sample_frame(
+    model: ModelLike, count: int, *, rng: Seed = 0, array: bool = False, **options: Any
+) -> Any:
+    """Draw rows from a model, as a DataFrame where pandas is installed.
+
+    Parameters
+    ----------
+    model : LogLinear, path of a file, or name of an example
+    count : number of rows
+    rng : generator or seed; equal seeds give equal rows
+    array : bool
+        Return an array of labels instead, as `contextwise.distributions.sample` does.
+    **options
+        Other keywords of `contextwise.distributions.sample`.
+
+    Returns
+    -------
+    pandas.DataFrame, or array of shape (count, variables)
+
+    Examples
+    --------
+    >>> import contextwise as cw
+    >>> cw.sample("lung", 2, rng=3).columns.tolist()
+    ['smoker', 'asbestos', 'cancer']
+    """
+    rows = sample(model, count, rng=rng, **options)
+    if array or not find_spec("pandas"):
+        return rows
+    names = as_log_linear(model).domain.names
+    return require("pandas", "frames").DataFrame(rows, columns=list(names))
 
 
 def draw(

@@ -214,7 +214,7 @@ class Ranking:
         ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary(Printed):
     """The summary of groups of replicates.
 
@@ -319,6 +319,9 @@ class Summary(Printed):
         if untested:
             sentences.append(f"Not tested against {_listed(untested)}: too few {self.unit}s.")
         return " ".join(sentences)
+
+    def __repr__(self) -> str:
+        return f"Summary({len(self.groups)} groups, metrics {', '.join(self.metrics)})"
 
     def records(self) -> list[dict[str, object]]:
         """Return one flat mapping per group and metric."""
@@ -446,6 +449,12 @@ def summarize(
         if metric not in METRICS:
             raise ContextwiseError(f"unknown metric {metric!r}; use one of {', '.join(METRICS)}")
     grouped = _grouped(comparisons, groups)
+    for member in (member for members in grouped.values() for member in members):
+        if not isinstance(member, Comparison):
+            raise TypeError(
+                f"summarize() needs Comparison objects, got {type(member).__name__}; "
+                "compare(true, guess) makes them"
+            )
     labels = _labels(grouped, truths)
     over_truths = labels is not None and len({t for names in labels.values() for t in names}) > 1
     sizes = {group: len(members) for group, members in grouped.items()}

@@ -102,6 +102,8 @@ class Learner:
         self
         """
         rows = as_data(data, domain)
+        if not len(rows.rows) and domain is None:
+            raise DomainError("cannot learn from 0 rows; pass at least one row, or a domain")
         return self._keep(self.learn(rows), rows)
 
     def _keep(self, learned: Model, data: Data) -> Self:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from contextwise.report.chances import chance_parts
-from contextwise.report.comparisons import comparison_parts
+from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
 from contextwise.report.explanations import explanation_parts, region_parts
 from contextwise.report.html import notebook_html
 from contextwise.report.many import consensus_parts, matrix_parts, scores_parts
@@ -21,6 +21,9 @@ from contextwise.report.text import as_text
 
 PARTS: dict[str, Callable[[Any], Sequence[Part]]] = {
     "Comparison": lambda result: comparison_parts(result, medium="python"),
+    "Comparisons": lambda result: guesses_parts(
+        [Guess(name, c) for name, c in zip(result.names, result, strict=True)], medium="python"
+    ),
     "Explanation": lambda result: [
         Note("summary", result.comparison.summary()),
         *explanation_parts(result),

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def lazy_names(package: str, homes: Mapping[str, str]) -> None:
     """Make a package import each public name when it is first used.
 
-    ``homes`` maps a name to its module inside the package. A name that its module does not define
-    is the module itself.
+    ``homes`` maps a name to its module inside the package, or to ``module:other_name``. A name that
+    its module does not define is the module itself.
 
     >>> import contextwise
     >>> contextwise.compare.__module__, contextwise.convert.__name__
@@ -28,8 +28,9 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> None:
                 return import_module("importlib.metadata").version(package)
             if name not in homes:
                 raise AttributeError(f"module {package!r} has no attribute {name!r}")
-            module = import_module(f"{package}.{homes[name]}")
-            value: object = getattr(module, name, module)
+            home, _, other = homes[name].partition(":")
+            module = import_module(f"{package}.{home}")
+            value: object = getattr(module, other or name, module)
             self.__dict__[name] = value
             return value
 
