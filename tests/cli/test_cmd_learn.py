@@ -164,3 +164,12 @@ def test_what_features_add_to_the_graphs_is_said(train: str, tmp_path: Path) -> 
     said = run("cspc", str(path), "--out", out).stderr
     assert f"the features add {added:,} dependencies" in said
     assert "the features add" not in run("edge-trees", train, "--out", out).stderr
+
+
+def test_a_time_limit_stops_the_learner_and_is_recorded(train: str, tmp_path: Path) -> None:
+    out = tmp_path / "learned.json"
+    result = run("mpl", train, "--out", str(out), "--time-limit", "0")
+    assert result.exit_code == 0
+    assert "unfinished: the time limit stopped the learner" in result.stderr
+    assert cw.read(out).structure.info["unfinished"] is True
+    assert cw.read(out).structure.pairs() == []

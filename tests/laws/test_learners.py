@@ -68,6 +68,19 @@ def test_one_row_and_one_variable_are_enough(learner: Learner) -> None:
     assert not fresh(learner).fit(one_valued).structure_.pairs()
 
 
+def test_a_time_limit_gives_the_best_structure_so_far(learner: Learner) -> None:
+    stopped = fresh(learner).fit(ROWS, time_limit=0)
+    assert stopped.structure_.info.get("unfinished", False) is not stopped.finished_
+    assert stopped.finished_ == ("time limit" not in stopped.structure_.info["description"])
+    assert math.isfinite(stopped.score(ROWS))
+    assert pickle.loads(pickle.dumps(stopped)).structure_ == stopped.structure_
+    enough = fresh(learner).fit(ROWS, time_limit=600)
+    assert enough.finished_
+    assert enough.structure_ == learner.fit(ROWS).structure_
+    with pytest.raises(ContextwiseError, match="time limit must be >= 0"):
+        learner.fit(ROWS, time_limit=-1)
+
+
 def test_names_and_labels_do_not_matter(learner: Learner) -> None:
     domain = {name: ["no", "yes"] for name in "ABCD"}
     named = fresh(learner).fit(as_data(ROWS, {f"v{k}": 2 for k in range(4)}))

@@ -20,6 +20,7 @@ from contextwise.learning import AcyclicTrees, Data, Trees, as_data
 from contextwise.learning.growth import Rules, Tree, grow, grow_readably, not_compiled
 from contextwise.learning.trees import network_of, tree_logs
 from contextwise.models.features import IntArray
+from contextwise.support.deadline import Deadline
 
 TWINS = [grow_readably] if not_compiled else [grow_readably, grow]
 
@@ -303,6 +304,18 @@ def test_growth_can_be_interrupted(acyclic: bool) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("acyclic", [False, True])
+@pytest.mark.parametrize("twin", TWINS)
+def test_growth_that_is_stopped_gives_whole_trees(twin: Any, acyclic: bool) -> None:
+    rows, cards, given_rules = _endless()
+    rows = rows[:2000] if twin is grow_readably else rows
+    trees = twin(rows, cards, given_rules, acyclic=acyclic, deadline=Deadline.after(0.2))
+    assert [tree.target for tree in trees] == list(range(300))
+    for tree in trees:
+        assert len(tree.variables) == 2 * len(tree.counts) - 1
+        assert tree.counts.sum() == len(rows)
 
 
 @pytest.mark.skipif(bool(not_compiled), reason=str(not_compiled))

@@ -161,6 +161,7 @@ def _complete_learner(
     type=click.Choice(RULES),
     help="With --grid: how to choose.  [default: pseudo-likelihood with --valid, bic without]",
 )
+@options.time_limit()
 def learn(
     learner: str,
     data: str,
@@ -169,6 +170,7 @@ def learn(
     valid: str | None,
     grid: tuple[str, ...],
     select_by: str | None,
+    time_limit: float | None,
     **parameters: Any,
 ) -> None:
     """Learn a structure from DATA with a LEARNER, and write it to a model file.
@@ -199,9 +201,9 @@ def learn(
         parameters["show_progress"] = not grid
     fitted = kind(**parameters)
     if grid or select_by:
-        fitted = _select(fitted, grid, select_by, rows, held_out)
+        fitted = _select(fitted, grid, select_by, rows, held_out, time_limit)
     else:
-        fitted.fit(rows)
+        fitted.fit(rows, time_limit=time_limit)
     formats.write(fitted.model_, out)
     _report(fitted, rows, held_out)
     if domain is None:
@@ -224,7 +226,12 @@ def _warn_of_constants(rows: Data) -> None:
 
 
 def _select(
-    learner: Learner, grid: tuple[str, ...], select_by: str | None, rows: Data, valid: Data | None
+    learner: Learner,
+    grid: tuple[str, ...],
+    select_by: str | None,
+    rows: Data,
+    valid: Data | None,
+    time_limit: float | None,
 ) -> Learner:
     from contextwise.learning.selection import select
 
@@ -241,7 +248,9 @@ def _select(
         values[name] = [_value(kind, value, f"--grid {name}") for value in listed.split(",")]
     for flag in options.typed_flags(click.get_current_context(), list(values)):
         raise click.UsageError(f"{flag} and --grid set the same parameter; leave one of them out")
-    selection = select(learner, values, rows, valid=valid, by=by, show_progress=True)
+    selection = select(
+        learner, values, rows, valid=valid, by=by, time_limit=time_limit, show_progress=True
+    )
     click.echo(_candidates(selection), err=True)
     chosen: Learner = selection.learner
     return chosen
@@ -306,6 +315,10 @@ def _report(learner: Learner, rows: Data, valid: Data | None) -> None:
     click.echo(
         f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: {size}", err=True
     )
+    if not learner.finished_:
+        click.echo(
+            "unfinished: the time limit stopped the learner; best structure so far", err=True
+        )
     added = getattr(learner, "added_", None)
     if added:
         click.echo(

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_position
 from contextwise.distributions.fitting import fit as fit_weights
@@ -33,7 +33,10 @@ from contextwise.formats import ModelLike, as_structure
 from contextwise.learning.registry import learner_named, name_of
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
-from contextwise.support.progress import Progress
+from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.progress import Progress, progress_of
+
+T = TypeVar("T")
 
 version_of = cache(version)
 
@@ -52,10 +55,12 @@ class Learner:
     ----------
     structure_ : Structure
         The learned structure. Its ``info`` records the learner, its parameters, a fingerprint of
-        the data and the version.
+        the data and the version, and whether the time limit stopped the learner.
     model_ : LogLinear
         The structure with weights. A learner without weights fits them on first access.
     domain_ : Domain
+    finished_ : bool
+        False if the time limit of `fit` stopped the learner; the result is then the best so far.
 
     Examples
     --------
@@ -70,6 +75,8 @@ class Learner:
 
     structure_: Structure
     domain_: Domain
+    finished_: bool = True
+    deadline: Deadline = NEVER
 
     @property
     def name(self) -> str:
@@ -85,7 +92,13 @@ class Learner:
         """
         raise NotImplementedError
 
-    def fit(self, data: DataLike, y: Any = None, domain: DomainLike | None = None) -> Self:
+    def fit(
+        self,
+        data: DataLike,
+        y: Any = None,
+        domain: DomainLike | None = None,
+        time_limit: float | None = None,
+    ) -> Self:
         """Learn from data.
 
         Parameters
@@ -96,6 +109,9 @@ class Learner:
             Present because scikit-learn passes it.
         domain : Domain or mapping, optional
             The variables and their states; inferred from the data by default.
+        time_limit : float, optional
+            Stop after this many seconds with the best structure so far. Learners of other packages
+            and the final fit of weights ignore it.
 
         Returns
         -------
@@ -104,7 +120,34 @@ class Learner:
         rows = as_data(data, domain)
         if not len(rows.rows) and domain is None:
             raise DomainError("cannot learn from 0 rows; pass at least one row, or a domain")
-        return self._keep(self.learn(rows), rows)
+        self.deadline, self.finished_ = Deadline.after(time_limit), True
+        try:
+            learned = self.learn(rows)
+        finally:
+            del self.deadline
+        return self._keep(learned, rows)
+
+    def is_late(self) -> bool:
+        """Return whether the time limit has passed, and if so mark the result as unfinished."""
+        self.finished_ = self.finished_ and not self.deadline.passed
+        return not self.finished_
+
+    def steps(self, items: Sequence[T], label: str) -> Iterator[T]:
+        """Yield items until the time limit; report progress after each."""
+        with progress_of(getattr(self, "show_progress", False), label) as progress:
+            for done, item in enumerate(items):
+                if self.is_late():
+                    return
+                yield item
+                if progress:
+                    progress(done + 1, len(items))
+
+    def learn_by(self, other: Learner, data: Data) -> Model:
+        """Learn by another learner, within the time limit of this one."""
+        other.deadline = self.deadline
+        learned = other.learn(data)
+        self.finished_ = self.finished_ and other.finished_
+        return learned
 
     def _keep(self, learned: Model, data: Data) -> Self:
         structure = structure_of(learned)
@@ -135,8 +178,9 @@ class Learner:
             "fingerprint": data.fingerprint,
             "version": release,
             "description": f"learned by {name}({arguments}) of contextwise {release} from "
-            f"{len(data)} rows (fingerprint {data.fingerprint})",
-        }
+            f"{len(data)} rows (fingerprint {data.fingerprint})"
+            + ("" if self.finished_ else ", unfinished: stopped by the time limit"),
+        } | ({} if self.finished_ else {"unfinished": True})
 
     @property
     def model_(self) -> LogLinear:
@@ -224,7 +268,13 @@ class FromFunction(Learner):
     def __init__(self, function: Callable[[Any], Model]) -> None:
         self.function = function
 
-    def fit(self, data: DataLike, y: Any = None, domain: DomainLike | None = None) -> Self:
+    def fit(
+        self,
+        data: DataLike,
+        y: Any = None,
+        domain: DomainLike | None = None,
+        time_limit: float | None = None,
+    ) -> Self:
         """Call the function with the data as passed; align its result to the domain."""
         learned = self.function(data)
         structure_of(learned)  # raises if this is not a model

@@ -72,7 +72,7 @@ class EdgeContexts(Learner):
     def learn(self, data: Data) -> Structure:
         """Find the edges and their contexts, and make features of them."""
         self.table_ = Table.of(data)
-        graph, _ = best_graph(self.table_, check_prior(self.prior), self.show_progress)
+        graph, _ = best_graph(self, self.table_, check_prior(self.prior))
         self.edges_ = self.find_edges(self.table_, graph)
         return from_edge_contexts(data.domain, self.edges_, self.table_.rows)
 
@@ -144,7 +144,7 @@ class ContextualMPL(EdgeContexts):
         total, scale = sum(map(len, left.values())), scale_of(table)
         gains = {pair: _gains(nodes, pair, left[pair]) for pair in pairs}
         with progress_of(self.show_progress, "finding contexts") as progress:
-            while pairs:
+            while pairs and not self.is_late():
                 pair = max(pairs, key=lambda p: max(gains[p], default=0))
                 if max(gains[pair], default=0) <= LEAST * scale:
                     break

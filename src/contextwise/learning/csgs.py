@@ -24,7 +24,7 @@ from contextwise.learning.gsmn import (
 from contextwise.learning.independence_test import Rule, evaluate_in_context, evaluate_on
 from contextwise.learning.table import BoolArray, Table
 from contextwise.models.features import IntArray
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.progress import Progress
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -74,12 +74,11 @@ class CSGS(ContextGraphs):
         check_edge_rule(self.rule)
         size = len(table.cardinalities)
         inside = np.zeros((len(table.rows), size, size), dtype=bool)
-        with progress_of(self.show_progress, "finding blankets") as progress:
-            for done, target in enumerate(table.varying):
-                for blanket, rows in _blankets(table, target, rule):
-                    inside[rows[:, None], target, blanket] = True
-                if progress:
-                    progress(done + 1, size)
+        for target in self.steps(table.varying, "finding blankets"):
+            for blanket, rows in _blankets(table, target, rule):
+                inside[rows[:, None], target, blanket] = True
+                if self.is_late():
+                    break
         return edges_of(inside, self.rule)
 
 

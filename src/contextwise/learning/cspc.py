@@ -21,7 +21,7 @@ on many leaves few rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +37,7 @@ from contextwise.learning.table import BoolArray, Table, maximal_cliques, pairs_
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.progress import Progress
 
 SMALLEST = 4
 """Cells of the smallest table that can decide anything."""
@@ -121,8 +121,10 @@ class CSPC(ContextGraphs):
             size = len(sets[0])
             if self.max_size is not None and size > self.max_size:
                 break
-            with progress_of(self.show_progress, f"testing, {size} given") as progress:
-                sets = _delete_edges(table, sets, graphs, rule, progress)
+            steps = self.steps(sets, f"testing, {size} given")
+            sets = _delete_edges(table, steps, graphs, rule)
+            if not self.finished_:
+                break
             sets = [(*s, v) for s in sets for v in table.varying if v > max(s, default=-1)]
         return graphs
 
@@ -137,11 +139,7 @@ def _complete_graphs(table: Table) -> BoolArray:
 
 
 def _delete_edges(
-    table: Table,
-    sets: Sequence[tuple[int, ...]],
-    graphs: BoolArray,
-    rule: Rule,
-    progress: Progress | None,
+    table: Table, sets: Iterable[tuple[int, ...]], graphs: BoolArray, rule: Rule
 ) -> list[tuple[int, ...]]:
     """Delete edges in place by tests given each of the sets.
 
@@ -149,7 +147,7 @@ def _delete_edges(
     their supersets can matter later.
     """
     before, useful = graphs.copy(), []
-    for done, given in enumerate(sets):
+    for given in sets:
         groups, count = table.groups(given)
         sizes = np.bincount(groups, weights=table.counts, minlength=count)
         large = sizes[groups] >= max(SMALLEST, SMALLEST * rule.min_count)
@@ -166,8 +164,6 @@ def _delete_edges(
             for (a, b), independent in zip(tested, tests, strict=True):
                 deleted = independent[groups] & wanted[a, b]
                 graphs[deleted, a, b] = graphs[deleted, b, a] = False
-        if progress:
-            progress(done + 1, len(sets))
     return useful
 
 

@@ -104,6 +104,8 @@ class EdgeTrees(EdgeContexts):
             waiting, made = set(pairs), False
             while waiting:
                 for done, pair in enumerate(sorted(waiting)):
+                    if self.is_late():
+                        return dict(sorted(search.edges.items()))
                     changes[pair] = search.best_change(pair)
                     if progress:
                         progress(len(pairs) - len(waiting) + done + 1, len(pairs))

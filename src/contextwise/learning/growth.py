@@ -33,6 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.models.features import IntArray
+from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.loading import why_not_compiled
 from contextwise.support.progress import Progress
 
@@ -83,11 +84,21 @@ def grow(
     acyclic: bool = False,
     threads: int = 1,
     progress: Progress | None = None,
+    deadline: Deadline = NEVER,
 ) -> list[Tree]:
-    """Grow one tree per variable with compiled code where it is available."""
+    """Grow one tree per variable, until a deadline, with compiled code where it is available."""
     if not_compiled:
-        return grow_readably(rows, cardinalities, rules, acyclic=acyclic, progress=progress)
+        return grow_readably(
+            rows, cardinalities, rules, acyclic=acyclic, progress=progress, deadline=deadline
+        )
     total = len(cardinalities)
+
+    def watch(done: int) -> bool:
+        """Report progress; return whether to continue."""
+        if progress:
+            progress(done, total)
+        return not deadline.passed
+
     grown = _grow.grow(
         np.ascontiguousarray(rows.T, dtype=np.int32).reshape(total, len(rows)),
         list(cardinalities),
@@ -96,7 +107,7 @@ def grow(
         rules.prior,
         acyclic,
         threads,
-        None if progress is None else (lambda done: progress(done, total)),
+        watch,
     )
     return [
         Tree(target, variables, values, counts.reshape(-1, cardinalities[target]))
@@ -111,6 +122,7 @@ def grow_readably(
     *,
     acyclic: bool = False,
     progress: Progress | None = None,
+    deadline: Deadline = NEVER,
 ) -> list[Tree]:
     """Grow one tree per variable in plain Python; `grow` returns the same trees."""
     count = len(cardinalities)
@@ -126,10 +138,11 @@ def grow_readably(
             heapq.heappush(heap, (-split.score, leaf.target, born, split, leaf))
 
     for root in roots:
-        consider(root, 0)
+        if not deadline.passed:
+            consider(root, 0)
         if progress:
             progress(root.target + 1, count)
-    while heap:
+    while heap and not deadline.passed:
         _, target, born, split, leaf = heapq.heappop(heap)
         if acyclic and above[split.variable, target]:  # it was allowed when it was found
             consider(leaf, born)

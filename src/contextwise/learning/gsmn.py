@@ -31,7 +31,7 @@ from contextwise.learning.table import BoolArray, Table
 from contextwise.models.domain import Domain
 from contextwise.models.factors import tables
 from contextwise.models.structure import Structure
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.progress import Progress
 
 EdgeRule = Literal["and", "or"]
 
@@ -76,35 +76,26 @@ class GSMN(Learner):
         test_rule, table = Rule.of(len(data), self.level, self.min_count), Table.of(data)
         size = len(data.domain)
         inside = np.zeros((size, size), dtype=bool)
-        with progress_of(self.show_progress, "finding blankets") as progress:
-            for done, target in enumerate(table.varying):
-                grown = _grow(table, target, test_rule)
-                inside[target, _shrink(table, target, grown, test_rule)] = True
-                if progress:
-                    progress(done + 1, size)
+        for target in self.steps(table.varying, "finding blankets"):
+            inside[target, self._blanket(table, target, test_rule)] = True
         self.blankets_ = [tuple(np.flatnonzero(row).tolist()) for row in inside]
         return from_edges(data.domain, edges_of(inside, self.rule))
 
-
-def _grow(table: Table, target: int, rule: Rule) -> list[int]:
-    blanket: list[int] = []
-    others = [v for v in table.varying if v != target]
-    while others:
-        added = most_dependent(evaluate_given(table, target, others, blanket), rule)
-        if added is None:
-            break
-        blanket.append(others.pop(added))
-    return blanket
-
-
-def _shrink(table: Table, target: int, blanket: list[int], rule: Rule) -> list[int]:
-    left = list(blanket)
-    while left:
-        removed = most_independent(evaluate_without_each(table, target, left), rule)
-        if removed is None:
-            break
-        del left[removed]
-    return left
+    def _blanket(self, table: Table, target: int, rule: Rule) -> list[int]:
+        """Grow and shrink the blanket of a variable."""
+        blanket: list[int] = []
+        others = [v for v in table.varying if v != target]
+        while others and not self.is_late():
+            added = most_dependent(evaluate_given(table, target, others, blanket), rule)
+            if added is None:
+                break
+            blanket.append(others.pop(added))
+        while blanket and not self.is_late():
+            removed = most_independent(evaluate_without_each(table, target, blanket), rule)
+            if removed is None:
+                break
+            del blanket[removed]
+        return blanket
 
 
 def most_dependent(tests: Tests, rule: Rule) -> int | None:

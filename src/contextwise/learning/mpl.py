@@ -26,7 +26,7 @@ from contextwise.learning.gsmn import edges_of, from_edges
 from contextwise.learning.table import BoolArray, FloatArray, Table
 from contextwise.models.features import IntArray, PairIndex
 from contextwise.models.structure import Structure
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.progress import Progress
 
 LEAST = 1e-9
 """Gains up to this are rounding errors."""
@@ -69,34 +69,31 @@ class MPL(Learner):
     def learn(self, data: Data) -> Structure:
         """Search for the best graph."""
         table, prior = Table.of(data), check_prior(self.prior)
-        self.graph_, self.score_ = best_graph(table, prior, self.show_progress)
+        self.graph_, self.score_ = best_graph(self, table, prior)
         return from_edges(data.domain, self.graph_)
 
 
-def best_graph(
-    table: Table, prior: float, show_progress: bool | Progress = False
-) -> tuple[BoolArray, float]:
+def best_graph(learner: Learner, table: Table, prior: float) -> tuple[BoolArray, float]:
     """Search for the graph with the largest marginal pseudo-likelihood; return it and its score."""
     scores = Scores(table, prior)
     size, varying = len(table.cardinalities), table.varying
     inside = np.zeros((size, size), dtype=bool)
-    with progress_of(show_progress, "finding blankets") as progress:
-        for done, target in enumerate(varying):
-            others = [v for v in varying if v != target]
-            inside[target, list(_best_blanket(target, others, scores))] = True
-            if progress:
-                progress(done + 1, len(varying))
+    for target in learner.steps(varying, "finding blankets"):
+        others = [v for v in varying if v != target]
+        inside[target, list(_best_blanket(learner, target, others, scores))] = True
     graph = edges_of(inside, "and")
     candidates = np.argwhere(np.triu(edges_of(inside, "or"))).tolist()
-    _improve(graph, [(a, b) for a, b in candidates], scores)
+    _improve(learner, graph, [(a, b) for a, b in candidates], scores)
     blankets = (frozenset(np.flatnonzero(row).tolist()) for row in graph)
     return graph, sum(scores.of(v, blanket) for v, blanket in enumerate(blankets))
 
 
-def _best_blanket(target: int, others: Sequence[int], scores: Scores) -> frozenset[int]:
+def _best_blanket(
+    learner: Learner, target: int, others: Sequence[int], scores: Scores
+) -> frozenset[int]:
     """Add or remove one variable at a time, always the best, while the score rises."""
     blanket = frozenset[int]()
-    while others:
+    while others and not learner.is_late():
         changed = scores.changed(target, blanket, others)
         best = int(np.argmax(changed))
         if changed[best] <= scores.of(target, blanket) + LEAST:
@@ -105,7 +102,9 @@ def _best_blanket(target: int, others: Sequence[int], scores: Scores) -> frozens
     return blanket
 
 
-def _improve(graph: BoolArray, edges: Sequence[PairIndex], scores: Scores) -> None:
+def _improve(
+    learner: Learner, graph: BoolArray, edges: Sequence[PairIndex], scores: Scores
+) -> None:
     """Add or delete one edge at a time, in place, while the sum of the scores rises."""
 
     def gain(edge: PairIndex) -> float:
@@ -116,7 +115,7 @@ def _improve(graph: BoolArray, edges: Sequence[PairIndex], scores: Scores) -> No
         return change
 
     gains = {edge: gain(edge) for edge in edges}
-    while gains:
+    while gains and not learner.is_late():
         a, b = max(gains, key=lambda edge: gains[edge])
         if gains[a, b] <= LEAST:
             return

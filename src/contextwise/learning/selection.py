@@ -24,6 +24,7 @@ from contextwise.comparison.matrix import distance_matrix
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data, read_once, take_rows
 from contextwise.errors import ContextwiseError
 from contextwise.learning.base import as_learner, fresh
+from contextwise.support.deadline import Deadline
 from contextwise.support.progress import Progress, progress_of
 
 Rng = np.random.Generator | int | None
@@ -93,6 +94,7 @@ def select(
     threshold: float = 0.05,
     strongest: Literal["largest", "smallest"] = "largest",
     rng: Rng = 0,
+    time_limit: float | None = None,
     show_progress: bool | Progress = False,
 ) -> Selection:
     """Fit a learner with each combination of parameters and choose the best.
@@ -118,6 +120,8 @@ def select(
     strongest : "largest" or "smallest"
         Which value of the penalty gives the smallest structure.
     rng : generator or seed of the subsamples
+    time_limit : float, optional
+        Stop each fit when this many seconds have passed in total; see `Learner.fit`.
     show_progress : bool or function
         Show a progress bar on standard error, or call a function of (fits done, fits).
 
@@ -137,7 +141,7 @@ def select(
     if not grid or not tried:
         raise ContextwiseError("the grid is empty; pass at least one value of a parameter")
     with progress_of(show_progress, "fits") as progress:
-        work = _Work(learner, raw, data, progress)
+        work = _Work(learner, raw, data, Deadline.after(time_limit), progress)
         if by == "stability":
             return work.by_stability(
                 _from_strongest(grid, strongest), subsamples, threshold, np.random.default_rng(rng)
@@ -177,15 +181,21 @@ class _Work:
     learner: Any
     raw: DataLike
     data: Data
+    deadline: Deadline
     progress: Progress | None
     done: int = 0
 
     def fit(self, parameters: Mapping[str, Any], rows: DataLike, total: int) -> Any:
-        fitted = fresh(self.learner, parameters).fit(rows, domain=self.data.domain)
+        fitted = self.fit_once(parameters, rows)
         self.done += 1
         if self.progress:
             self.progress(self.done, total)
         return fitted
+
+    def fit_once(self, parameters: Mapping[str, Any], rows: DataLike) -> Any:
+        left = self.deadline.left()
+        limit = {} if left is None else {"time_limit": left}
+        return fresh(self.learner, parameters).fit(rows, domain=self.data.domain, **limit)
 
     def by_score(self, by: By, tried: list[dict[str, Any]], valid: Data | None) -> Selection:
         """Choose the best score; ties: the first."""
@@ -228,7 +238,7 @@ class _Work:
             features = float(np.mean([len(structure) for structure in structures]))
             candidates.append(Candidate(parameters, largest, features))
             best = place if largest <= threshold else best
-        learner = fresh(self.learner, tried[best]).fit(self.raw, domain=self.data.domain)
+        learner = self.fit_once(tried[best], self.raw)
         note = _note(candidates[best], threshold, learner)
         return Selection("stability", candidates, candidates[best], learner, note)
 

@@ -28,6 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
+from math import inf
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -230,7 +231,7 @@ class SparsePairs(Learner):
         self.gap_ = max((optimum.gap for optimum in optima), default=0.0)
         late = sum(not optimum.converged for optimum in optima)
         self.converged_ = not late
-        if late:
+        if late and self.finished_:
             warnings.warn(
                 f"{plural(late, 'regression')} of {len(optima)} did not converge; raise "
                 "max_iterations or l1",
@@ -264,6 +265,8 @@ class SparsePairs(Learner):
     ) -> Regression:
         others = columns.others(target)
         weights = np.zeros((columns.matrix.shape[1], columns.cardinalities[target] - 1))
+        if self.is_late():
+            return Regression(target, weights, Optimum(weights, inf, inf, inf, 0, False))
         optimum = minimise(
             columns.loss(target),
             columns.penalty(target, self.l1, self.l2, penalise_intercept=self.penalise_intercept),

@@ -56,7 +56,9 @@ class _TreeLearner(Learner):
                 acyclic=acyclic,
                 threads=threads_of(self.n_jobs),
                 progress=progress,
+                deadline=self.deadline,
             )
+        self.is_late()
         return network_of(data.domain, self.trees_, rules.prior)
 
     def conditional_score(self, rows: DataLike) -> float:

@@ -12,7 +12,7 @@ from contextwise.data.rows import Data
 from contextwise.learning.base import Learner, refit_l1
 from contextwise.learning.sparse_pairs import SparsePairs
 from contextwise.learning.trees import Trees
-from contextwise.models.structure import LogLinear
+from contextwise.models.structure import LogLinear, structure_of
 from contextwise.support.progress import Progress
 
 
@@ -59,9 +59,7 @@ class TreesAndPairs(Learner):
             min_count=self.min_count,
             n_jobs=self.n_jobs,
             show_progress=self.show_progress,
-        ).learn(data)
-        pairs = SparsePairs(
-            l1=self.pairs_l1, n_jobs=self.n_jobs, show_progress=self.show_progress
-        ).learn(data)
-        both = trees.structure | pairs.structure
+        )
+        pairs = SparsePairs(l1=self.pairs_l1, n_jobs=self.n_jobs, show_progress=self.show_progress)
+        both = structure_of(self.learn_by(trees, data)) | structure_of(self.learn_by(pairs, data))
         return refit_l1(both, data, self.l1, l2=self.l2, show_progress=self.show_progress)

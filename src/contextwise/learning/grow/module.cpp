@@ -24,12 +24,13 @@ namespace {
 using Ints = NewArray<std::int64_t>;
 
 // Grows one tree per variable. `codes` has one row per variable. Returns (variables, values,
-// counts) for each tree.
+// counts) for each tree. A few times a second it calls the watcher with the number of trees done;
+// when that returns false, it makes leaves of all nodes that are not finished.
 std::vector<std::tuple<Ints, Ints, Ints>> grow(const Array<std::int32_t>& codes,
                                                const std::vector<u32>& cardinalities,
                                                double penalty, u64 min_count, double prior,
                                                bool acyclic, unsigned threads,
-                                               const std::function<void(std::size_t)>& progress) {
+                                               const std::function<bool(std::size_t)>& watcher) {
   std::vector<Tree> trees;
   std::exception_ptr failure;
   {
@@ -37,11 +38,11 @@ std::vector<std::tuple<Ints, Ints, Ints>> grow(const Array<std::int32_t>& codes,
     const Watch watch = [&](std::size_t done) {
       try {
         check_signals();
-        if (progress) progress(done);
+        return watcher(done);
       } catch (...) {
         failure = std::current_exception();
+        return false;
       }
-      return !failure;
     };
     const Columns columns(codes.data(), codes.shape(1), cardinalities, threads);
     const Problem problem(columns, {penalty, min_count, prior});
@@ -61,5 +62,5 @@ NB_MODULE(_grow, module) {
   module.doc() = "The compiled twin of contextwise.learning.growth.";
   nb::set_leak_warnings(false);
   module.def("grow", &grow, "codes"_a, "cardinalities"_a, "penalty"_a, "min_count"_a, "prior"_a,
-             "acyclic"_a, "threads"_a, "progress"_a.none());
+             "acyclic"_a, "threads"_a, "watcher"_a);
 }

@@ -67,6 +67,9 @@ class Splitter {
   // Returns the counts of the target's values in the last node.
   const std::vector<u64>& counts() const { return counts_; }
 
+  // Counts the target's values in a node.
+  void look(std::span<const u32> rows, std::size_t target) { load(rows, target); }
+
   // `barred` marks variables that must not be tested; it may be null.
   Split best(std::span<const u32> rows, std::size_t target, const std::vector<char>* barred) {
     load(rows, target);

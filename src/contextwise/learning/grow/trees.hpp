@@ -57,10 +57,14 @@ inline Tree grow_tree(Splitter& splitter, const Columns& columns, std::size_t ta
   Tree tree;
   std::vector<u32> rows = all_rows(columns);
   std::vector<Range> waiting{{0, static_cast<u32>(columns.rows)}};
-  while (!waiting.empty() && !stop) {
+  while (!waiting.empty()) {
     const Range range = waiting.back();
     waiting.pop_back();
-    const Split split = splitter.best(part_of(rows, range), target, nullptr);
+    Split split;
+    if (stop)
+      splitter.look(part_of(rows, range), target);
+    else
+      split = splitter.best(part_of(rows, range), target, nullptr);
     if (!split.found()) {
       tree.add_leaf(splitter.counts());
       continue;
@@ -81,6 +85,10 @@ inline std::vector<Tree> grow_trees(const Problem& problem, unsigned threads, co
       trees[target] = grow_tree(*splitter, problem.columns, target, runner.stop());
     };
   });
+  Splitter splitter(problem);
+  for (std::size_t target = 0; target < trees.size(); ++target)
+    if (trees[target].variables.empty())  // stopped before it began
+      trees[target] = grow_tree(splitter, problem.columns, target, runner.stop());
   return trees;
 }
 
@@ -103,7 +111,13 @@ class AcyclicGrowth {
         add_node(*splitter, target, {0, static_cast<u32>(columns_.rows)}, 0);
       };
     });
-    if (runner_.stop()) return {};
+    for (std::size_t t = 0; t < growing_.size(); ++t)
+      if (growing_[t].nodes.empty()) {  // stopped before it began
+        growing_[t].rows = all_rows(columns_);
+        splitter_.look(growing_[t].rows, t);
+        growing_[t].nodes.push_back({{0, static_cast<u32>(columns_.rows)}, {}, 0, 0, 0,
+                                     splitter_.counts()});
+      }
     for (std::size_t t = 0; t < growing_.size(); ++t) offer(t, 0);
     std::size_t steps = 0;
     while (!heap_.empty() && !runner_.stop()) {
