@@ -14,6 +14,7 @@ import contextwise as cw
 from contextwise.cli.cmd_learn import RULES, _parameter_texts
 from contextwise.learning import LEARNERS, Trees, learner_named, selection
 from contextwise.learning.base import MANNERS
+from contextwise.models.structure import structure_of
 
 RNG = np.random.default_rng(6)
 ROWS = RNG.integers(0, 2, (200, 4))
@@ -171,5 +172,6 @@ def test_a_time_limit_stops_the_learner_and_is_recorded(train: str, tmp_path: Pa
     result = run("mpl", train, "--out", str(out), "--time-limit", "0")
     assert result.exit_code == 0
     assert "unfinished: the time limit stopped the learner" in result.stderr
-    assert cw.read(out).structure.info["unfinished"] is True
-    assert cw.read(out).structure.pairs() == []
+    structure = structure_of(cw.read(out))
+    assert structure.info["unfinished"] is True
+    assert structure.pairs() == []
