@@ -65,12 +65,15 @@ def descend(
 
 
 def gram(matrix: Any, transposed: Any, scale: FloatArray, chosen: IntArray) -> Any:
-    """Return Aᵀ D A over some columns of A, with D diagonal, as a CSR array."""
+    """Return Aᵀ D A over some columns of A, with D diagonal, as a CSR array.
+
+    For a dense A, ``transposed`` has 32-bit floats.
+    """
     if isinstance(matrix, np.ndarray):
         sparse = require("scipy.sparse", "distributions")
         # half the precision is twice the speed, and the model of a step needs no more
-        part = (np.sqrt(scale)[:, None] * matrix[:, chosen]).astype(np.float32)
-        return sparse.csr_array((part.T @ part).astype(np.float64))
+        part = transposed[chosen] * np.sqrt(scale).astype(np.float32)
+        return sparse.csr_array((part @ part.T).astype(np.float64))
     if not available():
         part = matrix[:, chosen]
         part.data = part.data * np.repeat(scale, np.diff(part.indptr))

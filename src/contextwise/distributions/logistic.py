@@ -43,6 +43,13 @@ class Options:
         return turned if isinstance(turned, np.ndarray) else turned.tocsr()
 
     @cached_property
+    def transposed_for_gram(self) -> Any:
+        """The transposed matrix; if it is dense, as 32-bit floats row by row."""
+        if isinstance(self.matrix, np.ndarray):
+            return np.ascontiguousarray(self.matrix.T, dtype=np.float32)
+        return self.transposed
+
+    @cached_property
     def owners(self) -> IntArray:
         """The setting of each option."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
@@ -131,7 +138,7 @@ class LossAt:
         options, p = self.loss.options, self.chances.probabilities
         if options.binary:
             scale = self.expected * (1.0 - p)
-            return gram(options.matrix, options.transposed, scale, features)
+            return gram(options.matrix, options.transposed_for_gram, scale, features)
         whole = gram(options.matrix, options.transposed, self.expected, features)
         mean = self._means() @ options.matrix
         return whole - gram(mean, mean.T.tocsr(), self.loss.totals, features)
