@@ -17,6 +17,7 @@ from contextwise.learning.independence_test import (
     Tests,
     evaluate_given,
     evaluate_in_context,
+    evaluate_in_groups,
     evaluate_on,
     evaluate_without_each,
 )
@@ -60,6 +61,12 @@ def test_twins_test_alike(twins: tuple[Table, Table], data: st.DataObject) -> No
     assert_alike(*(evaluate_given(t, target, others, blanket) for t in twins))
     assert_alike(*(evaluate_given(t, target, others, []) for t in twins))
     assert_alike(*(evaluate_without_each(t, target, blanket) for t in twins))
+    pairs = [(target, v) for v in others]
+    (numbers, count), (slow_numbers, _) = (t.groups(blanket) for t in twins)
+    at_fast, at_slow = (evaluate_in_groups(t, pairs, blanket) for t in twins)
+    assert at_fast.statistic.shape == (len(pairs), count)
+    for a, b in zip(at_fast.parts, at_slow.parts, strict=True):
+        np.testing.assert_allclose(a[:, numbers], b[:, slow_numbers], rtol=1e-9, atol=1e-9)
     chosen = np.flatnonzero(np.arange(len(fast.rows)) % 3)
     assert_alike(*(evaluate_on(t, chosen, target, others) for t in twins))
     if len(fast.rows):

@@ -32,7 +32,7 @@ from contextwise.distributions.potentials import distinct
 from contextwise.errors import DomainError
 from contextwise.learning.base import Learner
 from contextwise.learning.gssl import conjunctions
-from contextwise.learning.independence_test import Rule, evaluate_pairs
+from contextwise.learning.independence_test import Rule, evaluate_in_groups
 from contextwise.learning.table import BoolArray, Table, maximal_cliques, pairs_of
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
@@ -115,55 +115,57 @@ class CSPC(ContextGraphs):
         """Delete edges, conditioning on larger and larger sets of neighbours."""
         if self.max_size is not None and self.max_size < 0:
             raise DomainError(f"max_size must be >= 0, got {self.max_size}")
-        graphs = _complete_graphs(table)
+        edges = _complete_graphs(table)
         sets: list[tuple[int, ...]] = [()]
-        while sets and (graphs.sum(axis=2) > len(sets[0])).any():
+        while sets and (edges.sum(axis=1) > len(sets[0])).any():
             size = len(sets[0])
             if self.max_size is not None and size > self.max_size:
                 break
             steps = self.steps(sets, f"testing, {size} given")
-            sets = _delete_edges(table, steps, graphs, rule)
+            sets = _delete_edges(table, steps, edges, rule)
             if not self.finished_:
                 break
             sets = [(*s, v) for s in sets for v in table.varying if v > max(s, default=-1)]
-        return graphs
+        return np.ascontiguousarray(edges.transpose(2, 0, 1))
 
 
 def _complete_graphs(table: Table) -> BoolArray:
-    """Return for each distinct row the complete graph over the variables that vary."""
+    """Return the complete graph over the variables that vary: (variables, variables, rows)."""
     size = len(table.cardinalities)
     varies = np.zeros(size, dtype=bool)
     varies[table.varying] = True
     graph = varies[:, None] & varies & ~np.eye(size, dtype=bool)
-    return np.repeat(graph[None], len(table.rows), axis=0)
+    return np.repeat(graph[:, :, None], len(table.rows), axis=2)
 
 
 def _delete_edges(
-    table: Table, sets: Iterable[tuple[int, ...]], graphs: BoolArray, rule: Rule
+    table: Table, sets: Iterable[tuple[int, ...]], edges: BoolArray, rule: Rule
 ) -> list[tuple[int, ...]]:
     """Delete edges in place by tests given each of the sets.
 
     Return the sets that are neighbours of a variable in some row with enough rows to test; only
     their supersets can matter later.
     """
-    before, useful = graphs.copy(), []
+    before, useful = edges.copy(), []
     for given in sets:
         groups, count = table.groups(given)
         sizes = np.bincount(groups, weights=table.counts, minlength=count)
         large = sizes[groups] >= max(SMALLEST, SMALLEST * rule.min_count)
-        adjacent = before[:, :, list(given)].all(axis=2) & large[:, None]
+        adjacent = before[:, list(given)].all(axis=1) & large
         if adjacent.any():
             useful.append(given)
             others = [v for v in table.varying if v not in given]
             wanted = {
-                (a, b): (adjacent[:, a] | adjacent[:, b]) & graphs[:, a, b]
-                for a, b in pairs_of(others)
+                (a, b): (adjacent[a] | adjacent[b]) & edges[a, b] for a, b in pairs_of(others)
             }
             tested = [pair for pair, rows in wanted.items() if rows.any()]
-            tests = evaluate_pairs(table, tested, groups, count).independent(rule)
+            if not tested:
+                continue
+            tests = evaluate_in_groups(table, tested, given).independent(rule)
             for (a, b), independent in zip(tested, tests, strict=True):
-                deleted = independent[groups] & wanted[a, b]
-                graphs[deleted, a, b] = graphs[deleted, b, a] = False
+                if independent.any():
+                    deleted = independent[groups] & wanted[a, b]
+                    edges[a, b, deleted] = edges[b, a, deleted] = False
     return useful
 
 

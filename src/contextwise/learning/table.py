@@ -61,7 +61,7 @@ class Table:
     def __reduce__(self) -> tuple[Any, ...]:
         return Table, (self.rows, self.counts, self.cardinalities)
 
-    @property
+    @cached_property
     def varying(self) -> list[int]:
         """The variables that have more than one value in the rows."""
         if not len(self.rows):
@@ -74,6 +74,8 @@ class Table:
 
     def groups(self, variables: Sequence[int]) -> tuple[IntArray, int]:
         """Group the rows by some variables; return the group of each row and the number."""
+        if self.compiled is not None:
+            return self.compiled.groups(list(variables))
         groups = np.zeros(len(self.rows), dtype=np.int64)
         count = min(1, len(self.rows))
         for variable in variables:

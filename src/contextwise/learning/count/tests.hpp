@@ -31,6 +31,16 @@ class Tester {
     return result;
   }
 
+  // Tests the target and another variable in each group by itself.
+  std::vector<Sums> in_each_group(const Partition& partition, std::size_t v) {
+    gather(partition);
+    std::vector<Sums> result(partition.ends.size(), Sums{});
+    std::size_t begin = 0;
+    for (std::size_t g = 0; g < result.size(); begin = partition.ends[g++])
+      if (partition.ends[g] - begin > 1) add_group(result[g], partition, begin, partition.ends[g], v);
+    return result;
+  }
+
   // Tests the target and each variable of a blanket, given all the others of it.
   std::vector<Sums> without_each(std::span<const u32> blanket) {
     std::vector<Sums> result(blanket.size());
@@ -134,23 +144,28 @@ class Tester {
 
   Sums test(const Partition& partition, std::size_t v) {
     Sums sums{};
-    const u32* const column = rows_.column(v);
-    const u32 width = rows_.cardinalities[v], values = rows_.cardinalities[target_];
-    const bool small = u64{width} * values <= SMALL;
     std::size_t begin = 0;
     for (const u32 end : partition.ends) {
-      if (small) {
-        std::array<u32, SMALL> cells;
-        std::fill_n(cells.begin(), width * values, 0);
-        for (std::size_t k = begin; k < end; ++k)
-          cells[values_[k] * width + column[partition.order[k]]] += counts_[k];
-        add_small(sums, cells.data(), values, width);
-      } else {
-        add_large(sums, partition, begin, end, column);
-      }
+      add_group(sums, partition, begin, end, v);
       begin = end;
     }
     return sums;
+  }
+
+  // Adds the test of one group; the partition was gathered.
+  void add_group(Sums& sums, const Partition& partition, std::size_t begin, std::size_t end,
+                 std::size_t v) {
+    const u32* const column = rows_.column(v);
+    const u32 width = rows_.cardinalities[v], values = rows_.cardinalities[target_];
+    if (u64{width} * values > SMALL) {
+      add_large(sums, partition, begin, end, column);
+      return;
+    }
+    std::array<u32, SMALL> cells;
+    std::fill_n(cells.begin(), width * values, 0);
+    for (std::size_t k = begin; k < end; ++k)
+      cells[values_[k] * width + column[partition.order[k]]] += counts_[k];
+    add_small(sums, cells.data(), values, width);
   }
 
   void add_small(Sums& sums, const u32* cells, u32 values, u32 width) {
