@@ -38,6 +38,7 @@ LINES: Mapping[str, Callable[[Models], Line]] = {
     "distances": learners_d.run,
     "learned": learning.run_agreement,
     "learners": learning.run_speed,
+    "structures": learning.run_structures,
     "chance": statistics.run_chance,
     "checks": statistics.run_checks,
     "weights": weights.run,

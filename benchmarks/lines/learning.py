@@ -27,7 +27,16 @@ from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, tim
 from contextwise import LogLinear, distance, read
 from contextwise.distributions import cmll, mean_log_likelihood, sample
 from contextwise.errors import require
-from contextwise.learning import AcyclicTrees, ChowLiu, Data, Trees, as_data
+from contextwise.learning import (
+    LEARNERS,
+    AcyclicTrees,
+    ChowLiu,
+    Data,
+    PyAgrum,
+    Trees,
+    as_data,
+    learner_named,
+)
 from contextwise.learning.chow_liu import mutual_information
 from contextwise.learning.growth import Rules, grow_readably
 from contextwise.models.structure import structure_of
@@ -201,6 +210,47 @@ def _run_speed(models: Models) -> Line:
     if models.data:
         figures += _memory(models.data / f"{TIMED[0]}.train.data.gz")
     return Line("learners", "Learners: how fast", measurements, figures)
+
+
+TIMES_PYAGRUM = {
+    "mpl": 1,
+    "contextual-mpl": 1,
+    "gsmn": 1,
+    "sparse-pairs": 1,
+    "edge-trees": 2,
+    "csgs": 2,
+    "cspc": 2,
+}
+"""On plants: the largest ratio to the time of pyAgrum's greedy search."""
+
+
+def run_structures(models: Models) -> Line:
+    """Time every learner of the registry on one core, next to pyAgrum's greedy search.
+
+    A learner that takes longer than two minutes is stopped and misses its aim.
+    """
+    pyagrum = require("pyagrum", "pyagrum")
+    pyagrum.setNumberOfThreads(1)
+    measurements: list[Measurement] = []
+    figures: list[Figure] = []
+    tables = {name: models.rows(name) for name in TIMED} if models.data else {}
+    with require("threadpoolctl", "bench").threadpool_limits(1):
+        for name, data in (tables or {"made rows": made_rows(20, 1000)}).items():
+            case = f"{name}, {len(data.domain)} × {len(data):,}"
+            theirs = _add(measurements, case, "pyagrum", lambda data=data: PyAgrum().fit(data))  # type: ignore[misc]
+            for learner in (own for own, entry in LEARNERS.items() if not entry.package):
+                kind = learner_named(learner)
+                ours = _add(
+                    measurements,
+                    case,
+                    learner,
+                    lambda kind=kind, data=data: kind().fit(data, time_limit=120),  # type: ignore[misc]
+                )
+                figures.append(at_most(f"{case}: {learner}", ours, 60, "seconds"))
+                if name == "plants" and learner in TIMES_PYAGRUM:
+                    most = TIMES_PYAGRUM[learner]
+                    figures.append(at_most(f"plants: {learner}, pyAgrum", ours / theirs, most))
+    return Line("structures", "Learners of structures: how fast", measurements, figures)
 
 
 def _add(
