@@ -20,7 +20,6 @@ from typing import Any, NoReturn
 import click
 
 from contextwise.errors import ContextwiseError
-from contextwise.support.formatting import printable
 
 SECTIONS: dict[str, dict[str, str]] = {
     "Compare": {
@@ -183,6 +182,8 @@ def _discard_output() -> None:
 
 
 def _one_line(message: object) -> str:
+    from contextwise.support.formatting import printable
+
     return printable(" ".join(str(message).split()))
 
 

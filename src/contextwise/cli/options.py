@@ -6,7 +6,6 @@ on. Nothing here imports NumPy, so that ``--help`` prints at once.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -205,6 +204,7 @@ class Scope(NamedTuple):
 
 def _read_weights(path: str) -> Weights:
     """Read weights from a JSON file; decimals stay exact."""
+    import json
     from decimal import Decimal
 
     from contextwise.support import files

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 import click
 
 from contextwise.errors import ContextwiseError
-from contextwise.support.records import as_csv, as_json
 
 
 def print_json(value: object) -> None:
     """Print a value as JSON."""
+    from contextwise.support.records import as_json
+
     click.echo(as_json(value))
 
 
@@ -24,6 +25,8 @@ def print_records(records: Sequence[object]) -> None:
 
 def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str]) -> None:
     """Print records as CSV, one row each; None is an empty cell."""
+    from contextwise.support.records import as_csv
+
     click.echo(as_csv(records, header), nl=False)
 
 
