@@ -159,8 +159,8 @@ def test_what_would_do_nothing_is_refused(arguments: list[str], message: str) ->
         (["learn", "gssl", "rows.csv", "--out", "x.json", "--seed", "-1"], "-1 is not in the rang"),
         (["experiment", "kl", "--out", "x", "--model", "six-graph"], "claims nothing independent"),
         (["experiment", "kl", "--out", "x", "--model", "one.json"], "claims nothing independent"),
-        (["experiment", "learners", "--out", "x", "--learners", ""], "learners are needed, not no"),
-        (["experiment", "learners", "--out", "x", "--repeats", "0"], "at least 1, not 0"),
+        (["experiment", "learners", "--out", "x", "--learners", ""], "learners must be given"),
+        (["experiment", "learners", "--out", "x", "--repeats", "0"], "repeats must be >= 1"),
         (["explore", "--run", "rows.csv"], "rows.csv:2: these are not the results of an experim"),
         (["stability", "missing.csv", "--learner", "nothing"], "there is no learner 'nothing'"),
         (["report", "lung", "missing.mn", "--out", "x.html", "--stability", "rows.csv",
@@ -205,8 +205,8 @@ def test_more_processes_than_units_are_not_started(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("target", "arguments"),
     [
-        ("studies.kl.run_kl", ["experiment", "kl", "--out", "kept"]),
-        ("studies.learners.run.run_learners", ["experiment", "learners", "--out", "kept"]),
+        ("studies.kl_study.run_kl", ["experiment", "kl", "--out", "kept"]),
+        ("studies.learner_study.run_learners", ["experiment", "learners", "--out", "kept"]),
         ("evaluation.stability.run_units", [*STABILITY, "--folder", "kept"]),
         ("support.store.run_units", ["matrix", "six", "six-guess", "--store", "kept"]),
     ],
