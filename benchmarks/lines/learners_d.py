@@ -62,7 +62,7 @@ def switched(rng: np.random.Generator) -> LogLinear:
     domain = Domain({f"X{k}": 2 for k in range(8)})
     pairs = list(combinations(domain.names[1:], 2))
     graphs = {f"X0={v}": [p for p in pairs if rng.random() < 0.3] for v in (0, 1)}
-    return strong_weights(from_canonical(domain, graphs), interaction=INTERACTION, rng=rng)
+    return strong_weights(from_canonical(graphs, domain), interaction=INTERACTION, rng=rng)
 
 
 def scattered(rng: np.random.Generator) -> LogLinear:
@@ -121,7 +121,7 @@ def _measure(
             structure = learner.fit(data).structure_
             seconds = time.process_time() - began
             found.setdefault(name, []).append(_errors(truth, structure) | {"seconds": seconds})
-        graph = from_graph(truth.domain, truth.structure.pairs(), by="edges")
+        graph = from_graph(truth.structure.pairs(), truth.domain, by="edges")
         found.setdefault("true graph", []).append(_errors(truth, graph) | {"seconds": 0.0})
     return [_mean(kind, size, name, own) for name, own in found.items()]
 

@@ -96,19 +96,19 @@ def test_ldags(seed: int) -> None:
         own = {p: outcomes for (p, c), outcomes in labels.items() if c == child}
         stages[child] = closed(domain, parents, own)
     wanted = interactions(joint(rng, domain, stages))
-    check(lambda: from_ldag(domain, nx.DiGraph(dag), labels), wanted, domain)
+    check(lambda: from_ldag(nx.DiGraph(dag), domain, labels), wanted, domain)
 
 
 def test_a_dag_marries_the_parents() -> None:
-    assert from_ldag(ABY, [("A", "Y"), ("B", "Y")]).pairs() == [("A", "B"), ("A", "Y"), ("B", "Y")]
-    assert from_ldag(ABY, [("Y", "A"), ("Y", "B")]).pairs() == [("A", "Y"), ("B", "Y")]
+    assert from_ldag([("A", "Y"), ("B", "Y")], ABY).pairs() == [("A", "B"), ("A", "Y"), ("B", "Y")]
+    assert from_ldag([("Y", "A"), ("Y", "B")], ABY).pairs() == [("A", "Y"), ("B", "Y")]
 
 
 def test_a_large_dag_is_converted_at_once() -> None:
     domain = Domain.of_cardinalities([3] * 300)
     dag = [(f"v{k}", f"v{k + step}") for k in range(290) for step in (1, 4, 9)]
     graph = nx.moral_graph(nx.DiGraph(dag))
-    assert len(from_ldag(domain, dag).pairs()) == graph.number_of_edges()
+    assert len(from_ldag(dag, domain).pairs()) == graph.number_of_edges()
 
 
 @pytest.mark.parametrize(
@@ -127,13 +127,13 @@ def test_a_large_dag_is_converted_at_once() -> None:
 )
 def test_bad_ldags(dag: Any, labels: Any, message: str) -> None:
     with pytest.raises(DomainError, match=message):
-        from_ldag(ABY, dag, labels)
+        from_ldag(dag, ABY, labels)
 
 
 def test_a_child_with_too_many_parents() -> None:
     domain = Domain.of_cardinalities([2] * 40)
     with pytest.raises(TooLargeError, match="v0, v1, v2 and 36 more has 549755813888 cells"):
-        from_ldag(domain, [(f"v{k}", "v39") for k in range(39)])
+        from_ldag([(f"v{k}", "v39") for k in range(39)], domain)
 
 
 # -- CPT trees -----------------------------------------------------------------------------------
@@ -172,13 +172,13 @@ def test_cpt_trees(seed: int) -> None:
     }
     stages = {child: leaf_of(tree) for child, tree in trees.items()}
     wanted = interactions(joint(rng, domain, stages))
-    check(lambda: from_cpt_trees(domain, trees), wanted, domain)
+    check(lambda: from_cpt_trees(trees, domain), wanted, domain)
 
 
 def test_leaves_with_equal_numbers_share_a_distribution() -> None:
     same = {"A": {0: [0.2, 0.8], 1: [0.2, 0.8]}}
-    assert from_cpt_trees(ABY, {"Y": same}).pairs() == []
-    assert from_cpt_trees(ABY, {"Y": {"A": {0: [0.2, 0.8], 1: [0.3, 0.7]}}}).pairs() == [("A", "Y")]
+    assert from_cpt_trees({"Y": same}, ABY).pairs() == []
+    assert from_cpt_trees({"Y": {"A": {0: [0.2, 0.8], 1: [0.3, 0.7]}}}, ABY).pairs() == [("A", "Y")]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_leaves_with_equal_numbers_share_a_distribution() -> None:
 )
 def test_bad_cpt_trees(trees: Any, message: str) -> None:
     with pytest.raises(DomainError, match=message):
-        from_cpt_trees(ABY, trees)
+        from_cpt_trees(trees, ABY)
 
 
 # -- staged trees and CStrees ----------------------------------------------------------------------
@@ -219,7 +219,7 @@ def test_staged_trees(seed: int) -> None:
             numbers = {history: history for history in histories}
         stages[child] = lookup(order[:k], numbers)
     wanted = interactions(joint(rng, domain, stages))
-    check(lambda: from_staged_tree(domain, given, order=order), wanted, domain)
+    check(lambda: from_staged_tree(given, domain, order=order), wanted, domain)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -243,7 +243,7 @@ def test_cstrees(seed: int) -> None:
 
         stages[child] = stage
     wanted = interactions(joint(rng, domain, stages))
-    check(lambda: from_cstree(domain, given), wanted, domain)
+    check(lambda: from_cstree(given, domain), wanted, domain)
 
 
 def test_a_selector_with_shared_distributions_has_no_features() -> None:
@@ -255,9 +255,9 @@ def test_a_selector_with_shared_distributions_has_no_features() -> None:
         "Y": [(b if s else a) for s, a, b in histories],
     }
     with pytest.raises(NotRepresentable, match=r"S and Y depend where A=(0 & B=1|1 & B=0)"):
-        from_staged_tree(domain, stages)
+        from_staged_tree(stages, domain)
     stages["Y"] = ["b0", "b0", "b1", "b1", "a0", "a1", "a0", "a1"]
-    assert from_staged_tree(domain, stages).pairs() == [
+    assert from_staged_tree(stages, domain).pairs() == [
         ("S", "A"),
         ("S", "B"),
         ("S", "Y"),
@@ -267,8 +267,8 @@ def test_a_selector_with_shared_distributions_has_no_features() -> None:
 
 
 def test_stages_as_an_array_of_histories() -> None:
-    flat = from_staged_tree(ABY, {"Y": [0, 0, 1, 2]})
-    assert flat == from_staged_tree(ABY, {"Y": np.array([[0, 0], [1, 2]])})
+    flat = from_staged_tree({"Y": [0, 0, 1, 2]}, ABY)
+    assert flat == from_staged_tree({"Y": np.array([[0, 0], [1, 2]])}, ABY)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_stages_as_an_array_of_histories() -> None:
 )
 def test_bad_staged_trees(stages: Any, order: Any, message: str) -> None:
     with pytest.raises(DomainError, match=message):
-        from_staged_tree(ABY, stages, order=order)
+        from_staged_tree(stages, ABY, order=order)
 
 
 @pytest.mark.parametrize(
@@ -294,4 +294,4 @@ def test_bad_staged_trees(stages: Any, order: Any, message: str) -> None:
 )
 def test_bad_cstrees(stages: Any, message: str) -> None:
     with pytest.raises(DomainError, match=message):
-        from_cstree(ABY, stages)
+        from_cstree(stages, ABY)

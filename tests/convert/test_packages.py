@@ -65,7 +65,7 @@ def test_values_show_the_stages(seed: int) -> None:
     if representable(wanted, domain):
         structure = by_values(model)
         assert_equal(claims(structure), wanted)
-        assert distance(structure, from_staged_tree(domain, stages)) == 0
+        assert distance(structure, from_staged_tree(stages, domain)) == 0
     else:
         with pytest.raises(NotRepresentable):
             by_values(model)
@@ -127,7 +127,7 @@ def test_bayesian_networks_of_pyagrum(pyagrum: Any, tmp_path: Path) -> None:
     states = dict(zip(model.domain.names, model.domain.states, strict=True))
     names = {node: network.variable(node).name() for node in network.nodes()}
     arcs = [(names[a], names[b]) for a, b in network.arcs()]
-    assert distance(model.structure, from_ldag(states, arcs)) == 0
+    assert distance(model.structure, from_ldag(arcs, states)) == 0
     assert_equal(claims(model.structure), interactions(np.log(joint(model))))
     assert by_values(model).pairs() == model.structure.pairs()
 
@@ -256,7 +256,7 @@ def test_graphs_that_pgmpy_learned_are_structures() -> None:
     dag = base.DAG([("A", "C"), ("B", "C")])
     learned = from_pgmpy(dag, domain=frame)
     domain = Domain({"A": 2, "B": ["x", "y"], "C": ["False", "True"]})
-    assert learned == from_ldag(domain, [("A", "C"), ("B", "C")])
+    assert learned == from_ldag([("A", "C"), ("B", "C")], domain)
     assert isinstance(learned, Structure)
     assert from_pgmpy(dag, domain=domain) == learned
     partly = base.PDAG(directed_ebunch=[("A", "C"), ("B", "C")], undirected_ebunch=[])

@@ -54,22 +54,22 @@ def test_graphs(seed: int, by: Any) -> None:
     graph.add_nodes_from(domain.names)
     graph.add_edges_from(random_edges(rng, domain, 0.6))
     logs = sum(random_table(rng, domain, clique) for clique in nx.find_cliques(graph))
-    assert_equal(claims(from_graph(domain, graph, by=by)), interactions(np.asarray(logs)))
+    assert_equal(claims(from_graph(graph, domain, by=by)), interactions(np.asarray(logs)))
 
 
 def test_three_ways_to_write_a_graph() -> None:
     edges = [("A", "B"), ("B", "C")]
     matrix = np.array([[0, 1, 0], [1, 0, 2.5], [0, 2.5, 0]])
-    assert from_graph(ABC, edges) == from_graph(ABC, matrix) == from_graph(ABC, nx.Graph(edges))
-    assert from_graph(ABC, [("B", "A"), ("C", "B")]) == from_graph(ABC, iter(edges))
+    assert from_graph(edges, ABC) == from_graph(matrix, ABC) == from_graph(nx.Graph(edges), ABC)
+    assert from_graph([("B", "A"), ("C", "B")], ABC) == from_graph(iter(edges), ABC)
 
 
 def test_a_large_clique_names_the_way_out() -> None:
     domain = Domain.of_cardinalities([2] * 30)
     complete = nx.complete_graph(domain.names)
     with pytest.raises(TooLargeError, match=r"27 more has 1073741824 cells.*by='edges'"):
-        from_graph(domain, complete)
-    assert len(from_graph(domain, complete, by="edges")) == 435 * 4
+        from_graph(complete, domain)
+    assert len(from_graph(complete, domain, by="edges")) == 435 * 4
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_large_clique_names_the_way_out() -> None:
 )
 def test_bad_graphs(graph: Any, message: str) -> None:
     with pytest.raises(DomainError, match=message):
-        from_graph(ABC, graph)
+        from_graph(graph, ABC)
 
 
 # -- generators ----------------------------------------------------------------------------------
@@ -101,19 +101,19 @@ def test_generators(seed: int) -> None:
     domain = random_domain(rng, 4)
     generators = [[name for name in domain.names if rng.random() < 0.5] or ["A"] for _ in range(3)]
     logs = sum(random_table(rng, domain, generator) for generator in generators)
-    structure = from_generators(domain, generators)
+    structure = from_generators(generators, domain)
     assert_equal(claims(structure), interactions(np.asarray(logs)))
-    assert distance(structure, from_generators(domain, to_generators(structure))) == 0
+    assert distance(structure, from_generators(to_generators(structure), domain)) == 0
 
 
 def test_equal_claims_of_different_generators() -> None:
-    assert distance(from_generators(ABC, "[ABC]"), from_generators(ABC, "[AB][BC][AC]")) == 0
-    assert to_generators(from_generators(ABC, "[AB][BC][AC][A]")) == [
+    assert distance(from_generators("[ABC]", ABC), from_generators("[AB][BC][AC]", ABC)) == 0
+    assert to_generators(from_generators("[AB][BC][AC][A]", ABC)) == [
         ("A", "B"),
         ("A", "C"),
         ("B", "C"),
     ]
-    assert to_generators(from_generators(ABC, "")) == []
+    assert to_generators(from_generators("", ABC)) == []
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_equal_claims_of_different_generators() -> None:
 )
 def test_ways_to_write_generators(text: str, scopes: list[tuple[str, ...]]) -> None:
     domain = Domain({"A": 2, "B": 2, "C": 2, "long name": 2})
-    assert to_generators(from_generators(domain, text)) == scopes
+    assert to_generators(from_generators(text, domain)) == scopes
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_ways_to_write_generators(text: str, scopes: list[tuple[str, ...]]) -> N
 )
 def test_bad_generators(generators: Any, message: str) -> None:
     with pytest.raises(ContextwiseError, match=message):
-        from_generators(ABC, generators)
+        from_generators(generators, ABC)
 
 
 # -- context-specific interaction models, split models ---------------------------------------------
@@ -165,7 +165,7 @@ def test_interactions(seed: int) -> None:
         generator = [name for name in free if rng.random() < 0.7] or ["D"]
         model.append((context, [generator]))
         logs += np.where(holds(domain, context), random_table(rng, domain, generator), 0)
-    assert_equal(claims(from_interactions(domain, model)), interactions(logs))
+    assert_equal(claims(from_interactions(model, domain)), interactions(logs))
 
 
 def random_split(rng: np.random.Generator, domain: Domain, names: list[str], depth: int) -> Any:
@@ -194,7 +194,7 @@ def test_split_models(seed: int) -> None:
     domain = random_domain(rng, 4)
     tree = random_split(rng, domain, list(domain.names), 2)
     logs = split_logs(rng, domain, tree, "")
-    assert_equal(claims(from_split_model(domain, tree)), interactions(logs))
+    assert_equal(claims(from_split_model(tree, domain)), interactions(logs))
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_split_models(seed: int) -> None:
 )
 def test_bad_split_models(tree: Any, message: str) -> None:
     with pytest.raises(DomainError, match=message):
-        from_split_model(ABC, tree)
+        from_split_model(tree, ABC)
 
 
 # -- stratified graphical models -----------------------------------------------------------------
@@ -240,11 +240,11 @@ def test_stratified(seed: int) -> None:
         )
 
     if representable(table_of(domain, independent), domain):
-        structure = from_stratified(domain, edges, strata)
+        structure = from_stratified(edges, domain, strata)
         assert_equal(claims(structure), interactions(constrained(rng, domain, independent)))
     else:
         with pytest.raises(NotRepresentable):
-            from_stratified(domain, edges, strata)
+            from_stratified(edges, domain, strata)
 
 
 def test_a_stratum_over_neighbours_that_are_not_adjacent() -> None:
@@ -252,8 +252,8 @@ def test_a_stratum_over_neighbours_that_are_not_adjacent() -> None:
     edges = [("A", "B"), ("A", "C"), ("B", "C"), ("A", "D"), ("B", "D")]
     opposite = {("A", "B"): ["C=0 & D=0", "C=1 & D=1"]}
     with pytest.raises(NotRepresentable, match=r"A and B depend where C=(0 & D=1|1 & D=0)"):
-        from_stratified(domain, edges, opposite)
-    joined = from_stratified(domain, [*edges, ("C", "D")], opposite)
+        from_stratified(edges, domain, opposite)
+    joined = from_stratified([*edges, ("C", "D")], domain, opposite)
     assert joined.restrict("C=0 & D=0").pairs() == []
     assert joined.restrict("C=0 & D=1").pairs() == [("A", "B")]
 
@@ -270,7 +270,7 @@ def test_a_stratum_over_neighbours_that_are_not_adjacent() -> None:
 )
 def test_bad_strata(strata: Any, message: str) -> None:
     with pytest.raises(DomainError, match=message):
-        from_stratified(ABC, [("A", "B"), ("B", "C")], strata)
+        from_stratified([("A", "B"), ("B", "C")], ABC, strata)
 
 
 # -- canonical models ----------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def test_canonical(seed: int) -> None:
             for text, graph in graphs.items()
         )
 
-    structure = from_canonical(domain, graphs)
+    structure = from_canonical(graphs, domain)
     assert_equal(claims(structure), interactions(constrained(rng, domain, independent)))
     if len(by) == 1:
         back = to_graphs(structure, by)
@@ -315,12 +315,12 @@ def test_the_model_of_the_paper_is_two_graphs() -> None:
     six = structure_of(examples.load("six"))
     others = six.domain.names[1:]
     graphs = {"X0=0": list(combinations(others, 2)), "X0=1": []}
-    assert distance(from_canonical(six.domain, graphs), six) == 0
+    assert distance(from_canonical(graphs, six.domain), six) == 0
     strata = {pair: ["X0=1"] for pair in combinations(others, 2)}
     complete = nx.complete_graph(six.domain.names)
-    assert distance(from_stratified(six.domain, complete, strata), six) == 0
+    assert distance(from_stratified(complete, six.domain, strata), six) == 0
     terms: list[tuple[str, Any]] = [("X0=0", [others]), ("X0=1", [[name] for name in others])]
-    assert distance(from_interactions(six.domain, terms), six) == 0
+    assert distance(from_interactions(terms, six.domain), six) == 0
 
 
 def test_an_edge_that_a_context_switches_needs_its_ends_to_depend_on_it() -> None:
@@ -328,10 +328,10 @@ def test_an_edge_that_a_context_switches_needs_its_ends_to_depend_on_it() -> Non
     for graph in graphs.values():
         graph.add_nodes_from(ABC.names)
     with pytest.raises(NotRepresentable, match="A and B depend where C=0 without"):
-        from_canonical(ABC, graphs)
+        from_canonical(graphs, ABC)
     for graph in graphs.values():
         graph.add_edges_from([("A", "C"), ("B", "C")])
-    assert from_canonical(ABC, graphs).restrict("C=0").pairs() == [("A", "B")]
+    assert from_canonical(graphs, ABC).restrict("C=0").pairs() == [("A", "B")]
 
 
 @pytest.mark.parametrize(
@@ -349,7 +349,7 @@ def test_an_edge_that_a_context_switches_needs_its_ends_to_depend_on_it() -> Non
 )
 def test_bad_canonical_models(graphs: Any, message: str) -> None:
     with pytest.raises(DomainError, match=message):
-        from_canonical(ABC, graphs)
+        from_canonical(graphs, ABC)
 
 
 def test_graphs_by_several_variables() -> None:

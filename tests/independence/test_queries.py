@@ -341,5 +341,5 @@ def test_files_of_directed_networks_are_marked(suffix: str, tmp_path: Path) -> N
 
 
 def test_converted_networks_are_marked() -> None:
-    model = from_ldag({"A": 2, "B": 2, "C": 2}, [("A", "C"), ("B", "C")])
+    model = from_ldag([("A", "C"), ("B", "C")], {"A": 2, "B": 2, "C": 2})
     assert "features cannot express" in str(is_independent(model, "A", "B", why=True))

@@ -1,5 +1,7 @@
 """Convert other representations and packages to structures and back.
 
+Every ``from_*`` function takes the representation first and the domain second.
+
 `contextwise.convert.from_claims` has the rule behind all converters.
 """
 

@@ -39,14 +39,14 @@ Edge = tuple[str, str]
 
 
 def from_ldag(
-    domain: DomainLike, dag: Any, labels: Mapping[Edge, Iterable[Feature]] | None = None
+    dag: Any, domain: DomainLike, labels: Mapping[Edge, Iterable[Feature]] | None = None
 ) -> Structure:
     """Convert a labelled DAG to a structure.
 
     Parameters
     ----------
-    domain : Domain, or a mapping that makes one
     dag : networkx.DiGraph, or iterable of (parent, child)
+    domain : Domain, or a mapping that makes one
     labels : mapping, optional
         For an edge (parent, child), the outcomes of the child's other parents where the child does
         not depend on the parent, as texts or mappings; an outcome may leave parents out.
@@ -65,10 +65,10 @@ def from_ldag(
     Examples
     --------
     >>> domain = {"A": 2, "B": 2, "Y": 2}
-    >>> model = from_ldag(domain, [("A", "Y"), ("B", "Y")], {("A", "Y"): ["B=0"]})
+    >>> model = from_ldag([("A", "Y"), ("B", "Y")], domain, {("A", "Y"): ["B=0"]})
     >>> model.restrict("B=0").pairs(), model.restrict("B=1").pairs()
     ([], [('A', 'Y')])
-    >>> from_ldag(domain, [("A", "Y"), ("B", "Y")]).pairs()
+    >>> from_ldag([("A", "Y"), ("B", "Y")], domain).pairs()
     [('A', 'B'), ('A', 'Y'), ('B', 'Y')]
     """
     domain = domain_of(domain)
@@ -136,16 +136,16 @@ Tree = Any
 """``{parent: {state: subtree, ...}}``, or a leaf: None, a label, or a list of probabilities."""
 
 
-def from_cpt_trees(domain: DomainLike, trees: Mapping[str, Tree]) -> Structure:
+def from_cpt_trees(trees: Mapping[str, Tree], domain: DomainLike) -> Structure:
     """Convert a Bayesian network whose conditional distributions are trees to a structure.
 
     Parameters
     ----------
-    domain : Domain, or a mapping that makes one
     trees : mapping from each child to its tree
         A test is ``{parent: {state: subtree, ...}}``, with a subtree for every state (a tuple of
         states shares one); a leaf is None (its own distribution), a label, or a list of
         probabilities. A variable without a tree has no parents.
+    domain : Domain, or a mapping that makes one
 
     Returns
     -------
@@ -159,7 +159,7 @@ def from_cpt_trees(domain: DomainLike, trees: Mapping[str, Tree]) -> Structure:
     Examples
     --------
     >>> domain = {"A": 2, "B": 2, "Y": 2}
-    >>> model = from_cpt_trees(domain, {"Y": {"A": {0: None, 1: {"B": {0: None, 1: None}}}}})
+    >>> model = from_cpt_trees({"Y": {"A": {0: None, 1: {"B": {0: None, 1: None}}}}}, domain)
     >>> model.restrict("A=0").pairs(), model.restrict("A=1").pairs()
     ([], [('B', 'Y')])
     """

@@ -59,15 +59,15 @@ class _Instantiated:
     edges: set[PairIndex]
 
 
-def from_canonical(domain: DomainLike, graphs: Mapping[str, GraphLike]) -> Structure:
+def from_canonical(graphs: Mapping[str, GraphLike], domain: DomainLike) -> Structure:
     """Convert a canonical model to a structure.
 
     Parameters
     ----------
-    domain : Domain, or a mapping that makes one
     graphs : mapping from contexts to graphs
         Contexts as text, such as ``"X0=0 & X1=1"``; graphs as in `contextwise.convert.from_graph`.
         The nodes of bare edges are the variables outside the context and those the edges name.
+    domain : Domain, or a mapping that makes one
 
     Returns
     -------
@@ -83,8 +83,8 @@ def from_canonical(domain: DomainLike, graphs: Mapping[str, GraphLike]) -> Struc
     Examples
     --------
     >>> model = from_canonical(
-    ...     {"X0": 2, "X1": 2, "X2": 2, "X3": 2},
     ...     {"X0=0": [("X1", "X2"), ("X2", "X3")], "X0=1": []},
+    ...     {"X0": 2, "X1": 2, "X2": 2, "X3": 2},
     ... )
     >>> [(context, sorted(graph.edges)) for context, graph in to_graphs(model, by=["X0"]).items()]
     [('X0=0', [('X1', 'X2'), ('X2', 'X3')]), ('X0=1', [])]

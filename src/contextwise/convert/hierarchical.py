@@ -45,15 +45,15 @@ Generators = str | Iterable[Iterable[str]]
 """``"[AB][BC]"``, ``"~A:B + B:C"`` or ``[("A", "B"), ("B", "C")]``."""
 
 
-def from_generators(domain: DomainLike, generators: Generators) -> Structure:
+def from_generators(generators: Generators, domain: DomainLike) -> Structure:
     """Convert a hierarchical model to a structure.
 
     Parameters
     ----------
-    domain : Domain, or a mapping that makes one
     generators : text or iterable of names
         In brackets names are separated by blanks, commas, colons or stars; without any of them,
         letters that are all names are read one by one. An R formula starts with ``~``.
+    domain : Domain, or a mapping that makes one
 
     Returns
     -------
@@ -69,10 +69,10 @@ def from_generators(domain: DomainLike, generators: Generators) -> Structure:
     Examples
     --------
     >>> domain = Domain({"smoker": 2, "age": 3, "ill": 2})
-    >>> a = from_generators(domain, "[smoker ill][age]")
-    >>> a == from_generators(domain, "~ smoker:ill + age")
+    >>> a = from_generators("[smoker ill][age]", domain)
+    >>> a == from_generators("~ smoker:ill + age", domain)
     True
-    >>> a == from_generators(domain, [("smoker", "ill"), ("age",)])
+    >>> a == from_generators([("smoker", "ill"), ("age",)], domain)
     True
     """
     domain = domain_of(domain)
@@ -188,16 +188,16 @@ Literals = list[tuple[int, int]]
 
 
 def from_interactions(
-    domain: DomainLike, interactions: Iterable[tuple[Feature, Generators]]
+    interactions: Iterable[tuple[Feature, Generators]], domain: DomainLike
 ) -> Structure:
     """Convert a context-specific interaction model to a structure.
 
     Parameters
     ----------
-    domain : Domain, or a mapping that makes one
     interactions : pairs of a context and generators
         A context is a text or mapping of literals (``""`` holds everywhere), generators are as in
         `contextwise.convert.from_generators`, over variables that the context does not fix.
+    domain : Domain, or a mapping that makes one
 
     Returns
     -------
@@ -211,9 +211,9 @@ def from_interactions(
     Examples
     --------
     >>> domain = {"smoker": ["no", "yes"], "asbestos": 2, "ill": 2}
-    >>> model = from_interactions(domain, [
+    >>> model = from_interactions([
     ...     ("smoker=no", "[ill]"), ("smoker=yes", "[asbestos ill]")
-    ... ])
+    ... ], domain)
     >>> model.restrict("smoker=no").pairs(), model.restrict("smoker=yes").pairs()
     ([], [('asbestos', 'ill')])
     """
@@ -224,15 +224,15 @@ def from_interactions(
     return Structure(domain, features_of(domain, features))
 
 
-def from_split_model(domain: DomainLike, tree: Mapping[str, Any] | Generators) -> Structure:
+def from_split_model(tree: Mapping[str, Any] | Generators, domain: DomainLike) -> Structure:
     """Convert a split model to a structure.
 
     Parameters
     ----------
-    domain : Domain, or a mapping that makes one
     tree : nested mapping
         A split is ``{variable: {state: subtree, ...}}`` with a subtree for every state; a leaf is
         generators over the variables that are left.
+    domain : Domain, or a mapping that makes one
 
     Returns
     -------
@@ -246,7 +246,7 @@ def from_split_model(domain: DomainLike, tree: Mapping[str, Any] | Generators) -
     Examples
     --------
     >>> domain = {"X": 2, "A": 2, "B": 2, "C": 2}
-    >>> model = from_split_model(domain, {"X": {0: "[AB][C]", 1: {"A": {0: "[BC]", 1: "[B][C]"}}}})
+    >>> model = from_split_model({"X": {0: "[AB][C]", 1: {"A": {0: "[BC]", 1: "[B][C]"}}}}, domain)
     >>> model.restrict("X=1 & A=0").pairs(), model.restrict("X=1 & A=1").pairs()
     ([('B', 'C')], [])
     """

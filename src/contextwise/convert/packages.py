@@ -32,14 +32,14 @@ from contextwise.models.structure import LogLinear, Structure
 
 
 @overload
-def from_pgmpy(network: Any, *, domain: None = ...) -> LogLinear: ...
+def from_pgmpy(network: Any, domain: None = ...) -> LogLinear: ...
 
 
 @overload
-def from_pgmpy(network: Any, *, domain: Any) -> Structure: ...
+def from_pgmpy(network: Any, domain: Any) -> Structure: ...
 
 
-def from_pgmpy(network: Any, *, domain: Any = None) -> LogLinear | Structure:
+def from_pgmpy(network: Any, domain: Any = None) -> LogLinear | Structure:
     """Convert a pgmpy network to a model, or a graph that pgmpy learned to a structure.
 
     Parameters
@@ -80,10 +80,10 @@ def _learned(network: Any, domain: Any) -> Structure:
     if not isinstance(domain, Domain | Mapping) or hasattr(domain, "columns"):
         domain = infer_domain(domain)
     if not network.is_directed():
-        return from_graph(domain, network)
+        return from_graph(network, domain)
     if hasattr(network, "to_dag"):  # partly directed
         network = network.to_dag()
-    return from_ldag(domain, [(str(a), str(b)) for a, b in network.edges])
+    return from_ldag([(str(a), str(b)) for a, b in network.edges], domain)
 
 
 def _product(network: Any, tables: list[Any]) -> LogLinear:
@@ -185,7 +185,7 @@ def from_pyagrum(network: Any) -> LogLinear:
     return log_linear(domain, factors, info={"directed": True} if hasattr(network, "cpt") else None)
 
 
-def from_causal_learn(graph: Any, *, domain: DomainLike) -> Structure:
+def from_causal_learn(graph: Any, domain: DomainLike) -> Structure:
     """Convert a graph that causal-learn learned to the structure of its moral graph.
 
     Two variables with an edge of any kind depend, and so do two whose edges both point at a third:
@@ -216,7 +216,7 @@ def from_causal_learn(graph: Any, *, domain: DomainLike) -> Structure:
     edges = {(i, j) for i, j in np.argwhere((ends != 0) | (ends.T != 0)).tolist() if i < j}
     for child in range(len(names)):
         edges |= set(combinations(np.flatnonzero(ends[child] == 1).tolist(), 2))
-    moral = from_graph(domain, [(names[i], names[j]) for i, j in sorted(edges)])
+    moral = from_graph([(names[i], names[j]) for i, j in sorted(edges)], domain)
     return Structure(moral.domain, moral.features, info={"directed": bool((ends == 1).any())})
 
 

@@ -33,17 +33,17 @@ from contextwise.models.structure import Structure
 
 
 def from_staged_tree(
-    domain: DomainLike, stages: Mapping[str, Any], *, order: Sequence[str] | None = None
+    stages: Mapping[str, Any], domain: DomainLike, *, order: Sequence[str] | None = None
 ) -> Structure:
     """Convert a staged tree to a structure.
 
     Parameters
     ----------
-    domain : Domain, or a mapping that makes one
     stages : mapping
         For each variable, the stage (any label) of each history of the variables before it, the
         last of them varying fastest; a nested list or array with one axis each is fine. This is how
         R's ``stagedtrees`` keeps them. A variable that is left out has a stage for each history.
+    domain : Domain, or a mapping that makes one
     order : sequence of names, optional
         The order of the tree; the domain's own if left out.
 
@@ -59,7 +59,7 @@ def from_staged_tree(
     Examples
     --------
     >>> domain = {"A": 2, "B": 2, "Y": 2}
-    >>> tree = from_staged_tree(domain, {"B": ["s", "s"], "Y": ["low", "low", "low", "high"]})
+    >>> tree = from_staged_tree({"B": ["s", "s"], "Y": ["low", "low", "low", "high"]}, domain)
     >>> tree.restrict("A=0").pairs(), tree.restrict("A=1").pairs()
     ([], [('B', 'Y')])
     """
@@ -78,8 +78,8 @@ def from_staged_tree(
 
 
 def from_cstree(
-    domain: DomainLike,
     stages: Mapping[str, Iterable[Feature]],
+    domain: DomainLike,
     *,
     order: Sequence[str] | None = None,
 ) -> Structure:
@@ -87,10 +87,10 @@ def from_cstree(
 
     Parameters
     ----------
-    domain : Domain, or a mapping that makes one
     stages : mapping
         For each variable, its stages as contexts (texts or mappings) of the variables before it;
         ``""`` is the stage of all histories. Histories in no context are stages of their own.
+    domain : Domain, or a mapping that makes one
     order : sequence of names, optional
         The order of the tree; the domain's own if left out.
 
@@ -106,7 +106,7 @@ def from_cstree(
     Examples
     --------
     >>> domain = {"A": 2, "B": 2, "Y": 2}
-    >>> cstree = from_cstree(domain, {"B": [""], "Y": ["A=0"]})
+    >>> cstree = from_cstree({"B": [""], "Y": ["A=0"]}, domain)
     >>> cstree.restrict("A=0").pairs(), cstree.restrict("A=1").pairs()
     ([], [('B', 'Y')])
     """

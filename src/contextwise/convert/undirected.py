@@ -9,7 +9,7 @@ A positive distribution with these independencies is a product of one table per 
 (Hammersley and Clifford), so a graph becomes the features of these tables. Tables over the edges
 make the same claims with fewer features and omit higher interactions.
 
->>> from_graph({"A": 2, "B": 2, "C": 2}, [("A", "B"), ("B", "C")])
+>>> from_graph([("A", "B"), ("B", "C")], {"A": 2, "B": 2, "C": 2})
 Structure(3 variables, 8 features: A=0 & B=0; A=0 & B=1; A=1 & B=0; A=1 & B=1; … 4 more)
 
 **Stratified graphs** (Nyman, Pensar, Koski, Corander) are undirected graphs whose edges may carry a
@@ -52,16 +52,16 @@ GraphLike = Any
 
 
 def from_graph(
-    domain: DomainLike, graph: GraphLike, *, by: Literal["cliques", "edges"] = "cliques"
+    graph: GraphLike, domain: DomainLike, *, by: Literal["cliques", "edges"] = "cliques"
 ) -> Structure:
     """Convert an undirected graph to a structure.
 
     Parameters
     ----------
-    domain : Domain, or a mapping that makes one
-        A variable that is no node of the graph is independent of all others.
     graph : networkx.Graph, array or iterable of pairs
         A graph, a symmetric adjacency matrix in the order of the domain, or the edges.
+    domain : Domain, or a mapping that makes one
+        A variable that is no node of the graph is independent of all others.
     by : "cliques" or "edges"
         Which tables become features; the claims are the same. A clique of k binary variables has
         2**k cells, so large ones need "edges".
@@ -81,7 +81,7 @@ def from_graph(
     --------
     >>> triangle = np.ones((3, 3)) - np.eye(3)
     >>> domain = Domain({"A": 2, "B": 2, "C": 2})
-    >>> len(from_graph(domain, triangle)), len(from_graph(domain, triangle, by="edges"))
+    >>> len(from_graph(triangle, domain)), len(from_graph(triangle, domain, by="edges"))
     (8, 12)
     """
     domain = domain_of(domain)
@@ -142,14 +142,14 @@ def maximal_cliques(nodes: Iterable[int], edges: Iterable[PairIndex]) -> Iterato
 
 
 def from_stratified(
-    domain: DomainLike, graph: GraphLike, strata: Mapping[tuple[str, str], Iterable[Feature]]
+    graph: GraphLike, domain: DomainLike, strata: Mapping[tuple[str, str], Iterable[Feature]]
 ) -> Structure:
     """Convert a stratified graphical model to a structure.
 
     Parameters
     ----------
-    domain : Domain, or a mapping that makes one
     graph : as in `contextwise.convert.from_graph`
+    domain : Domain, or a mapping that makes one
     strata : mapping
         For an edge, the outcomes of common neighbours where it vanishes, as texts or mappings.
         An outcome may leave common neighbours out (whatever they are), or allow several states.
@@ -166,8 +166,8 @@ def from_stratified(
     Examples
     --------
     >>> model = from_stratified(
-    ...     {"A": 2, "B": 2, "C": 2},
-    ...     [("A", "B"), ("A", "C"), ("B", "C")], {("A", "B"): ["C=0"]},
+    ...     [("A", "B"), ("A", "C"), ("B", "C")],
+    ...     {"A": 2, "B": 2, "C": 2}, {("A", "B"): ["C=0"]},
     ... )
     >>> model.restrict("C=0").pairs(), model.restrict("C=1").pairs()
     ([], [('A', 'B')])
