@@ -84,7 +84,7 @@ def test_a_run_of_the_study_of_learners_shows_what_it_holds(
         broken = "(all) => all.filter((one) => !one.naturalWidth).length"
         assert pictures.evaluate_all(broken) == 0
         shows(page, "#run", re.compile(r"From 16 units on 2 truths"))
-        shows(page, "#run", "What KL and CMLL see of structures")
+        shows(page, "#run", "KL or CMLL")
         assert serious_findings(page) == []
         with page.expect_download() as download:
             page.click("#records_csv")
