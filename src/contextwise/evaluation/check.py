@@ -203,10 +203,14 @@ class Check(Printed):
         claims = f"{failed or 'none'} of {of} {'fail' if failed > 1 else 'fails'}"
         if not testable:
             contradict, claims = "cannot test", "they carry no information about its claims"
-        p_value = None if self.overall is None else self.overall.p_value
-        if p_value is None:
-            late = "" if self.overall is None else " The overall test did not finish in time."
-            return f"The rows {contradict} the structure: {claims}.{late}"
+        if self.overall is None:
+            return f"The rows {contradict} the structure: {claims}."
+        p_value, needed = self.overall.p_value, ceil(1 / self.alpha) - 1
+        if p_value is None or len(self.overall.simulated) < needed:
+            return (
+                f"The rows {contradict} the structure: {claims}. The overall test did not finish: "
+                f"{len(self.overall.simulated)} of at least {needed} simulated data sets."
+            )
         contradict = "contradict" if p_value <= self.alpha else "do not contradict"
         return f"Overall, the rows {contradict} the structure (p = {p_value:.2g}); {claims}."
 
