@@ -22,9 +22,10 @@ def run(*arguments: str) -> str:
 def test_the_answer_has_the_sum_its_bound_and_supports(tmp_path: Path) -> None:
     out = tmp_path / "consensus.json"
     said = run("six", "six-guess", "six-graph", "--top", "1", "--out", str(out))
-    assert "Sum of distances 88" in said
-    assert "No structure has a smaller sum than 88" in said
-    assert "of 3 models have the dependence" in said
+    rows = dict(line.rsplit(maxsplit=2)[:2] for line in said.splitlines() if "  88  " in line)
+    assert rows.keys() >= {"consensus", "lower bound for any structure"}
+    assert "a local optimum" in " ".join(said.split())
+    assert "models with the dependence" in said
     assert len(read(out)) > 0
 
 
@@ -52,4 +53,5 @@ def test_no_pair_is_nothing_to_compare(tmp_path: Path) -> None:
 
 def test_a_bound_of_distances_is_an_int() -> None:
     said = run("lung", "lung", "lung-learned", "lung-learned", "--top", "0")
-    assert "No structure has a smaller sum than 3;" in said  # 8/3, of distances that are ints
+    bound = next(line for line in said.splitlines() if line.startswith("lower bound"))
+    assert bound.split()[-2] == "3"  # 8/3, of distances that are ints

@@ -54,10 +54,14 @@ def consensus(
         raise ContextwiseError(options.NOTHING_LEFT)
     if out is not None:
         formats.write(result.structure, out)
-    supports = result.widest_supports()
+    if output == "text":
+        from contextwise.report.many import consensus_parts
+        from contextwise.report.text import as_text
+
+        click.echo(as_text(consensus_parts(result, result.widest_supports(top))))
+        return
+    supports = [support.record() for support in result.widest_supports()]
     if output == "csv":
-        print_csv((support.record() for support in supports), HEADER)
-    elif output == "json":
-        print_json({**result.record(), "supports": [support.record() for support in supports]})
+        print_csv(supports, HEADER)
     else:
-        click.echo("\n".join([*result.lines(), *map(str, result.widest_supports(top))]))
+        print_json({**result.record(), "supports": supports})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -30,9 +30,9 @@ from contextwise.formats import ModelLike
 from contextwise.models.literals import features_of
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
-from contextwise.support.formatting import number, plural, rate
+from contextwise.support.formatting import plural, rate
 from contextwise.support.progress import Progress, progress_of
-from contextwise.support.showing import Shown
+from contextwise.support.showing import Printed
 
 __all__ = ["ClaimSupport", "Consensus", "consensus"]
 
@@ -81,7 +81,7 @@ class ClaimSupport(NamedClaim):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Consensus(Shown):
+class Consensus(Printed):
     """A structure near to many models, and how near it is.
 
     Attributes
@@ -212,32 +212,27 @@ class Consensus(Shown):
             "threshold": float(self.threshold),
         }
 
-    def lines(self) -> Iterator[str]:
-        """Describe the result in sentences."""
-        ended = "a local optimum" if self.is_local_optimum else "not finished in time"
-        counted = "exactly" if self.majority_is_exact else "estimated"
-        # Sums of plain distances are ints, so the bound may be rounded up to one.
-        half, cost = self.threshold == Fraction(1, 2), self.majority.value
-        plain = half and isinstance(self.total, int)
-        least = ceil(self.lower_bound) if plain else self.lower_bound
-        yield (
-            f"{plural(len(self.models), 'model')}, consensus of "
-            f"{plural(len(self.structure), 'feature')} after {plural(self.moves, 'move')}: {ended}."
-        )
-        sums = "Sum of distances" if half else "Sum of errors, weighted by the threshold,"
-        yield (
-            f"{sums} {number(self.sum)} (mean normalized distance {rate(self.mean_distance)}); "
-            f"{number(self.medoid_sum)} for the most typical model."
-        )
-        vote = "the majority" if half else f"a vote of {100 * float(self.threshold):g} %"
-        votes = round(cost) if plain else Fraction(cost).limit_denominator(1000)
-        yield (
-            f"No structure has a smaller sum than {number(least)}; taking {vote} "
-            f"of each assertion would have {number(votes)} ({counted})."
-        )
+    @property
+    def bound(self) -> Number:
+        """The lower bound; rounded up where sums of distances are ints."""
+        plain = self.threshold == Fraction(1, 2) and isinstance(self.total, int)
+        return ceil(self.lower_bound) if plain else self.lower_bound
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
+    @property
+    def verdict(self) -> str:
+        """How near the consensus is to the models, in two sentences."""
+        each = len(self.models) * self.total
+        typical, least = (
+            rate(ratio(total, each) if each else 0.0) for total in (self.medoid_sum, self.bound)
+        )
+        ended = "a local optimum" if self.is_local_optimum else "not finished in time"
+        return (
+            f"The consensus of {plural(len(self.models), 'model')} has "
+            f"{plural(len(self.structure), 'feature')} and a mean normalized distance of "
+            f"{rate(self.mean_distance)} to the models ({ended} after "
+            f"{plural(self.moves, 'move')}). The most typical model has {typical}, and no "
+            f"structure has less than {least}."
+        )
 
     def __repr__(self) -> str:
         return (

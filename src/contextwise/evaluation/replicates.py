@@ -391,10 +391,9 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def summarize(
-    comparisons: Mapping[str, Sequence[Comparison]] | Sequence[Comparison],
+    comparisons: Mapping[str, Sequence[Comparison]],
     *,
-    groups: Sequence[str] | None = None,
-    truths: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
+    truths: Mapping[str, Sequence[str]] | None = None,
     metrics: Sequence[str] = tuple(METRICS),
     paired: bool | None = None,
     confidence: float = 0.95,
@@ -406,12 +405,10 @@ def summarize(
 
     Parameters
     ----------
-    comparisons : mapping from groups to comparisons, or comparisons
+    comparisons : mapping from groups to comparisons
         One per replicate. If results are paired, the replicates of all groups are in the same
         order.
-    groups : names, one per comparison
-        For comparisons that are not a mapping. Without them all comparisons are one group.
-    truths : names of the true models, one per comparison, in the form of ``comparisons``
+    truths : mapping from groups to names of the true models, one per comparison
         With two truths or more, replicates of one truth are averaged, and intervals and
         differences are over truths.
     metrics : names from `METRICS`
@@ -448,14 +445,19 @@ def summarize(
     for metric in metrics:
         if metric not in METRICS:
             raise ContextwiseError(f"unknown metric {metric!r}; use one of {', '.join(METRICS)}")
-    grouped = _grouped(comparisons, groups)
-    for member in (member for members in grouped.values() for member in members):
-        if not isinstance(member, Comparison):
-            raise TypeError(
-                f"summarize() needs Comparison objects, got {type(member).__name__}; "
-                "compare(true, guess) makes them"
-            )
-    labels = _labels(grouped, truths)
+    grouped = {str(group): list(members) for group, members in comparisons.items()}
+    if not grouped:
+        raise ContextwiseError("there are no comparisons to summarize")
+    for group, members in grouped.items():
+        if not members:
+            raise ContextwiseError(f"the group {group!r} has no comparisons")
+        for member in members:
+            if not isinstance(member, Comparison):
+                raise TypeError(
+                    f"summarize() needs Comparison objects, got {type(member).__name__}; "
+                    "compare(true, guess) makes them"
+                )
+    labels = None if truths is None else _labels(grouped, truths)
     over_truths = labels is not None and len({t for names in labels.values() for t in names}) > 1
     sizes = {group: len(members) for group, members in grouped.items()}
     alike = len(set(sizes.values())) == 1
@@ -488,50 +490,17 @@ def _unequal(sizes: Mapping[str, int], unit: str) -> str:
     return f"paired groups must have equally many {unit}s, got {counts}"
 
 
-def _grouped(
-    comparisons: Mapping[str, Sequence[Comparison]] | Sequence[Comparison],
-    groups: Sequence[str] | None,
-) -> dict[str, list[Comparison]]:
-    if isinstance(comparisons, Mapping):
-        grouped = {str(group): list(members) for group, members in comparisons.items()}
-    else:
-        listed = list(comparisons)
-        names = ["all"] * len(listed) if groups is None else list(groups)
-        if len(names) != len(listed):
-            raise ContextwiseError(
-                f"groups must have one name per comparison: {len(listed)}, got {len(names)}"
-            )
-        grouped = {name: [] for name in names}
-        for name, comparison in zip(names, listed, strict=True):
-            grouped[name].append(comparison)
-    if not grouped:
-        raise ContextwiseError("there are no comparisons to summarize")
-    for group, members in grouped.items():
-        if not members:
-            raise ContextwiseError(f"the group {group!r} has no comparisons")
-    return grouped
-
-
 def _labels(
-    grouped: Mapping[str, Sequence[Comparison]],
-    truths: Mapping[str, Sequence[str]] | Sequence[str] | None,
-) -> dict[str, list[str]] | None:
+    grouped: Mapping[str, Sequence[Comparison]], truths: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
     """The truth of each comparison, group by group."""
-    if truths is None:
-        return None
-    if not isinstance(truths, Mapping):
-        if len(grouped) > 1:
-            raise ContextwiseError("truths must be a mapping from groups, like the comparisons")
-        truths = {next(iter(grouped)): truths}
     labels = {group: list(map(str, truths.get(group, ()))) for group in grouped}
-    for group, members in grouped.items():
-        if len(labels[group]) != len(members):
-            raise ContextwiseError(
-                f"the group {group!r} has {len(members)} comparisons and "
-                f"{len(labels[group])} truths"
-            )
     every = dict.fromkeys(truth for names in labels.values() for truth in names)
     for group, names in labels.items():
+        if len(names) != len(grouped[group]):
+            raise ContextwiseError(
+                f"the group {group!r} has {len(grouped[group])} comparisons and {len(names)} truths"
+            )
         for truth in every:
             if truth not in names:
                 raise ContextwiseError(f"the group {group!r} has no comparison with {truth!r}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import combinations
-from math import ceil, isnan
+from math import isnan
 from typing import TYPE_CHECKING
 
 from contextwise.comparison.confusion import MEASURES, Number, ratio
@@ -156,37 +157,38 @@ def neighbours_parts(
 
 
 def consensus_parts(
-    consensus: Consensus, supports: Sequence[ClaimSupport], *, medium: Medium = "command"
+    consensus: Consensus, supports: Sequence[ClaimSupport] = (), *, medium: Medium = "command"
 ) -> list[Part]:
     """Show how near a consensus is to its models, what bounds it, and who supports its claims.
 
     >>> from contextwise.evaluation import consensus
     >>> result = consensus(["six", "six-guess"])
-    >>> sums, supports, note = consensus_parts(result, result.widest_supports(1))
+    >>> verdict, sums, supports = consensus_parts(result, result.widest_supports(1))
     >>> sums.rows[0], supports.rows[0][-1]
-    (('the consensus', 16, 0.0333...), '2 of 2')
+    (('consensus', 16, 0.0333...), '2 of 2')
     """
+    half = consensus.threshold == Fraction(1, 2)
     columns = (
         Column("", "words"),
-        Column("sum of distances", "count"),
+        Column("sum of distances" if half else "weighted sum of errors", "count"),
         Column("mean normalized distance", "rate"),
     )
-    bound = consensus.lower_bound
     exact = "counted" if consensus.majority_is_exact else "estimated"
+    majority = "majority" if half else f"vote of {100 * float(consensus.threshold):g} %"
     sums: dict[str, Number] = {
-        "the consensus": consensus.sum,
-        "the most typical model": consensus.medoid_sum,
-        "no structure is below": ceil(bound) if isinstance(consensus.sum, int) else bound,
-        f"the majority of each assertion ({exact})": round(consensus.majority.value),
+        "consensus": consensus.sum,
+        "most typical model": consensus.medoid_sum,
+        "lower bound for any structure": consensus.bound,
+        f"{majority} of each assertion ({exact})": round(consensus.majority.value),
     }
     each = len(consensus.models) * consensus.total
-    rows = tuple(
-        (label, total, ratio(total, each) if each else 0.0) for label, total in sums.items()
-    )
-    parts: list[Part] = [Table("How near to all models", columns, rows, "sums")]
+    rows = tuple((label, cost, ratio(cost, each) if each else 0.0) for label, cost in sums.items())
+    parts: list[Part] = [
+        Note("verdict", consensus.verdict),
+        Table("How near to all models", columns, rows, "sums"),
+    ]
     if supports:
         parts.append(_supports(supports))
-    parts.append(Note("consensus", next(consensus.lines())))
     return [*parts, *rounding_notes(parts, medium)]
 
 
