@@ -1,11 +1,11 @@
 """CSPC: one graph per context by tests on the rows that agree with it (Edera et al. 2014).
 
 Edera, Schlüter and Bromberg, "Learning Markov networks structures with context-specific
-independences". The contexts are the distinct rows x, and each starts with a complete graph. For
-k = 0, 1, 2, … an edge a–b of the graph of x is deleted if a and b are independent given x_S for
-some set S of k neighbours of a, or of b; the test uses the rows that equal x in S. All rows that
-agree in S share the test. The neighbours are those at the start of step k, so the result does not
-depend on the order of the variables.
+independences". The contexts are the distinct rows x, and each starts with a complete graph of the
+variables that vary over all rows. For k = 0, 1, 2, … an edge a–b of the graph of x is deleted if a
+and b are independent given x_S for some set S of k neighbours of a, or of b; the test uses the rows
+that equal x in S. All rows that agree in S share the test. The neighbours are those at the start of
+step k, so the result does not depend on the order of the variables.
 
 **Features** are x_C for each maximal clique C of the graph of each row x. A feature makes its pairs
 depend wherever its other literals hold, which can be more than the graphs claim; `added_` counts

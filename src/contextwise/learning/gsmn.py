@@ -2,8 +2,9 @@
 
 The blanket of a variable t is the smallest set given which t is independent of all others. It is
 found in two phases. **Grow**: add the variable that depends most clearly on t given the blanket so
-far (smallest p-value, then largest statistic), while some variable does. **Shrink**: remove the
-variable that depends least on t given the rest of the blanket, while a test accepts independence.
+far, while some variable does: smallest p-value, then the statistic farthest above its mean, then
+the first variable. **Shrink**: remove the variable that depends least on t given the rest of the
+blanket, while a test accepts independence: largest p-value, then the variable that was added first.
 An undecided test neither adds nor removes. An edge must be in both blankets of its ends
 (``rule="and"``) or in one (``rule="or"``).
 
