@@ -1,8 +1,8 @@
-"""What every page's kernel knows: cells for the shell, and figures without pyplot.
+"""Startup code of every page's kernel: shell cells, and figures without pyplot.
 
-`docs/conf.py` puts this file where IPython runs it at the start of each page. ``%%sh`` of IPython
-hands on what a command prints in small pieces, which come out with line breaks between them; here
-it comes in one piece. A cell that fails fails the build.
+`docs/conf.py` installs this file as an IPython startup file. IPython's own ``%%sh`` prints output
+in pieces, which adds line breaks on the page; this one prints it at once. A cell that fails fails
+the build.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def sh(line: str, cell: str) -> None:
 
 
 def as_png(figure: Any) -> bytes:
-    """A figure as a picture."""
-    made = io.BytesIO()
-    figure.savefig(made, format="png", dpi=130, bbox_inches="tight")
-    return made.getvalue()
+    """Return a figure as PNG."""
+    png = io.BytesIO()
+    figure.savefig(png, format="png", dpi=130, bbox_inches="tight")
+    return png.getvalue()
 
 
 shell = get_ipython()

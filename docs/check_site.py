@@ -1,10 +1,10 @@
-"""Look at a built site: links inside it lead somewhere, and no page loads anything from outside.
+"""Check a built site: internal links work, and no page loads anything from another site.
 
 Run it on the folder that Sphinx wrote::
 
     python docs/check_site.py docs/_build/html
 
-Ordinary links to other sites are fine; scripts, styles, fonts and pictures from there are not.
+Links to other sites are allowed; scripts, styles, fonts and pictures from them are not.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
-"""Elements that make a browser load something, and the attribute that says what."""
+"""Elements that load a file, and the attribute with its address."""
 
-MERELY_SAID = {"canonical", "next", "prev", "author", "search", "index"}
+NOT_LOADED = {"canonical", "next", "prev", "author", "search", "index"}
 """Relations of a ``link`` that load nothing."""
 
 
 @dataclass
 class Page(HTMLParser):
-    """The anchors of a page, where it links to, and what it loads."""
+    """The anchors, links and loaded files of a page."""
 
     anchors: set[str] = field(default_factory=set)
     links: list[str] = field(default_factory=list)
@@ -35,23 +35,24 @@ class Page(HTMLParser):
         super().__init__()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attrs}
-        self.anchors.update(said[name] for name in ("id", "name") if name in said)
-        if tag == "a" and "href" in said:
-            self.links.append(said["href"])
-        if tag in LOADS and LOADS[tag] in said and said.get("rel") not in MERELY_SAID:
-            self.loads.append(said[LOADS[tag]])
+        attributes = {name: value or "" for name, value in attrs}
+        self.anchors.update(attributes[name] for name in ("id", "name") if name in attributes)
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
+        address = attributes.get(LOADS.get(tag, ""))
+        if address is not None and attributes.get("rel") not in NOT_LOADED:
+            self.loads.append(address)
 
 
 def read_page(path: Path) -> Page:
-    """A page as the browser meets it."""
+    """Parse a page."""
     page = Page()
     page.feed(path.read_text(encoding="utf-8"))
     return page
 
 
 def problems(folder: Path) -> Iterator[str]:
-    """What is wrong with the pages of a folder, one line each."""
+    """Yield the problems of the pages in a folder, one line each."""
     folder = folder.resolve()
     pages = {path: read_page(path) for path in sorted(folder.rglob("*.html"))}
     for path, page in pages.items():
@@ -76,9 +77,9 @@ def _leads_somewhere(path: Path, link: str, pages: dict[Path, Page]) -> bool:
 
 def main() -> None:
     """Check the folder that the command line names."""
-    found = list(problems(Path(sys.argv[1])))
-    print(*found, sep="\n")
-    sys.exit(1 if found else 0)
+    lines = list(problems(Path(sys.argv[1])))
+    print(*lines, sep="\n")
+    sys.exit(1 if lines else 0)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""How the documentation is built: ``python -m sphinx -W -b html docs docs/_build/html``.
+"""Configuration of Sphinx: ``python -m sphinx -W -b html docs docs/_build/html``.
 
-Pages are MyST Markdown; those with code cells are run while they are built, so that what they show
-is what the package does. Nothing is loaded from outside: fonts are the reader's, MathJax comes with
-a package and is copied, and no other site's inventory is asked.
+Pages are MyST Markdown. The build runs their code cells, so pages show real output. The site loads
+nothing from the network: system fonts, a bundled MathJax, no inventories of other sites.
 """
 
 import atexit
@@ -26,10 +25,10 @@ def _put_first(variable: str, folder: str) -> None:
     os.environ[variable] = os.pathsep.join([folder, *filter(None, [os.environ.get(variable)])])
 
 
-_put_first("PYTHONPATH", str(Path(__file__).parent))  # cells import the drawings beside this file
-_put_first("PATH", sysconfig.get_path("scripts"))  # and call the command of this environment
+_put_first("PYTHONPATH", str(Path(__file__).parent))  # cells import docs/figures.py
+_put_first("PATH", sysconfig.get_path("scripts"))  # and call this environment's command
 
-# A profile of IPython for this build alone: what docs/cells.py says, and nothing of the reader's.
+# An IPython profile for this build that runs docs/cells.py and ignores the user's own profile.
 _profile = tempfile.mkdtemp(prefix="contextwise-docs-")
 atexit.register(shutil.rmtree, _profile, ignore_errors=True)
 _startup = Path(_profile, "profile_default", "startup")
@@ -67,16 +66,16 @@ nb_execution_timeout = 300
 nb_execution_in_temp = True
 nb_merge_streams = True
 
-# The reference is made of the docstrings.
+# The reference, from docstrings.
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autoclass_content = "class"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_param = False  # types are written for people: no word of them is a link
+napoleon_use_param = False  # types are prose, so do not link their words
 
-# The look.
+# Appearance.
 html_theme = "furo"
 html_title = "contextwise"
 html_static_path = ["_static"]
@@ -92,7 +91,7 @@ def _write_commands(app) -> None:
 
 
 class ShellCells(SphinxPostTransform):
-    """Show a cell that runs in the shell as what one types, without the word that says so."""
+    """Show shell cells without the ``%%sh`` line."""
 
     default_priority = 5
 

@@ -1,8 +1,8 @@
-"""How the reference shows docstrings: parameters and attributes as a list, in the words they have.
+"""Turn the sections Parameters and Attributes of docstrings into lists for the reference.
 
-Our sections say ``name : a type, or some words`` and go on in the lines below. Napoleon would take
-the first line for a type, break a sentence where the line ends, and split a list of names; so these
-two sections are made into lists before it looks, and the rest is left to it.
+Our sections have lines ``name : a type, or some words``, continued below. Napoleon would treat the
+words as a type, break sentences at line ends, and split lists of names. So this module converts the
+two sections first and leaves the other sections to napoleon.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _kept: dict[str, list[str]] = {}
 
 
 def connect(app: Any) -> None:
-    """Work on each docstring before napoleon does, and after it on those of properties."""
+    """Run before napoleon on each docstring, and after it on those of properties."""
     app.connect("autodoc-process-docstring", _before, priority=400)
     app.connect("autodoc-process-docstring", _after, priority=600)
     app.connect("autodoc-process-signature", _show_result)
@@ -30,7 +30,7 @@ def _before(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[
 
 
 def _after(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Napoleon takes what stands before a colon in the text of a property for its type."""
+    """Restore the text of properties: napoleon treats the words before a colon as a type."""
     kept = _kept.pop(name, lines)
     if what == "property" and not any(_is_head(kept, k) for k in range(len(kept))):
         lines[:] = kept
@@ -39,20 +39,22 @@ def _after(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[s
 def _show_result(
     app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: str
 ) -> tuple[str, str] | None:
-    """Show what a method returns behind its signature, where its docstring has no such section."""
-    told = getattr(obj, "__annotations__", {}).get("return")
+    """Show the return type in the signature if the docstring has no Returns section."""
+    returns = getattr(obj, "__annotations__", {}).get("return")
     in_words = re.search(r"(Returns|Yields)\n", obj.__doc__ or "")
-    return None if signature is None or told in (None, "None") or in_words else (signature, told)
+    if signature is None or returns in (None, "None") or in_words:
+        return None
+    return signature, returns
 
 
 def _is_head(lines: list[str], k: int) -> bool:
-    """Whether a section begins at a line: a head, and a line of dashes below it."""
+    """Return whether a section begins at line k: a head with dashes below it."""
     below = lines[k + 1] if k + 1 < len(lines) else ""
     return bool(re.fullmatch(r"\w[\w ]*", lines[k]) and re.fullmatch(r"-{3,}", below))
 
 
 def sections_as_lists(lines: list[str]) -> Iterator[str]:
-    """The lines, with the sections of `HEADS` as fields that hold a list."""
+    """Yield the lines, with the sections of `HEADS` as fields that contain a list."""
     k = 0
     while k < len(lines):
         if lines[k] not in HEADS or not _is_head(lines, k):
@@ -70,17 +72,17 @@ def sections_as_lists(lines: list[str]) -> Iterator[str]:
 
 
 def _items(body: list[str]) -> Iterator[list[str]]:
-    """The entries of a section: the names in bold, and all that is said of them."""
+    """Yield the entries of a section: names in bold, then their description."""
     starts = [k for k, line in enumerate(body) if line and line[0] != " "]
     for start, end in zip(starts, [*starts[1:], len(body)], strict=True):
-        names, _, told = body[start].partition(" : ")
+        names, _, kind = body[start].partition(" : ")
         more = dedent("\n".join(body[start + 1 : end])).strip("\n").split("\n")
         bold = "**" + names.replace("*", r"\*") + "**"
-        yield [f"{bold} – {told}{_join(told, more[0])}{more[0]}".rstrip(" –"), *more[1:]]
+        yield [f"{bold} – {kind}{_join(kind, more[0])}{more[0]}".rstrip(" –"), *more[1:]]
 
 
-def _join(told: str, more: str) -> str:
-    """Between a first line and the next: a full stop, unless the sentence goes on."""
-    if not told or not more:
+def _join(first: str, more: str) -> str:
+    """Return a space if the second line continues the sentence, else a full stop and a space."""
+    if not first or not more:
         return ""
-    return " " if more[0].islower() or told[-1] in ".,:;" else ". "
+    return " " if more[0].islower() or first[-1] in ".,:;" else ". "

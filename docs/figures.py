@@ -1,4 +1,4 @@
-"""The small drawings of the documentation: contexts as the corners of cubes."""
+"""Figures of the documentation."""
 
 from __future__ import annotations
 
@@ -19,20 +19,9 @@ def _place(corner: Sequence[int]) -> tuple[float, float]:
 def cube_figure(
     names: Sequence[str], cubes: Sequence[tuple[str, Mapping[str, int]]], width: float = 5.2
 ) -> Figure:
-    """Draw three binary variables as a cube, and which corners each conjunction covers.
+    """Draw three binary variables as a cube, with a ring at each corner that an assignment covers.
 
-    Parameters
-    ----------
-    names : three names
-        The directions: to the right, up, and to the back.
-    cubes : pairs of a label and a partial assignment
-        A corner that agrees with the assignment gets a ring in the colour of the label.
-    width : float
-        In inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    ``names`` are the directions right, up and back; ``cubes`` are labels with partial assignments.
     """
     figure = Figure(figsize=(width, width * 0.55), layout="constrained")
     axes = figure.add_subplot()
@@ -63,19 +52,7 @@ def cube_figure(
 
 
 def bars_figure(counts: Mapping[str, float], unit: str, width: float = 6.2) -> Figure:
-    """Draw numbers as bars that say their numbers, the first one on top.
-
-    Parameters
-    ----------
-    counts : from what is measured to its number
-    unit : what the numbers are
-    width : float
-        In inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Draw labelled bars, the first one on top."""
     figure = Figure(figsize=(width, 0.5 + 0.36 * len(counts)), layout="constrained")
     axes = figure.add_subplot()
     bars = axes.barh(list(counts), list(counts.values()), color=COLOURS[0], height=0.62)
@@ -89,17 +66,7 @@ def bars_figure(counts: Mapping[str, float], unit: str, width: float = 6.2) -> F
 
 
 def pieces_figure(width: float = 6.2) -> Figure:
-    """Draw two overlapping cubes in a square of contexts: as they are, and cut into pieces.
-
-    Parameters
-    ----------
-    width : float
-        In inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Draw two overlapping cubes in a square of contexts, whole and cut into disjoint pieces."""
     first, second = (0.1, 0.35, 0.6, 0.5), (0.4, 0.1, 0.5, 0.55)  # left, bottom, width, height
     cut = (first, (0.4, 0.1, 0.3, 0.25), (0.7, 0.1, 0.2, 0.55))
     figure = Figure(figsize=(width, width * 0.42), layout="constrained")

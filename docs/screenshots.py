@@ -1,4 +1,4 @@
-"""Pictures of the explorer's views, made by driving the real page in a browser.
+"""Take screenshots of the explorer in a browser.
 
 Run it from the root of the repository::
 
@@ -6,8 +6,8 @@ Run it from the root of the repository::
     python docs/screenshots.py --models FOLDER --out OTHER true.mn guess.mn other.mn
     python docs/screenshots.py --run FOLDER           # of a run of contextwise experiment
 
-It needs ``pip install -e '.[explorer]' playwright`` and a Chromium; nothing is asked of a network.
-The pictures have few colours, so they are kept small: a palette of 256 loses nothing that is seen.
+It needs ``pip install -e '.[explorer]' playwright`` and Chromium, but no network. Pictures are
+saved with a palette of 256 colours to keep them small.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ FLAGS = (
     "--disable-background-networking",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
-PATIENCE = 120_000  # milliseconds until a view is there
+PATIENCE = 120_000  # milliseconds to wait for a view
 
 
 @dataclass(frozen=True)
 class Shot:
-    """A view that is pictured.
+    """A view to take a picture of.
 
     Attributes
     ----------
     name : of the file
     query : the address of the view
-    there : a selector of what has to be seen before the picture is taken
-    click : a selector of what is clicked first, if anything is
+    there : selector of an element to wait for
+    click : selector of an element to click first, if any
     """
 
     name: str
@@ -69,7 +69,7 @@ RUN = Shot("run", "tab=experiment", "#run img, #run canvas")
 
 @contextmanager
 def running(arguments: Sequence[str]) -> Iterator[str]:
-    """The address of an explorer with these arguments."""
+    """Start an explorer with these arguments and yield its address."""
     command = [sys.executable, "-m", "contextwise", "explore", "--no-browser", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -84,16 +84,7 @@ def running(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def take(browser: Any, address: str, shot: Shot, *, size: str, theme: str) -> bytes:
-    """A picture of one view as PNG.
-
-    Parameters
-    ----------
-    browser : of Playwright
-    address : of the view
-    shot : what it shows
-    size : of the window, a key of `SIZES`
-    theme : "light" or "dark"
-    """
+    """Return a PNG picture of one view; ``size`` is a key of `SIZES`."""
     width, height = SIZES[size]
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
@@ -106,27 +97,27 @@ def take(browser: Any, address: str, shot: Shot, *, size: str, theme: str) -> by
         page.mouse.move(0, 0)
     page.locator(shot.there).first.wait_for()
     page.wait_for_function("!document.querySelector('.under-way:not(.connecting *)')")
-    page.wait_for_timeout(500)  # the last pictures of a view come with the next frame
+    page.wait_for_timeout(500)  # drawings appear in the next frame
     picture: bytes = page.screenshot()
     context.close()
     return picture
 
 
 def small(picture: bytes) -> bytes:
-    """The same picture with a palette, if Pillow is there to make one."""
+    """Reduce the picture to a palette, if Pillow is installed."""
     try:
         from PIL import Image
     except ImportError:
         return picture
-    made = io.BytesIO()
+    png = io.BytesIO()
     Image.open(io.BytesIO(picture)).convert("RGB").quantize(256, dither=0).save(
-        made, "PNG", optimize=True
+        png, "PNG", optimize=True
     )
-    return made.getvalue()
+    return png.getvalue()
 
 
 def views(models: Sequence[str]) -> list[Shot]:
-    """The shots with the names of the models' own variables in their addresses."""
+    """Return the shots, with variables of the models in their addresses."""
     from urllib.parse import quote
 
     import contextwise
@@ -138,17 +129,17 @@ def views(models: Sequence[str]) -> list[Shot]:
 
 
 def main() -> None:
-    """Take the pictures that the command line asks for."""
+    """Take the pictures given on the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("model", nargs="*", default=["survey", "survey-learned"])
-    parser.add_argument("--models", type=Path, metavar="FOLDER", help="where the models are")
-    parser.add_argument("--run", metavar="FOLDER", help="picture this run instead")
-    parser.add_argument("--out", type=Path, default=Path("docs"), help="where the pictures go")
-    parser.add_argument("--prefix", default="explorer", help="how the names of the files begin")
+    parser.add_argument("--models", type=Path, metavar="FOLDER", help="folder of the models")
+    parser.add_argument("--run", metavar="FOLDER", help="take a picture of this run instead")
+    parser.add_argument("--out", type=Path, default=Path("docs"), help="folder of the pictures")
+    parser.add_argument("--prefix", default="explorer", help="prefix of the file names")
     parser.add_argument("--size", choices=SIZES, action="append", help="default: desktop")
     parser.add_argument("--theme", choices=THEMES, action="append", help="default: light")
-    parser.add_argument("--view", action="append", help="default: all of them")
-    parser.add_argument("--browser", default=shutil.which("chromium"), help="path of a Chromium")
+    parser.add_argument("--view", action="append", help="default: all")
+    parser.add_argument("--browser", default=shutil.which("chromium"), help="path of Chromium")
     wanted = parser.parse_args()
     models = [str(wanted.models / name) if wanted.models else name for name in wanted.model]
     from playwright.sync_api import sync_playwright
