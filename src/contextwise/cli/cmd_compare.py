@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from contextwise.cli import options
-from contextwise.cli.inputs import load, only_one_from_stdin, short_names
+from contextwise.cli.inputs import load_all, only_one_from_stdin, short_names
 from contextwise.cli.printing import print_csv, print_records
 from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
-    from contextwise.comparison.compare import Comparison
-    from contextwise.evaluation.chance import Chance
     from contextwise.models.structure import Model
+    from contextwise.report.comparisons import Guess
 
 
 @click.command(cls=options.SectionedCommand)
@@ -82,16 +81,19 @@ def compare(
     only_one_from_stdin([true, *guesses, scope.data])
     from contextwise.comparison.compare import Interrupted
     from contextwise.comparison.compare import compare as compare_models
+    from contextwise.report.comparisons import Guess
 
     deadline = Deadline.after(time_limit)
-    first, *others = _loaded([true, *guesses], scope)
-    restriction = scope.keywords(first.model.domain)
-    results: list[Result] = []
-    for other in others:
+    names = [true, *guesses]
+    first, *others = load_all(names, format=scope.format_name)
+    true_label, *labels = short_names(names)
+    restriction = scope.keywords(first.domain)
+    compared: list[Guess] = []
+    for name, label, other in zip(guesses, labels, others, strict=True):
         try:
             comparison = compare_models(
-                first.model,
-                other.model,
+                first,
+                other,
                 engine=engine,
                 time_limit=deadline.left(),
                 show_progress=True,
@@ -103,121 +105,92 @@ def compare(
         options.refuse_nothing(comparison.question)
         chance, stopped = None, comparison.interrupted
         if by_chance.chance and not comparison.open_pairs and not stopped:
-            chance, stopped = by_chance.run(first.model, other.model, restriction, engine=engine)
-        results.append(Result(other, comparison, scope, chance))
+            chance, stopped = by_chance.run(first, other, restriction, engine=engine)
+        features, zeros = _feature_counts(other, scope)
+        compared.append(Guess(name, comparison, label, features, zeros, chance=chance))
         if stopped:
             break
-    if output == "json":
-        print_records(list(_records(first, results, top=top, per_pair=per_pair)))
-    elif output == "csv":
-        _print_rows(first, results, per_pair=per_pair)
+    if output == "text":
+        click.echo(_text(true_label, first, compared, scope, top))
+    elif output == "csv" and per_pair:
+        _print_pairs(compared)
     else:
-        click.echo(_text(first, results, top=top))
-    if exit_code and any(result.comparison.distance_bounds[0] for result in results):
+        records = [_record(true, first, guess, scope) for guess in compared]
+        if output == "csv":
+            print_csv(records, records[0])
+        else:
+            nested = (_nested(guess, top, per_pair) for guess in compared)
+            print_records([a | b for a, b in zip(records, nested, strict=True)])
+    if exit_code and any(guess.comparison.distance_bounds[0] for guess in compared):
         ctx.exit(1)
-    if stopped or any(result.comparison.open_pairs for result in results):
+    if stopped or any(guess.comparison.open_pairs for guess in compared):
         ctx.exit(3)
 
 
-class Input(NamedTuple):
-    """A model, its names, and its number of features (in all that are compared; of weight 0)."""
-
-    name: str
-    label: str
-    model: Model
-    features: int
-    zero_weights: int
-
-
-class Result(NamedTuple):
-    """A guess and its comparison with the true model."""
-
-    guess: Input
-    comparison: Comparison
-    scope: options.Scope
-    chance: Chance | None
-
-
-def _loaded(names: list[str], scope: options.Scope) -> list[Input]:
+def _feature_counts(model: Model, scope: options.Scope) -> tuple[int, int]:
+    """Return the number of features to compare, and the number of features of weight 0."""
     from contextwise.models.structure import LogLinear
 
-    inputs = []
-    for name, label in zip(names, short_names(names), strict=True):
-        model = load(name, format=scope.format_name)
-        zeros = int((model.weights == 0).sum()) if isinstance(model, LogLinear) else 0
-        features = len(model) - (zeros if scope.zero_weights == "drop" else 0)
-        inputs.append(Input(name, label, model, features, zeros))
-    return inputs
+    zeros = int((model.weights == 0).sum()) if isinstance(model, LogLinear) else 0
+    return len(model) - (zeros if scope.zero_weights == "drop" else 0), zeros
 
 
 # -- for programs ----------------------------------------------------------------------------------
 
 
-def _record(true: Input, result: Result) -> dict[str, object]:
+def _record(name: str, true: Model, guess: Guess, scope: options.Scope) -> dict[str, object]:
     """Return the fields of a row of CSV."""
     from contextwise.comparison.compare import comparison_record
 
-    guess, chance = result.guess, result.chance
+    features, zeros = _feature_counts(true, scope)
+    chance = {} if guess.chance is None else guess.chance.record()
     return {
-        "true": true.name,
+        "true": name,
         "guess": guess.name,
-        "variables": len(true.model.domain),
-        "true_features": true.features,
+        "variables": len(true.domain),
+        "true_features": features,
         "guess_features": guess.features,
-        "true_zero_weights": true.zero_weights,
+        "true_zero_weights": zeros,
         "guess_zero_weights": guess.zero_weights,
-        "context": result.scope.context,
-        "data": result.scope.data,
-        **comparison_record(result.comparison),
-        **({f"chance_{key}": value for key, value in chance.record().items()} if chance else {}),
+        "context": scope.context,
+        "data": scope.data,
+        **comparison_record(guess.comparison),
+        **{f"chance_{key}": value for key, value in chance.items()},
     }
 
 
-def _records(
-    true: Input, results: Sequence[Result], *, top: int, per_pair: bool
-) -> Iterator[dict[str, object]]:
-    """Return an object per guess: the fields of CSV, and the pairs."""
+def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
+    """Return the fields that only JSON has."""
     from contextwise.comparison.compare import open_pair_records, worst_pair_records
 
-    for result in results:
-        yield {
-            **_record(true, result),
-            "worst_pairs": list(worst_pair_records(result.comparison, top)),
-            "open": list(open_pair_records(result.comparison)),
-            "counted": {**result.comparison.counted},
-            "seconds": {**result.comparison.seconds},
-            **({"per_pair": list(_pair_records(result))} if per_pair else {}),
-        }
+    return {
+        "worst_pairs": list(worst_pair_records(guess.comparison, top)),
+        "open": list(open_pair_records(guess.comparison)),
+        "counted": {**guess.comparison.counted},
+        "seconds": {**guess.comparison.seconds},
+        **({"per_pair": list(_pair_records(guess))} if per_pair else {}),
+    }
 
 
-def _print_rows(true: Input, results: Sequence[Result], *, per_pair: bool) -> None:
-    """Print CSV: a row per guess, or a row per pair of each guess."""
+def _print_pairs(guesses: Sequence[Guess]) -> None:
     from contextwise.comparison.compare import PAIR_KEYS
 
-    if per_pair:
-        rows: Iterable[dict[str, object]] = (
-            {"guess": result.guess.name, **record}
-            for result in results
-            for record in _pair_records(result)
-        )
-        header = ["guess", *PAIR_KEYS]
-        if any(result.chance is not None for result in results):
-            from contextwise.evaluation.chance import PAIR_KEYS as CHANCE_KEYS
+    header = ["guess", *PAIR_KEYS]
+    if any(guess.chance is not None for guess in guesses):
+        from contextwise.evaluation.chance import PAIR_KEYS as CHANCE_KEYS
 
-            header += [f"chance_{key}" for key in CHANCE_KEYS]
-        print_csv(rows, header)
-    else:
-        records = [_record(true, result) for result in results]
-        print_csv(records, records[0])
+        header += [f"chance_{key}" for key in CHANCE_KEYS]
+    rows = ({"guess": g.name, **record} for g in guesses for record in _pair_records(g))
+    print_csv(rows, header)
 
 
-def _pair_records(result: Result) -> Iterator[dict[str, object]]:
+def _pair_records(guess: Guess) -> Iterator[dict[str, object]]:
     from contextwise.comparison.compare import pair_records
 
     chances = {}
-    if result.chance is not None:
-        chances = {chance.pair: chance.record() for chance in result.chance.pair_chances()}
-    for record in pair_records(result.comparison):
+    if guess.chance is not None:
+        chances = {chance.pair: chance.record() for chance in guess.chance.pair_chances()}
+    for record in pair_records(guess.comparison):
         pair = str(record["first"]), str(record["second"])
         yield {**record, **chances.get(pair, {})}
 
@@ -225,57 +198,47 @@ def _pair_records(result: Result) -> Iterator[dict[str, object]]:
 # -- for people ------------------------------------------------------------------------------------
 
 
-def _text(true: Input, results: Sequence[Result], *, top: int) -> str:
+def _text(label: str, true: Model, guesses: Sequence[Guess], scope: options.Scope, top: int) -> str:
     """Show the verdict, then what was compared, then one guess in full or several as a table."""
-    from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
+    from contextwise.report.comparisons import comparison_parts, guesses_parts
     from contextwise.report.parts import Note
     from contextwise.report.text import as_text
 
-    if len(results) == 1:
-        parts = comparison_parts(results[0].comparison, top=top)
-    else:
-        parts = guesses_parts(
-            [Guess(r.guess.label, r.comparison, features=r.guess.features) for r in results]
-        )
+    several = len(guesses) > 1
+    parts = guesses_parts(guesses) if several else comparison_parts(guesses[0].comparison, top=top)
     lines = [as_text(parts[:1])] if isinstance(parts[0], Note) else []
-    blocks = [_head(true, results), as_text(parts[len(lines) :])]
-    for result in results:
-        if result.chance is not None:
+    blocks = [_head(label, true, guesses, scope), as_text(parts[len(lines) :])]
+    for guess in guesses:
+        if guess.chance is not None:
             from contextwise.report.chances import chance_parts
 
-            label = f"{result.guess.label}: " if len(results) > 1 else ""
-            verdict = Note("verdict", result.chance.verdict)
-            lines.append(f"{label}{verdict.text}")
-            drawn = [part for part in chance_parts(result.chance) if part != verdict]
-            blocks.append(label.rstrip() + ("\n" if label else "") + as_text(drawn))
+            verdict = Note("verdict", guess.chance.verdict)
+            drawn = as_text([part for part in chance_parts(guess.chance) if part != verdict])
+            lines.append(f"{guess.title}: {verdict.text}" if several else verdict.text)
+            blocks.append(f"{guess.title}:\n{drawn}" if several else drawn)
     return "\n\n".join(["\n".join(lines), *blocks] if lines else blocks)
 
 
-def _head(true: Input, results: Sequence[Result]) -> str:
+def _head(label: str, true: Model, guesses: Sequence[Guess], scope: options.Scope) -> str:
+    """Name the models with their sizes, what was compared, and the features of weight 0."""
     from contextwise.report.notes import alignment_notes, scope_words
-    from contextwise.support.formatting import columns, name
+    from contextwise.support.formatting import columns, name, plural
 
-    guesses = [result.guess for result in results]
-    comparison, scope = results[0].comparison, results[0].scope
-    rows = [("true", _size(true))]
+    def size(title: str, features: int) -> str:
+        variables = plural(len(true.domain), "variable")
+        return f"{name(title)}: {variables}, {plural(features, 'feature')}"
+
+    features, true_zeros = _feature_counts(true, scope)
+    comparison = guesses[0].comparison
+    rows = [("true", size(label, features))]
     if len(guesses) == 1:
-        rows.append(("guess", _size(guesses[0])))
+        rows.append(("guess", size(guesses[0].title, guesses[0].feature_count)))
     rows.append(("over", scope_words(comparison, data=os.path.basename(scope.data or ""))))
     rows += [("note", note.text) for note in alignment_notes([comparison])]
-    zeros = [
-        f"{model.zero_weights:,} in {name(model.label)}"
-        for model in (true, *guesses)
-        if model.zero_weights
-    ]
+    counts = [(label, true_zeros), *((guess.title, guess.zero_weights) for guess in guesses)]
+    zeros = [f"{count:,} in {name(title)}" for title, count in counts if count]
     if zeros:
         kept = "kept; --zero-weights drop drops them"
         status = "dropped" if scope.zero_weights == "drop" else kept
         rows.append(("note", f"features of weight 0: {', '.join(zeros)} ({status})"))
     return columns(rows, "<<")
-
-
-def _size(model: Input) -> str:
-    from contextwise.support.formatting import name, plural
-
-    variables = plural(len(model.model.domain), "variable")
-    return f"{name(model.label)}: {variables}, {plural(model.features, 'feature')}"
