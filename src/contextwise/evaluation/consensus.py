@@ -220,7 +220,7 @@ class Consensus(Printed):
 
     @property
     def verdict(self) -> str:
-        """How near the consensus is to the models, in two sentences."""
+        """The conclusion in two sentences."""
         each = len(self.models) * self.total
         typical, least = (
             rate(ratio(total, each) if each else 0.0) for total in (self.medoid_sum, self.bound)

@@ -391,7 +391,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def summarize(
-    comparisons: Mapping[str, Sequence[Comparison]],
+    comparisons: Mapping[str, Sequence[Comparison]] | Sequence[Comparison],
     *,
     truths: Mapping[str, Sequence[str]] | None = None,
     metrics: Sequence[str] = tuple(METRICS),
@@ -405,7 +405,7 @@ def summarize(
 
     Parameters
     ----------
-    comparisons : mapping from groups to comparisons
+    comparisons : mapping from groups to comparisons, or the comparisons of one group
         One per replicate. If results are paired, the replicates of all groups are in the same
         order.
     truths : mapping from groups to names of the true models, one per comparison
@@ -445,6 +445,8 @@ def summarize(
     for metric in metrics:
         if metric not in METRICS:
             raise ContextwiseError(f"unknown metric {metric!r}; use one of {', '.join(METRICS)}")
+    if not isinstance(comparisons, Mapping):
+        comparisons = {"all": comparisons}
     grouped = {str(group): list(members) for group, members in comparisons.items()}
     if not grouped:
         raise ContextwiseError("there are no comparisons to summarize")
