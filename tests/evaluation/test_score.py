@@ -122,7 +122,9 @@ def test_sample_fit_and_score(folder: Path) -> None:
     assert np.allclose(fitted.weights, fit(GUESS, sample(TRUE, 400, rng=1)).model.weights)
 
     table = run("score", folder / "true.json", folder / "guess.json", folder / "fitted.json").stdout
-    assert table.splitlines()[0].split() == ["guess", "guess.json", "fitted.json"]
+    assert table.startswith("All 2 guesses are equally near: ")
+    header = next(line for line in table.splitlines() if line.startswith("guess "))
+    assert header.split() == ["guess", "guess.json", "fitted.json"]
     assert "\nnormalized distance " in table
     assert max(map(len, table.splitlines())) < 100, "one line per score fits a terminal"
     assert (
@@ -148,6 +150,20 @@ def test_divergences(folder: Path) -> None:
     write(LogLinear(GUESS, np.array([-np.inf, 0, 0, 0])), folder / "hard.json")
     infinite = json.loads(run("score", folder / "true.json", folder / "hard.json", "--json").stdout)
     assert infinite["scores"]["kl_true_guess"]["value"] == "inf"
+
+
+def test_the_verdict_names_the_nearest_guess_and_what_other_scores_prefer(folder: Path) -> None:
+    write(LogLinear(TRUE.structure, -TRUE.weights), folder / "opposite.json")
+    write(LogLinear(GUESS, np.zeros(4)), folder / "flat.json")
+    shown = run("score", *(folder / f"{name}.json" for name in ("true", "opposite", "flat"))).stdout
+    verdict = shown.split("\n\n")[0]
+    assert verdict.startswith("opposite.json is nearest to the true model: 0 % of all assertions")
+    assert verdict.endswith("\nKL(true ‖ guess) prefers flat.json.")
+    shown = run("score", *(folder / f"{name}.json" for name in ("true", "true", "flat"))).stdout
+    assert "\nKL(true ‖ guess) prefers no other guess.\n\n" in shown
+    assert run("score", folder / "true.json", folder / "flat.json").stdout.startswith(
+        compare(TRUE, GUESS).summary().splitlines()[0]
+    )
 
 
 def test_what_is_too_large_is_sampled_or_left_out(folder: Path) -> None:

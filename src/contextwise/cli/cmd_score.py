@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
     from contextwise.evaluation.score import Score
     from contextwise.formats import ZeroWeights
+    from contextwise.report.parts import Note
 
 
 @click.command()
@@ -53,6 +56,8 @@ def score(
 ) -> None:
     """Score each GUESS by the distance, KL divergence, likelihood and other measures.
 
+    The first lines name the nearest guess, and whether KL divergence or likelihood prefers another.
+
     The divergences (KL both ways, Jensen-Shannon, total variation) need weights in both models.
     Log-likelihood, pseudo-likelihood, CMLL, AIC and BIC need weights in the guess, and rows
     (--test). Divergences and likelihoods are in nats; likelihoods are means over the rows.
@@ -72,7 +77,7 @@ def score(
     model = load(true, format=format_name, zero_weights=zero_weights)
     keywords["test"] = None if test is None else load_data(test, model.domain)
     keywords["fit_to"] = None if fit_to is None else load_data(fit_to, model.domain)
-    scores = []
+    scores: list[Score] = []
     for name in guesses:
         guess = load(name, format=format_name, zero_weights=zero_weights)
         limit = deadline.left()
@@ -89,31 +94,64 @@ def score(
         from contextwise.report.many import scores_parts
         from contextwise.report.text import as_text
 
-        click.echo(as_text(scores_parts(short_names(guesses), scores)))
+        labels = short_names(guesses)
+        click.echo(as_text([_verdict(labels, scores), *scores_parts(labels, scores)]))
     if any(result.comparison.open_pairs for result in scores):
         ctx.exit(3)
 
 
+def _verdict(labels: Sequence[str], scores: Sequence[Score]) -> Note:
+    """Name the guess nearest by the distance, and the guesses that other scores prefer."""
+    from contextwise.report.comparisons import Guess, nearest_words
+    from contextwise.report.many import SCORE_LABELS
+    from contextwise.report.notes import open_note
+    from contextwise.report.parts import Note
+
+    comparisons = [score.comparison for score in scores]
+    if len(scores) == 1:
+        return Note("verdict", comparisons[0].summary())
+    if any(comparison.open_pairs for comparison in comparisons):
+        return open_note(dict(zip(labels, comparisons, strict=True)))
+    lines = [nearest_words([Guess(*both) for both in zip(labels, comparisons, strict=True)])]
+    least = min(comparison.normalized for comparison in comparisons)
+    nearest = [score for score in scores if score.comparison.normalized == least]
+    agreeing = []
+    for key, sign in (("kl_true_guess", 1), ("log_likelihood", -1)):
+        if all(key in score.values for score in scores):
+            best = min(scores, key=lambda score: sign * score.values[key].value)
+            if any(not _differs(best.values[key], score.values[key]) for score in nearest):
+                agreeing.append(SCORE_LABELS[key])
+            else:
+                lines.append(f"{SCORE_LABELS[key]} prefers {labels[scores.index(best)]}.")
+    if agreeing:
+        verb = "prefer" if agreeing[1:] else "prefers"
+        lines.append(f"{' and '.join(agreeing)} {verb} no other guess.")
+    return Note("verdict", "\n".join(lines))
+
+
+def _differs(first: Estimate, second: Estimate) -> bool:
+    """Return True if two estimates differ by more than rounding and two standard errors."""
+    error = 2 * math.hypot(first.standard_error, second.standard_error)
+    return not math.isclose(first.value, second.value, rel_tol=1e-9, abs_tol=max(error, 1e-12))
+
+
 def _record(name: str, score: Score) -> dict[str, object]:
+    """Return a JSON object; JSON has no infinity, so an infinite score becomes a string."""
     from contextwise.evaluation.score import DIVERGENCES, PREDICTIONS
 
     others = (*DIVERGENCES, *PREDICTIONS)
-    flat = score.record()
     return {
         "guess": name,
-        **{key: value for key, value in flat.items() if not key.startswith(others)},
+        **{key: value for key, value in score.record().items() if not key.startswith(others)},
         "by_position": score.comparison.by_position,
         "open_pairs": len(score.comparison.open_pairs),
-        "scores": {key: _estimate(value) for key, value in score.values.items()},
+        "scores": {
+            key: {
+                "value": str(estimate.value) if math.isinf(estimate.value) else estimate.value,
+                "standard_error": estimate.standard_error,
+                "how": estimate.how,
+            }
+            for key, estimate in score.values.items()
+        },
         "missing": dict(score.missing),
-    }
-
-
-def _estimate(estimate: Estimate) -> dict[str, object]:
-    """Return the fields of an estimate; JSON has no infinity, so it becomes a string."""
-    finite = abs(estimate.value) != float("inf")
-    return {
-        "value": estimate.value if finite else str(estimate.value),
-        "standard_error": estimate.standard_error,
-        "how": estimate.how,
     }

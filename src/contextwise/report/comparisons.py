@@ -144,11 +144,11 @@ def guesses_parts(guesses: Sequence[Guess], *, medium: Medium = "command") -> li
     if any(len(c.unions.open) for c in comparisons.values()):
         parts.append(open_note(comparisons))
     elif len(guesses) > 1:
-        parts.insert(0, Note("verdict", _nearest_words(guesses)))
+        parts.insert(0, Note("verdict", nearest_words(guesses)))
     return [*parts, *ganak_notes(comparisons.values()), *rounding_notes(parts, medium)]
 
 
-def _nearest_words(guesses: Sequence[Guess]) -> str:
+def nearest_words(guesses: Sequence[Guess]) -> str:
     """Name the nearest and the farthest of several guesses."""
     ranked = sorted(guesses, key=lambda guess: guess.comparison.normalized)
     first, last = ranked[0].comparison, ranked[-1].comparison
