@@ -17,7 +17,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> None:
-    """Measure, keep the measurements, and write the report."""
+    """Measure, store the measurements, and write the report."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=benchmarks.__doc__,
@@ -26,8 +26,10 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, help="real models, DATA.SETTING.mn files")
     parser.add_argument("--data", type=Path, help="real data, DATA.train.data.gz files")
     parser.add_argument("--lines", nargs="+", choices=LINES, default=list(LINES))
-    parser.add_argument("--results", type=Path, default=RESULTS, help="where results are kept")
-    parser.add_argument("--find-hard-covers", action="store_true", help="make the list again")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")
+    parser.add_argument(
+        "--find-hard-covers", action="store_true", help="rebuild the list of hard covers"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         if arguments.folder is None:

@@ -32,11 +32,11 @@ rule rows:
     output:
         data="results/data/seed={seed}.csv",
     run:
-        said = subprocess.run(
+        text = subprocess.run(
             ["contextwise", "sample", "lung", "-n", "1000", "--seed", wildcards.seed],
             check=True, capture_output=True, text=True,
         ).stdout
-        names, *rows = csv.reader(said.splitlines())
+        names, *rows = csv.reader(text.splitlines())
         with open(output.data, "w", newline="") as file:
             coded = [[["no", "yes"].index(cell) for cell in row] for row in rows]
             csv.writer(file).writerows([names, [2] * len(names), *coded])

@@ -63,8 +63,10 @@ def test_standard_input() -> None:
 
 
 def test_the_examples_are_listed() -> None:
-    lines = run("info").stdout.splitlines()
+    models, _, data = run("info").stdout.partition("\n\n")
+    lines = models.splitlines()
     assert [line for line in lines if not line.startswith(" ")] == list(examples.names())
+    assert "titanic" in data and "women-math" in data
     records = json.loads(run("info", "--json").stdout)
     assert [record["model"] for record in records] == list(examples.names())
 

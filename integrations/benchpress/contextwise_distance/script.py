@@ -1,7 +1,7 @@
 """Compare every ``model.json`` with its truth by ``contextwise compare``; one row per run.
 
-The truth is the model file that was given, or else the moral graph of Benchpress's adjacency
-matrix. A run that left no structure gets an empty row: it is counted, not dropped.
+The truth is the configured model file, or the moral graph of Benchpress's adjacency matrix. A run
+without a structure gets an empty row.
 """
 
 import csv
@@ -18,7 +18,7 @@ KEYS = ("distance", "normalized", "fp", "fn", "precision", "recall", "mcc", "ass
 
 
 def moral_graph(adjacency: Path) -> list[tuple[str, str]]:
-    """The edges of the graph without direction, and those between parents of one child."""
+    """Return the edges without directions, and the edges between parents of the same child."""
     with open(adjacency, newline="") as file:
         names, *table = csv.reader(file)
     parents = {
@@ -27,24 +27,24 @@ def moral_graph(adjacency: Path) -> list[tuple[str, str]]:
     }
     joined = {
         tuple(sorted(pair))
-        for child, own in parents.items()
-        for pair in combinations([child, *own], 2)
+        for child, family in parents.items()
+        for pair in combinations([child, *family], 2)
     }
     directed = any(row[j] != table[j][i] for i, row in enumerate(table) for j in range(len(names)))
-    edges = {tuple(sorted((p, child))) for child, own in parents.items() for p in own}
+    edges = {tuple(sorted((p, child))) for child, family in parents.items() for p in family}
     return sorted(joined if directed else edges)
 
 
 def compare(truth: Path, model: Path, folder: Path) -> dict[str, object]:
-    """What the command says of one structure."""
+    """Compare one structure with its truth and return the numbers of `KEYS`."""
     if job.params["true_model"]:
         true = job.params["true_model"]
     else:
         true = str(folder / "true.json")
         cw.write(cw.convert.from_graph(cw.read(model).domain, moral_graph(truth)), true)
     command = ["contextwise", "compare", true, str(model), "--json"]
-    said = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    record = said[0] if isinstance(said, list) else said
+    result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    record = result[0] if isinstance(result, list) else result
     return {key: record.get(key) for key in KEYS}
 
 
@@ -52,8 +52,8 @@ rows = []
 with tempfile.TemporaryDirectory() as folder:
     for graph, truth in zip(job.input["graphs"], job.input["truths"], strict=True):
         model = Path(graph).with_name("model.json")
-        found = compare(Path(truth), model, Path(folder)) if model.exists() else {}
-        rows.append({"run": str(Path(graph).parent), **dict.fromkeys(KEYS), **found})
+        numbers = compare(Path(truth), model, Path(folder)) if model.exists() else {}
+        rows.append({"run": str(Path(graph).parent), **dict.fromkeys(KEYS), **numbers})
 with open(job.output["table"], "w", newline="") as file:
     writer = csv.DictWriter(file, ["run", *KEYS])
     writer.writeheader()

@@ -1,8 +1,8 @@
 """Learn a structure by the command ``contextwise learn``; Snakemake runs this.
 
-Benchpress's categorical data have the names in the first line, the numbers of states in the second,
-and whole numbers as cells. The graph goes to ``adjmat``, the structure to ``model.json`` beside it.
-A learner that fails or exceeds its time leaves an empty graph, as Benchpress expects.
+Benchpress's categorical data has names in the first line, numbers of states in the second, and
+whole numbers as cells. The graph is written to ``adjmat``, the structure to ``model.json`` next to
+it. A learner that fails or exceeds its time leaves an empty graph, as Benchpress expects.
 """
 
 import csv
@@ -18,7 +18,7 @@ job = snakemake  # type: ignore[name-defined]  # noqa: F821
 
 
 def learn(folder: Path, model: Path) -> None:
-    """Call the command on the rows, with the states that the second line announces."""
+    """Call the command on the rows, with the numbers of states from the second line."""
     with open(job.input["data"], newline="") as file:
         names, cardinalities, *rows = csv.reader(file)
     variables = [
@@ -29,8 +29,9 @@ def learn(folder: Path, model: Path) -> None:
     (folder / "domain.json").write_text(json.dumps(domain))
     with open(folder / "rows.csv", "w", newline="") as file:
         csv.writer(file).writerows([names, *rows])
-    given = [part.split("=", 1) for part in job.wildcards["parameters"].split("&") if "=" in part]
-    options = [word for name, value in given for word in (f"--{name}", value)]
+    texts = job.wildcards["parameters"].split("&")
+    parameters = [text.split("=", 1) for text in texts if "=" in text]
+    options = [word for name, value in parameters for word in (f"--{name}", value)]
     command = [
         *("contextwise", "learn", job.wildcards["learner"], str(folder / "rows.csv")),
         *("--domain-from", str(folder / "domain.json"), "--out", str(model), *options),
@@ -40,7 +41,7 @@ def learn(folder: Path, model: Path) -> None:
 
 
 def write_graph(model: Path) -> None:
-    """Every two variables of a feature's scope are an edge."""
+    """Write the graph: an edge for each pair of variables that share a feature."""
     learned = json.loads(model.read_text())
     names = [variable["name"] for variable in learned["variables"]]
     edges = {pair for feature in learned["features"] for pair in combinations(sorted(feature), 2)}

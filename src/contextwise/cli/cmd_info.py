@@ -35,7 +35,7 @@ COLUMNS = (
 @options.format_name
 @options.output("json")
 def info(models: tuple[str, ...], format_name: str | None, output: str) -> None:
-    """Summarize each MODEL or data file; without arguments, list the bundled examples.
+    """Summarize each MODEL or data file; without arguments, list the bundled models and data.
 
     For a model: its variables, its distinct features, the pairs that some feature covers, and
     how many features of the file were duplicates or can never hold (contradictory). A small model
@@ -80,6 +80,7 @@ def info(models: tuple[str, ...], format_name: str | None, output: str) -> None:
 
 
 def _list_examples(as_json: bool) -> None:
+    from contextwise.data.rows import BUNDLED
     from contextwise.truths.bundled import describe, names
 
     if as_json:
@@ -89,6 +90,7 @@ def _list_examples(as_json: bool) -> None:
         indent = "  "
         text = click.wrap_text(describe(name), 78, initial_indent=indent, subsequent_indent=indent)
         click.echo(f"{name}\n{text}")
+    click.echo(f"\nBundled data sets: {', '.join(BUNDLED)}")
 
 
 def _show_data(names: Sequence[str], as_json: bool) -> None:
