@@ -1,8 +1,8 @@
-"""The other ways to count: Ganak on every union, and CUDD's decision diagrams.
+"""Baselines: Ganak on every union, and CUDD's decision diagrams.
 
-Each runs in a process of its own that is ended when its time is over; then the time is a lower
-bound of what it would have taken. The covers are extracted and turned into formulas beforehand, and
-only the solver's own time counts, so that the comparison errs in the baseline's favour.
+Each runs in a separate process, which is killed at its time limit; then the time is a lower bound.
+Covers are extracted and turned into formulas beforehand, and only the solver's time is measured,
+which favours the baseline.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from contextwise.counting.cover import Cover
 from contextwise.counting.ganak import Formula, uncovered_formula
 
 Count = Callable[[Formula], int]
-"""The number of models of a formula."""
+"""Count the models of a formula."""
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a baseline did: the time of each cover it finished, and whether that is all of them."""
+    """The times of the covers that a baseline finished, and whether it finished all."""
 
     seconds: list[float]
     finished: bool
 
     @property
     def total(self) -> float:
-        """The time of all that was finished."""
+        """The time of all finished covers."""
         return sum(self.seconds)
 
 
 def ganak() -> Count:
-    """Ganak, which says much on the standard output; nobody listens in its process."""
+    """Return Ganak's counter; its output is discarded."""
     import pyganak
 
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -53,14 +53,14 @@ def ganak() -> Count:
 
 
 def cudd() -> Count:
-    """CUDD through ``dd``: a manager for each cover, with its dynamic reordering, exact counts."""
+    """Return CUDD's counter (through ``dd``) with a new manager for each cover."""
     from dd.cudd import BDD
 
     return lambda formula: _count_with(BDD(), formula)
 
 
 def cudd_shared() -> Count:
-    """The same with one manager for all covers: what it has learned of one serves the next."""
+    """Return CUDD's counter with one manager for all covers."""
     from dd.cudd import BDD
 
     bdd = BDD()
@@ -68,7 +68,7 @@ def cudd_shared() -> Count:
 
 
 def _count_with(bdd: Any, formula: Formula) -> int:
-    """The formula as a decision diagram, clause by clause, and its models."""
+    """Build the decision diagram of a formula clause by clause, and count its models."""
     for k in range(len(bdd.vars), formula.booleans):
         bdd.declare(f"x{k + 1}")
     models = bdd.true
@@ -82,12 +82,12 @@ def _count_with(bdd: Any, formula: Formula) -> int:
 
 
 def _exact_count(bdd: Any, node: Any, booleans: int) -> int:
-    """The number of models as an exact int: a pass over the diagram."""
+    """Count the models of a diagram exactly."""
     levels = len(bdd.vars)
     known: dict[int, int] = {}
 
     def below(node: Any) -> int:
-        """The models over the levels from the node's own down."""
+        """Count the models over the levels from the node's level down."""
         if node == bdd.false:
             return 0
         if node == bdd.true:

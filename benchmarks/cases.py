@@ -1,4 +1,4 @@
-"""The pairs of models that are compared: real ones where a folder is given, generated ones else."""
+"""The pairs of models to compare: real ones from a folder, or generated ones."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ GENERATED = "generated families"
 
 @dataclass(frozen=True)
 class Models:
-    """A folder of models, whether they are the generated ones, and a folder of data."""
+    """A folder of models, real or generated, and a folder of data."""
 
     folder: Path
     generated: bool
     data: Path | None = None
 
     def case(self, true: str, guess: str) -> Case:
-        """Two models of the folder, read and aligned."""
+        """Read two models of the folder and align them."""
         a = structure_of(read(self.path(true)))
         b = structure_of(read(self.path(guess))).aligned_to(a.domain)
         return Case(f"{true} / {guess}", a.features, b.features, active_pairs(a, b))
 
     def path(self, name: str) -> Path:
-        """The file of a model."""
+        """Return the file of a model."""
         return self.folder / f"{name}.mn"
 
     def rows(self, name: str, part: str = "train", domain: Domain | None = None) -> Data:
-        """The rows of a data set, of which there must be a folder."""
+        """Read the rows of a data set; needs a folder of data."""
         assert self.data is not None
         return as_data(self.data / f"{name}.{part}.data.gz", domain)
 
 
 @dataclass(frozen=True)
 class Case:
-    """Two models as the counting sees them."""
+    """The features of two models, and the pairs to count."""
 
     name: str
     true: Features
@@ -57,9 +57,9 @@ class Case:
         return get_engine(engine).count_pairs(self.true, self.guess, self.pairs, threads=threads)
 
     def covers(self, counts: PairCounts) -> tuple[list[Cover], list[int]]:
-        """The three covers of every pair that has cubes in both models, or the one that it has.
+        """Return the three covers of every pair, or one if only one model has cubes.
 
-        The other two would be no work for anybody.
+        The other two would be trivial for every solver.
         """
         source = CoverSource(self.true, self.guess)
         covers: list[Cover] = []
@@ -72,14 +72,14 @@ class Case:
         return covers, sizes
 
     def sample(self, pairs: int, seed: int) -> Case:
-        """The same with some pairs only, drawn at random."""
+        """Return the case with a random sample of its pairs."""
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(self.pairs), min(pairs, len(self.pairs)), replace=False))
         return Case(f"{self.name}, {len(chosen)} pairs", self.true, self.guess, self.pairs[chosen])
 
 
 def assert_equal(first: PairCounts, second: PairCounts) -> None:
-    """All counts are finished and the same."""
+    """Assert that all counts are finished and equal."""
     assert not len(first.open)
     assert (first.lower == second.lower).all()
     assert (first.upper == second.upper).all()

@@ -50,7 +50,7 @@ def is_true(
     states: npt.NDArray[np.int64],
     joint: npt.NDArray[np.float64],
 ) -> bool:
-    """Whether a claim of independence, as it was tested, holds in the joint distribution."""
+    """Return whether a tested claim of independence holds in the joint distribution."""
     domain = guess.domain
     i, j = (domain.position(name) for name in claim.pair)
     literals = tuple(
@@ -77,7 +77,7 @@ def is_true(
 def false_discoveries(
     cardinalities: tuple[int, ...], repeats: int, rng: np.random.Generator
 ) -> list[float]:
-    """The share of true claims among the contradicted ones, for each data set."""
+    """Return the share of true claims among the contradicted ones, for each data set."""
     states = np.array(list(product(*map(range, cardinalities))))
     shares = []
     for _ in range(repeats):
@@ -95,7 +95,7 @@ def false_discoveries(
 def overall_p_values(
     cardinalities: tuple[int, ...], repeats: int, rng: np.random.Generator
 ) -> list[float]:
-    """The overall p-values of true structures."""
+    """Return the overall p-values of true structures."""
     p_values = []
     for _ in range(repeats):
         model = random_model(cardinalities, rng)
@@ -107,7 +107,7 @@ def overall_p_values(
 
 
 def power(rows: int, repeats: int, rng: np.random.Generator) -> int:
-    """How often the overall test rejects, at 0.05, a chain of six without one of its edges."""
+    """Count how often the overall test rejects, at 0.05, a chain of six that lacks one edge."""
     domain = Domain.of_cardinalities([2] * 6)
     edges = [{f"v{k}": 1, f"v{k + 1}": 1} for k in range(5)]
     singles = [{name: 1} for name in domain.names]
@@ -126,7 +126,7 @@ def power(rows: int, repeats: int, rng: np.random.Generator) -> int:
 
 
 def interval(hits: int, of: int) -> str:
-    """A share with its exact 95 % interval."""
+    """Format a share with its exact 95 % interval."""
     low, high = stats.binomtest(hits, of).proportion_ci()
     return f"{hits / of:.3f} ({low:.3f} to {high:.3f})"
 

@@ -1,8 +1,8 @@
-"""Generated models, seeded, for runs without a folder of real ones.
+"""Generate seeded models, for runs without real ones.
 
-``forest`` models look like what structure learners write: a random decision tree for each variable,
-every leaf with every value of its variable a feature. ``forest.small`` to ``forest.large`` have
-deeper and deeper trees over the same variables. The names follow the real ones, DATA.SETTING.mn.
+``forest`` models resemble learned structures: a random decision tree for each variable, and a
+feature for each leaf and value of the variable. From ``forest.small`` to ``forest.large`` the trees
+get deeper. Names have the form DATA.SETTING.mn, like the real models.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FORESTS = {
     "wide.small": (300, 3),
     "wide.large": (300, 5),
 }
-"""For each generated model the number of variables and the depth of the trees."""
+"""Number of variables and depth of the trees of each generated model."""
 
 
 def write_families(folder: Path) -> None:
@@ -36,7 +36,7 @@ def write_families(folder: Path) -> None:
 
 
 def forest(variables: int, depth: int, rng: np.random.Generator) -> Structure:
-    """A random decision tree for each binary variable; each tree tests variables near its own."""
+    """Draw a random decision tree for each binary variable; each tree tests nearby variables."""
     domain = Domain({f"v{k}": 2 for k in range(variables)})
     features: list[dict[str, int]] = []
     for target in range(variables):
@@ -50,7 +50,7 @@ def forest(variables: int, depth: int, rng: np.random.Generator) -> Structure:
 
 
 def _leaves(tests: list[int], depth: int, rng: np.random.Generator) -> Iterator[dict[int, int]]:
-    """The paths of a random tree; a node is a leaf early with a chance of one in four."""
+    """Yield the paths of a random tree; a node becomes a leaf with probability 1/4."""
     if depth == 0 or not tests or rng.random() < 0.25:
         yield {}
         return

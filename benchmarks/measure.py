@@ -1,4 +1,4 @@
-"""What is kept of a run: measurements, the figures made of them, and the machine."""
+"""Measurements of a run, the figures computed from them, and the machine."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 ENOUGH = 0.5
-"""Seconds after which a measurement is not repeated."""
+"""Stop repeating a measurement after this many seconds."""
 MOST_REPEATS = 7
 PACKAGES = ("contextwise", "numpy", "pyganak", "dd", "scikit-learn")
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One contender on one case."""
+    """The time of one method on one case."""
 
     case: str
     contender: str
@@ -34,7 +34,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Figure:
-    """A number made of measurements, and what it should be."""
+    """A number computed from measurements, and its goal."""
 
     what: str
     value: float
@@ -53,9 +53,9 @@ class Line:
 
 
 def timed(work: Callable[[], T], clock: Callable[[], float] = time.process_time) -> tuple[float, T]:
-    """The median time of some repetitions (short work is repeated), and the result.
+    """Return the median time of several runs, and the result.
 
-    Work of one thread is measured by the time of its processor, whatever else the machine does.
+    Single-threaded work is measured in processor time.
     """
     times: list[float] = []
     while True:
@@ -67,23 +67,23 @@ def timed(work: Callable[[], T], clock: Callable[[], float] = time.process_time)
 
 
 def exponent(points: Sequence[tuple[float, float]]) -> float:
-    """The slope of time over size on logarithmic scales, by least squares."""
+    """Fit the slope of log time over log size by least squares."""
     xs, ys = ([log(value) for value in values] for values in zip(*points, strict=True))
     return statistics.linear_regression(xs, ys).slope
 
 
 def at_least(what: str, value: float, target: float, unit: str = "times faster") -> Figure:
-    """A figure that should be as large as the target."""
+    """Return a figure that should reach the target."""
     return Figure(what, value, f"at least {target:g} {unit}", value >= target)
 
 
 def at_most(what: str, value: float, target: float, unit: str = "") -> Figure:
-    """A figure that should be no larger than the target."""
+    """Return a figure that should not exceed the target."""
     return Figure(what, value, f"at most {target:g} {unit}".strip(), value <= target)
 
 
 def machine() -> dict[str, Any]:
-    """Where the run took place."""
+    """Describe the machine."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -111,7 +111,7 @@ def _version(package: str) -> str | None:
 
 
 def save(path: Path, lines: Iterable[Line], models: str) -> None:
-    """Keep a run; lines measured earlier and not now stay as they were, with their machine."""
+    """Store a run; lines that were not measured again keep their earlier values and machine."""
     kept: dict[str, Any] = json.loads(path.read_text())["lines"] if path.exists() else {}
     for line in lines:
         kept[line.name] = {**asdict(line), "machine": machine()}

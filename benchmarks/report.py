@@ -1,4 +1,4 @@
-"""The report of a run as Markdown, and its plots, from the kept measurements alone."""
+"""Write the Markdown report of a run, and its plots, from the stored measurements."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 PLOTS = {"features": "features", "variables": "variables", "growth": "features"}
-"""The lines that are curves, and what runs along their horizontal axis."""
+"""The lines drawn as curves, with the label of the horizontal axis."""
 
 
 MET = {True: "yes", False: "**no**", None: "–"}
 
 
 def write(results: Path) -> None:
-    """Write ``NAME.md`` and ``NAME-LINE.png`` beside ``NAME.json``."""
+    """Write ``NAME.md`` and ``NAME-LINE.png`` next to ``NAME.json``."""
     run = json.loads(results.read_text())
     parts = [f"# Benchmarks: {run['models']}\n", _figures(run["lines"])]
     for line in run["lines"].values():
@@ -36,7 +36,7 @@ def write(results: Path) -> None:
 
 
 def _figures(lines: dict[str, Any]) -> str:
-    """What was aimed at, and what came out."""
+    """Return the table of figures and goals."""
     rows = ["| what | measured | aimed at | met |", "|---|---|---|---|"]
     for line in lines.values():
         rows += (
@@ -48,7 +48,7 @@ def _figures(lines: dict[str, Any]) -> str:
 
 
 def _section(line: dict[str, Any]) -> str:
-    """The measurements of a line: one row per case, one column per contender."""
+    """Return the measurements of a line: one row per case, one column per method."""
     contenders = list(dict.fromkeys(m["contender"] for m in line["measurements"]))
     cases: dict[str, dict[str, dict[str, Any]]] = {}
     for m in line["measurements"]:
@@ -91,7 +91,7 @@ def _curves(line: dict[str, Any], axis: str, path: Path) -> None:
 
 
 def _scatter(line: dict[str, Any], path: Path) -> None:
-    """Each hard cover: the portfolio's time against Ganak's."""
+    """Plot the portfolio's time against Ganak's for each hard cover."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5, 5), layout="constrained")
@@ -111,11 +111,11 @@ def _scatter(line: dict[str, Any], path: Path) -> None:
 
 
 CONTEXTS = ("edge-trees", "contextual-mpl", "cspc", "cspc, 1 given", "csgs")
-"""The learners that see contexts: drawn in colour and on top of the others."""
+"""Learners that find contexts, drawn in colour on top of the others."""
 
 
 def _distances(line: dict[str, Any], path: Path) -> None:
-    """Distance, false positives and false negatives against rows: a column per kind of truth."""
+    """Plot distance, false positives and false negatives against rows, one column per truth."""
     from matplotlib.figure import Figure
 
     kinds = list(dict.fromkeys(m["notes"]["truth"] for m in line["measurements"]))
@@ -135,7 +135,7 @@ def _distances(line: dict[str, Any], path: Path) -> None:
 
 
 def _learning_curves(plot: Any, measurements: list[dict[str, Any]], count: str) -> None:
-    """One curve per learner: those that see contexts in colour, the others grey, told by marks."""
+    """Draw one curve per learner, in colour if it finds contexts, otherwise grey with a mark."""
     marks = iter("ovs^Dp*<>")
     for learner in dict.fromkeys(m["contender"] for m in measurements):
         notes = [m["notes"] for m in measurements if m["contender"] == learner]
@@ -152,7 +152,7 @@ def _learning_curves(plot: Any, measurements: list[dict[str, Any]], count: str) 
 
 
 def _machines(lines: dict[str, Any]) -> str:
-    """Where each line was measured; lines measured in one place share a row."""
+    """Return the table of machines; lines measured on the same machine share a row."""
     places: dict[str, list[str]] = {}
     for line in lines.values():
         m = line["machine"]

@@ -1,8 +1,8 @@
-"""A kernel whose steps can be switched off, one by one, to measure what each of them brings.
+"""Build a kernel whose steps can be switched off one by one, to measure the effect of each.
 
-The sources are copied, the few lines that begin a step get a condition, and the copy is compiled
-once. ``CONTEXTWISE_OFF``, a sum of the bits of some steps, switches them off when the copy is
-loaded. The kernel itself knows nothing of this; a test holds the lines below to it.
+`build` copies the sources, adds a condition to the lines that begin a step, and compiles the copy.
+``CONTEXTWISE_OFF``, the sum of the bits of some steps, switches them off when the copy is loaded.
+A test checks that the lines below are still in the kernel.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ inline const unsigned OFF = [] {
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the counting, and the lines where it begins, each of which the kernel has once.
+    """A step of the counting, and the lines where it begins; each is in the kernel exactly once.
 
-    What stands in «» is put in: a condition in which ``off`` says that the step is not taken.
+    The text in «» is inserted: a condition, where ``off`` means that the step is switched off.
     """
 
     name: str
@@ -79,22 +79,9 @@ STEPS = (
 
 
 def switched(sources: dict[str, str]) -> dict[str, str]:
-    """The sources of the kernel, by file name, with a switch for each step.
+    """Return the sources of the kernel, by file name, with a switch for each step.
 
-    Parameters
-    ----------
-    sources : the text of each file
-        They are not changed.
-
-    Returns
-    -------
-    dict
-        The text of each file.
-
-    Raises
-    ------
-    ValueError
-        If a line that begins a step is not there exactly once.
+    Raise ValueError if a line that begins a step does not occur exactly once.
     """
     made = dict(sources)
     for bit, step in enumerate(STEPS):
@@ -110,13 +97,13 @@ def switched(sources: dict[str, str]) -> dict[str, str]:
 
 
 def kernel_sources() -> dict[str, str]:
-    """The files of the kernel as they are."""
+    """Read the sources of the kernel."""
     files = sorted((PACKAGE / KERNEL).iterdir())
     return {path.name: path.read_text(encoding="utf-8") for path in files}
 
 
 def build(folder: Path) -> None:
-    """Put a copy of the package with a switched kernel into a folder."""
+    """Build a copy of the package with a switched kernel in a folder."""
     copy = folder / "src" / "contextwise"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "_kernel.*.so"))
     shutil.copy(PACKAGE.parent.parent / "CMakeLists.txt", folder)

@@ -1,4 +1,4 @@
-"""A comparison that may be too hard: what is known of it after two minutes."""
+"""A hard comparison with a time limit of two minutes: how close are the bounds?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MADE_LIMIT = 10.0
 
 
 def run(models: Models) -> Line:
-    """On all cores, with a time limit."""
+    """Compare on all cores, with a time limit."""
     names = MADE if models.generated else REAL
     limit = MADE_LIMIT if models.generated else LIMIT
     a, b = (read(models.path(name)) for name in names)

@@ -1,7 +1,7 @@
-"""What takes time with weights: exact inference, samples, and fits, against pyAgrum and pgmpy.
+"""Exact inference, sampling and fitting, compared with pyAgrum and pgmpy.
 
-The others do the same job on a chain of variables, where their tables are small; for learned models
-with features of many literals they would need full tables of every scope.
+The models are chains, where the tables of the other packages are small. For learned models with
+long features they would need full tables of every scope.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SAMPLED = {"real": "jester.dt-ps10", "generated": "forest.medium"}
 
 
 def run(models: Models) -> Line:
-    """Every job by every contender that does it; answers are compared while timing."""
+    """Time every task with every package that supports it, and compare the answers."""
     kind = "generated" if models.generated else "real"
     measurements: list[Measurement] = []
     figures: list[Figure] = []
@@ -58,7 +58,7 @@ def _add(
 
 
 def chain() -> LogLinear:
-    """Binary variables in a row, each with a weight on every cell with the next."""
+    """Return a chain of binary variables with a weight on every cell of each edge."""
     domain = Domain({f"v{k}": 2 for k in range(CHAIN)})
     features = [
         f"v{k}={a} & v{k + 1}={b}" for k in range(CHAIN - 1) for a in (0, 1) for b in (0, 1)
@@ -71,7 +71,7 @@ Job = tuple[str, Callable[[], None], dict[str, Callable[[], None]]]
 
 
 def _marginals() -> Job:
-    """The marginals of all variables."""
+    """Time the marginals of all variables."""
     pyagrum = require("pyagrum", "pyagrum")
     from pgmpy.inference import VariableElimination
 
@@ -102,7 +102,7 @@ def _marginals() -> Job:
 
 
 def _samples() -> Job:
-    """Rows by Gibbs sampling: one chain there, a hundred here."""
+    """Time Gibbs sampling: one chain in pgmpy, a hundred in contextwise."""
     from pgmpy.sampling import GibbsSampling
 
     model = chain()

@@ -1,4 +1,4 @@
-"""More and more features over ten binary variables, against the readable engines."""
+"""Growing numbers of features over ten binary variables, compared with the readable engines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TARGETS = {"partition": 1000.0, "enumerate": 50.0}
 
 
 def run(models: Models) -> Line:
-    """The published method, the oracle, and the readable method beside the default engine."""
+    """Time the published method, the oracle and the readable method against the default engine."""
     measurements: list[Measurement] = []
     figures: list[Figure] = []
     for number in FEATURES:
@@ -36,7 +36,7 @@ def run(models: Models) -> Line:
 
 
 def random_case(features: int) -> Case:
-    """Two random models with so many features of 2 to 8 literals each."""
+    """Draw two random models with this many features of 2 to 8 literals."""
     domain = Domain({f"X{k}": 2 for k in range(VARIABLES)})
     rng = np.random.default_rng([SEED, features])
     a, b = (random_structure(domain, features=features, lengths=(2, 8), rng=rng) for _ in range(2))

@@ -1,4 +1,4 @@
-"""From files to counts, against the time that a readable parser alone needs for the files."""
+"""From files to counts, compared with the time of a readable parser alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ print(json.dumps([took, peak, comparison.distance]))
 
 
 def run(models: Models) -> Line:
-    """Reading, extracting and counting on one thread, in a fresh process, with its memory."""
+    """Time reading, extracting and counting on one thread in a new process; measure memory."""
     measurements: list[Measurement] = []
     figures: list[Figure] = []
     for names in MADE if models.generated else REAL:

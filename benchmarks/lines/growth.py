@@ -1,4 +1,4 @@
-"""Growth with the number of features: one learner, finer and finer, against one other model."""
+"""Growth with the number of features: finer and finer models of one learner."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MADE = {"forest": ("forest.small", ["forest.small", "forest.medium", "forest.lar
 
 
 def run(models: Models) -> Line:
-    """Time and features of each, and the exponent over the pairs solved within the node budget."""
+    """Fit the exponent of time over features, for pairs solved within the node budget."""
     measurements: list[Measurement] = []
     figures: list[Figure] = []
     for family, (coarse, finer) in (MADE if models.generated else REAL).items():
@@ -37,7 +37,7 @@ def run(models: Models) -> Line:
 
 
 def _solved(case: Case) -> tuple[Case, int]:
-    """The case with the pairs that are solved within the budget, and how many are not."""
+    """Return the case with the pairs solved within the budget, and the number of the others."""
     over = _within_budget(case).open
     return replace(case, pairs=np.delete(case.pairs, over, axis=0)), len(over)
 

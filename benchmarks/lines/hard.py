@@ -1,7 +1,7 @@
-"""The covers that cost the kernel most, by the portfolio and by Ganak alone.
+"""The hardest covers for the kernel, counted by the portfolio and by Ganak alone.
 
-Which covers these are is kept in ``hard_covers.json``, by the names of models and variables;
-``python -m benchmarks FOLDER --find-hard-covers`` finds them again.
+``hard_covers.json`` lists them by the names of models and variables; ``python -m benchmarks FOLDER
+--find-hard-covers`` rebuilds the list.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from contextwise.counting.ganak import uncovered_formula
 LIST = Path(__file__).parent.parent / "hard_covers.json"
 MOST = 100
 NODES = 3_000_000
-"""Where the search for hard covers stops counting nodes; none of these comes near it."""
+"""Node limit of the search for hard covers, far above all of them."""
 REAL = [
     ("plants.dt-ps10", "plants.dt-ps2", None),
     ("nltcs.dt-ps10", "nltcs.dt-ps1", None),
@@ -35,8 +35,8 @@ CAP = 900.0
 
 
 def run(models: Models) -> Line:
-    """Cover by cover, on one thread: the portfolio by the clock on the wall, since it may hand over
-    to another process, and Ganak by the time of its processor.
+    """Time each cover on one thread: the portfolio in wall-clock time, because it may use another
+    process, and Ganak in processor time.
     """
     entries = list(_found(models)) if models.generated else json.loads(LIST.read_text())
     covers = list(_covers(models, entries))
@@ -60,12 +60,12 @@ def run(models: Models) -> Line:
 
 
 def find(models: Models) -> None:
-    """Find the hardest covers again, and keep the list."""
+    """Find the hardest covers and store the list."""
     LIST.write_text(json.dumps(list(_found(models)), indent=1) + "\n")
 
 
 def _found(models: Models) -> Iterator[dict[str, Any]]:
-    """The covers with most nodes, most first; equal covers once."""
+    """Return the covers with the most nodes, largest first, without duplicates."""
     nodes: dict[Cover, dict[str, Any]] = {}
     for true, guess, some in MADE if models.generated else REAL:
         case = models.case(true, guess)

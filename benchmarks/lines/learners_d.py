@@ -1,4 +1,4 @@
-"""How close learners come to the truth: d, FP and FN of each, from 50 to 100,000 rows.
+"""The distance of learners to the truth: d, FP and FN, from 50 to 100,000 rows.
 
 Five kinds of truth, each drawn anew in every repeat:
 
@@ -15,8 +15,8 @@ The last two (see `contextwise.truths.named`) were added when the learners were 
 in them was decided after a look at these.
 
 Rows are drawn independently from the exact distribution, and the learners have their default
-parameters: nothing is chosen by d. A learner that gives one graph cannot come closer than the graph
-of the truth does, which stands beside them as "true graph".
+parameters: nothing is chosen by d. A learner of one graph cannot come closer than the graph of the
+truth, which is shown as "true graph".
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ REPEATS = 5
 INTERACTION = (1.0, 3.0)
 
 GRAPHS = ("chow-liu", "sparse-pairs", "gsmn", "mpl")
-"""The learners of one graph for all contexts."""
+"""Learners of one graph for all contexts."""
 IN_CONTEXTS = ("contextual-mpl", "cspc", "cspc, 1 given", "csgs", "edge-trees")
-"""The learners that see contexts."""
+"""Learners that find contexts."""
 
 
 def paper(rng: np.random.Generator) -> LogLinear:
@@ -97,7 +97,7 @@ TRUTHS: dict[str, Callable[[np.random.Generator], LogLinear]] = {
 
 
 def run(models: Models) -> Line:
-    """Every learner on every kind of truth and number of rows; the models are not needed."""
+    """Run every learner on every kind of truth and number of rows."""
     measurements = [
         measurement
         for kind, draw in TRUTHS.items()
@@ -127,7 +127,7 @@ def _measure(
 
 
 def _learners() -> dict[str, Learner]:
-    """The learners of our own, as they are made without a word, and one variant."""
+    """Return our learners with default parameters, and one variant."""
     own: dict[str, Learner] = {
         name: learner_named(name)() for name, entry in LEARNERS.items() if not entry.package
     }
@@ -155,7 +155,7 @@ def _mean(kind: str, size: int, name: str, own: list[dict[str, float]]) -> Measu
 
 
 def _figures(measurements: list[Measurement]) -> list[Figure]:
-    """At the most rows: each learner in contexts beside the best graph; and whether d falls."""
+    """Compare each learner of contexts with the best graph at the most rows; test if d falls."""
     by = {(m.notes["truth"], m.notes["rows"], m.contender): m.notes for m in measurements}
     figures = []
     for kind in TRUTHS:

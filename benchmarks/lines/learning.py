@@ -1,4 +1,4 @@
-"""Learners: the same structures and scores as Libra's, and how fast, beside scikit-learn's trees.
+"""Learners: agreement with Libra's structures and scores, and speed against scikit-learn's trees.
 
 Libra's structures are the models ``DATA.dt-psPENALTY.mn`` (trees) and ``DATA.cl.mn`` (Chow-Liu);
 they were learned from ``DATA.train.data.gz`` in the folder of data. The scores are those that were
@@ -69,7 +69,7 @@ PENALTY, MIN_COUNT = 10.0, 10
 
 
 def run_agreement(models: Models) -> Line:
-    """Structures and scores beside those of Libra."""
+    """Compare structures and scores with Libra's."""
     title = "Learners: the structures and scores of Libra's learners"
     if models.data is None:
         return Line("learned", title, *_twins())
@@ -187,7 +187,7 @@ def made_rows(variables: int, rows: int) -> Data:
 
 
 def run_speed(models: Models) -> Line:
-    """Trees beside scikit-learn's, on one core; threads; Chow-Liu on a wide table; memory."""
+    """Time trees against scikit-learn's, threads, and Chow-Liu on a wide table; measure memory."""
     with require("threadpoolctl", "bench").threadpool_limits(1):
         return _run_speed(models)
 
@@ -276,7 +276,7 @@ def scikit_trees(data: Data) -> None:
 
 
 def _threads(measurements: list[Measurement], data: Data) -> Figure:
-    """The shortest of many runs in turn: other work on the machine only makes a run longer."""
+    """Return the shortest of many alternating runs; other work can only make a run longer."""
     times: dict[int, list[float]] = {1: [], 2: []}
     for _ in range(15):
         for threads, own in times.items():
@@ -303,7 +303,7 @@ print(json.dumps(size("VmHWM") - before))
 
 
 def _memory(path: Path) -> list[Figure]:
-    """What a fit adds to the size of a process that holds the rows; Linux says it."""
+    """Return how much memory a fit adds to the process, as Linux reports it."""
     figures: list[Figure] = []
     if not sys.platform.startswith("linux"):
         return figures

@@ -1,10 +1,10 @@
 """Many models: moves of a tracker, matrices of a trace and of replicates, sketches, neighbours.
 
-A **trace** is what a search leaves behind: models that have a few features of the first model less
-and a few of another one more. **Replicates** are learned from resampled rows, and share little.
-Moves, matrices and neighbours are set against a loop of `compare`, sketches against the exact
-matrix, all in processor time. What thousands of models would take is worked out from what a pair
-takes: comparisons times seconds, over two cores.
+A **trace** is the sequence of models of a search: each lacks a few features of the first model and
+has a few of another one. **Replicates** are learned from resampled rows and have little in common.
+Moves, matrices and neighbours are compared with a loop of `compare`, sketches with the exact
+matrix, all in processor time. The times for thousands of models are extrapolated from the time of
+one pair, on two cores.
 """
 
 from __future__ import annotations
@@ -64,24 +64,24 @@ NEW = {"real": "plants.dt-ps2", "generated": "forest.large"}
 MOVES = 60
 PENALTY = 10
 LOOPED = 30
-"""How many comparisons of a loop are measured."""
+"""Number of comparisons to measure in a loop."""
 REPEATED = 5
-"""How often a search is measured."""
+"""Number of measurements of a search."""
 CHANGED = 3
-"""How many features of a model of the trace are gone, and how many are new."""
+"""Number of features removed and added in each model of the trace."""
 TRACES = (25, 50, 100)
 REPLICATES = (10, 20, 40)
 THOUSAND = 1_000
 SAMPLED = 300
-"""So many models stand for thousands: their sketches are made one by one, and set in pairs."""
+"""Number of models from which the time for thousands is extrapolated."""
 ASSERTIONS = 2**18
 THOUSANDS = 10_000
 AGREEING = 5
-"""How many models a consensus is made of."""
+"""Number of models in a consensus."""
 
 
 def run_moves(models: Models) -> Line:
-    """A move and a preview of a tracker, against `compare`: medians."""
+    """Time a move and a preview of a tracker against `compare`: medians."""
     measurements: list[Measurement] = []
     figures: list[Figure] = []
     for names in PAIRS[_kind(models)]:
@@ -140,7 +140,7 @@ def run_guesses(models: Models) -> Line:
 
 
 def run_matrices(models: Models) -> Line:
-    """Exact matrices of a trace and of replicates, per comparison, against a loop of `compare`."""
+    """Time exact matrices of a trace and of replicates against a loop of `compare`."""
     near = _near(models, max(TRACES))
     measurements, trace_ratio, _, growth = _matrices("trace", near, TRACES)
     figures = [
@@ -178,14 +178,14 @@ def _matrices(
 
 
 def run_sketches(models: Models) -> Line:
-    """Sketches of thousands of models, from some, beside the exact matrix of the same models."""
+    """Time sketches and compare them with the exact matrix; extrapolate to thousands of models."""
     every = _near(models, SAMPLED)
     began = time.process_time()
     sketches = sketch_many(every, assertions=ASSERTIONS)
     asking = (time.process_time() - began) / SAMPLED
     began = time.process_time()
     estimates = estimate_matrix(sketches)
-    # The blocks of a matrix set each two models apart once, and those on the diagonal twice.
+    # A matrix compares each pair of models once, and twice in blocks on the diagonal.
     pairing = (time.process_time() - began) / SAMPLED**2
     began = time.process_time()
     exact = distance_matrix(every)
@@ -207,7 +207,7 @@ def run_sketches(models: Models) -> Line:
 
 
 def run_neighbours(models: Models) -> Line:
-    """How many comparisons the nearest take, and what a consensus comes to."""
+    """Measure the searches for the nearest models and for a consensus."""
     measurements: list[Measurement] = []
     figures: list[Figure] = []
     learned = {name: replicates(rows, REPLICATES[0]) for name, rows in _tables(models).items()}
@@ -230,7 +230,7 @@ def run_neighbours(models: Models) -> Line:
 
 
 def trace(first: Structure, second: Structure, count: int) -> list[Structure]:
-    """Models that are a few features from the first one: some gone, some of the second new."""
+    """Return models that lack a few features of the first one and have a few of the second."""
     rng = np.random.default_rng(SEED)
     pool, _ = concatenated(first.features, second.features)
     own = len(first)
@@ -283,7 +283,7 @@ def _search(query: Structure, models: Sequence[Structure]) -> tuple[Neighbours, 
 
 
 def _loop(models: Sequence[Structure]) -> float:
-    """What one comparison takes in a loop."""
+    """Return the time of one comparison in a loop."""
     two = list(islice(combinations(models, 2), LOOPED))
     began = time.process_time()
     for a, b in two:

@@ -1,4 +1,4 @@
-"""Statistics of structures: how long chance takes, and whether checks on data keep what they say.
+"""The time of chance, and the error rates of checks on data.
 
 Checks are measured on rows that are drawn exactly from random models. **Calibration**: of the
 claims of the very model, the share with a p-value up to α is at most α, within the sampling error
@@ -29,7 +29,7 @@ PAIRS = {
     "generated": ("forest.medium", "forest.small"),
 }
 COMPARISONS = 50
-"""How often one comparison is repeated, for its mean time."""
+"""Number of repetitions of one comparison, for its mean time."""
 DRAWS = 999
 LEVELS = (0.01, 0.05, 0.2)
 DOMAINS = {"binary": (2,) * 7, "mixed": (2, 3, 2, 4, 3)}
@@ -41,7 +41,7 @@ LOG_ODDS = 1.0
 
 
 def run_chance(models: Models) -> Line:
-    """999 draws, in the time of comparisons: the draws are exact, and repeat."""
+    """Time 999 draws, in units of one comparison."""
     names = PAIRS["generated" if models.generated else "real"]
     true, guess = (structure_of(read(models.path(name))) for name in names)
     compare(true, guess)
@@ -106,7 +106,7 @@ def _calibration(cardinalities: tuple[int, ...], rng: np.random.Generator) -> np
 
 
 def _found(rng: np.random.Generator) -> bool:
-    """Whether a dependence that is left out of a random sparse model is rejected."""
+    """Return whether the check rejects a random sparse model without one dependence."""
     domain = Domain.of_cardinalities([2] * VARIABLES)
     edges = [(int(rng.integers(j)), j) for j in range(1, VARIABLES)]
     triples = [sorted(rng.choice(VARIABLES, 3, replace=False).tolist()) for _ in range(4)]

@@ -1,4 +1,4 @@
-"""What each step of the counting brings: the kernel without it, beside the whole kernel."""
+"""The effect of each step of the counting: the kernel without it against the whole kernel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REAL = (
 )
 MADE = (("forest.medium", "forest.large"), ("wide.small", "wide.large"))
 LIMIT = 40
-"""Seconds of the processor for one comparison without one step."""
+"""Limit of processor seconds for one comparison without one step."""
 WHOLE = "all steps"
 
 COUNT = """
@@ -40,7 +40,7 @@ while sum(times) < 1 and len(times) < 50:
 digest = sha256(repr(counts.lower.tolist()).encode()).hexdigest()
 print(json.dumps({"seconds": min(times), "digest": digest}))
 """
-"""The shortest of some repetitions: small ratios are to be seen, whatever else the machine does."""
+"""The program that times one case; the shortest of its runs counts."""
 
 
 def run(models: Models) -> Line:
@@ -71,7 +71,7 @@ def _case(models: Models, names: tuple[str, str], package: Path) -> list[Measure
 def _count(
     models: Models, names: tuple[str, str], package: Path, *, off: int
 ) -> dict[str, Any] | None:
-    """The time and a digest of the counts, in a process of its own; None if it takes too long."""
+    """Return the time and a digest of the counts, from a separate process; None if too slow."""
     paths = os.pathsep.join([str(package), str(Path(__file__).parents[2])])
     done = subprocess.run(
         [sys.executable, "-c", COUNT, str(models.folder), *names],
@@ -88,7 +88,7 @@ def _count(
 
 
 def _figures(measurements: list[Measurement]) -> list[Figure]:
-    """For each step how many times as long the comparison takes that needs it the most."""
+    """Return for each step the largest slowdown without it."""
     whole = {m.contender: m.seconds for m in measurements if m.case == WHOLE}
     most: dict[str, float] = {}
     for m in measurements:

@@ -12,7 +12,7 @@ MADE = ("wide.small", "wide.large")
 
 
 def run(models: Models) -> Line:
-    """Extraction and counting of a large comparison; the counts do not depend on the threads."""
+    """Time a large comparison on one and two threads; the counts must be equal."""
     case = models.case(*(MADE if models.generated else REAL))
     one, first = timed(lambda: case.count(threads=1), time.perf_counter)
     two, second = timed(lambda: case.count(threads=2), time.perf_counter)

@@ -1,4 +1,4 @@
-"""Twenty random features over more and more variables: the paper's claim of efficiency."""
+"""Twenty random features over growing numbers of variables: the paper's efficiency."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contextwise.truths.generate import random_structure
 VARIABLES = (6, 10, 20, 50, 100, 200, 500, 1000)
 FEATURES = 20
 FROM = 50
-"""The exponent is fitted from here on: below, twenty features crowd the few variables."""
+"""Fit the exponent from this number of variables on."""
 
 
 def run(models: Models) -> Line:

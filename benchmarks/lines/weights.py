@@ -1,4 +1,4 @@
-"""Weights by L1-penalised pseudo-likelihood, and sparse regressions: how near, and how fast.
+"""L1-penalised pseudo-likelihood and sparse regressions: distance from the optimum, and speed.
 
 The objectives at the optimum are those that other programs reached when they ran without an early
 stop: 1,500 steps of Libra for the trees of nltcs, and liblinear for the regressions. Without the
@@ -24,7 +24,7 @@ TREES_OPTIMUM = 79_458.99
 LIBRA_SCORES = {"nltcs": -4.9336, "plants": -8.9091, "dna": -58.5728}
 """Per test row: trees of penalty 10, refitted by Libra with its early stop."""
 LIBLINEAR = 500_000
-"""Up to so many cells of data; with more, liblinear takes many minutes."""
+"""Largest number of cells of data for liblinear; with more it takes many minutes."""
 PAIRS_OPTIMUM = 81_877.43
 """Of the 16 regressions on nltcs, intercepts penalised."""
 

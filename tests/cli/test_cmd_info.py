@@ -66,7 +66,8 @@ def test_the_examples_are_listed() -> None:
     models, _, data = run("info").stdout.partition("\n\n")
     lines = models.splitlines()
     assert [line for line in lines if not line.startswith(" ")] == list(examples.names())
-    assert "titanic" in data and "women-math" in data
+    assert "titanic" in data
+    assert "women-math" in data
     records = json.loads(run("info", "--json").stdout)
     assert [record["model"] for record in records] == list(examples.names())
 
