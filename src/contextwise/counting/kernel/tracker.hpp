@@ -214,8 +214,8 @@ class Tracker {
   HashTable table_;
   std::vector<PairLists> lists_;
   // State of the claim that is added or removed.
-  std::vector<u32> fixed_;    // class of each variable that its cube fixes, or FREE
-  std::vector<u32> without_;  // these variables
+  std::vector<u32> fixed_;                 // class of each variable that its cube fixes, or FREE
+  std::vector<u32> without_;               // these variables
   std::vector<std::vector<u32>> choices_;  // classes that it allows of each
   Natural weight_;                         // product of the weights of the fixed classes
   // Scratch space.
