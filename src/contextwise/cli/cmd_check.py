@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -10,9 +10,6 @@ from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data, only_one_from_stdin
 from contextwise.cli.printing import print_csv, print_json
 from contextwise.errors import ContextwiseError
-
-if TYPE_CHECKING:
-    from contextwise.formats import ZeroWeights
 
 
 @click.command()
@@ -56,8 +53,7 @@ def check(
     top: int,
     output: str,
     exit_code: bool,
-    zero_weights: ZeroWeights,
-    format_name: str | None,
+    reading: options.Reading,
     **keywords: Any,
 ) -> None:
     """Test the independence claims of MODEL against the ROWS of a CSV file.
@@ -80,7 +76,7 @@ def check(
     only_one_from_stdin([model, rows])
     from contextwise.evaluation import check as check_model
 
-    loaded = load(model, format=format_name, zero_weights=zero_weights)
+    loaded = load(model, *reading)
     data = load_data(rows, loaded.domain)
     keywords["overall"] = simulations if overall else 0
     result = check_model(loaded, data, show_progress=True, **keywords)

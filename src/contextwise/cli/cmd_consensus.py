@@ -28,8 +28,7 @@ def consensus(
     out: str | None,
     top: int,
     output: str,
-    zero_weights: Any,
-    format_name: str | None,
+    reading: options.Reading,
     **keywords: Any,
 ) -> None:
     """Find a structure with a small sum of distances to all MODELs.
@@ -48,7 +47,7 @@ def consensus(
 
     if out is not None:
         formats.check_target(out)
-    loaded = load_all(models, format=format_name, zero_weights=zero_weights)
+    loaded = load_all(models, *reading)
     result = find_consensus(loaded, show_progress=True, **keywords)
     if not result.total:
         raise ContextwiseError(options.NOTHING_LEFT)

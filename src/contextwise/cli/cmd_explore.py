@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load_all, load_data, short_names
 from contextwise.errors import require
-
-if TYPE_CHECKING:
-    from contextwise.formats import ZeroWeights
 
 
 @click.command()
@@ -47,8 +43,7 @@ def explore(
     host: str,
     port: int,
     no_browser: bool,
-    format_name: str | None,
-    zero_weights: ZeroWeights,
+    reading: options.Reading,
 ) -> None:
     """Explore where models differ, on a local page in the browser.
 
@@ -72,7 +67,7 @@ def explore(
         kind_of_run(str(run))
         if run.suffix.lower() == ".csv":
             read_results(str(run))
-    loaded = load_all(models, format=format_name, zero_weights=zero_weights)
+    loaded = load_all(models, *reading)
     if data is not None and loaded:
         load_data(str(data), loaded[0].domain)  # raises if the variables differ
     serve(

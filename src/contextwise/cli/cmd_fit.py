@@ -18,20 +18,18 @@ if TYPE_CHECKING:
 @options.model("structure")
 @options.data
 @click.option("--out", required=True, type=click.Path(), help="Write the fitted model here.")
-@click.option(
+@options.choice(
     "--method",
-    type=click.Choice(["pseudo-likelihood", "likelihood"]),
-    default="pseudo-likelihood",
-    show_default=True,
+    "pseudo-likelihood",
+    "likelihood",
     help="Maximize this; likelihood needs exact inference.",
 )
 @click.option("--l2", type=click.FloatRange(min=0), help="L2 penalty.  [default: 0.1]")
 @click.option(
     "--l1", type=click.FloatRange(min=0), default=0, show_default=True, help="L1 penalty."
 )
-@click.option(
+@options.positive(
     "--tolerance",
-    type=click.FloatRange(min=0, min_open=True),
     default=1e-6,
     show_default=True,
     help="Largest relative gap between the objective and its optimum.",

@@ -12,7 +12,6 @@ from contextwise.cli.inputs import load
 from contextwise.cli.printing import print_json
 
 if TYPE_CHECKING:
-    from contextwise.formats import ZeroWeights
     from contextwise.independence import Independencies, PairIndependencies
 
 
@@ -37,8 +36,7 @@ def independencies(
     pair: tuple[str, ...],
     most: int,
     context_specific: bool,
-    format_name: str | None,
-    zero_weights: ZeroWeights,
+    reading: options.Reading,
     output: str,
     **limits: Any,
 ) -> None:
@@ -67,7 +65,7 @@ def independencies(
     about_all = options.typed_flags(ctx, ["most", "context_specific"]) if pair else []
     if about_all:
         raise click.UsageError(f"{about_all[0]} is for all pairs; leave out the variables")
-    loaded = load(model, format=format_name, zero_weights=zero_weights)
+    loaded = load(model, *reading)
     pairs: Iterable[PairIndependencies]
     if pair:
         pairs = [independence.context_specific_independencies(loaded, *pair, **limits)]

@@ -11,7 +11,6 @@ from contextwise.cli.inputs import load
 from contextwise.cli.printing import print_json
 
 if TYPE_CHECKING:
-    from contextwise.formats import ZeroWeights
     from contextwise.independence import Answer
 
 EXIT_CODES = {"independent": 0, "dependent": 1, "undecided": 3}
@@ -29,8 +28,7 @@ def query(
     model: str,
     question: str,
     time_limit: float,
-    format_name: str | None,
-    zero_weights: ZeroWeights,
+    reading: options.Reading,
     output: str,
 ) -> None:
     """Ask MODEL whether variables are independent, and why.
@@ -50,7 +48,7 @@ def query(
     from contextwise.independence import answer_to, parse_statement
 
     statement = parse_statement(question)
-    loaded = load(model, format=format_name, zero_weights=zero_weights)
+    loaded = load(model, *reading)
     answer = answer_to(loaded, statement, time_limit=time_limit)
     if output == "json":
         print_json(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from contextwise.cli import options
-from contextwise.cli.inputs import load_weighted
+from contextwise.cli.inputs import load
 from contextwise.cli.printing import check_out
 from contextwise.errors import ContextwiseError
 
@@ -30,12 +30,8 @@ MIXED = 1.01
     help="Write a .csv file, or a .data file of codes (Libra); also .gz.  [default: stdout]",
 )
 @click.option("--context", metavar="'A=1, B=0'", help="Draw only rows with these states.")
-@click.option(
-    "--method",
-    type=click.Choice(["auto", "exact", "gibbs"]),
-    default="auto",
-    show_default=True,
-    help="Draw in this way; auto is exact where possible.",
+@options.choice(
+    "--method", "auto", "exact", "gibbs", help="Draw in this way; auto is exact where possible."
 )
 @options.number("--burn-in", default=100, least=0, help="Gibbs: number of sweeps to discard.")
 @options.number("--thin", default=10, help="Gibbs: number of sweeps between rows.")
@@ -55,10 +51,15 @@ def sample(model: str, count: int, out: str, format_name: str | None, **keywords
     """
     from contextwise.data.rows import format_codes, format_rows
     from contextwise.distributions.sampling import draw
+    from contextwise.models.structure import LogLinear
     from contextwise.support import files
 
     suffix = ".csv" if out == "-" else check_out(out, [".csv", ".data"], packed=True)
-    loaded = load_weighted(model, format=format_name)
+    loaded = load(model, format_name)
+    if not isinstance(loaded, LogLinear):
+        raise ContextwiseError(
+            f"{model}: this model has no weights; fit them to data first, with: contextwise fit"
+        )
     drawn = draw(loaded, count, show_progress=True, **keywords)
     if suffix == ".data":
         text = format_codes(drawn.positions)

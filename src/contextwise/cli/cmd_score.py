@@ -16,7 +16,6 @@ from contextwise.support.deadline import Deadline
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Estimate
     from contextwise.evaluation.score import Score
-    from contextwise.formats import ZeroWeights
     from contextwise.report.parts import Note
 
 
@@ -50,8 +49,7 @@ def score(
     fit_to: str | None,
     time_limit: float | None,
     output: str,
-    zero_weights: ZeroWeights,
-    format_name: str | None,
+    reading: options.Reading,
     **keywords: Any,
 ) -> None:
     """Score each GUESS by the distance, KL divergence, likelihood and other measures.
@@ -74,12 +72,12 @@ def score(
 
     only_one_from_stdin([true, *guesses, test, fit_to])
     deadline = Deadline.after(time_limit)
-    model = load(true, format=format_name, zero_weights=zero_weights)
+    model = load(true, *reading)
     keywords["test"] = None if test is None else load_data(test, model.domain)
     keywords["fit_to"] = None if fit_to is None else load_data(fit_to, model.domain)
     scores: list[Score] = []
     for name in guesses:
-        guess = load(name, format=format_name, zero_weights=zero_weights)
+        guess = load(name, *reading)
         limit = deadline.left()
         scores.append(score_guess(model, guess, time_limit=limit, show_progress=True, **keywords))
     options.refuse_nothing(scores[0].comparison.question)
@@ -136,7 +134,6 @@ def _differs(first: Estimate, second: Estimate) -> bool:
 
 
 def _record(name: str, score: Score) -> dict[str, object]:
-    """Return a JSON object; JSON has no infinity, so an infinite score becomes a string."""
     from contextwise.evaluation.score import DIVERGENCES, PREDICTIONS
 
     others = (*DIVERGENCES, *PREDICTIONS)
@@ -147,7 +144,7 @@ def _record(name: str, score: Score) -> dict[str, object]:
         "open_pairs": len(score.comparison.open_pairs),
         "scores": {
             key: {
-                "value": str(estimate.value) if math.isinf(estimate.value) else estimate.value,
+                "value": estimate.value,
                 "standard_error": estimate.standard_error,
                 "how": estimate.how,
             }

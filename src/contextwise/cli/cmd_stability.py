@@ -43,11 +43,10 @@ def learner_options(required: bool) -> options.Decorator:
 @click.command()
 @options.data
 @learner_options(required=True)
-@click.option(
+@options.choice(
     "--how",
-    type=click.Choice(["subsample", "bootstrap"]),
-    default="subsample",
-    show_default=True,
+    "subsample",
+    "bootstrap",
     help="Draw a share of the rows without replacement, or all with replacement.",
 )
 @options.share("--share", default=0.5, help="Share of the rows in a subsample.")

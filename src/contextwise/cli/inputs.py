@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from contextwise.data.rows import Data
     from contextwise.formats import ZeroWeights
     from contextwise.models.domain import Domain
-    from contextwise.models.structure import LogLinear, Model
+    from contextwise.models.structure import Model
 
 
-def load(name: str, *, format: str | None = None, zero_weights: ZeroWeights = "keep") -> Model:
+def load(name: str, format: str | None = None, zero_weights: ZeroWeights = "keep") -> Model:
     """Load a model from a file, a bundled example, or ``-`` for standard input."""
     from contextwise.formats import as_model, read_stream
 
@@ -32,39 +32,23 @@ def load(name: str, *, format: str | None = None, zero_weights: ZeroWeights = "k
 
 
 def load_all(
-    names: Sequence[str], *, format: str | None = None, zero_weights: ZeroWeights = "keep"
+    names: Sequence[str], format: str | None = None, zero_weights: ZeroWeights = "keep"
 ) -> list[Model]:
     """Load models; read one that is named twice only once."""
     only_one_from_stdin(names)
-    loaded = {name: load(name, format=format, zero_weights=zero_weights) for name in names}
+    loaded = {name: load(name, format, zero_weights) for name in names}
     return [loaded[name] for name in names]
-
-
-def load_weighted(name: str, *, format: str | None = None) -> LogLinear:
-    """Load a model; raise if it has no weights."""
-    from contextwise.models.structure import LogLinear
-
-    model = load(name, format=format)
-    if not isinstance(model, LogLinear):
-        raise ContextwiseError(
-            f"{name}: this model has no weights; fit them to data first, with: contextwise fit"
-        )
-    return model
 
 
 def load_data(path: str, domain: Domain | None) -> Data:
     """Load the rows of a data file, or of standard input for ``-``, over a domain if given."""
     from contextwise.data.rows import as_data, parse_data
+    from contextwise.support.files import unpacked
 
-    return as_data(path, domain) if path != "-" else parse_data(*_unpacked_input(), domain)
-
-
-def _unpacked_input() -> tuple[bytes, str]:
-    """Return the content of standard input and its name in messages."""
-    from contextwise.support import files
-
+    if path != "-":
+        return as_data(path, domain)
     name = "standard input"
-    return files.unpacked(_standard_input().read(), name), name
+    return parse_data(unpacked(_standard_input().read(), name), name, domain)
 
 
 def _standard_input() -> BinaryIO:

@@ -47,19 +47,15 @@ class SectionedCommand(click.Command):
                 formatter.write_dl(records)
 
 
-class ScopeOption(click.Option):
-    """An option that restricts the comparison."""
-
-    section = "What to compare"
-
-
 def sections(ctx: click.Context) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the options of a command as its help shows them, section by section."""
     grouped: dict[str, list[tuple[str, str]]] = {}
+    scoped = Scope._fields if isinstance(ctx.command, SectionedCommand) else ()
     for param in ctx.command.get_params(ctx):
         record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
         if record is not None:
-            grouped.setdefault(getattr(param, "section", "Options"), []).append(record)
+            title = "What to compare" if param.name in scoped else "Options"
+            grouped.setdefault(title, []).append(record)
     return list(grouped.items())
 
 
@@ -91,6 +87,45 @@ def options_as(argument: str, kind: type[Any], *options: Decorator) -> Decorator
     return decorated
 
 
+def choice(name: str, *choices: str, help: str) -> Decorator:
+    """Add an option that takes one of some words; the first is the default."""
+    return click.option(
+        name, type=click.Choice(choices), default=choices[0], show_default=True, help=help
+    )
+
+
+def positive(name: str, *, help: str, **more: Any) -> Decorator:
+    """Add an option that takes a number above 0."""
+    return click.option(name, type=click.FloatRange(min=0, min_open=True), help=help, **more)
+
+
+def number(
+    *names: str, help: str, default: int | None = None, least: int = 1, **more: Any
+) -> Decorator:
+    """Add an option that takes a whole number."""
+    return click.option(
+        *names,
+        type=click.IntRange(min=least),
+        metavar="N",
+        default=default,
+        show_default=default is not None,
+        help=help,
+        **more,
+    )
+
+
+def share(name: str, *, help: str, default: float | None = None) -> Decorator:
+    """Add an option that takes a number between 0 and 1."""
+    return click.option(
+        name,
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="SHARE",
+        default=default,
+        show_default=default is not None,
+        help=help,
+    )
+
+
 # -- models ----------------------------------------------------------------------------------------
 
 
@@ -111,26 +146,31 @@ model_option = partial(click.option, metavar="MODEL", shell_complete=complete_mo
 data = click.argument("data", type=click.Path())
 domain_from = model_option("--domain-from", help="Take the variables and states from this model.")
 
-_FORMAT: dict[str, Any] = {
-    "type": click.Choice(FORMATS),
-    "metavar": "FORMAT",
-    "help": f"Read every model file in this format: {', '.join(FORMATS)}.",
-}
-_ZERO_WEIGHTS: dict[str, Any] = {
-    "type": click.Choice(["keep", "drop"]),
-    "default": "keep",
-    "show_default": True,
-    "help": "Keep or drop features of weight 0.",
-}
-_BY_POSITION: dict[str, Any] = {
-    "is_flag": True,
-    "callback": lambda ctx, param, flag: "position" if flag else "names",
-    "help": "Match variables and states by position instead of by name.",
-}
-format_name = click.option("--format", "format_name", **_FORMAT)
-zero_weights = click.option("--zero-weights", **_ZERO_WEIGHTS)
-by_position = click.option("--by-position", "align", **_BY_POSITION)
-reading = stacked(zero_weights, format_name)
+format_name = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(FORMATS),
+    metavar="FORMAT",
+    help=f"Read every model file in this format: {', '.join(FORMATS)}.",
+)
+zero_weights = choice("--zero-weights", "keep", "drop", help="Keep or drop features of weight 0.")
+by_position = click.option(
+    "--by-position",
+    "align",
+    is_flag=True,
+    callback=lambda ctx, param, flag: "position" if flag else "names",
+    help="Match variables and states by position instead of by name.",
+)
+
+
+class Reading(NamedTuple):
+    """The options that say how to read models, in the order of the parameters of `load`."""
+
+    format_name: str | None
+    zero_weights: ZeroWeights
+
+
+reading = options_as("reading", Reading, zero_weights, format_name)
 
 
 # -- what to compare -------------------------------------------------------------------------------
@@ -153,24 +193,19 @@ def split_names(ctx: click.Context, param: click.Parameter, text: str | None) ->
     return None if text is None else parse_names(text)
 
 
-_PAIRS: dict[str, Any] = {
-    "metavar": "A,B",
-    "multiple": True,
-    "callback": _parse_pairs,
-    "help": "Only this pair of variables; repeatable.",
-}
-_VARIABLES: dict[str, Any] = {
-    "metavar": "A,B,...",
-    "callback": split_names,
-    "help": "Only pairs of these variables.",
-}
-_CONTEXT: dict[str, Any] = {
-    "metavar": "'A=1, B=0'",
-    "help": "Only contexts that agree with this assignment.",
-}
-pairs = click.option("--pairs", **_PAIRS)
-variables = click.option("--variables", **_VARIABLES)
-context = click.option("--context", **_CONTEXT)
+pairs = click.option(
+    "--pairs",
+    metavar="A,B",
+    multiple=True,
+    callback=_parse_pairs,
+    help="Only this pair of variables; repeatable.",
+)
+variables = click.option(
+    "--variables", metavar="A,B,...", callback=split_names, help="Only pairs of these variables."
+)
+context = click.option(
+    "--context", metavar="'A=1, B=0'", help="Only contexts that agree with this assignment."
+)
 
 
 class Scope(NamedTuple):
@@ -231,35 +266,33 @@ def refuse_nothing(question: Question) -> None:
     raise ContextwiseError(NOTHING_LEFT)
 
 
-_scoped = partial(click.option, cls=ScopeOption)
 scope = options_as(
     "scope",
     Scope,
-    _scoped("--pairs", **_PAIRS),
-    _scoped("--variables", **_VARIABLES),
-    _scoped("--context", **_CONTEXT),
-    _scoped(
+    pairs,
+    variables,
+    context,
+    click.option(
         "--data",
         type=click.Path(),
         metavar="FILE",
         help="Only the contexts in the rows of this CSV file.",
     ),
-    _scoped(
+    click.option(
         "--weights",
         type=click.Path(),
         metavar="FILE",
         help="Weight contexts by these state probabilities (JSON: variable -> list).",
     ),
-    _scoped(
+    choice(
         "--contexts",
-        type=click.Choice(["fully-contextualized", "canonical"]),
-        default="fully-contextualized",
-        show_default=True,
+        "fully-contextualized",
+        "canonical",
         help="Take the states of the other variables as a context, or of all (canonical).",
     ),
-    _scoped("--by-position", "align", **_BY_POSITION),
-    _scoped("--zero-weights", **_ZERO_WEIGHTS),
-    _scoped("--format", "format_name", **_FORMAT),
+    by_position,
+    zero_weights,
+    format_name,
 )
 """Add the options that restrict a comparison, as one argument ``scope``."""
 
@@ -289,33 +322,6 @@ def _check_jobs(ctx: click.Context, param: click.Parameter, jobs: int) -> int:
     return jobs
 
 
-def number(
-    *names: str, help: str, default: int | None = None, least: int = 1, **more: Any
-) -> Decorator:
-    """Add an option that takes a whole number."""
-    return click.option(
-        *names,
-        type=click.IntRange(min=least),
-        metavar="N",
-        default=default,
-        show_default=default is not None,
-        help=help,
-        **more,
-    )
-
-
-def share(name: str, *, help: str, default: float | None = None) -> Decorator:
-    """Add an option that takes a number between 0 and 1."""
-    return click.option(
-        name,
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        metavar="SHARE",
-        default=default,
-        show_default=default is not None,
-        help=help,
-    )
-
-
 def time_limit(default: float | None = None) -> Decorator:
     """Add the option ``--time-limit``."""
     return click.option(
@@ -337,12 +343,14 @@ jobs = number(
     callback=_check_jobs,
     help="Number of processes; -1 for one per core.",
 )
-cluster = click.option(
-    "--cluster",
-    metavar="ADDRESS",
-    help="Use the Dask scheduler at this address, such as tcp://host:8786.",
+parallel = stacked(
+    jobs,
+    click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Use the Dask scheduler at this address, such as tcp://host:8786.",
+    ),
 )
-parallel = stacked(jobs, cluster)
 engine = click.option(
     "--engine",
     metavar="NAME",
@@ -378,11 +386,9 @@ chance = options_as(
     "by_chance",
     ChanceOptions,
     click.option("--chance", is_flag=True, help="Compare with random guesses: skill, p-value."),
-    click.option(
+    choice(
         "--null",
-        type=click.Choice(NULLS),
-        default=NULLS[0],
-        show_default=True,
+        *NULLS,
         help="With --chance: exchange variables, relabel states, or draw new values.",
     ),
     number("--draws", default=999, least=0, help="With --chance: number of random guesses."),
