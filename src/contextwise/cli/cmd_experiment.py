@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +70,6 @@ def kl(
       contextwise experiment kl --out runs/again --config runs/kl/configuration.toml
     """
     from contextwise.studies import kl_study as studies
-    from contextwise.studies.kl_study import run_kl
     from contextwise.studies.publish import publish_kl
 
     changes = _changes(config, quick or model is not None, settings)
@@ -79,8 +79,7 @@ def kl(
         true = None if model is None else load(model)
         configuration = studies.configuration_of(true, **changes)
     configuration = configuration.quick() if quick else configuration
-    with resumable(folder):
-        _report(run_kl(configuration, folder, n_jobs=n_jobs, cluster=cluster, show_progress=True))
+    _run(studies.run_kl, configuration, folder, n_jobs, cluster)
     click.echo(publish_kl(folder), nl=False)
     click.echo(f"figures, tables and summary are in {Path(folder)}", err=True)
 
@@ -131,7 +130,6 @@ def learners(
       contextwise experiment learners --out runs/again --config runs/quick/configuration.toml
     """
     from contextwise.studies import learner_study as studies
-    from contextwise.studies.learner_study import run_learners
     from contextwise.studies.publish import publish_learners
 
     changes = _changes(config, quick, settings)
@@ -140,11 +138,7 @@ def learners(
     else:
         configuration = studies.configuration_of(**changes)
     configuration = configuration.quick() if quick else configuration
-    with resumable(folder):
-        outcome = run_learners(
-            configuration, folder, n_jobs=n_jobs, cluster=cluster, show_progress=True
-        )
-        _report(outcome)
+    _run(studies.run_learners, configuration, folder, n_jobs, cluster)
     click.echo(publish_learners(folder), nl=False)
     click.echo(f"figures, tables and page are in {Path(folder)}", err=True)
 
@@ -166,11 +160,15 @@ def _changes(config: str | None, others: bool, settings: dict[str, Any]) -> dict
     return typed
 
 
-def _report(outcome: Outcome) -> None:
-    """Print what was done; raise if some units failed."""
+def _run(
+    study: Callable[..., Outcome], configuration: Any, folder: str, n_jobs: int, cluster: str | None
+) -> None:
+    """Run a study and print what was done; raise if some units failed."""
     from contextwise.support.formatting import plural
 
-    click.echo(str(outcome), err=True)
+    with resumable(folder):
+        outcome = study(configuration, folder, n_jobs=n_jobs, cluster=cluster, show_progress=True)
+        click.echo(str(outcome), err=True)
     if outcome.failed:
         raise ContextwiseError(
             f"{plural(len(outcome.failed), 'unit')} failed; finished work is kept, run the same "

@@ -10,7 +10,7 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,7 +24,6 @@ from contextwise.learning.registry import LEARNERS, learner_named
 if TYPE_CHECKING:
     from contextwise.data.rows import Data
     from contextwise.learning.base import Learner
-    from contextwise.learning.selection import Selection
 
 RULES = ("pseudo-likelihood", "bic", "stability")
 """The names in `contextwise.learning.selection.RULES`, without importing it."""
@@ -205,24 +204,8 @@ def learn(
     else:
         fitted.fit(rows, time_limit=time_limit)
     formats.write(fitted.model_, out)
-    _report(fitted, rows, held_out)
-    if domain is None:
-        _warn_of_constants(rows)
-
-
-def _warn_of_constants(rows: Data) -> None:
-    """Name variables with one state: they cannot be compared with a truth that has more."""
-    from contextwise.models.domain import listed
-    from contextwise.support.formatting import plural
-
-    sizes = zip(rows.domain.names, rows.domain.cardinalities, strict=True)
-    constant = [name for name, size in sizes if size == 1]
-    if constant:
-        click.echo(
-            f"{plural(len(constant), 'variable')} with one state in these rows: "
-            f"{listed(constant)}; take the states of a known truth with --domain-from MODEL",
-            err=True,
-        )
+    for line in _summary(fitted, rows, held_out, constants=domain is None):
+        click.echo(line, err=True)
 
 
 def _select(
@@ -234,24 +217,29 @@ def _select(
     time_limit: float | None,
 ) -> Learner:
     from contextwise.learning.selection import select
+    from contextwise.support.formatting import columns
 
     if not grid:
         raise click.UsageError("--select-by needs a --grid, such as --grid penalty=1,5,25")
     by: Any = select_by or ("bic" if valid is None else "pseudo-likelihood")
     if by == "pseudo-likelihood" and valid is None:
         raise click.UsageError("selection by pseudo-likelihood needs held-out rows; add --valid")
-    values = {}
-    for text in grid:
-        name, kind, listed = _named_parameter(type(learner), text, "--grid", "penalty=1,5,25")
-        if name in values:
-            raise click.UsageError(f"--grid sets {name} twice")
-        values[name] = [_value(kind, value, f"--grid {name}") for value in listed.split(",")]
+    values = _settings(type(learner), grid, "--grid", "penalty=1,5,25")
     for flag in options.typed_flags(click.get_current_context(), list(values)):
         raise click.UsageError(f"{flag} and --grid set the same parameter; leave one of them out")
     selection = select(
         learner, values, rows, valid=valid, by=by, time_limit=time_limit, show_progress=True
     )
-    click.echo(_candidates(selection), err=True)
+    names = list(selection.candidates[0].parameters)
+    table = [[*names, "features", selection.by, ""]]
+    for candidate in selection.candidates:
+        value = "–" if candidate.value is None else f"{candidate.value:.6g}"
+        size = "–" if candidate.value is None else f"{candidate.features:g}"
+        mark = "best" if candidate is selection.best else ""
+        table.append([*map(str, candidate.parameters.values()), size, value, mark])
+    click.echo(columns(table, ">" * (len(names) + 2) + "<"), err=True)
+    if selection.note:
+        click.echo(selection.note, err=True)
     chosen: Learner = selection.learner
     return chosen
 
@@ -259,75 +247,60 @@ def _select(
 def make_learner(name: str, settings: Sequence[str]) -> Learner:
     """Make a learner with the parameters that ``--set`` gives, such as ``penalty=10``."""
     learner = learner_named(name)
-    parameters: dict[str, Any] = {}
-    for text in settings:
-        key, kind, value = _named_parameter(learner, text, "--set", "penalty=10")
-        if key in parameters:
-            raise click.UsageError(f"--set sets {key} twice")
-        parameters[key] = _value(kind, value, f"--set {key}")
-    return learner(**parameters)
+    values = _settings(learner, settings, "--set", "penalty=10")
+    return learner(**{key: value for key, (value,) in values.items()})
 
 
-def _value(kind: click.ParamType[Any], text: str, where: str) -> Any:
-    try:
-        return kind.convert(text.strip(), None, None)
-    except click.BadParameter as error:
-        raise click.BadParameter(error.message, param_hint=repr(where)) from None
-
-
-def _named_parameter(
-    learner: type[Learner], text: str, option: str, example: str
-) -> tuple[str, click.ParamType[Any], str]:
-    """Split ``NAME=VALUE``; return the name, the type of the parameter, and the value."""
-    name, _, value = text.partition("=")
-    name = name.strip().replace("-", "_")
+def _settings(
+    learner: type[Learner], texts: Sequence[str], option: str, example: str
+) -> dict[str, list[Any]]:
+    """Parse ``NAME=VALUE``, or ``NAME=VALUE,...`` of ``--grid``: the values of each parameter."""
     kinds = _parameter_types(learner)
-    kind = kinds.get(name)
-    if kind is None or not value:
-        raise click.UsageError(
-            f"{option} needs a parameter and its value, as in {example}; got {text!r} "
-            f"(the parameters are {', '.join(kinds) or 'none'})"
-        )
-    return name, kind, value
+    settings: dict[str, list[Any]] = {}
+    for text in texts:
+        name, _, listed = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if name not in kinds or not listed:
+            raise click.UsageError(
+                f"{option} needs a parameter and its value, as in {example}; got {text!r} "
+                f"(the parameters are {', '.join(kinds) or 'none'})"
+            )
+        if name in settings:
+            raise click.UsageError(f"{option} sets {name} twice")
+        values = listed.split(",") if option == "--grid" else [listed]
+        try:
+            settings[name] = [kinds[name].convert(value.strip(), None, None) for value in values]
+        except click.BadParameter as error:
+            hint = repr(f"{option} {name}")
+            raise click.BadParameter(error.message, param_hint=hint) from None
+    return settings
 
 
-def _candidates(selection: Selection) -> str:
-    """Show the candidates as a table, the best marked."""
-    from contextwise.support.formatting import columns
-
-    names = list(selection.candidates[0].parameters)
-    rows = [[*names, "features", selection.by, ""]]
-    for candidate in selection.candidates:
-        value = "–" if candidate.value is None else f"{candidate.value:.6g}"
-        size = "–" if candidate.value is None else f"{candidate.features:g}"
-        mark = "best" if candidate is selection.best else ""
-        rows.append([*map(str, candidate.parameters.values()), size, value, mark])
-    table = columns(rows, ">" * (len(names) + 2) + "<")
-    return "\n".join(filter(None, [table, selection.note]))
-
-
-def _report(learner: Learner, rows: Data, valid: Data | None) -> None:
-    """Summarize the result on standard error."""
+def _summary(learner: Learner, rows: Data, valid: Data | None, *, constants: bool) -> Iterator[str]:
+    """Summarize the result; name variables of one state, which no larger truth matches."""
+    from contextwise.models.domain import listed
     from contextwise.support.formatting import plural
 
     structure = learner.structure_
     size = f"{plural(len(structure), 'feature')}, {plural(len(structure.pairs()), 'pair')}"
-    click.echo(
-        f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: {size}", err=True
-    )
+    yield f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: {size}"
     if not learner.finished_:
-        click.echo(
-            "unfinished: the time limit stopped the learner; best structure so far", err=True
-        )
+        yield "unfinished: the time limit stopped the learner; best structure so far"
     added = getattr(learner, "added_", None)
     if added:
-        click.echo(
+        yield (
             f"the features add {added:,} dependencies to those that the tests found, "
-            "counted over pairs and distinct rows",
-            err=True,
+            "counted over pairs and distinct rows"
         )
     if valid is not None:
         conditional = getattr(learner, "conditional_score", None)
         more = f", {conditional(valid):.6g} by its own conditionals" if conditional else ""
         score = learner.score(valid)
-        click.echo(f"pseudo-log-likelihood of held-out rows: {score:.6g} per row{more}", err=True)
+        yield f"pseudo-log-likelihood of held-out rows: {score:.6g} per row{more}"
+    sizes = zip(rows.domain.names, rows.domain.cardinalities, strict=True)
+    constant = [name for name, states in sizes if constants and states == 1]
+    if constant:
+        yield (
+            f"{plural(len(constant), 'variable')} with one state in these rows: "
+            f"{listed(constant)}; take the states of a known truth with --domain-from MODEL"
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -40,6 +41,8 @@ class Picture(NamedTuple):
     width: float | None
     font_size: float | None
     names: list[str] | None = None
+    time_limit: float | None = None
+    align: Align = "names"
 
     def labels(self, models: Sequence[str]) -> list[str]:
         """Return the names of models in the figure: ``--names``, or the names of the files."""
@@ -51,11 +54,34 @@ class Picture(NamedTuple):
             )
         return self.names
 
+    def compare(
+        self, models: Sequence[str], contexts: Sequence[str | None] = (None,)
+    ) -> list[Comparison]:
+        """Compare the first model with each of the others, or a single one with itself."""
+        from contextwise.comparison.compare import compare
+
+        deadline = Deadline.after(self.time_limit)
+        first, *others = load_all(models)
+        comparisons = []
+        for other, context in product(others or [first], contexts):
+            limit = deadline.left()
+            comparison = compare(
+                first,
+                other,
+                time_limit=limit,
+                align=self.align,
+                context=context,
+                show_progress=True,
+            )
+            options.refuse_nothing(comparison.question)
+            comparisons.append(comparison)
+        return comparisons
+
     def keywords(self, title: str = "") -> Any:
         """Return the keywords of a plot function; ``title`` is the default."""
         sizes = {"width": self.width, "font_size": self.font_size}
-        given = {key: value for key, value in sizes.items() if value is not None}
-        return {"title": title if self.title is None else self.title, **given}
+        typed = {key: value for key, value in sizes.items() if value is not None}
+        return {"title": title if self.title is None else self.title, **typed}
 
     def save(self, figure: Figure) -> None:
         """Write the figure to its file."""
@@ -74,30 +100,18 @@ FIGURE = (
         help="Write this .png, .svg or .pdf file.",
     ),
     click.option("--title", help="Title of the figure.  [default: the names of the models]"),
-    click.option(
-        "--width",
-        type=click.FloatRange(min=0, min_open=True),
-        metavar="INCHES",
-        help="Width of the figure.",
-    ),
-    click.option(
-        "--font-size",
-        type=click.FloatRange(min=0, min_open=True),
-        metavar="POINTS",
-        help="Size of the text.",
-    ),
+    options.positive("--width", metavar="INCHES", help="Width of the figure."),
+    options.positive("--font-size", metavar="POINTS", help="Size of the text."),
 )
-comparing = options.stacked(
-    options.options_as(
-        "picture",
-        Picture,
-        *FIGURE,
-        click.option(
-            "--names",
-            metavar="A,B,...",
-            callback=options.split_names,
-            help="Names to show instead of file names, one per model.",
-        ),
+comparing = options.options_as(
+    "picture",
+    Picture,
+    *FIGURE,
+    click.option(
+        "--names",
+        metavar="A,B,...",
+        callback=options.split_names,
+        help="Names to show instead of file names, one per model.",
     ),
     options.time_limit(),
     options.by_position,
@@ -146,9 +160,7 @@ def plot() -> None:
 @options.model("guess")
 @comparing
 @click.option("--reorder", is_flag=True, help="Group variables with similar errors.")
-def pairs(
-    true: str, guess: str, picture: Picture, reorder: bool, time_limit: float | None, align: Align
-) -> None:
+def pairs(true: str, guess: str, picture: Picture, reorder: bool) -> None:
     """Draw a heat map of the pairs: false positives above the diagonal, false negatives below.
 
     \b
@@ -159,7 +171,7 @@ def pairs(
     from contextwise.report.plots import plot_pairs
 
     keywords = picture.keywords(_title(*picture.labels([true, guess])))
-    comparison = _compare(true, guess, align, time_limit)
+    (comparison,) = picture.compare([true, guess])
     picture.save(plot_pairs(comparison, reorder=reorder, **keywords))
 
 
@@ -179,8 +191,6 @@ def graph(
     min_share: float,
     most: int,
     context: str | None,
-    time_limit: float | None,
-    align: Align,
 ) -> None:
     """Draw both structures as one graph, or one structure alone.
 
@@ -201,12 +211,10 @@ def graph(
     from contextwise.report.plots import plot_graphs
     from contextwise.report.shares import edges_of, select_edges
 
-    labels = picture.labels([true] if guess is None else [true, guess])
-    deadline = Deadline.after(time_limit)
-    comparison = _compare(true, guess or true, align, time_limit)
-    in_context = None
-    if context is not None:
-        in_context = _compare(true, guess or true, align, deadline.left(), context=context)
+    models = [true] if guess is None else [true, guess]
+    labels = picture.labels(models)
+    contexts = [None] if context is None else [None, context]
+    comparison, *in_context = picture.compare(models, contexts)
     names = [] if around is None else parse_names(around)
     for name in names:
         comparison.domain.position(name)  # raises for an unknown name
@@ -220,8 +228,8 @@ def graph(
     )
     figure = plot_graphs(
         comparison,
-        in_context,
-        fixed=None if in_context is None else in_context.question.context,
+        *in_context,
+        fixed=in_context[0].question.context if in_context else None,
         selection=selection,
         **picture.keywords(labels[0] if guess is None else _title(*labels)),
     )
@@ -246,8 +254,6 @@ def neighbours(
     edges: str | None,
     min_share: float,
     most: int,
-    time_limit: float | None,
-    align: Align,
 ) -> None:
     """Draw the share of contexts in which VARIABLE depends on each other variable.
 
@@ -259,8 +265,9 @@ def neighbours(
     from contextwise.report.plots import plot_neighbours
 
     keywords = picture.keywords(_title(*picture.labels([true, guess])))
+    (comparison,) = picture.compare([true, guess])
     figure = plot_neighbours(
-        _compare(true, guess, align, time_limit),
+        comparison,
         variable,
         which=None if edges == "all" else edges,  # type: ignore[arg-type]
         min_share=min_share,
@@ -274,9 +281,7 @@ def neighbours(
 @options.model("true")
 @options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
 @comparing
-def confusion(
-    true: str, guesses: tuple[str, ...], picture: Picture, time_limit: float | None, align: Align
-) -> None:
+def confusion(true: str, guesses: tuple[str, ...], picture: Picture) -> None:
     """Draw the confusion matrix of one guess, or the errors of several, and the rates.
 
     \b
@@ -287,7 +292,7 @@ def confusion(
     from contextwise.report.plots import plot_guesses
 
     first, *labels = picture.labels([true, *guesses])
-    comparisons = _compare_all(true, guesses, align, time_limit)
+    comparisons = picture.compare([true, *guesses])
     keywords = picture.keywords(_title(first, labels[0] if len(labels) == 1 else None))
     picture.save(plot_guesses(dict(zip(labels, comparisons, strict=True)), **keywords))
 
@@ -331,9 +336,7 @@ def replicates(replicates: Replicates, **figure: Any) -> None:
 @plot.command(short_help="Draw the distances of many models, and a map.")
 @options.model("models", metavar="MODEL...", nargs=-1, required=True)
 @comparing
-def matrix(
-    models: tuple[str, ...], picture: Picture, time_limit: float | None, align: Align
-) -> None:
+def matrix(models: tuple[str, ...], picture: Picture) -> None:
     """Draw the distances of many models: a matrix, a tree, and a map in two dimensions.
 
     \b
@@ -346,8 +349,8 @@ def matrix(
     distances = distance_matrix(
         load_all(models),
         names=picture.labels(models),
-        time_limit=time_limit,
-        align=align,
+        time_limit=picture.time_limit,
+        align=picture.align,
         show_progress=True,
     )
     if not distances.total:
@@ -357,33 +360,3 @@ def matrix(
 
 def _title(true: str, guess: str | None = None) -> str:
     return f"true: {true}" if guess is None else f"true: {true}, guess: {guess}"
-
-
-def _compare(
-    true: str, guess: str, align: Align, time_limit: float | None, context: str | None = None
-) -> Comparison:
-    (comparison,) = _compare_all(true, (guess,), align, time_limit, context)
-    return comparison
-
-
-def _compare_all(
-    true: str,
-    guesses: Sequence[str],
-    align: Align,
-    time_limit: float | None,
-    context: str | None = None,
-) -> list[Comparison]:
-    """Compare guesses with the true model."""
-    from contextwise.comparison.compare import compare
-
-    deadline = Deadline.after(time_limit)
-    first, *others = load_all([true, *guesses])
-    comparisons = []
-    for other in others:
-        limit = deadline.left()
-        comparison = compare(
-            first, other, time_limit=limit, align=align, context=context, show_progress=True
-        )
-        options.refuse_nothing(comparison.question)
-        comparisons.append(comparison)
-    return comparisons
