@@ -512,17 +512,14 @@ def distance_matrix(
         The keywords of `compare` that restrict it (pairs, variables, context, data, weights,
         contexts, align, zero_weights), and:
 
-        engine : name of an engine; see ``contextwise engines``
-        time_limit : seconds
-            Unfinished distances keep proven bounds.
-        n_jobs : int
-            Number of processes; 1 counts in this process, on all cores if the engine can, -1 means
-            one process per core.
-        cluster : address of a Dask scheduler, or a Dask client
-            Takes precedence over ``n_jobs``.
-        show_progress : bool or function
-            Show a line on standard error, or call a function of (comparisons done, number of
-            comparisons).
+        - ``engine``: name of an engine; see ``contextwise engines``.
+        - ``time_limit``: seconds. Unfinished distances keep proven bounds.
+        - ``n_jobs``: number of processes. 1 counts in this process, on all cores if the engine can;
+          -1 means one process per core.
+        - ``cluster``: address of a Dask scheduler, or a Dask client. Takes precedence over
+          ``n_jobs``.
+        - ``show_progress``: True shows a line on standard error; a function is called with
+          (comparisons done, number of comparisons).
 
     Returns
     -------
