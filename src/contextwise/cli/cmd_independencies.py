@@ -62,9 +62,8 @@ def independencies(
 
     if len(pair) not in (0, 2):
         raise click.UsageError(f"give two variables or none, not {len(pair)}")
-    about_all = options.typed_flags(ctx, ["most", "context_specific"]) if pair else []
-    if about_all:
-        raise click.UsageError(f"{about_all[0]} is for all pairs; leave out the variables")
+    for flag in options.typed_flags(ctx, ["most", "context_specific"]) if pair else []:
+        raise click.UsageError(f"{flag} is for all pairs; leave out the variables")
     loaded = load(model, *reading)
     pairs: Iterable[PairIndependencies]
     if pair:
@@ -73,7 +72,16 @@ def independencies(
         pairs = independence.independencies(
             loaded, most=most, context_specific=context_specific, **limits
         )
-    undecided = _show(pairs, output == "json")
+    undecided = False
+    records = []
+    for listed in pairs:  # print each as soon as it is known
+        undecided |= listed.open > 0
+        if output == "json":
+            records.append(_record(listed))
+        else:
+            _print_pair(listed)
+    if output == "json":
+        print_json(records)
     if isinstance(pairs, independence.Independencies):
         undecided |= pairs.unreached > 0
         _report_unlisted(pairs)
@@ -83,32 +91,17 @@ def independencies(
     ctx.exit(3 if undecided else 0)
 
 
-def _show(pairs: Iterable[PairIndependencies], as_json: bool) -> bool:
-    """Print pairs, as text one by one; return True if some contexts stayed undecided."""
-    undecided = False
-    records = []
-    for pair in pairs:
-        undecided |= pair.open > 0
-        if as_json:
-            records.append(_record(pair))
-        else:
-            _print_pair(pair)
-    if as_json:
-        print_json(records)
-    return undecided
-
-
 def _report_unlisted(listed: Independencies) -> None:
     from contextwise.support.formatting import plural
 
-    counts = {
-        "in every context": listed.unlisted_everywhere,
-        "in some contexts": listed.unlisted_somewhere,
-    }
     if listed.unreached:
         late = plural(listed.unreached, "pair")
         click.echo(f"contextwise: {late} not reached within the time limit", err=True)
-    parts = [f"{plural(count, 'pair')} {where}" for where, count in counts.items() if count]
+    counts = {
+        "every context": listed.unlisted_everywhere,
+        "some contexts": listed.unlisted_somewhere,
+    }
+    parts = [f"{plural(count, 'pair')} in {where}" for where, count in counts.items() if count]
     if parts:
         click.echo(
             f"contextwise: not listed: {' and '.join(parts)}; list more with --most", err=True

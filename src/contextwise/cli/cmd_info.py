@@ -94,34 +94,27 @@ def _list_examples(as_json: bool) -> None:
 
 
 def _show_data(names: Sequence[str], as_json: bool) -> None:
+    from contextwise.data.rows import as_data
     from contextwise.models.domain import listed
     from contextwise.support.formatting import columns, plural, printable
 
-    records = [_data_record(name) for name in names]
+    records: list[dict[str, Any]] = []
+    for name in names:
+        data = as_data(name)
+        states = zip(data.domain.names, data.domain.states, strict=True)
+        variables = [{"name": variable, "states": labels} for variable, labels in states]
+        records.append({"data": name, "rows": len(data), "variables": variables})
     if as_json:
         print_records(records)
         return
     for label, record in zip(short_names(names), records, strict=True):
-        variables: list[dict[str, Any]] = record["variables"]
-        counts = plural(record["rows"], "row"), plural(len(variables), "variable")
+        counts = plural(record["rows"], "row"), plural(len(record["variables"]), "variable")
         click.echo(f"{printable(label)}: {', '.join(counts)}")
         rows = [
             (entry["name"], str(len(entry["states"])), listed(entry["states"], MOST_STATES))
-            for entry in variables
+            for entry in record["variables"]
         ]
         click.echo(columns(rows, "<><"))
-
-
-def _data_record(name: str) -> dict[str, Any]:
-    from contextwise.data.rows import as_data
-
-    data = as_data(name)
-    domain = data.domain
-    variables = [
-        {"name": variable, "states": states}
-        for variable, states in zip(domain.names, domain.states, strict=True)
-    ]
-    return {"data": name, "rows": len(data), "variables": variables}
 
 
 def _record(name: str, model: Model) -> dict[str, object]:
@@ -141,37 +134,27 @@ def _record(name: str, model: Model) -> dict[str, object]:
 
 
 def _one_model(record: Mapping[str, object], model: Model) -> str:
+    """Summarize a model; list the variables and features of a small one."""
+    from contextwise.models.domain import listed
+    from contextwise.models.structure import LogLinear, structure_of
     from contextwise.support.formatting import columns, printable
 
     shown = {**record, "model": short_names([str(record["model"])])[0]}
     rows = [(_label(key), _cell(value)) for key, value in shown.items() if value is not None]
     description = printable(str(model.info.get("description") or ""))
-    blocks = [click.wrap_text(description, 78) if description else "", columns(rows, "<<")]
+    blocks = [click.wrap_text(description, 78)] if description else []
+    blocks.append(columns(rows, "<<"))
     if len(model) <= MOST_FEATURES:
-        blocks += _contents(model)
-    return "\n\n".join(filter(None, blocks))
-
-
-def _contents(model: Model) -> list[str]:
-    """List the variables with their states, and the features with their weights."""
-    from contextwise.models.domain import listed
-    from contextwise.models.structure import LogLinear, structure_of
-    from contextwise.support.formatting import columns, printable
-
-    structure = structure_of(model)
-    domain = structure.domain
-    variables = [
-        (name, listed(states, MOST_STATES))
-        for name, states in zip(domain.names, domain.states, strict=True)
-    ]
-    features = [printable(structure.feature_text(f)) for f in range(len(structure))]
-    if isinstance(model, LogLinear):
-        weighted = zip(map(str, model.weights.tolist()), features, strict=True)
-        features = columns(weighted, "><").splitlines()
-    return [
-        "\n".join([f"{len(domain)} variables:", columns(variables, "<<")]),
-        "\n".join([f"{len(structure)} features:", *features]),
-    ]
+        structure, domain = structure_of(model), model.domain
+        states = [listed(labels, MOST_STATES) for labels in domain.states]
+        variables = columns(zip(domain.names, states, strict=True), "<<")
+        features = [printable(structure.feature_text(f)) for f in range(len(structure))]
+        if isinstance(model, LogLinear):
+            weighted = zip(map(str, model.weights.tolist()), features, strict=True)
+            features = columns(weighted, "><").splitlines()
+        blocks.append(f"{len(domain)} variables:\n{variables}")
+        blocks.append("\n".join([f"{len(structure)} features:", *features]))
+    return "\n\n".join(blocks)
 
 
 def _several_models(records: Sequence[Mapping[str, object]]) -> str:

@@ -83,6 +83,8 @@ def matrix(
       contextwise matrix *.mn --approximate --csv > estimates.csv
       contextwise matrix learned/*.mn --nearest true.mn --top 10
     """
+    from contextwise.comparison.matrix import distance_matrix
+
     options.refuse_alone(ctx, ("top",), "query")
     options.refuse_alone(ctx, ("assertions", "rng"), "approximate")
     conflicts = ONLY_EXACT if approximate else ONLY_MATRIX if query is not None else ()
@@ -94,24 +96,19 @@ def matrix(
         output = suffix[1:] if output == "text" else output
     loaded = load_all([*models, *([] if query is None else [query])], format=scope.format_name)
     keywords: dict[str, Any] = {"show_progress": True, **scope.keywords(loaded[0].domain)}
-    notes: list[str] = []
-    unfinished = 0
+    note, unfinished = "", 0
     if query is not None:
         count = top if options.typed_flags(ctx, ["top"]) else min(top, len(models))
         text = _nearest(query, models, loaded, count, output, keywords)
     elif approximate:
-        from contextwise.comparison.matrix import distance_matrix
-
         keywords |= {"names": models, "approximate": assertions or True, "rng": rng}
-        text, notes = _estimates(distance_matrix(loaded, **keywords), rng, output)
+        text, note = _estimates(distance_matrix(loaded, **keywords), rng, output)
     else:
-        from contextwise.comparison.matrix import distance_matrix
-
         with resumable(counting["store"]):
             distances = distance_matrix(loaded, names=models, **counting, **keywords)
         if not distances.total:
             raise ContextwiseError(options.NOTHING_LEFT)
-        text, notes = _distances(distances, normalized, output)
+        text, note = _distances(distances, normalized, output)
         unfinished = distances.open
     if out is None:
         click.echo(text, nl=False)
@@ -119,7 +116,7 @@ def matrix(
         from contextwise.support.files import write_bytes
 
         write_bytes(out, text.encode())
-    for note in notes:
+    if note:
         click.echo(f"contextwise: {note}", err=True)
     if unfinished:
         click.echo(f"contextwise: {unfinished} distances are unfinished", err=True)
@@ -169,16 +166,16 @@ def _nearest(
     return f"{text}{BY_POSITION}\n" if by_position else text
 
 
-def _estimates(matrix: EstimatedMatrix, seed: int, output: str) -> tuple[str, list[str]]:
-    """Return the estimates, and the notes for standard error."""
+def _estimates(matrix: EstimatedMatrix, seed: int, output: str) -> tuple[str, str]:
+    """Return the estimates, and a note for standard error."""
     from contextwise.comparison.sketch import CONFIDENCE
     from contextwise.report.many import estimate_words, estimated_parts
     from contextwise.report.text import as_text
 
     if output == "text":
-        return as_text(estimated_parts(matrix, names=short_names(matrix.names))) + "\n", []
+        return as_text(estimated_parts(matrix, names=short_names(matrix.names))) + "\n", ""
     if output == "csv":
-        return _csv(matrix.names, matrix.normalized.tolist()), [estimate_words(matrix)]
+        return _csv(matrix.names, matrix.normalized.tolist()), estimate_words(matrix)
     low, high = matrix.interval()
     record = {
         "models": matrix.names,
@@ -191,21 +188,21 @@ def _estimates(matrix: EstimatedMatrix, seed: int, output: str) -> tuple[str, li
         "confidence": CONFIDENCE,
         "by_position": matrix.by_position,
     }
-    return as_json(record) + "\n", []
+    return as_json(record) + "\n", ""
 
 
-def _distances(matrix: DistanceMatrix, normalized: bool, output: str) -> tuple[str, list[str]]:
-    """Return the exact distances, and the notes for standard error."""
+def _distances(matrix: DistanceMatrix, normalized: bool, output: str) -> tuple[str, str]:
+    """Return the exact distances, and a note for standard error."""
     from contextwise.report.many import matrix_parts
     from contextwise.report.notes import matrix_ganak_notes
     from contextwise.report.text import as_text
 
     if output == "text":
         names = short_names(matrix.names)
-        return as_text(matrix_parts(matrix, names=names, normalized=True)) + "\n", []
-    notes = [note.text for note in matrix_ganak_notes(matrix)]
+        return as_text(matrix_parts(matrix, names=names, normalized=True)) + "\n", ""
+    note = "".join(note.text for note in matrix_ganak_notes(matrix))
     if output == "csv":
-        return _csv(matrix.names, _cells(matrix, normalized)), notes
+        return _csv(matrix.names, _cells(matrix, normalized)), note
     record = {
         "models": matrix.names,
         "assertions": matrix.total,
@@ -215,7 +212,7 @@ def _distances(matrix: DistanceMatrix, normalized: bool, output: str) -> tuple[s
         "by_position": matrix.by_position,
         "rests_on_ganak": matrix.rests_on_ganak,
     }
-    return as_json(record) + "\n", notes
+    return as_json(record) + "\n", note
 
 
 def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[Any]]:

@@ -41,11 +41,17 @@ class Replicates(NamedTuple):
         ctx = click.get_current_context()
         options.refuse_alone(ctx, ("truth_column", "group_column", "better"), "table")
         if self.table is None:
-            return self._of_models(truths, groups, scope)
-        about_models = options.typed_flags(ctx, [*options.Scope._fields, "training_share"])
-        if about_models:
-            raise click.UsageError(f"{about_models[0]} is for models, not for a --table")
-        return self._of_table(self.table)
+            summary = self._of_models(truths, groups, scope)
+        else:
+            for flag in options.typed_flags(ctx, [*options.Scope._fields, "training_share"]):
+                raise click.UsageError(f"{flag} is for models, not for a --table")
+            summary = self._of_table(self.table)
+        if len(truths) != 1 and not summary.rankings:
+            raise click.UsageError(
+                "there is nothing to rank: ranks need at least two groups, and two truths on which "
+                "every group has a value"
+            )
+        return summary
 
     def comparisons(
         self, truths: list[str], groups: dict[str, list[str]], scope: options.Scope | None = None
@@ -53,7 +59,8 @@ class Replicates(NamedTuple):
         """Compare every guess of every group; return the truth's name and the comparison."""
         from contextwise.comparison.compare import compare
 
-        names = [stem(truth) for truth in truths]
+        files = [os.path.basename(truth).removesuffix(".gz") for truth in truths]
+        names = [os.path.splitext(file)[0] for file in files]
         if len(set(names)) < len(names):
             raise click.UsageError(
                 "the names of the TRUTHs, without folders and suffixes, must differ"
@@ -89,14 +96,13 @@ class Replicates(NamedTuple):
                     f"--metric {metric}: choose one of {', '.join(METRICS)}, or give a --table"
                 )
         compared = self.comparisons(truths, groups, scope)
-        summary = summarize(
+        return summarize(
             {group: [comparison for _, comparison in runs] for group, runs in compared.items()},
             truths={group: [truth for truth, _ in runs] for group, runs in compared.items()},
             metrics=self.metrics or (("normalized",) if len(truths) > 1 else tuple(METRICS)),
             training_share=self.training_share,
             alpha=self.alpha,
         )
-        return summary if len(truths) == 1 else _ranked(summary)
 
     def _of_table(self, table: str) -> Summary:
         from contextwise.evaluation.replicates import KNOWN, read_results, summarize_values
@@ -104,36 +110,16 @@ class Replicates(NamedTuple):
         values = read_results(
             table, metrics=self.metrics, truth=self.truth_column, group=self.group_column
         )
-        smaller = [name for name, (_, is_better) in KNOWN.items() if is_better]
-        for metric in values:
-            if self.better is None and metric not in KNOWN:
+        if self.better is not None:
+            smaller = list(values) if self.better == "smaller" else []
+        else:
+            smaller = [name for name, (_, is_better) in KNOWN.items() if is_better]
+            for metric in (metric for metric in values if metric not in KNOWN):
                 raise click.UsageError(
                     f"which values of {metric} are better? Add --better smaller or larger"
                 )
-        if self.better is not None:
-            smaller = list(values) if self.better == "smaller" else []
         ranges = {name: limits for name, (limits, _) in KNOWN.items()}
-        return _ranked(
-            summarize_values(values, smaller_is_better=smaller, ranges=ranges, alpha=self.alpha)
-        )
-
-
-def _ranked(summary: Summary) -> Summary:
-    if not summary.rankings:
-        raise click.UsageError(
-            "there is nothing to rank: ranks need at least two groups, and two truths on which "
-            "every group has a value"
-        )
-    return summary
-
-
-def stem(name: str) -> str:
-    """Return the name of a truth without its folder and suffixes.
-
-    >>> stem("truths/asia.mn.gz"), stem("lung")
-    ('asia', 'lung')
-    """
-    return os.path.splitext(os.path.basename(name).removesuffix(".gz"))[0]
+        return summarize_values(values, smaller_is_better=smaller, ranges=ranges, alpha=self.alpha)
 
 
 replicates_options = options.options_as(
