@@ -59,13 +59,11 @@ class Case {
           expect(rows_.column(v)[row] == rows_.column(v)[groups.group(g)[0]], "groups agree");
   }
 
-  void scores(std::size_t target, const std::vector<u32>& others,
-              const std::vector<u32>& blanket) {
+  void scores(std::size_t target, const std::vector<u32>& others, const std::vector<u32>& blanket) {
     double cells = 1;
     for (const u32 v : blanket) cells *= rows_.cardinalities[v];
     Scorer scorer(rows_, target, SCALE);
-    const std::vector<i64> found =
-        scorer.scores(Refiner(rows_).by(blanket), others, 1.0, cells);
+    const std::vector<i64> found = scorer.scores(Refiner(rows_).by(blanket), others, 1.0, cells);
     for (std::size_t k = 0; k < others.size(); ++k) {
       std::vector<u32> larger = blanket;
       larger.push_back(others[k]);
@@ -74,8 +72,7 @@ class Case {
     }
   }
 
-  void tests(std::size_t target, const std::vector<u32>& others,
-             const std::vector<u32>& blanket) {
+  void tests(std::size_t target, const std::vector<u32>& others, const std::vector<u32>& blanket) {
     Tester tester(rows_, target);
     tester.tests(Refiner(rows_).by(blanket), others);
     const std::vector<Sums> each = tester.without_each(blanket);
@@ -99,14 +96,14 @@ class Case {
     for (const u32 v : blanket) size *= rows_.cardinalities[v];
     if (blanket.empty() || size > 4096) return;
     Classes classes(rows_, target, blanket, 1.0, SCALE);
-    expect(classes.total() == Scorer(rows_, target, SCALE)
-                                  .score(Refiner(rows_).by(blanket), 1.0 / static_cast<double>(size)),
-           "the score of the blanket");
+    expect(
+        classes.total() == Scorer(rows_, target, SCALE)
+                               .score(Refiner(rows_).by(blanket), 1.0 / static_cast<double>(size)),
+        "the score of the blanket");
     for (const u32 other : blanket) {
       Context context;
       for (const u32 v : blanket)
-        if (v != other && below(2))
-          context[v] = {static_cast<u32>(below(rows_.cardinalities[v]))};
+        if (v != other && below(2)) context[v] = {static_cast<u32>(below(rows_.cardinalities[v]))};
       const i64 before = classes.total(), gain = classes.gain(other, {context, {}});
       classes.merge(other, context);
       expect(classes.is_merged(other, context), "lines are merged");

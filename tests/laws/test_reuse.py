@@ -14,7 +14,7 @@ import pytest
 from contextwise import Comparison, Domain, Structure, compare, compare_many
 from contextwise.counting import auto, known_sizes, native
 
-pytestmark = pytest.mark.skipif(not getattr(native, "REUSES", False), reason="needs the kernel")
+pytestmark = pytest.mark.skipif(native.missing() is not None, reason="needs the kernel")
 
 DOMAIN = Domain.of_cardinalities([2, 3, 2, 2, 4, 2, 2, 3, 2, 2, 2, 2, 3, 2, 2, 2])
 NAMES = DOMAIN.names

@@ -96,8 +96,7 @@ class NativeChanges:
     def growth(
         self, pairs: PairList, more: list[int], less: list[int], deadline: Deadline = NEVER
     ) -> list[Growth]:
-        limit = [deadline.left()] if native.REUSES else []
-        flat = self._tracker.count(pairs, more, less, *limit)
+        flat = self._tracker.count(pairs, more, less, deadline.left())
         if pairs and not flat:
             raise OutOfTime
         parts = zip(flat[::4], flat[1::4], flat[2::4], flat[3::4], strict=True)

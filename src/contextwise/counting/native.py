@@ -34,8 +34,6 @@ try:
 except ImportError as error:
     _reason = why_not_compiled(error)
 
-# A kernel that was compiled before counts everything again.
-REUSES = _reason is None and "seconds" in (_kernel.Tracker.count.__doc__ or "")
 MEMORY = 512 * 2**20
 """Bytes for remembered subproblems, over all threads."""
 
@@ -135,10 +133,8 @@ def count_pairs(
         deadline.left(),
         MEMORY if memory is None else memory,
         report,
-        *([[(places, _rows(sizes.tolist())) for places, sizes, _ in known]] if REUSES else []),
+        [(places, _rows(sizes.tolist())) for places, sizes, _ in known],
     )
-    if isinstance(result, dict):  # a kernel built before nanobind
-        result = tuple(result.values())  # type: ignore[unreachable]
     lower, is_open, open_upper, interrupted, nodes, extracting = result
     if progress and not interrupted:
         progress(total, total)

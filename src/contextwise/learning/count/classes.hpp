@@ -97,11 +97,11 @@ class Classes {
   // Whether configurations that agree with the context and differ in `other` alone are one class.
   bool is_merged(u32 other, const Context& context) const {
     bool result = true;
-    each_line(other, context, [&](std::size_t begin, std::size_t stride,
-                                  const std::vector<u32>& values) {
-      for (const u32 value : values)
-        result &= labels_[begin + value * stride] == labels_[begin + values[0] * stride];
-    });
+    each_line(other, context,
+              [&](std::size_t begin, std::size_t stride, const std::vector<u32>& values) {
+                for (const u32 value : values)
+                  result &= labels_[begin + value * stride] == labels_[begin + values[0] * stride];
+              });
     return result;
   }
 
@@ -218,11 +218,11 @@ class Classes {
   std::vector<std::size_t> strides_;
   u32 values_;
   double scale_, weight_ = 0;
-  std::vector<u32> labels_;                        // the class of each configuration
-  std::vector<u32> sizes_, places_, counts_;       // of each class; counts_ of the target's values
-  std::vector<i64> scores_;                        // of each class
-  std::vector<u32> parents_, groups_, touched_;    // of classes while they are joined
-  std::vector<u32> members_, merged_, sums_;       // of each group of joined classes
+  std::vector<u32> labels_;                      // the class of each configuration
+  std::vector<u32> sizes_, places_, counts_;     // of each class; counts_ of the target's values
+  std::vector<i64> scores_;                      // of each class
+  std::vector<u32> parents_, groups_, touched_;  // of classes while they are joined
+  std::vector<u32> members_, merged_, sums_;     // of each group of joined classes
   std::vector<i64> before_;
   std::vector<std::pair<u64, i64>> known_;
 };

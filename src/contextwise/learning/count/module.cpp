@@ -95,8 +95,9 @@ NB_MODULE(_count, module) {
             });
             return nb::make_tuple(numbers, partition.ends.size());
           },
-          "given"_a, nb::sig("def groups(self, given: Sequence[int]) -> "
-                             "tuple[NDArray[numpy.int64], int]"))
+          "given"_a,
+          nb::sig("def groups(self, given: Sequence[int]) -> "
+                  "tuple[NDArray[numpy.int64], int]"))
       .def(
           "tests_in_groups",
           [](const Rows& rows, const Variables& given, std::size_t target,

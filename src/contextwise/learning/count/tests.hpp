@@ -37,7 +37,8 @@ class Tester {
     std::vector<Sums> result(partition.ends.size(), Sums{});
     std::size_t begin = 0;
     for (std::size_t g = 0; g < result.size(); begin = partition.ends[g++])
-      if (partition.ends[g] - begin > 1) add_group(result[g], partition, begin, partition.ends[g], v);
+      if (partition.ends[g] - begin > 1)
+        add_group(result[g], partition, begin, partition.ends[g], v);
     return result;
   }
 

@@ -115,8 +115,8 @@ class AcyclicGrowth {
       if (growing_[t].nodes.empty()) {  // stopped before it began
         growing_[t].rows = all_rows(columns_);
         splitter_.look(growing_[t].rows, t);
-        growing_[t].nodes.push_back({{0, static_cast<u32>(columns_.rows)}, {}, 0, 0, 0,
-                                     splitter_.counts()});
+        growing_[t].nodes.push_back(
+            {{0, static_cast<u32>(columns_.rows)}, {}, 0, 0, 0, splitter_.counts()});
       }
     for (std::size_t t = 0; t < growing_.size(); ++t) offer(t, 0);
     std::size_t steps = 0;
