@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 from scipy.special import gammaincc
 
@@ -192,3 +192,278 @@ def clique_features(graphs: dict[Row, Graph]) -> set[tuple[Pair, ...]]:
             if not any(clique < other for other in cliques):
                 features.add(tuple((v, x[v]) for v in sorted(clique)))
     return features
+
+
+# -- marginal pseudo-likelihood --------------------------------------------------------------------
+
+Context = dict[int, frozenset[int]]
+"""The allowed values of each variable it restricts."""
+Regions = dict[Pair, tuple[list[Context], list[Context]]]
+"""Where each edge is present and where it is absent; a pair that is missing is absent."""
+
+ROUNDING = 1e-9
+
+
+def first_best(values: Sequence[float]) -> int:
+    """Return the place of the first value that is largest up to rounding."""
+    return next(k for k, value in enumerate(values) if value >= max(values) - ROUNDING)
+
+
+def meets(first: Context, second: Context, ignored: Iterable[int] = ()) -> bool:
+    """Return whether two contexts can hold together."""
+    shared = first.keys() & second.keys() - set(ignored)
+    return all(first[v] & second[v] for v in shared)
+
+
+class Likelihood:
+    """Marginal pseudo-likelihoods of variables given blankets whose edges vanish in contexts."""
+
+    def __init__(self, rows: Sequence[Row], cards: Sequence[int]) -> None:
+        self.cards, self.counts = cards, Counter(rows)
+        self.varying = [v for v in range(len(cards)) if len({row[v] for row in rows}) > 1]
+
+    def score(
+        self, target: int, blanket: Iterable[int], absent: dict[int, list[Context]] | None = None
+    ) -> float:
+        """Score a variable; absent has the contexts in which members of the blanket vanish."""
+        members = sorted(blanket)
+        labels = self.classes(members, absent or {})
+        sizes = Counter(labels.values())
+        cells: Counter[tuple[int, int]] = Counter()
+        for row, count in self.counts.items():
+            cells[labels[tuple(row[v] for v in members)], row[target]] += count
+        totals: Counter[int] = Counter()
+        for (label, _), count in cells.items():
+            totals[label] += count
+        score = 0.0
+        for label, count in totals.items():
+            weight = sizes[label] / len(labels)
+            score += math.lgamma(weight) - math.lgamma(weight + count)
+        for (label, _), count in cells.items():
+            share = sizes[label] / len(labels) / self.cards[target]
+            score += math.lgamma(share + count) - math.lgamma(share)
+        return score
+
+    def classes(self, members: list[int], absent: dict[int, list[Context]]) -> dict[Row, int]:
+        """Label configurations; those that differ in a vanished member alone get one label."""
+        configurations = list(product(*(range(self.cards[v]) for v in members)))
+        labels = {configuration: k for k, configuration in enumerate(configurations)}
+        for place, member in enumerate(members):
+            for start in configurations:
+                at = {v: frozenset([k]) for v, k in zip(members, start, strict=True)}
+                if start[place] or not any(meets(at, c) for c in absent.get(member, [])):
+                    continue
+                for value in range(1, self.cards[member]):
+                    other = (*start[:place], value, *start[place + 1 :])
+                    old, new = labels[other], labels[start]
+                    if old != new:
+                        labels = {c: new if k == old else k for c, k in labels.items()}
+        return labels
+
+    def best_graph(self) -> Graph:
+        """Search for a blanket per variable, then for a graph among the edges of the blankets."""
+        size = len(self.cards)
+        blankets = [set[int]() for _ in range(size)]
+        for target in self.varying:
+            others = [v for v in self.varying if v != target]
+            while others:
+                scores = [self.score(target, blankets[target] ^ {v}) for v in others]
+                best = first_best(scores)
+                if scores[best] <= self.score(target, blankets[target]) + ROUNDING:
+                    break
+                blankets[target] ^= {others[best]}
+        members = [sorted(blanket) for blanket in blankets]
+        graph, candidates = graph_of(members, "and"), sorted(graph_of(members, "or"))
+        while candidates:
+            scores = [self.graph_score(graph ^ {pair}) for pair in candidates]
+            best = first_best(scores)
+            if scores[best] <= self.graph_score(graph) + ROUNDING:
+                break
+            graph ^= {candidates[best]}
+        return graph
+
+    def graph_score(self, graph: Graph) -> float:
+        return sum(self.score(v, neighbours(graph, v)) for v in range(len(self.cards)))
+
+
+def neighbours(graph: Iterable[Pair], v: int) -> set[int]:
+    return {a if b == v else b for a, b in graph if v in (a, b)}
+
+
+def contextual_mpl(rows: Sequence[Row], cards: Sequence[int]) -> Regions:
+    """Start from the best graph and add the best context of an edge, while the score rises."""
+    likelihood = Likelihood(rows, cards)
+    graph = sorted(likelihood.best_graph())
+    absent: dict[Pair, list[Context]] = {pair: [] for pair in graph}
+    contexts: dict[Pair, list[Context]] = {}
+    for a, b in graph:
+        common = sorted(neighbours(graph, a) & neighbours(graph, b))
+        values = product(*(range(cards[v]) for v in common)) if common else []
+        contexts[a, b] = [
+            {v: frozenset([k]) for v, k in zip(common, codes, strict=True)} for codes in values
+        ]
+
+    def around(v: int, extra: tuple[Pair, Context] | None = None) -> dict[int, list[Context]]:
+        vanished = {u: list(absent[pair_of(u, v)]) for u in neighbours(graph, v)}
+        if extra:
+            vanished[sum(extra[0]) - v].append(extra[1])
+        return vanished
+
+    def gain(pair: Pair, context: Context) -> float:
+        return sum(
+            likelihood.score(v, neighbours(graph, v), around(v, (pair, context)))
+            - likelihood.score(v, neighbours(graph, v), around(v))
+            for v in pair
+        )
+
+    known: dict[Pair, list[float]] = {}
+    while True:
+        for pair in graph:
+            if pair not in known:
+                known[pair] = [gain(pair, context) for context in contexts[pair]]
+        options = [(pair, k) for pair in graph for k in range(len(contexts[pair]))]
+        gains = [known[pair][k] for pair, k in options]
+        if not gains or max(gains) <= ROUNDING:
+            break
+        pair, k = options[first_best(gains)]
+        absent[pair].append(contexts[pair].pop(k))
+        known = {p: values for p, values in known.items() if not set(p) & set(pair)}
+    # An edge is also absent where the contexts of other edges have merged its classes.
+    regions: Regions = {}
+    for pair in graph:
+        implied = [
+            context
+            for context in contexts[pair]
+            if all(
+                class_count(likelihood, around(v))
+                == class_count(likelihood, around(v, (pair, context)))
+                for v in pair
+            )
+        ]
+        present = [context for context in contexts[pair] if context not in implied]
+        gone = absent[pair] + implied
+        regions[pair] = (present, gone) if gone else ([{}], [])
+    return regions
+
+
+def class_count(likelihood: Likelihood, absent: dict[int, list[Context]]) -> int:
+    """Return the number of classes of configurations of a blanket."""
+    return len(set(likelihood.classes(sorted(absent), absent).values()))
+
+
+# -- trees of contexts -----------------------------------------------------------------------------
+
+
+@dataclass
+class Tree:
+    """The contexts of the leaves of a tree, its gain in likelihood, and its log prior."""
+
+    present: list[Context]
+    absent: list[Context]
+    gain: float
+    prior: float
+
+
+class TreeSearch:
+    """Find a tree of contexts for each pair of variables."""
+
+    def __init__(self, rows: Sequence[Row], cards: Sequence[int], depth: int) -> None:
+        self.likelihood, self.cards, self.depth = Likelihood(rows, cards), cards, depth
+        self.pairs = list(combinations(self.likelihood.varying, 2))
+        self.edges: Regions = {pair: ([{}], []) for pair in self.likelihood.best_graph()}
+        self.priors = dict.fromkeys(self.pairs, -math.log(4))
+
+    def run(self) -> Regions:
+        """Make the best change and look again at the pairs that share a variable with it."""
+        changes: dict[Pair, tuple[float, Tree | None]] = {}
+        waiting, changed = set(self.pairs), False
+        while waiting:
+            changes |= {pair: self.best_change(pair) for pair in waiting}
+            best = self.pairs[first_best([changes[pair][0] for pair in self.pairs])]
+            gain, tree = changes[best]
+            if tree is None or gain <= ROUNDING:
+                waiting, changed = set(self.pairs) if changed else set(), False
+            elif not self.possible(best, tree.present, tree.absent):
+                waiting = {best}
+            else:
+                self.edges.pop(best, None)
+                if tree.present:
+                    self.edges[best] = tree.present, tree.absent
+                self.priors[best] = tree.prior
+                waiting, changed = {p for p in self.pairs if set(p) & set(best)}, True
+        return self.edges
+
+    def best_change(self, pair: Pair) -> tuple[float, Tree | None]:
+        """Return the gain of the best tree over the current one, and the tree."""
+        self.known: dict[tuple[frozenset[tuple[int, frozenset[int]]], int], Tree | None] = {}
+        tree = self.best_tree(pair, {}, self.depth)
+        if tree is None or not self.possible(pair, tree.present, tree.absent):
+            return 0.0, None
+        now = self.gain(pair, self.edges.get(pair, ([], [{}]))[1]) + self.priors[pair]
+        return tree.gain + tree.prior - now, tree
+
+    def best_tree(self, pair: Pair, context: Context, depth: int) -> Tree | None:
+        """Return the best of a leaf and of each test with the best trees of its two sides."""
+        key = frozenset(context.items()), depth
+        if key not in self.known:
+            self.known[key] = self.find_tree(pair, context, depth)
+        return self.known[key]
+
+    def find_tree(self, pair: Pair, context: Context, depth: int) -> Tree | None:
+        trees = []
+        if self.possible(pair, [], [context]):
+            trees.append(Tree([], [context], self.gain(pair, [context]), -math.log(4)))
+        if self.possible(pair, [context], []):
+            trees.append(Tree([context], [], 0.0, -math.log(4)))
+        splits = list(self.splits(pair, context)) if depth else []
+        for holds, fails in splits:
+            sides = [self.best_tree(pair, side, depth - 1) for side in (holds, fails)]
+            if sides[0] is None or sides[1] is None:
+                continue
+            present = sides[0].present + sides[1].present
+            absent = sides[0].absent + sides[1].absent
+            if present and absent:
+                prior = sides[0].prior + sides[1].prior - math.log(2 * len(splits))
+                trees.append(Tree(present, absent, self.gain(pair, absent), prior))
+        return trees[first_best([tree.gain + tree.prior for tree in trees])] if trees else None
+
+    def splits(self, pair: Pair, context: Context) -> Iterator[tuple[Context, Context]]:
+        """Yield the two sides of each test of a common neighbour that the context leaves open."""
+        for v in sorted(neighbours(self.edges, pair[0]) & neighbours(self.edges, pair[1])):
+            values = context.get(v, frozenset(range(self.cards[v])))
+            for k in range(self.cards[v] if self.cards[v] > 2 else 1):
+                if k in values and len(values) > 1:
+                    yield {**context, v: frozenset([k])}, {**context, v: values - {k}}
+
+    def gain(self, pair: Pair, absent: list[Context]) -> float:
+        """Return how much both scores rise from an edge everywhere to one with absent contexts."""
+        total = 0.0
+        for v, other in (pair, pair[::-1]):
+            blanket = neighbours(self.edges, v) | {other}
+            vanished = {u: self.edges[pair_of(u, v)][1] for u in blanket - {other}}
+            total += self.likelihood.score(v, blanket, {**vanished, other: absent})
+            total -= self.likelihood.score(v, blanket, vanished)
+        return total
+
+    def possible(self, pair: Pair, present: list[Context], absent: list[Context]) -> bool:
+        """Return whether every context of every edge keeps a feature that claims no absent pair."""
+        edges = {**self.edges, pair: (present, absent)}
+        for (a, b), (contexts, _) in edges.items():
+            cells = [
+                {a: frozenset([j]), b: frozenset([k])}
+                for j in range(self.cards[a])
+                for k in range(self.cards[b])
+            ]
+            for context in contexts:
+                features = [{**context, **cell} for cell in cells]
+                if not any(self.claims_only_present(f, (a, b), edges) for f in features):
+                    return False
+        return True
+
+    def claims_only_present(self, feature: Context, edge: Pair, edges: Regions) -> bool:
+        return not any(
+            meets(feature, context, ignored=two)
+            for two in combinations(sorted(feature), 2)
+            if two != edge
+            for context in edges.get(two, ([], [{}]))[1]
+        )

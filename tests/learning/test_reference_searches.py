@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Collection, Mapping
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 import reference_searches as reference
 
 import contextwise as cw
-from contextwise.learning import CSGS, CSPC, GSMN
+from contextwise.learning import CSGS, CSPC, GSMN, ContextualMPL, EdgeTrees
 from contextwise.models.features import IntArray
 
 SETS = range(20)
 
 
-def random_data(seed: int) -> tuple[IntArray, list[int]]:
-    """Draw rows of 3 to 6 variables that depend on each other, some of them in contexts only."""
+def random_data(seed: int, largest: int = 6) -> tuple[IntArray, list[int]]:
+    """Draw rows of 3 or more variables; some dependencies hold in contexts only.
+
+    A variable is constant, a function of an earlier one, or drawn given up to three earlier ones.
+    """
     rng = np.random.default_rng(seed)
-    cards = rng.integers(2, 4, rng.integers(3, 7)).tolist()
+    cards = rng.integers(2, 4, rng.integers(3, largest + 1)).tolist()
     count = int(np.exp(rng.uniform(np.log(50), np.log(2000))))
-    rows = rng.integers(0, cards, (count, len(cards)))
-    for v in range(1, len(cards)):
-        kind = rng.choice(["free", "noisy", "context", "equal", "constant"], p=NOISE)
-        source, switch = rng.integers(0, v, 2)
-        follows = rng.random(count) < rng.uniform(0.2, 0.9)
-        if kind == "context":
-            follows &= rows[:, switch] == 0
-        if kind in ("noisy", "context"):
-            rows[follows, v] = rows[follows, source] % cards[v]
-        elif kind == "equal":
-            rows[:, v] = rows[:, source] % cards[v]
-        elif kind == "constant":
-            rows[:, v] = 0
-    return rows[:, rng.permutation(len(cards))] if len(set(cards)) == 1 else rows, cards
-
-
-NOISE = [0.15, 0.35, 0.35, 0.1, 0.05]
+    rows = np.zeros((count, len(cards)), dtype=np.int64)
+    for v, card in enumerate(cards):
+        kind = rng.choice(["drawn", "equal", "constant"], p=[0.9, 0.06, 0.04])
+        parents = rng.permutation(v)[: rng.integers(1, 4)]
+        if kind == "equal" and v:
+            rows[:, v] = rows[:, parents[0]] % card
+        elif kind == "drawn":
+            values = rows[:, parents]
+            if len(parents) > 1 and rng.random() < 0.7:
+                values[values[:, 0] == 0, 1] = 0  # the second parent matters in a context only
+            chances = rng.dirichlet([rng.choice([0.5, 1, 3])] * card, [3] * len(parents))
+            at = chances[tuple(values.T)].cumsum(axis=-1)
+            rows[:, v] = (rng.random((count, 1)) > at[..., :-1]).sum(axis=-1)
+    order = rng.permutation(len(cards))
+    return rows[:, order], [cards[v] for v in order]
 
 
 def plain(rows: IntArray) -> list[reference.Row]:
@@ -79,3 +81,41 @@ def test_graph_per_row(learner: CSGS | CSPC, seed: int) -> None:
         pairs = combinations(range(len(row)), 2)
         assert {(a, b) for a, b in pairs if graph[a, b]} == graphs[tuple(row)]
     assert features_of(learned.structure_) == texts_of(reference.clique_features(graphs))
+
+
+def holds(context: Mapping[int, Collection[int]], row: reference.Row) -> bool:
+    return all(row[v] in values for v, values in context.items())
+
+
+def claimed(structure: cw.Structure, pair: reference.Pair, row: reference.Row) -> bool:
+    """Return whether a feature has both variables and holds in the others."""
+    for literals in structure.features.literals():
+        rest = [(v, values) for v, values in literals if v not in pair]
+        if len(literals) == len(rest) + 2 and all(values >> row[v] & 1 for v, values in rest):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("seed", SETS)
+@pytest.mark.parametrize("learner", [ContextualMPL(), EdgeTrees(), EdgeTrees(depth=1)], ids=repr)
+def test_edges(learner: ContextualMPL | EdgeTrees, seed: int) -> None:
+    rows, cards = random_data(seed, largest=5)
+    learned = learner.fit(rows, domain=domain_of(cards))
+    if isinstance(learner, EdgeTrees):
+        edges = reference.TreeSearch(plain(rows), cards, learner.depth).run()
+    else:
+        edges = reference.contextual_mpl(plain(rows), cards)
+    assert sorted(learned.edges_) == sorted(edges)
+    seen, added = set(plain(rows)), 0
+    for row in product(*map(range, cards)):
+        for pair in combinations(range(len(cards)), 2):
+            present, absent = edges.get(pair, ([], [{}]))
+            is_present = any(holds(context, row) for context in present)
+            assert is_present != any(holds(context, row) for context in absent)
+            if pair in edges:
+                contexts = learned.edges_[pair].present
+                assert is_present == any(holds(context, row) for context in contexts)
+            claim = claimed(learned.structure_, pair, row)
+            assert claim == is_present or (claim and isinstance(learner, ContextualMPL))
+            added += row in seen and claim and not is_present
+    assert learned.added_ == added
