@@ -199,7 +199,7 @@ def clique_features(graphs: dict[Row, Graph]) -> set[tuple[Pair, ...]]:
 Context = dict[int, frozenset[int]]
 """The allowed values of each variable it restricts."""
 Regions = dict[Pair, tuple[list[Context], list[Context]]]
-"""Where each edge is present and where it is absent; a pair that is missing is absent."""
+"""The contexts in which each edge is present and absent; a missing pair is absent."""
 
 ROUNDING = 1e-9
 
@@ -395,7 +395,7 @@ class TreeSearch:
 
     def best_change(self, pair: Pair) -> tuple[float, Tree | None]:
         """Return the gain of the best tree over the current one, and the tree."""
-        self.known: dict[tuple[frozenset[tuple[int, frozenset[int]]], int], Tree | None] = {}
+        self.known: dict[frozenset[tuple[int, frozenset[int]]], Tree | None] = {}
         tree = self.best_tree(pair, {}, self.depth)
         if tree is None or not self.possible(pair, tree.present, tree.absent):
             return 0.0, None
@@ -404,7 +404,7 @@ class TreeSearch:
 
     def best_tree(self, pair: Pair, context: Context, depth: int) -> Tree | None:
         """Return the best of a leaf and of each test with the best trees of its two sides."""
-        key = frozenset(context.items()), depth
+        key = frozenset(context.items())  # without depth: the first path to a context decides
         if key not in self.known:
             self.known[key] = self.find_tree(pair, context, depth)
         return self.known[key]

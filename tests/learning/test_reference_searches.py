@@ -13,7 +13,7 @@ import contextwise as cw
 from contextwise.learning import CSGS, CSPC, GSMN, ContextualMPL, EdgeTrees
 from contextwise.models.features import IntArray
 
-SETS = range(20)
+SETS = range(40)
 
 
 def random_data(seed: int, largest: int = 6) -> tuple[IntArray, list[int]]:
@@ -97,7 +97,7 @@ def claimed(structure: cw.Structure, pair: reference.Pair, row: reference.Row) -
 
 
 @pytest.mark.parametrize("seed", SETS)
-@pytest.mark.parametrize("learner", [ContextualMPL(), EdgeTrees(), EdgeTrees(depth=1)], ids=repr)
+@pytest.mark.parametrize("learner", [ContextualMPL(), EdgeTrees(), EdgeTrees(depth=2)], ids=repr)
 def test_edges(learner: ContextualMPL | EdgeTrees, seed: int) -> None:
     rows, cards = random_data(seed, largest=5)
     learned = learner.fit(rows, domain=domain_of(cards))

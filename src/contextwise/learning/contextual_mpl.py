@@ -9,7 +9,9 @@ if the sum of the scores of i and j rises.
 
 The search starts from the graph of `MPL` and adds contexts one by one, always the best. Each
 context is a configuration of all common neighbours, and all sets of contexts have the same prior
-probability. `contextwise.learning.edge_trees` decides about many configurations together.
+probability. At the end, an edge is also absent in the configurations where the contexts of other
+edges have merged its classes at both ends. `contextwise.learning.edge_trees` decides about many
+configurations together.
 
 **Features.** An edge that never vanishes is a table of its two variables. For any other edge, the
 features are the cells of that table, combined with the literals of each cube where the edge is

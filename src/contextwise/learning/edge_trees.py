@@ -10,15 +10,21 @@ absent, with probability 1/2 each; a test is any of the T that are left, with pr
 edge and an edge in all contexts have the same probability, and a first test costs ln 8T. Trees of
 different pairs are independent.
 
-**Search.** It starts with the graph of `MPL`. For each pair, joined or not, it finds the best tree
-of up to ``depth`` tests on a path, with all other trees fixed. It makes the change with the largest
-gain and looks again at the pairs that share a variable with it, until no change raises the score.
-So edges come and go, and an edge that is present in some contexts only is found even if it is too
-weak to be an edge everywhere.
+**Search.** It starts with the graph of `MPL`. For each pair, joined or not, it looks for the best
+tree of up to ``depth`` tests on a path, with all other trees fixed. The tree of a context is the
+best of an absent leaf, a present leaf, and each test with the trees of its two sides, which are
+found the same way, each as if the edge were present everywhere else. Several paths can lead to one
+context of a variable with more than two values. Its tree is found once, with the tests left on the
+first path. The search makes the change with the largest gain and looks again at the pairs that
+share a variable with it. When no change raises the score, it looks at all pairs once more, because
+a change can make trees of other pairs possible. So edges come and go, and an edge that is present
+in some contexts only is found even if it is too weak to be an edge everywhere.
 
 **Restriction.** An edge i–j that is present where C=0 has features of i, j and C, so C depends on
 both there. A tree is possible only if every context where some edge is present keeps a feature that
 makes no pair depend where that pair is absent. So the features claim exactly what the trees do.
+Leaves are checked while the tree is built. If they are possible one by one but not together, the
+pair keeps its current tree.
 (An interaction of i and j that depends on C is an interaction of all three.) Larger gains come
 first and exclude what contradicts them.
 """
