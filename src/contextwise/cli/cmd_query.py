@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
 import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load
 from contextwise.cli.printing import print_json
-
-if TYPE_CHECKING:
-    from contextwise.independence import Answer
 
 EXIT_CODES = {"independent": 0, "dependent": 1, "undecided": 3}
 
@@ -46,6 +43,8 @@ def query(
       contextwise query learned.mn '"blood pressure" _||_ age' --json
     """
     from contextwise.independence import answer_to, parse_statement
+    from contextwise.models.notation import quoted
+    from contextwise.support.formatting import printable
 
     statement = parse_statement(question)
     loaded = load(model, *reading)
@@ -64,18 +63,7 @@ def query(
             }
         )
     else:
-        click.echo(_text(answer))
+        click.echo(printable(str(answer)))
+        for (here, there), feature in zip(pairwise(answer.path), answer.features, strict=True):
+            click.echo(printable(f"  {quoted(here)} – {quoted(there)}: {feature}"))
     ctx.exit(EXIT_CODES[answer.word])
-
-
-def _text(answer: Answer) -> str:
-    from itertools import pairwise
-
-    from contextwise.models.notation import quoted
-    from contextwise.support.formatting import printable
-
-    steps = [
-        f"  {quoted(here)} – {quoted(there)}: {feature}"
-        for (here, there), feature in zip(pairwise(answer.path), answer.features, strict=True)
-    ]
-    return "\n".join(map(printable, [str(answer), *steps]))

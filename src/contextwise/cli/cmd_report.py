@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -22,11 +22,6 @@ from contextwise.cli.inputs import (
 )
 from contextwise.cli.printing import check_out
 from contextwise.support.deadline import Deadline
-
-if TYPE_CHECKING:
-    from contextwise.comparison.question import Restriction
-    from contextwise.evaluation.check import Check
-    from contextwise.models.structure import Model
 
 
 @click.command(cls=options.SectionedCommand)
@@ -100,7 +95,10 @@ def report(
     }
     names = [true, *(file for files in members.values() for file in files)]
     only_one_from_stdin([*names, scope.data, check_rows, stability_rows])
-    from contextwise.evaluation import stability
+    from contextwise.comparison.compare import compare
+    from contextwise.comparison.explain import explain_comparison
+    from contextwise.comparison.question import pose
+    from contextwise.evaluation import check, stability
     from contextwise.report.comparisons import Guess
     from contextwise.report.page import report_page
     from contextwise.support.files import write_bytes
@@ -113,13 +111,32 @@ def report(
     deadline = Deadline.after(time_limit)
     reported = []
     for name, other, group in zip(labels, others, member_of, strict=True):
-        results: dict[str, Any] = _explained(first, other, restriction, top, deadline)
-        if by_chance.chance and not results["comparison"].open_pairs:
+        comparison = compare(
+            first, other, time_limit=deadline.left(), show_progress=True, **restriction
+        )
+        options.refuse_nothing(comparison.question)
+        results: dict[str, Any] = {
+            "explanation": explain_comparison(comparison, top=top, deadline=deadline)
+        }
+        if by_chance.chance and not comparison.open_pairs:
             results["chance"], _ = by_chance.run(first, other, restriction)
         if rows is not None:
-            how = {"rng": by_chance.rng, "n_jobs": n_jobs, "time_limit": deadline.left()}
-            results["check"] = _check(first, other, rows, restriction, how)
-        reported.append(Guess(name, group=group, **results))
+            # comparison.guess lacks the variables that --context assigns
+            _, aligned = pose(
+                [first, other], align=scope.align, zero_weights=scope.zero_weights
+            ).structures
+            results["check"] = check(
+                aligned,
+                rows,
+                pairs=scope.pairs,
+                variables=scope.variables,
+                context=scope.context,
+                rng=by_chance.rng,
+                n_jobs=n_jobs,
+                time_limit=deadline.left(),
+                show_progress=True,
+            )
+        reported.append(Guess(name, comparison, group=group, **results))
     resampled = None
     if stability_rows is not None:
         resampled = stability(
@@ -139,39 +156,6 @@ def report(
         top=top,
     )
     write_bytes(out, page.encode("utf-8"))
-
-
-def _explained(
-    true: Model, guess: Model, restriction: Restriction, top: int, deadline: Deadline
-) -> dict[str, Any]:
-    """Compare a guess with the true model, and explain where they differ."""
-    from contextwise.comparison.compare import compare
-    from contextwise.comparison.explain import explain_comparison
-
-    comparison = compare(true, guess, time_limit=deadline.left(), show_progress=True, **restriction)
-    options.refuse_nothing(comparison.question)
-    explanation = explain_comparison(comparison, top=top, deadline=deadline)
-    return {"comparison": comparison, "explanation": explanation}
-
-
-def _check(
-    true: Model, guess: Model, rows: Any, restriction: Restriction, options: dict[str, Any]
-) -> Check:
-    """Test the claims of a guess, over the variables of the true model."""
-    from contextwise.comparison.question import pose
-    from contextwise.evaluation import check
-
-    alignment: Any = {key: restriction[key] for key in ("align", "zero_weights")}
-    _, aligned = pose([true, guess], **alignment).structures
-    return check(
-        aligned,
-        rows,
-        pairs=restriction["pairs"],
-        variables=restriction["variables"],
-        context=restriction["context"],
-        show_progress=True,
-        **options,
-    )
 
 
 def _command_line(ctx: click.Context) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,10 +12,6 @@ from contextwise.cli.inputs import load, load_data
 from contextwise.cli.printing import check_out, print_csv, print_json, resumable
 from contextwise.errors import ContextwiseError
 from contextwise.learning.registry import LEARNERS
-
-if TYPE_CHECKING:
-    from contextwise.evaluation.consensus import Consensus
-    from contextwise.evaluation.stability import Stability
 
 
 def learner_options(required: bool) -> options.Decorator:
@@ -97,6 +93,8 @@ def stability(
     """
     from contextwise import formats
     from contextwise.evaluation import stability as resample
+    from contextwise.report.statistics import stability_parts
+    from contextwise.report.text import as_text
 
     options.refuse_alone(ctx, ("time_limit",), "consensus")
     if keywords["how"] == "bootstrap" and options.typed_flags(ctx, ["share"]):
@@ -123,13 +121,6 @@ def stability(
         from contextwise.report.plots.plot_pairs import plot_supports
 
         save(plot_supports(result), picture)
-    _show(result, agreed, output, top)
-
-
-def _show(result: Stability, agreed: Consensus | None, output: str, top: int) -> None:
-    from contextwise.report.statistics import stability_parts
-    from contextwise.report.text import as_text
-
     supports = [support.record() for support in result.supports()]
     if output == "json":
         structures = {"medoid": result.medoid} | ({"consensus": agreed.structure} if agreed else {})

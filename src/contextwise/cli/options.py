@@ -225,16 +225,11 @@ class Scope(NamedTuple):
         """Return the keywords of `compare` for models over this domain; reads the files."""
         from contextwise.cli.inputs import load_data
 
-        return {
-            "pairs": self.pairs,
-            "variables": self.variables,
-            "context": self.context,
-            "data": None if self.data is None else load_data(self.data, domain),
-            "weights": None if self.weights is None else _read_weights(self.weights),
-            "contexts": self.contexts,
-            "align": self.align,
-            "zero_weights": self.zero_weights,
-        }
+        keywords: Any = self._asdict()
+        del keywords["format_name"]
+        keywords["data"] = None if self.data is None else load_data(self.data, domain)
+        keywords["weights"] = None if self.weights is None else _read_weights(self.weights)
+        return cast("Restriction", keywords)
 
 
 def _read_weights(path: str) -> Weights:
