@@ -85,6 +85,6 @@ def describe(name: str) -> str:
     Examples
     --------
     >>> describe("survey-learned")
-    'The survey, learned without the part that gender plays: ...'
+    'A guess at the model survey that ignores the role of gender: ...'
     """
     return str(load(name).info["description"])
