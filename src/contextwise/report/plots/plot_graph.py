@@ -9,26 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
 from contextwise.report.colours import COLOURS, DASHES
-from contextwise.report.drawing import DISC, Drawing, Point, arrange, edge_lines, widest_of
+from contextwise.report.drawing import DISC, arrange, edge_lines, widest_of
 from contextwise.report.pictures import graph_legend
 from contextwise.report.plots.style import (
     COLUMN,
     POINTS,
     FigureOptions,
-    figure_of,
     fitted_title,
     handles,
     new_axes,
     new_figure,
     styled,
+    titled,
 )
 from contextwise.report.shares import (
-    Edge,
     Graph,
     Selection,
     View,
@@ -66,11 +63,9 @@ def plot_graph(
     Parameters
     ----------
     graph : edges and places; see `contextwise.report.shares.graph_of`
-    axes : where to draw; by default on a new figure
     view : both graphs in one, or the edges of one model
     fixed : the variables that a context assigns, with their states; drawn hollow
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -79,8 +74,7 @@ def plot_graph(
     Examples
     --------
     >>> from contextwise import compare
-    >>> from contextwise.report.shares import graph_of, select_edges
-    >>> from contextwise.report.shares import edges_of
+    >>> from contextwise.report.shares import edges_of, graph_of, select_edges
     >>> edges = edges_of(compare("survey", "survey-learned"))
     >>> (axes,) = plot_graph(graph_of(select_edges(edges))).axes
     >>> sorted(text.get_text() for text in axes.texts)
@@ -88,27 +82,43 @@ def plot_graph(
     """
     axes = axes or new_axes()
     fixed = fixed or {}
-    frame = _size(axes)
+    root: Any = axes.figure
+    width, height = POINTS * root.get_size_inches() * axes.get_position().size
+    frame = (float(width), float(height))  # in points of paper
     drawing = arrange(
-        graph.positions,
-        graph.edges,
-        frame=frame,
-        fonts=FONTS,
-        measure=_text_size,
-        fixed=fixed,
+        graph.positions, graph.edges, frame=frame, fonts=FONTS, measure=_text_size, fixed=fixed
     )
     widest = 0.7 * widest_of(len(graph.edges))
     for edge in graph.edges:
-        _draw_edge(axes, edge, drawing.places, view, widest)
+        for line in edge_lines(edge, drawing.places, view=view, widest=widest):
+            dashes = DASHES[line.kind]
+            axes.plot(
+                *zip(line.start, line.end, strict=True),
+                color=COLOURS[line.kind],
+                linewidth=line.width,
+                linestyle=(line.dash_offset, tuple(d / 2 for d in dashes)) if dashes else "-",
+                dash_capstyle="butt",
+                zorder=1,
+            )
     for name, (x, y) in drawing.places.items():
         inside = "white" if name in fixed else "black"
         axes.plot(x, y, "o", color="black", markersize=2 * DISC, mfc=inside, mew=0.6, zorder=3)
-    _draw_labels(axes, drawing)
+    for name, label in drawing.labels.items():
+        if label.leader is not None:
+            ends = zip(drawing.places[name], label.leader, strict=True)
+            axes.plot(*ends, color="#555555", linewidth=0.4, zorder=2)
+        axes.text(
+            *label.middle,
+            label.text,
+            ha="center",
+            va="center",
+            fontsize=drawing.font,
+            bbox={"facecolor": "white", "alpha": 0.85, "pad": 0.3, "linewidth": 0},
+            zorder=4,
+        )
     axes.set(xlim=(0, frame[0]), ylim=(0, frame[1]))
     axes.axis("off")
-    if title:
-        axes.set_title(title)
-    return figure_of(axes)
+    return titled(axes, title)
 
 
 @styled
@@ -190,42 +200,3 @@ def _text_size(text: str, font: float) -> tuple[float, float]:
     """Width and height of a line of text, in points, with a little air."""
     path = require("matplotlib.textpath", "plots").TextPath((0, 0), text, size=font)
     return float(path.get_extents().width) + 2.0, 1.25 * font
-
-
-def _draw_edge(
-    axes: Axes, edge: Edge, places: Mapping[str, Point], view: View, widest: float
-) -> None:
-    for line in edge_lines(edge, places, view=view, widest=widest):
-        dashes = DASHES[line.kind]
-        axes.plot(
-            *np.array([line.start, line.end]).T,
-            color=COLOURS[line.kind],
-            linewidth=line.width,
-            linestyle="-" if dashes is None else (line.dash_offset, tuple(d / 2 for d in dashes)),
-            dash_capstyle="butt",
-            zorder=1,
-        )
-
-
-def _draw_labels(axes: Axes, drawing: Drawing) -> None:
-    for name, label in drawing.labels.items():
-        if label.leader is not None:
-            line = np.array([drawing.places[name], label.leader]).T
-            axes.plot(*line, color="#555555", linewidth=0.4, zorder=2)
-        axes.text(
-            *label.middle,
-            label.text,
-            ha="center",
-            va="center",
-            fontsize=drawing.font,
-            bbox={"facecolor": "white", "alpha": 0.85, "pad": 0.3, "linewidth": 0},
-            zorder=4,
-        )
-
-
-def _size(axes: Axes) -> tuple[float, float]:
-    """Width and height of Axes, in points of paper."""
-    figure: Any = axes.figure
-    width, height = figure.get_size_inches() * POINTS
-    box = axes.get_position()
-    return float(box.width * width), float(box.height * height)

@@ -21,11 +21,11 @@ from contextwise.report.plots.style import (
     COLUMN,
     FigureOptions,
     Guesses,
-    figure_of,
     named,
     new_axes,
     new_figure,
     styled,
+    titled,
 )
 from contextwise.support.formatting import name, number, percent, rate
 
@@ -35,25 +35,19 @@ if TYPE_CHECKING:
 
 
 RATES = shown_in("plot")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SERIES = ("#000000", *PAGE_SERIES[1:], "#999999")
 """Okabe and Ito's palette, as on pages but for the first, which is black on paper."""
 
 
 @styled
-def plot_guesses(
-    guesses: Guesses,
-    *,
-    title: str = "",
-    **options: Unpack[FigureOptions],
-) -> Figure:
+def plot_guesses(guesses: Guesses, *, title: str = "", **options: Unpack[FigureOptions]) -> Figure:
     """Plot the confusion matrix of one guess, or the errors of several, next to the rates.
 
     Parameters
     ----------
     guesses : one comparison, a mapping from names, or a list
-    title : for instance the name of the true model
-    **options : ``width`` in inches and ``font_size`` in points
+    title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -65,15 +59,15 @@ def plot_guesses(
     >>> len(plot_guesses(compare("lung", "lung-learned"), title="lung").axes)
     2
     """
-    found = named(guesses)
-    height = 1.75 if len(found) == 1 else 0.75 + 0.2 * max(3, len(found))
+    by_name = named(guesses)
+    height = 1.75 if len(by_name) == 1 else 0.75 + 0.2 * max(3, len(by_name))
     figure = new_figure(2 * COLUMN, height + 0.2 * bool(title))
     left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
-    plot_rates(found, axes=right)
-    if len(found) == 1:
-        plot_confusion(next(iter(found.values())), axes=left)
+    plot_rates(by_name, axes=right)
+    if len(by_name) == 1:
+        plot_confusion(next(iter(by_name.values())), axes=left)
     else:
-        plot_errors(found, axes=left)
+        plot_errors(by_name, axes=left)
         right.set_yticks([])  # the rows are those of the errors
     if title:
         figure.suptitle(title, fontsize="medium")
@@ -93,9 +87,7 @@ def plot_confusion(
     Parameters
     ----------
     comparison : of the true model and a guess
-    axes : where to draw; by default on a new figure
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -124,27 +116,19 @@ def plot_confusion(
     axes.set_xticks([0, 1], ["guess: dependent", "guess: independent"])
     axes.set_yticks([0, 1], ["true:\ndependent", "true:\nindependent"])
     axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
-    if title:
-        axes.set_title(title)
-    return figure_of(axes)
+    return titled(axes, title)
 
 
 @styled
 def plot_errors(
-    guesses: Guesses,
-    *,
-    axes: Axes | None = None,
-    title: str = "",
-    **options: Unpack[FigureOptions],
+    guesses: Guesses, *, axes: Axes | None = None, title: str = "", **options: Unpack[FigureOptions]
 ) -> Figure:
     """Plot the normalized distance of each guess, split into its two kinds of errors.
 
     Parameters
     ----------
     guesses : one comparison, a mapping from names, or a list
-    axes : where to draw; by default on a new figure
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -158,12 +142,12 @@ def plot_errors(
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['guess', 'graph']
     """
-    found = named(guesses)
-    axes = axes or new_axes(COLUMN, 0.6 + 0.22 * len(found))
-    places = np.arange(len(found))
-    left = np.zeros(len(found))
+    by_name = named(guesses)
+    axes = axes or new_axes(COLUMN, 0.6 + 0.22 * len(by_name))
+    places = np.arange(len(by_name))
+    left = np.zeros(len(by_name))
     kinds: tuple[Agreement, ...] = ("fp", "fn")
-    both = np.array([error_shares(c) for c in found.values()]).T
+    both = np.array([error_shares(c) for c in by_name.values()]).T
     for kind, shares, hatch in zip(kinds, both, ("////", "...."), strict=True):
         axes.barh(
             places,
@@ -177,23 +161,17 @@ def plot_errors(
             label=WORDS[kind],
         )
         left += shares
-    _name_rows(axes, distinct_names(list(found), 24))
+    _name_rows(axes, distinct_names(list(by_name), 24))
     axes.set_xlabel("errors as a share of all assertions")
     axes.set_xlim(left=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-    if title:
-        axes.set_title(title)
-    return figure_of(axes)
+    return titled(axes, title)
 
 
 @styled
 def plot_rates(
-    guesses: Guesses,
-    *,
-    axes: Axes | None = None,
-    title: str = "",
-    **options: Unpack[FigureOptions],
+    guesses: Guesses, *, axes: Axes | None = None, title: str = "", **options: Unpack[FigureOptions]
 ) -> Figure:
     """Plot the rates of each guess as bars with their numbers; an undefined rate is a dash.
 
@@ -203,9 +181,7 @@ def plot_rates(
     Parameters
     ----------
     guesses : one comparison, a mapping from names, or a list
-    axes : where to draw; by default on a new figure
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -218,28 +194,26 @@ def plot_rates(
     >>> [label.get_text() for label in axes.get_yticklabels()][:2]
     ['precision', 'recall']
     """
-    found = named(guesses)
-    axes = axes or new_axes(COLUMN, 0.6 + 0.22 * max(len(found), 3))
-    if len(found) == 1:
-        (only,) = found.values()
+    by_name = named(guesses)
+    axes = axes or new_axes(COLUMN, 0.6 + 0.22 * max(len(by_name), 3))
+    if len(by_name) == 1:
+        (only,) = by_name.values()
         _bars(axes, [only.rate(key, float("nan")) for key in RATES], 0.0)
         rows, end = [MEASURES[key].label for key in RATES], 1.0
     else:
-        rows, end = distinct_names(list(found), 24), _columns(axes, found)
+        rows, end = distinct_names(list(by_name), 24), _columns(axes, by_name)
     _name_rows(axes, rows)
     axes.tick_params(length=0)
     axes.set_xlim(min(axes.get_xlim()[0], -0.02), end + 0.12)
     axes.spines[:].set_visible(False)
-    if title:
-        axes.set_title(title)
-    return figure_of(axes)
+    return titled(axes, title)
 
 
-def _columns(axes: Axes, found: Mapping[str, Comparison]) -> float:
+def _columns(axes: Axes, by_name: Mapping[str, Comparison]) -> float:
     """One column of bars per rate; gives where the last one ends."""
     place, ticks = 0.0, []
     for key in RATES:
-        values = [c.rate(key, float("nan")) for c in found.values()]
+        values = [c.rate(key, float("nan")) for c in by_name.values()]
         place -= min([0.0, *(value for value in values if value < 0)])  # only MCC goes below 0
         _bars(axes, values, place)
         ticks.append(place)
@@ -269,18 +243,14 @@ def _name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 @styled
 def plot_groups(
-    groups: Mapping[str, Guesses],
-    *,
-    title: str = "",
-    **options: Unpack[FigureOptions],
+    groups: Mapping[str, Guesses], *, title: str = "", **options: Unpack[FigureOptions]
 ) -> Figure:
     """Plot groups of guesses: mean distances with intervals, and FP against FN.
 
     Parameters
     ----------
     groups : the guesses of each group, for instance the repeats of one learner
-    title : for instance the name of the true model
-    **options : ``width`` in inches and ``font_size`` in points
+    title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -320,9 +290,7 @@ def plot_group_means(
     Parameters
     ----------
     groups : the guesses of each group
-    axes : where to draw; by default on a new figure
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -336,30 +304,24 @@ def plot_group_means(
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['a (1)', 'b (1)']
     """
-    found = _listed(groups)
-    axes = axes or new_axes(COLUMN, 0.6 + 0.25 * len(found))
-    for row, (guesses, colour, marker) in enumerate(
-        zip(found.values(), *_looks(found), strict=True)
-    ):
+    listed = _looks(groups)
+    axes = axes or new_axes(COLUMN, 0.6 + 0.25 * len(listed))
+    for row, (_, guesses, colour, marker) in enumerate(listed):
         values = np.array([c.normalized for c in guesses])
         spread = 0.22 * np.linspace(-1, 1, len(values)) if len(values) > 1 else np.zeros(1)
         axes.plot(values, row + spread, marker, color=colour, markersize=3.5, alpha=0.7, mew=0)
-        found_mean = mean_with_interval(
-            values.tolist(), within=(0, 1), rng=np.random.default_rng(0)
-        )
+        rng = np.random.default_rng(0)
+        interval = mean_with_interval(values.tolist(), within=(0, 1), rng=rng)
         mean, ends = float(values.mean()), None
-        if found_mean.low is not None and found_mean.high is not None:
-            ends = [[max(mean - found_mean.low, 0.0)], [max(found_mean.high - mean, 0.0)]]
+        if interval.low is not None and interval.high is not None:
+            ends = [[max(mean - interval.low, 0.0)], [max(interval.high - mean, 0.0)]]
         axes.errorbar(mean, row, xerr=ends, fmt="|", color="black", capsize=3, ms=9, lw=1)
-    names = cut_names(list(found), 24)
-    sizes = [len(guesses) for guesses in found.values()]
-    _name_rows(axes, [f"{name} ({size})" for name, size in zip(names, sizes, strict=True)])
+    names = cut_names(list(groups), 24)
+    _name_rows(axes, [f"{n} ({len(row[1])})" for n, row in zip(names, listed, strict=True)])
     axes.set_xlim(left=-0.02 * axes.get_xlim()[1])
     axes.set_xlabel("normalized distance: guesses, mean and 95 % interval")
     axes.spines[["top", "right"]].set_visible(False)
-    if title:
-        axes.set_title(title)
-    return figure_of(axes)
+    return titled(axes, title)
 
 
 @styled
@@ -377,9 +339,7 @@ def plot_errors_plane(
     Parameters
     ----------
     groups : the guesses of each group
-    axes : where to draw; by default on a new figure
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -392,10 +352,9 @@ def plot_errors_plane(
     >>> plot_errors_plane(groups).axes[0].get_ylabel()
     'only in true (FN), share of assertions'
     """
-    found = _listed(groups)
     axes = axes or new_axes(COLUMN, COLUMN)
     largest = 0.0
-    for group, guesses, colour, marker in zip(found, found.values(), *_looks(found), strict=True):
+    for group, guesses, colour, marker in _looks(groups):
         x, y = np.array([error_shares(c) for c in guesses]).T
         largest = max(largest, float(np.max([x, y])))
         axes.plot(x, y, marker, color=colour, markersize=4, alpha=0.75, mew=0, label=group)
@@ -408,23 +367,16 @@ def plot_errors_plane(
     axes.set_ylabel("only in true (FN), share of assertions")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0.2, handletextpad=0.2)
-    if title:
-        axes.set_title(title)
-    return figure_of(axes)
+    return titled(axes, title)
 
 
-def _listed(groups: Mapping[str, Guesses]) -> dict[str, list[Comparison]]:
-    found = {name: list(named(guesses).values()) for name, guesses in groups.items()}
-    if not found:
+def _looks(groups: Mapping[str, Guesses]) -> list[tuple[str, list[Comparison], str, str]]:
+    """Return name, guesses, colour and marker of each group; these differ up to 56 groups."""
+    if not groups:
         raise DomainError("there is no group to draw; give at least one")
-    return found
-
-
-def _looks(groups: Mapping[str, object]) -> tuple[list[str], list[str]]:
-    """A colour and a marker for each group; they differ together up to 56 groups."""
-    places = range(len(groups))
-    return [SERIES[k % len(SERIES)] for k in places], [
-        MARKERS[k % (len(MARKERS) - 1)] for k in places
+    return [
+        (group, list(named(guesses).values()), SERIES[k % len(SERIES)], MARKERS[k % len(MARKERS)])
+        for k, (group, guesses) in enumerate(groups.items())
     ]
 
 
@@ -434,11 +386,7 @@ STEP, BAR = 0.32, 0.4
 
 @styled
 def plot_critical_difference(
-    ranking: Ranking,
-    *,
-    axes: Axes | None = None,
-    title: str = "",
-    **options: Unpack[FigureOptions],
+    ranking: Ranking, *, axes: Axes | None = None, title: str = "", **options: Unpack[FigureOptions]
 ) -> Figure:
     """Plot the mean rank of each group; a bar joins groups that do not differ significantly.
 
@@ -448,9 +396,7 @@ def plot_critical_difference(
     Parameters
     ----------
     ranking : of groups over several truths
-    axes : where to draw; by default on a new figure
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -505,6 +451,4 @@ def plot_critical_difference(
     axes.set_yticks([])
     for side in ("left", "right", "bottom"):
         axes.spines[side].set_visible(False)
-    if title:
-        axes.set_title(title)
-    return figure_of(axes)
+    return titled(axes, title)

@@ -15,10 +15,10 @@ from contextwise.report.layout import FloatArray, apart, distinct_names, planar,
 from contextwise.report.plots.style import (
     COLUMN,
     FigureOptions,
-    figure_of,
     new_axes,
     new_figure,
     styled,
+    titled,
 )
 from contextwise.support.formatting import rate
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from contextwise.report.layout import FloatArray
-
 
 WITH_NUMBERS = 8
 """Up to this many models each cell shows its number: in more cells, none could be read."""
@@ -55,8 +52,7 @@ def plot_models(
     distances : array of shape (models, models)
         Symmetric; normalized distances, or any others.
     label : what the distances are
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -65,8 +61,8 @@ def plot_models(
     Examples
     --------
     >>> from contextwise import distance_matrix
-    >>> found = distance_matrix(["six", "six-guess", "six-graph"])
-    >>> len(plot_models(found.names, found.normalized).axes)
+    >>> result = distance_matrix(["six", "six-guess", "six-graph"])
+    >>> len(plot_models(result.names, result.normalized).axes)
     3
     """
     _check(names, distances)
@@ -102,10 +98,8 @@ def plot_distances(
     ----------
     names : of the models; what all of them share is left out
     distances : array of shape (models, models), symmetric
-    axes : where to draw; by default on a new figure
     label : what the shades mean
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -114,8 +108,8 @@ def plot_distances(
     Examples
     --------
     >>> from contextwise import distance_matrix
-    >>> found = distance_matrix(["six", "six-guess", "six-graph"])
-    >>> (axes,) = plot_distances(found.names, found.normalized).axes
+    >>> result = distance_matrix(["six", "six-guess", "six-graph"])
+    >>> (axes,) = plot_distances(result.names, result.normalized).axes
     >>> len(axes.get_xticks())
     3
     """
@@ -139,9 +133,7 @@ def plot_distances(
     axes.set_xticks(places, labels, rotation=90, fontsize="x-small")
     axes.set_yticks(places, labels, fontsize="x-small")
     axes.tick_params(length=2)
-    if title:
-        axes.set_title(title)
-    return figure_of(axes)
+    return titled(axes, title)
 
 
 @styled
@@ -159,9 +151,7 @@ def plot_dendrogram(
     ----------
     names : of the models
     distances : array of shape (models, models), symmetric
-    axes : where to draw; by default on a new figure
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -170,15 +160,14 @@ def plot_dendrogram(
     Examples
     --------
     >>> from contextwise import distance_matrix
-    >>> found = distance_matrix(["six", "six-guess", "six-graph"])
-    >>> len(plot_dendrogram(found.names, found.normalized).axes[0].lines)
+    >>> result = distance_matrix(["six", "six-guess", "six-graph"])
+    >>> len(plot_dendrogram(result.names, result.normalized).axes[0].lines)
     2
     """
     _check(names, distances)
     axes = axes or new_axes()
     _draw_tree(axes, distances)
-    axes.set_title(title)
-    return figure_of(axes)
+    return titled(axes, title)
 
 
 def _draw_tree(axes: Axes, distances: FloatArray) -> list[int]:
@@ -216,9 +205,7 @@ def plot_map(
     ----------
     names : of the models; what all of them share is left out
     distances : array of shape (models, models), symmetric
-    axes : where to draw; by default on a new figure
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -227,8 +214,8 @@ def plot_map(
     Examples
     --------
     >>> from contextwise import distance_matrix
-    >>> found = distance_matrix(["six", "six-guess", "six-graph"])
-    >>> (axes,) = plot_map(found.names, found.normalized).axes
+    >>> result = distance_matrix(["six", "six-guess", "six-graph"])
+    >>> (axes,) = plot_map(result.names, result.normalized).axes
     >>> sorted(text.get_text() for text in axes.texts)
     ['six', 'six-graph', 'six-guess']
     """
@@ -259,10 +246,11 @@ def plot_map(
     axes.set(xticks=[], yticks=[], aspect="equal")
     axes.set_xlim(middle[0] - half, middle[0] + half)
     axes.set_ylim(middle[1] - half, middle[1] + half)
-    axes.set_xlabel(f"distances on paper are off by {100 * _stress(points, distances):.0f} %")
-    if title:
-        axes.set_title(title)
-    return figure_of(axes)
+    squares = float((distances**2).sum())
+    on_paper = np.linalg.norm(points[:, None] - points[None, :], axis=2)
+    stress = np.sqrt(((on_paper - distances) ** 2).sum() / squares) if squares else 0.0
+    axes.set_xlabel(f"distances on paper are off by {100 * stress:.0f} %")
+    return titled(axes, title)
 
 
 def _label_places(points: FloatArray) -> tuple[FloatArray, float]:
@@ -279,12 +267,6 @@ def _label_places(points: FloatArray) -> tuple[FloatArray, float]:
         places[column, 0] = x
         places[column, 1] = apart(points[column, 1], step)
     return places, step / HIGH
-
-
-def _stress(points: FloatArray, distances: FloatArray) -> float:
-    apart = np.linalg.norm(points[:, None] - points[None, :], axis=2)
-    size = float((distances**2).sum())
-    return float(np.sqrt(((apart - distances) ** 2).sum() / size)) if size else 0.0
 
 
 def _check(names: Sequence[str], distances: FloatArray) -> None:
@@ -326,9 +308,7 @@ def plot_scatter(
     size : the sample size to show
     sides : which kinds of errors are shown, "fp" and "fn"
     error_bars : whether to draw the standard deviation over the parameters (of a sample: n - 1)
-    axes : where to draw; by default on a new figure
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -373,10 +353,9 @@ def plot_scatter(
         )
     axes.set_xlabel("errors, % of all that are possible")
     axes.set_ylabel("KL divergence")
-    axes.set_title(title or f"sample size {size:,}")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left")
-    return figure_of(axes)
+    return titled(axes, title or f"sample size {size:,}")
 
 
 @styled
@@ -399,9 +378,7 @@ def plot_spread(
     sample, pool : matrices of distances
         For instance those of `contextwise.truths.generate.even_sample` and of a `DistanceMatrix`.
     bins : how many bars the range of distances is divided into
-    axes : where to draw; by default on a new figure
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -431,9 +408,7 @@ def plot_spread(
         axes.axvline(float(np.median(distances)), color=colours[name], linewidth=1)
     axes.set(xlabel="distance of two models", ylabel="share of all distances", xlim=(0, largest))
     axes.legend()
-    if title:
-        axes.set_title(title)
-    return figure_of(axes)
+    return titled(axes, title)
 
 
 def _each_two(matrix: Matrix) -> tuple[int, FloatArray]:

@@ -12,15 +12,15 @@ from contextwise.errors import require
 from contextwise.evaluation.stability import Stability
 from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
 from contextwise.report.layout import apart, cut_names
-from contextwise.report.pictures import HeatMap, Pooled, heat_legends, heat_map, palette, pooled
+from contextwise.report.pictures import HeatMap, heat_legends, heat_map, palette, pooled
 from contextwise.report.plots.style import (
     COLUMN,
     FigureOptions,
-    figure_of,
     fitted_title,
     handles,
     new_axes,
     styled,
+    titled,
 )
 from contextwise.report.shares import Which, edges_of, select_edges
 from contextwise.support.formatting import percent
@@ -62,12 +62,10 @@ def plot_pairs(
     Parameters
     ----------
     comparison : of the two structures
-    axes : where to draw; by default on a new figure
     reorder : whether to group variables with similar errors and name the largest groups; by default
         above 100 variables
     worst : whether a cell shows its worst pair instead of the mean
-    title : for instance the names of the models
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -96,7 +94,10 @@ def plot_pairs(
         interpolation="nearest",
         extent=(-0.5, side - 0.5, side - 0.5, -0.5),
     )
-    _draw_dots(axes, cells)
+    row, column = cells.marked.T
+    for colour, inside in ((COLOURS["fp"], row < column), (COLOURS["fn"], row >= column)):
+        y, x = ((cells.marked[inside] + 0.5) * cells.block - 0.5).T
+        axes.scatter(x, y, s=0.5, color=colour, marker="s", linewidths=0)
     n = max(len(heat.names), 1)
     axes.plot([-0.5, n - 0.5], [-0.5, n - 0.5], color="#bbbbbb", linewidth=0.5)
     axes.set_anchor("N")  # what a square leaves free is below it, where the legend is
@@ -109,18 +110,7 @@ def plot_pairs(
         words = f"each cell: the {what} of {cells.block} × {cells.block} pairs"
         if len(cells.marked):
             words += "\ndots: a single pair has most of the errors"
-    axes.set_title("\n".join(filter(None, [fitted_title(title, COLUMN), words])))
-    return figure_of(axes)
-
-
-def _draw_dots(axes: Axes, cells: Pooled) -> None:
-    """Mark the cells in which a single pair has most of the errors."""
-    for kind in ("fp", "fn"):
-        row, column = cells.marked.T
-        inside = row < column if kind == "fp" else row >= column
-        middle = (cells.marked[inside] + 0.5) * cells.block - 0.5
-        colour = COLOURS["fp" if kind == "fp" else "fn"]
-        axes.scatter(middle[:, 1], middle[:, 0], s=0.5, color=colour, marker="s", linewidths=0)
+    return titled(axes, "\n".join(filter(None, [fitted_title(title, COLUMN), words])))
 
 
 def _label_sides(axes: Axes, names: Sequence[str]) -> None:
@@ -172,16 +162,12 @@ def _draw_legend(axes: Axes, columns: list[tuple[str, list[Artist]]]) -> None:
 
     Columns are as wide as their words, so they never overlap; empty entries make them equally long.
     """
-
-    def words(text: str) -> Artist:
-        entry: Artist = require("matplotlib.patches", "plots").Patch(visible=False, label=text)
-        return entry
-
+    patch = require("matplotlib.patches", "plots").Patch
     longest = 1 + max((len(marks) for _, marks in columns), default=0)
     entries: list[Artist] = []
     for title, marks in columns:
-        column = [words(title or "on either side"), *marks]
-        entries += column + [words("") for _ in range(longest - len(column))]
+        column = [patch(visible=False, label=title or "on either side"), *marks]
+        entries += column + [patch(visible=False, label="") for _ in range(longest - len(column))]
     for entry in entries:
         entry.set_label(str(entry.get_label()).replace(", ", ",\n"))  # narrow columns
     axes.legend(
@@ -217,11 +203,9 @@ def plot_neighbours(
     ----------
     comparison : of the two structures
     variable : whose neighbours are shown
-    axes : where to draw; by default on a new figure
     most : how many neighbours, the strongest first
     which, min_share : as in `contextwise.report.shares.select_edges`
-    title : for instance the names of the models
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -285,7 +269,7 @@ def plot_neighbours(
         )
     lines = [fitted_title(line, COLUMN) for line in (title, selection.words) if line]
     axes.set_title("\n".join(lines), pad=16 if edges else 4)
-    return figure_of(axes)
+    return titled(axes)
 
 
 @styled
@@ -301,9 +285,7 @@ def plot_supports(
     Parameters
     ----------
     stability : structures from resamples
-    axes : where to draw; by default on a new figure
-    title : shown on top
-    **options : ``width`` in inches and ``font_size`` in points
+    axes, title, **options : as in all plots; see `contextwise.report.plots`
 
     Returns
     -------
@@ -327,6 +309,5 @@ def plot_supports(
     _label_sides(axes, stability.domain.names)
     words = f"above: share of {stability.resamples} resamples\nbelow: mean share of contexts"
     axes.set_xlabel(words, fontsize="small")
-    axes.set_title(title)
     axes.figure.colorbar(picture, ax=axes, shrink=0.7)
-    return figure_of(axes)
+    return titled(axes, title)

@@ -118,8 +118,10 @@ def new_axes(width: float = COLUMN, height: float = COLUMN) -> Axes:
     return new_figure(width, height).add_subplot()
 
 
-def figure_of(axes: Axes) -> Figure:
-    """Return the figure of Axes, inside subfigures as well."""
+def titled(axes: Axes, title: str = "") -> Figure:
+    """Write a title, if there is one, and return the figure, outside of all subfigures."""
+    if title:
+        axes.set_title(title)
     figure: Any = axes.get_figure(root=True)
     return cast("Figure", figure)
 
