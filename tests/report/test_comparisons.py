@@ -74,7 +74,7 @@ class TestComparisons:
         worst = [table for table in tables(parts) if table.key == "worst pairs"]
         errors = [row[1] for table in worst for row in table.rows]
         assert sum(s.part for s in errors if isinstance(s, Share)) == c.distance
-        values = {measure.key: measure.value for measure in measures(c).all}
+        values = {m.key: m.value for group in measures(c).groups for m in group}
         assert values["distance"] == c.distance
         assert {**values, "normalized": c.normalized} == values
 
@@ -84,7 +84,7 @@ class TestComparisons:
         assert "All pairs that differ:" not in text
         assert open_note(c).text in text
         assert open_note(c).warns
-        distance = next(m for m in measures(c).all if m.key == "distance")
+        distance = next(m for g in measures(c).groups for m in g if m.key == "distance")
         assert distance.value == Interval(*c.distance_bounds)
 
     def test_known_differences_beside_open_pairs(self) -> None:

@@ -48,25 +48,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """A guess and its comparison with the true model: what commands, pages and explorer pass on.
-
-    Attributes
-    ----------
-    name : name or path, as given
-    comparison : with the true model
-    label : short name for tables; by default the name
-    features : number of features of the guess as read; a restriction can leave fewer to compare
-    zero_weights : number of its features of weight 0
-    group : the group that it belongs to, such as the repeats of one learner; empty for none
-    explanation, chance, check : further results, where they were computed
-    """
+    """A guess and its comparison with the true model: what commands, pages and explorer pass on."""
 
     name: str
     comparison: Comparison
-    label: str = ""
-    features: int | None = None
-    zero_weights: int = 0
-    group: str = ""
+    label: str = ""  # a short name for tables
+    features: int | None = None  # as read; a restriction can leave fewer to compare
+    zero_weights: int = 0  # the number of its features of weight 0
+    group: str = ""  # such as the repeats of one learner
     explanation: Explanation | None = None
     chance: Chance | None = None
     check: Check | None = None
@@ -75,11 +64,6 @@ class Guess:
     def title(self) -> str:
         """The label if there is one, otherwise the name."""
         return self.label or self.name
-
-    @property
-    def feature_count(self) -> int:
-        """The number of features as read."""
-        return len(self.comparison.guess) if self.features is None else self.features
 
     @cached_property
     def shares(self) -> Shares:
@@ -96,33 +80,7 @@ class Guess:
 def comparison_parts(
     comparison: Comparison, *, top: int = 10, medium: Medium = "command"
 ) -> list[Part]:
-    """Return one guess in full; ``top`` limits the pairs and variables, 0 leaves them out.
-
-    >>> from contextwise import compare
-    >>> from contextwise.report.text import as_text
-    >>> print(as_text(comparison_parts(compare("lung", "lung-learned"), top=1)))
-    33.3 % of all assertions differ (2 of 6): 16.7 % false positives, 16.7 % false negatives.
-    Better than chance (kappa 0.25).
-    2 of 3 pairs differ: smoker–asbestos and asbestos–cancer.
-    <BLANKLINE>
-                      guess dependent  guess independent
-    true dependent      50 % (3 of 6)    16.7 % (1 of 6)
-    true independent  16.7 % (1 of 6)    16.7 % (1 of 6)
-    <BLANKLINE>
-    normalized distance  0.3333  precision  0.7500  accuracy             0.6667
-    distance             2       recall     0.7500  MCC                  0.2500
-    mean pair distance   0.3333  F1         0.7500  kappa                0.2500
-                                 Jaccard    0.6000  false positive rate  0.5000
-                                                    false negative rate  0.2500
-    <BLANKLINE>
-    The pair with the most errors, of 2 that differ (2 tie...):
-    pair                     differs    FN   FP  of all errors
-    smoker – asbestos  50 % (1 of 2)  50 %  0 %           50 %
-    <BLANKLINE>
-    The variable with the most errors, of 3:
-    variable        differs    FN    FP
-    asbestos  50 % (2 of 4)  25 %  25 %
-    """
+    """Return one guess in full; ``top`` limits the pairs and variables, 0 leaves them out."""
     parts: list[Part] = [Note("summary", comparison.summary())]
     if len(comparison.unions.open):
         parts += [open_note(comparison), measures(comparison), *estimate_notes(comparison)]
@@ -193,13 +151,13 @@ def measures(comparison: Comparison, medium: Medium = "page") -> Measures:
     groups = []
     for column in ("distances", "dependencies", "assertions"):
         keys = [key for key in values if MEASURES[key].column == column]
-        groups.append(tuple(_measure(key, values[key]) for key in keys))
+        group = []
+        for key in keys:
+            style: Style = "count" if key == "distance" else "rate"
+            entry = MEASURES[key]
+            group.append(Measure(key, entry.label, values[key], style, entry.meaning))
+        groups.append(tuple(group))
     return Measures(tuple(filter(None, groups)))
-
-
-def _measure(key: str, value: Cell) -> Measure:
-    style: Style = "count" if key == "distance" else "rate"
-    return Measure(key, MEASURES[key].label, value, style, MEASURES[key].meaning)
 
 
 def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
@@ -282,11 +240,11 @@ def guesses_table(guesses: Sequence[Guess]) -> Table:
     for key in keys:
         style: Style = "share" if key == "normalized" or key in COUNTS else "rate"
         columns.append(Column(MEASURES[key].label, style, counts=key == "normalized"))
-    rows = tuple(
-        (guess.title, guess.feature_count, *_guess_cells(guess.comparison, keys))
-        for guess in guesses
-    )
-    return Table("Every guess against the true model", tuple(columns), rows, key="guesses")
+    rows = []
+    for guess in guesses:
+        features = len(guess.comparison.guess) if guess.features is None else guess.features
+        rows.append((guess.title, features, *_guess_cells(guess.comparison, keys)))
+    return Table("Every guess against the true model", tuple(columns), tuple(rows), key="guesses")
 
 
 def _guess_cells(c: Comparison, keys: Sequence[str]) -> Iterator[Cell]:

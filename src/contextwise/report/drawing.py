@@ -42,14 +42,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Places of the nodes and labels of a graph.
-
-    Attributes
-    ----------
-    places : of the nodes, by name
-    labels : by name; empty if there is no room for them in any size
-    font : the size of the labels
-    """
+    """Places of the nodes of a graph, and its labels; none if there is no room in any size."""
 
     places: Mapping[str, Point]
     labels: Mapping[str, Label]
@@ -74,7 +67,10 @@ def arrange(
     names = list(positions)
     if not names:
         return Drawing({}, {}, fonts[0])
-    texts = _texts(names, fixed or {})
+    texts = [
+        f"{text}={shown(fixed[name], 8)}" if fixed and name in fixed else text
+        for name, text in zip(names, cut_names(names, LONGEST), strict=True)
+    ]
     place = {name: k for k, name in enumerate(names)}
     ends = [(place[first], place[second]) for first, second in (edge.pair for edge in edges)]
     unit = np.array(list(positions.values()))
@@ -87,16 +83,10 @@ def arrange(
         lines = points[np.array(ends, dtype=np.int64).reshape(-1, 2)]
         middles = place_labels(points, sizes, frame=frame, radius=DISC, lines=lines)
         if middles is not None:
-            labels = _labels(texts, points, middles, sizes)
-            return Drawing(_by_name(names, points), dict(zip(names, labels, strict=True)), font)
-    return Drawing(_by_name(names, points), {}, font)
-
-
-def _texts(names: Sequence[str], fixed: Mapping[str, str]) -> list[str]:
-    return [
-        f"{text}={shown(fixed[name], 8)}" if name in fixed else text
-        for name, text in zip(names, cut_names(names, LONGEST), strict=True)
-    ]
+            break
+    places = {name: (x, y) for name, (x, y) in zip(names, points.tolist(), strict=True)}
+    labels = [] if middles is None else _labels(texts, points, middles, sizes)
+    return Drawing(places, dict(zip(names, labels, strict=False)), font)
 
 
 def _labels(
@@ -106,10 +96,6 @@ def _labels(
     far = np.hypot(*(nearest - points).T) > NEAR
     for text, middle, end, away in zip(texts, middles.tolist(), nearest.tolist(), far, strict=True):
         yield Label(text, (middle[0], middle[1]), (end[0], end[1]) if away else None)
-
-
-def _by_name(names: Sequence[str], points: FloatArray) -> dict[str, Point]:
-    return {name: (x, y) for name, (x, y) in zip(names, points.tolist(), strict=True)}
 
 
 @dataclass(frozen=True)
@@ -128,11 +114,7 @@ class EdgeLine:
 
 
 def edge_lines(
-    edge: Edge,
-    places: Mapping[str, Point],
-    *,
-    view: View = "both",
-    widest: float = WIDEST,
+    edge: Edge, places: Mapping[str, Point], *, view: View = "both", widest: float = WIDEST
 ) -> Iterator[EdgeLine]:
     """Yield the parallel lines of an edge, as wide as their shares of contexts.
 
@@ -143,7 +125,7 @@ def edge_lines(
     (x1, y1), (x2, y2) = (places[name] for name in edge.pair)
     length = hypot(x2 - x1, y2 - y1) or 1.0
     across = ((y1 - y2) / length, (x2 - x1) / length)
-    lines = [(kind, width_of(share, widest)) for kind, share in edge.kinds(view)]
+    lines = [(kind, THINNEST + (widest - THINNEST) * share) for kind, share in edge.kinds(view)]
     offset = -sum(width for _, width in lines) / 2
     for kind, width in lines:
         middle = offset + width / 2
@@ -152,19 +134,6 @@ def edge_lines(
         yield EdgeLine(kind, width, (x1 + dx, y1 + dy), (x2 + dx, y2 + dy))
 
 
-def width_of(share: float, widest: float = WIDEST) -> float:
-    """Return the width of a line for a share of contexts.
-
-    >>> width_of(0.0), width_of(1.0)
-    (0.8, 5.0)
-    """
-    return THINNEST + (widest - THINNEST) * share
-
-
 def widest_of(edges: int) -> float:
-    """Return the width of a line for every context, in a graph of that many edges.
-
-    >>> widest_of(10), widest_of(160)
-    (5.0, 2.5)
-    """
+    """Return the width of a line for every context, in a graph of that many edges."""
     return max(1.5 * THINNEST, WIDEST * min(1.0, sqrt(MANY / max(edges, 1))))

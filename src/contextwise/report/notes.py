@@ -9,11 +9,10 @@ from contextwise.comparison.compare import Comparison
 from contextwise.models.notation import quoted
 from contextwise.report.colours import UNDECIDED
 from contextwise.report.parts import Note, Part, is_rounded
-from contextwise.support.formatting import name, plural
+from contextwise.support.formatting import READABLE, name, plural
 
 if TYPE_CHECKING:
     from contextwise.comparison.matrix import DistanceMatrix
-    from contextwise.comparison.sketch import IntervalEstimate
 
 Medium = Literal["command", "page", "python"]
 """The place where parts are read; notes refer the reader to its exact numbers."""
@@ -23,10 +22,7 @@ EXACT_IN: Mapping[Medium, str] = {
     "page": "point at a number to read all its digits",
     "python": "the attributes of the result are exact",
 }
-GANAK = (
-    "whose caching errs with a probability below one in a billion; the engine native is "
-    "deterministic"
-)
+GANAK = "caching errs with a probability below one in a billion; the engine native is deterministic"
 BY_POSITION = "Variables and states are aligned by position, not by name."
 
 
@@ -81,20 +77,17 @@ def estimate_notes(comparison: Comparison) -> list[Note]:
     if estimates is None:
         return []
     kinds = (("false positives", estimates.fp), ("false negatives", estimates.fn))
-    words = " and ".join(f"{kind} {_estimated(estimate)}" for kind, estimate in kinds)
-    return [
-        Note(
-            "estimate",
-            f"Estimated from {plural(estimates.draws, 'draw')} of each kind: {words} of all "
-            f"assertions ({100 * estimates.fp.confidence:g} % intervals).",
-        )
-    ]
-
-
-def _estimated(e: IntervalEstimate) -> str:
-    if not e.value:
-        return f"at most {100 * e.high:.3g} % (no draw found one)"
-    return f"{100 * e.value:.3g} % ({100 * e.low:.3g} % to {100 * e.high:.3g} %)"
+    words = " and ".join(
+        f"{kind} {100 * e.value:.3g} % ({100 * e.low:.3g} % to {100 * e.high:.3g} %)"
+        if e.value
+        else f"{kind} at most {100 * e.high:.3g} % (no draw found one)"
+        for kind, e in kinds
+    )
+    text = (
+        f"Estimated from {plural(estimates.draws, 'draw')} of each kind: {words} of all "
+        f"assertions ({100 * estimates.fp.confidence:g} % intervals)."
+    )
+    return [Note("estimate", text)]
 
 
 def ganak_notes(comparisons: Iterable[Comparison]) -> list[Note]:
@@ -104,18 +97,17 @@ def ganak_notes(comparisons: Iterable[Comparison]) -> list[Note]:
     if not by_ganak:
         return []
     unions = f"{by_ganak:,} of {sum(sum(counts.values()) for counts in counted):,} unions"
-    return [Note("ganak", f"Ganak counted {unions}; its {GANAK.removeprefix('whose ')}.")]
+    return [Note("ganak", f"Ganak counted {unions}; its {GANAK}.")]
 
 
 def matrix_ganak_notes(matrix: DistanceMatrix) -> list[Note]:
     """Return a note if Ganak made some counts of a matrix of distances."""
-    return [Note("ganak", f"Some counts are Ganak's, {GANAK}.")] if matrix.rests_on_ganak else []
+    return (
+        [Note("ganak", f"Some counts are Ganak's, whose {GANAK}.")] if matrix.rests_on_ganak else []
+    )
 
 
 def rounding_notes(parts: Iterable[Part], medium: Medium) -> list[Note]:
     """Return a note if some count is rounded."""
-    digits = is_rounded(parts)
-    if digits is None:
-        return []
-    text = f"Numbers of more than {digits} digits are rounded; {EXACT_IN[medium]}."
-    return [Note("rounding", text)]
+    text = f"Numbers of more than {READABLE} digits are rounded; {EXACT_IN[medium]}."
+    return [Note("rounding", text)] if is_rounded(parts) else []

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkabl
 
 from contextwise.comparison.compare import SHORT
 from contextwise.report.colours import Agreement
-from contextwise.support.formatting import READABLE, is_readable, name, number, percent, rate
+from contextwise.support.formatting import is_readable, name, number, percent, rate
 
 if TYPE_CHECKING:
     from contextwise.report.plane import Plane
@@ -92,19 +92,10 @@ Cell: TypeAlias = str | Number | float | Interval | Share | Estimated | Marked |
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    title : its head
-    style : what its cells hold
-    digits : how many digits of a count are shown before it is rounded
-    counts : whether a `Share` shows its counts as well, where they are short
-    """
+    """A column of a table; ``counts`` shows the counts of each `Share` as well, where short."""
 
     title: str
     style: Style
-    digits: int = READABLE
     counts: bool = False
 
     @property
@@ -115,15 +106,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of values under typed columns; the first column names the rows.
-
-    Attributes
-    ----------
-    title : what the table shows; can be empty
-    columns : one for each cell of a row
-    rows : values, not texts
-    key : which table it is, for renderers that treat some tables differently
-    """
+    """Rows of values under typed columns; renderers treat some tables differently by ``key``."""
 
     title: str
     columns: tuple[Column, ...]
@@ -131,12 +114,7 @@ class Table:
     key: str = ""
 
     def texts(self) -> list[list[str]]:
-        """The cells as texts, without the head.
-
-        >>> columns = Column("pair", "name"), Column("errors", "count")
-        >>> Table("", columns, ((PairName("A", "B"), 1048576),)).texts()
-        [['A – B', '1,048,576']]
-        """
+        """Return the cells as texts, without the head."""
         return [
             [cell_text(cell, column) for cell, column in zip(row, self.columns, strict=True)]
             for row in self.rows
@@ -155,12 +133,7 @@ class Measure:
 
     @property
     def column(self) -> Column:
-        """A column that could hold the value."""
         return Column(self.label, self.style)
-
-    def text(self) -> str:
-        """The value as text."""
-        return cell_text(self.value, self.column)
 
 
 @dataclass(frozen=True)
@@ -169,22 +142,10 @@ class Measures:
 
     groups: tuple[tuple[Measure, ...], ...]
 
-    @property
-    def all(self) -> tuple[Measure, ...]:
-        """The measures of all groups."""
-        return tuple(measure for group in self.groups for measure in group)
-
 
 @dataclass(frozen=True)
 class Note:
-    """A few sentences.
-
-    Attributes
-    ----------
-    key : what it is about, such as "summary", "verdict", "rounding", "open" or "nothing"
-    text : plain words; line breaks are kept
-    warns : whether it limits what the numbers mean
-    """
+    """A few sentences; ``warns`` if they limit what the numbers mean."""
 
     key: str
     text: str
@@ -193,24 +154,14 @@ class Note:
 
 @dataclass(frozen=True)
 class Mark:
-    """A sample of what a picture is drawn with.
-
-    Attributes
-    ----------
-    shape : a filled box, a piece of line, or a point
-    kind : "tp", "fp" or "fn"; boxes can also be "covered", "blank" or "open"
-    colour : as in CSS, on a light page
-    opacity : of a box
-    dashes : lengths of dashes and gaps of a line; None is solid
-    path : the outline of a point around its middle, as in SVG
-    """
+    """A sample of what a picture is drawn with."""
 
     shape: Literal["box", "line", "point"]
-    kind: str
+    kind: str  # "tp", "fp" or "fn"; boxes can also be "covered", "blank" or "open"
     colour: str
     opacity: float = 1.0
     dashes: tuple[float, float] | None = None
-    path: str = ""
+    path: str = ""  # the outline of a point around its middle, as in SVG
 
 
 @dataclass(frozen=True)
@@ -223,15 +174,7 @@ class Legend:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture with its caption and legends.
-
-    Attributes
-    ----------
-    caption : what it shows, in sentences
-    legends : the meanings of its marks
-    content : a graph or a plane, drawn as SVG
-    packed : the data of a heat map, which the browser draws
-    """
+    """A graph or a plane, drawn as SVG, or the packed data of a heat map, which browsers draw."""
 
     caption: str
     legends: tuple[Legend, ...]
@@ -298,7 +241,7 @@ def _number_text(value: Number | float, column: Column) -> str:
             return f"{round(float(value), 4) + 0.0:.4f}"  # never -0.0000
         case _:
             exact = value if isinstance(value, int | Fraction) else Fraction(value)
-            return number(exact, column.digits)
+            return number(exact)
 
 
 def exact_digits(cell: Cell, column: Column) -> str | None:
@@ -316,29 +259,25 @@ def exact_digits(cell: Cell, column: Column) -> str | None:
             return f"about {cell}"
         exact = f"{cell.part} of {cell.whole}"
         return exact if len(exact) <= LONGEST_TIP else f"about {cell}"
-    if column.style == "count" and isinstance(cell, int) and not is_readable(cell, column.digits):
+    if column.style == "count" and isinstance(cell, int) and not is_readable(cell):
         if is_readable(cell, LONGEST_TIP):
             return str(cell)
         return f"{Decimal(cell).adjusted() + 1} digits"
     return None
 
 
-def is_rounded(parts: Iterable[Part]) -> int | None:
-    """Return the digits shown in full by the first column that rounds a count, or None."""
+def is_rounded(parts: Iterable[Part]) -> bool:
+    """Return whether the text of some count is rounded."""
     for part in parts:
-        if isinstance(part, Section) and (inner := is_rounded(part.parts)) is not None:
-            return inner
-        for cell, column in _counts(part):
+        cells: list[tuple[Cell, Column]] = []
+        if isinstance(part, Section) and is_rounded(part.parts):
+            return True
+        if isinstance(part, Table):
+            cells = [cell for row in part.rows for cell in zip(row, part.columns, strict=True)]
+        if isinstance(part, Measures):
+            cells = [(measure.value, measure.column) for g in part.groups for measure in g]
+        for cell, column in cells:
             ends = (cell.low, cell.high) if isinstance(cell, Interval) else (cell,)
             if column.style == "count" and any(exact_digits(end, column) for end in ends):
-                return column.digits
-    return None
-
-
-def _counts(part: Part) -> Iterable[tuple[Cell, Column]]:
-    if isinstance(part, Table):
-        for row in part.rows:
-            yield from zip(row, part.columns, strict=True)
-    if isinstance(part, Measures):
-        for measure in part.all:
-            yield measure.value, measure.column
+                return True
+    return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, pi, sqrt
+from math import floor
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, tostring
 
@@ -33,24 +33,13 @@ MOST_NAMED = 12
 """Up to this many guesses without groups each have a mark; more share one."""
 
 
-def _round(radius: float) -> str:
-    return f"M{radius} 0A{radius} {radius} 0 1 1 {-radius} 0A{radius} {radius} 0 1 1 {radius} 0Z"
-
-
-def _cross(arm: float, half: float) -> str:
-    a, h = arm, half
-    return f"M{-a} {-h}H{-h}V{-a}H{h}V{-h}H{a}V{h}H{h}V{a}H{-h}V{h}H{-a}Z"
-
-
-RADIUS = 4.0
-SIDE = round(RADIUS * sqrt(pi) / 2, 1)
 MARKS = (
-    _round(RADIUS),
-    f"M{-SIDE} {-SIDE}H{SIDE}V{SIDE}H{-SIDE}Z",
+    "M4.0 0A4.0 4.0 0 1 1 -4.0 0A4.0 4.0 0 1 1 4.0 0Z",
+    "M-3.5 -3.5H3.5V3.5H-3.5Z",
     "M0 -5.2L5 4H-5Z",
     "M0 -5.2L5.2 0L0 5.2L-5.2 0Z",
     "M0 5.2L5 -4H-5Z",
-    _cross(4.6, 1.7),
+    "M-4.6 -1.7H-1.7V-4.6H1.7V-1.7H4.6V1.7H1.7V4.6H-1.7V1.7H-4.6Z",
 )
 """The outlines of points around their middle, so that series differ without colour."""
 
@@ -74,15 +63,7 @@ class PlaneMean:
 
 @dataclass(frozen=True)
 class PlaneSeries:
-    """Guesses with one mark: those of a group, or a single one.
-
-    Attributes
-    ----------
-    name : of the group or of the guess
-    colour, path : of its mark
-    points : the guesses
-    mean : of the group, if it has an interval of either kind of error
-    """
+    """Guesses with one mark, those of a group or a single one; groups can have a mean."""
 
     name: str
     colour: str
@@ -93,46 +74,32 @@ class PlaneSeries:
 
 @dataclass(frozen=True)
 class Plane:
-    """The plane of errors.
-
-    Attributes
-    ----------
-    series : each with a mark of its own
-    left_out : guesses whose errors are not known, because pairs are open
-    """
+    """The plane of errors; guesses with open pairs, whose errors are not known, are left out."""
 
     series: tuple[PlaneSeries, ...]
     left_out: tuple[str, ...] = ()
 
     @property
     def points(self) -> list[PlanePoint]:
-        """The points of all series."""
-        return [point for one in self.series for point in one.points]
+        return [point for series in self.series for point in series.points]
 
     @property
     def means(self) -> list[PlaneMean]:
-        """The means of all series that have one."""
-        return [one.mean for one in self.series if one.mean is not None]
+        return [series.mean for series in self.series if series.mean is not None]
 
 
 def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Plane:
-    """Return the points of guesses; each group has a mark of its own.
-
-    A summary with the metrics "fp" and "fn" adds the means of groups.
-
-    >>> from contextwise import compare
-    >>> from contextwise.report.comparisons import Guess
-    >>> plane = errors_plane([Guess("a", compare("six", "six-guess"), group="trees")])
-    >>> plane.series[0].name, plane.points
-    ('trees', [PlanePoint(name='a', fp=0.0333..., fn=0.0333...)])
-    """
+    """Return the points of guesses, and the means of groups that have a summary."""
     known = [guess for guess in guesses if not len(guess.comparison.unions.open)]
     grouped = any(guess.group for guess in guesses)
     members: dict[str, list[PlanePoint]] = {}
     for guess in known:
-        own = guess.group or guess.title
-        label = own if grouped or len(known) <= MOST_NAMED else "guesses"
-        members.setdefault(label, []).append(_point(guess))
+        label = guess.group or guess.title
+        if not grouped and len(known) > MOST_NAMED:
+            label = "guesses"
+        members.setdefault(label, []).append(
+            PlanePoint(guess.title, *error_shares(guess.comparison))
+        )
     series = tuple(
         PlaneSeries(
             label,
@@ -144,11 +111,6 @@ def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Pl
         for k, (label, points) in enumerate(members.items())
     )
     return Plane(series, tuple(guess.title for guess in guesses if guess not in known))
-
-
-def _point(guess: Guess) -> PlanePoint:
-    fp, fn = error_shares(guess.comparison)
-    return PlanePoint(guess.title, fp, fn)
 
 
 def error_shares(comparison: Comparison) -> tuple[float, float]:
@@ -171,22 +133,22 @@ def plane_svg(plane: Plane) -> str:
     """Draw the plane over equal axes; grey lines join points of the same distance."""
     words = f"False positives against false negatives of {len(plane.points)} guesses"
     picture = new_picture("plane", SIZE, SIZE, words)
-    end = _axis_end(plane)
-    _add_axes(picture, end)
-    for one in plane.series:
-        for point in one.points:
-            _add_guess(picture, one, point, end)
-    for one in plane.series:
-        if one.mean is not None:
-            _add_mean(picture, one, one.mean, end)
-    return tostring(picture, encoding="unicode")
-
-
-def _axis_end(plane: Plane) -> float:
-    """Return the end of the axes, beyond all guesses and intervals that are not much wider."""
     largest = max([share for p in plane.points for share in (p.fp, p.fn)], default=0.0)
-    widest = max([own.high or 0.0 for mean in plane.means for own in (mean.fp, mean.fn)], default=0)
-    return HEADROOM * max(largest, min(widest, 2 * largest)) or 1.0
+    widest = max([m.high or 0.0 for mean in plane.means for m in (mean.fp, mean.fn)], default=0)
+    end = HEADROOM * max(largest, min(widest, 2 * largest)) or 1.0
+    _add_axes(picture, end)
+    for series in plane.series:
+        for point in series.points:
+            x, y = map(coordinate, _place(point.fp, point.fn, end))
+            style = {"class_": "guess", "fill": series.colour, "fill_opacity": "0.8"}
+            place = f"translate({x} {y})"
+            drawn = add(picture, "path", d=series.path, transform=place, **style)
+            fp, fn = (f"{100 * share:.3g} %" for share in (point.fp, point.fn))
+            add_tip(drawn, f"{shown(point.name)}: only in guess {fp}, only in true {fn}")
+    for series in plane.series:
+        if series.mean is not None:
+            _add_mean(picture, series, series.mean, end)
+    return tostring(picture, encoding="unicode")
 
 
 def _place(fp: float, fn: float, end: float) -> tuple[float, float]:
@@ -219,20 +181,13 @@ def _add_axes(picture: Element, end: float) -> None:
     add_text(picture, false_negatives, (0, 0), anchor="middle", transform=turned)
 
 
-def _add_guess(picture: Element, one: PlaneSeries, point: PlanePoint, end: float) -> None:
-    x, y = map(coordinate, _place(point.fp, point.fn, end))
-    paint = {"fill": one.colour, "fill_opacity": "0.8"}
-    place = f"translate({x} {y})"
-    drawn = add(picture, "path", class_="guess", d=one.path, transform=place, **paint)
-    fp, fn = (f"{100 * share:.3g} %" for share in (point.fp, point.fn))
-    add_tip(drawn, f"{shown(point.name)}: only in guess {fp}, only in true {fn}")
-
-
-def _add_mean(picture: Element, one: PlaneSeries, mean: PlaneMean, end: float) -> None:
+def _add_mean(picture: Element, series: PlaneSeries, mean: PlaneMean, end: float) -> None:
     """Add the mark of a group, larger and hollow, with its intervals."""
     fp, fn = mean.fp.mean or 0.0, mean.fn.mean or 0.0
-    drawn = add(picture, "g", class_="mean", stroke=one.colour, fill="none", pointer_events="all")
-    words = f"{shown(one.name)}, mean of {mean.fp.count}: FP {_with_ends(mean.fp)}, "
+    drawn = add(
+        picture, "g", class_="mean", stroke=series.colour, fill="none", pointer_events="all"
+    )
+    words = f"{shown(series.name)}, mean of {mean.fp.count}: FP {_with_ends(mean.fp)}, "
     add_tip(drawn, words + f"FN {_with_ends(mean.fn)}")
     if mean.fp.low is not None and mean.fp.high is not None:
         ends = (_place(share, fn, end) for share in (mean.fp.low, mean.fp.high))
@@ -241,7 +196,7 @@ def _add_mean(picture: Element, one: PlaneSeries, mean: PlaneMean, end: float) -
         ends = (_place(fp, share, end) for share in (mean.fn.low, mean.fn.high))
         add_line(drawn, *ends, stroke_opacity="0.6")
     x, y = map(coordinate, _place(fp, fn, end))
-    add(drawn, "path", d=one.path, transform=f"translate({x} {y}) scale(1.7)")
+    add(drawn, "path", d=series.path, transform=f"translate({x} {y}) scale(1.7)")
 
 
 def _with_ends(value: Mean) -> str:

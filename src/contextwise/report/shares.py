@@ -69,28 +69,17 @@ class Edge:
         return self.fp + self.fn
 
     def kinds(self, view: View = "both") -> list[tuple[Agreement, float]]:
-        """Return the kinds that occur, and their shares.
-
-        >>> Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0).kinds()
-        [('tp', 0.5), ('fp', 0.25)]
-        """
+        """Return the kinds that occur, and their shares."""
         shares: dict[Agreement, float] = {"tp": self.tp, "fp": self.fp, "fn": self.fn}
         return [(kind, shares[kind]) for kind in KINDS_SHOWN[view] if shares[kind]]
 
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """The shares of all pairs.
-
-    Attributes
-    ----------
-    names : the variables
-    pairs : positions of the pairs that a feature of either model covers: shape (p, 2)
-    tp, fp, fn : the shares of each of these pairs; NaN where a time limit left it open
-    """
+    """The shares of the pairs that a feature covers; NaN where a time limit left a pair open."""
 
     names: tuple[str, ...]
-    pairs: IntArray
+    pairs: IntArray  # positions of the variables, shape (p, 2)
     tp: FloatArray
     fp: FloatArray
     fn: FloatArray
@@ -134,13 +123,7 @@ def shares_of(comparison: Comparison) -> Shares:
 
 
 def edges_of(comparison: Comparison) -> list[Edge]:
-    """Return the edges of the two structures' graphs, without unfinished pairs.
-
-    >>> from contextwise import Structure, compare
-    >>> domain = {"A": 2, "B": 2, "C": 2}
-    >>> edges_of(compare(Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & C=1"])))
-    [Edge(pair=('A', 'B'), tp=0.0, fp=0.0, fn=1.0), Edge(pair=('A', 'C'), tp=0.0, fp=1.0, fn=0.0)]
-    """
+    """Return the edges of the two structures' graphs, without unfinished pairs."""
     return shares_of(comparison).edges()
 
 
@@ -180,23 +163,14 @@ def packed(shares: Shares, order: IntArray) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Selection:
-    """The edges that a picture shows.
-
-    Attributes
-    ----------
-    edges : the strongest first
-    of : how many edges there are to choose from
-    which : how they were chosen
-    around, min_share : as in `select_edges`
-    tied : how many edges are as strong as the last one, if some of them are left out
-    """
+    """The edges that a picture shows, the strongest first, ``of`` those to choose from."""
 
     edges: tuple[Edge, ...]
     of: int
     which: Which
     around: tuple[str, ...] = ()
     min_share: float = 0.0
-    tied: int = 0
+    tied: int = 0  # edges as strong as the last one, if some of them are left out
 
     @property
     def nodes(self) -> tuple[str, ...]:

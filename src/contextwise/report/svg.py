@@ -20,7 +20,6 @@ from contextwise.support.formatting import printable
 
 TICKS = 5
 """The approximate number of ticks of an axis."""
-GREY = {"stroke": "#7f7f7f", "stroke_opacity": "0.4"}
 
 
 def new_picture(kind: str, width: float, height: float, words: str) -> Element:
@@ -43,9 +42,8 @@ def new_picture(kind: str, width: float, height: float, words: str) -> Element:
 
 def add(parent: Element, tag: str, **attributes: str) -> Element:
     """Add an element; underscores in the names of attributes become hyphens."""
-    return SubElement(
-        parent, tag, {key.rstrip("_").replace("_", "-"): own for key, own in attributes.items()}
-    )
+    hyphened = {key.rstrip("_").replace("_", "-"): text for key, text in attributes.items()}
+    return SubElement(parent, tag, hyphened)
 
 
 def add_tip(parent: Element, words: str) -> None:
@@ -54,30 +52,23 @@ def add_tip(parent: Element, words: str) -> None:
 
 
 def coordinate(value: float) -> str:
-    """Return a coordinate with at most two decimals.
-
-    >>> coordinate(12.0), coordinate(1 / 3)
-    ('12', '0.33')
-    """
+    """Return a coordinate with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def add_line(
-    parent: Element, start: tuple[float, float], stop: tuple[float, float], **style: str
-) -> Element:
+def add_line(parent: Element, start: Point, stop: Point, **style: str) -> Element:
     """Add a straight line."""
-    ends = zip(("x1", "y1", "x2", "y2"), (*start, *stop), strict=True)
-    places = {key: coordinate(value) for key, value in ends}
-    return add(parent, "line", **style, **places)
+    x1, y1, x2, y2 = map(coordinate, (*start, *stop))
+    return add(parent, "line", **style, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
 def add_text(
-    parent: Element, text: str, place: tuple[float, float], *, anchor: str, **style: str
+    parent: Element, text: str, place: Point, *, anchor: str, font: float = 12, **style: str
 ) -> Element:
     """Add a text; ``anchor`` is "start", "middle" or "end"."""
-    usual = {"font_size": "12", "fill": "currentColor", "dy": "0.35em", "text_anchor": anchor}
+    usual = {"fill": "currentColor", "dy": "0.35em", "text_anchor": anchor}
     x, y = map(coordinate, place)
-    drawn = add(parent, "text", x=x, y=y, **usual, **style)
+    drawn = add(parent, "text", x=x, y=y, font_size=coordinate(font), **usual, **style)
     drawn.text = printable(text)
     return drawn
 
@@ -94,8 +85,6 @@ def round_step(end: float) -> float:
 
 FONTS = (12.0, 11.0, 10.0, 9.0, 8.0, 7.0)
 """Sizes of the labels of a graph, the largest first."""
-WIDE, NARROW, CAPITAL, USUAL = 0.92, 0.36, 0.72, 0.6
-"""Widths of letters as shares of the font size, a little more than in most fonts."""
 
 
 def graph_svg(
@@ -125,68 +114,38 @@ def graph_svg(
     picture = new_picture("graph", *frame, f"Graph of {len(positions)} variables")
     widest = widest_of(len(drawn))
     for edge in drawn:
-        _add_edge(picture, edge, drawing.places, view, widest)
+        for line in edge_lines(edge, drawing.places, view=view, widest=widest):
+            dashed, dashes = {}, DASHES[line.kind]
+            if dashes is not None:
+                dashed["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
+                dashed["stroke_dashoffset"] = coordinate(line.dash_offset)
+            style = {"stroke": COLOURS[line.kind], "stroke_width": coordinate(line.width), **dashed}
+            element = add_line(picture, line.start, line.end, class_=line.kind, **style)
+            add_tip(element, edge_words(edge))
     for name in positions:
         _add_node(picture, name, drawing, hollow=name in (fixed or {}))
     return tostring(picture, encoding="unicode")
 
 
-# -- the graph -----------------------------------------------------------------------------------
-
-
 def _text_size(text: str, font: float) -> tuple[float, float]:
     """Estimate the width and height of a text in a browser's font."""
-    letters = (
-        WIDE
-        if letter in "mwMW@%—…"
-        else NARROW
-        if letter in "ijlt.,:;'|!() "
-        else CAPITAL
-        if letter.isupper()
-        else USUAL
-        for letter in text
-    )
-    return font * sum(letters) + 4, 1.25 * font
-
-
-def _add_edge(
-    parent: Element, edge: Edge, places: Mapping[str, Point], view: View, widest: float
-) -> None:
-    for line in edge_lines(edge, places, view=view, widest=widest):
-        (x1, y1), (x2, y2) = line.start, line.end
-        dashes = DASHES[line.kind]
-        dashed = {}
-        if dashes is not None:
-            dashed["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
-            dashed["stroke_dashoffset"] = coordinate(line.dash_offset)
-        drawn = add(
-            parent,
-            "line",
-            class_=line.kind,
-            x1=coordinate(x1),
-            y1=coordinate(y1),
-            x2=coordinate(x2),
-            y2=coordinate(y2),
-            stroke=COLOURS[line.kind],
-            stroke_width=coordinate(line.width),
-            **dashed,
-        )
-        add_tip(drawn, edge_words(edge))
+    width = 0.0
+    for letter in text:  # shares of the font size, a little more than in most fonts
+        if letter in "mwMW@%—…":
+            width += 0.92
+        elif letter in "ijlt.,:;'|!() ":
+            width += 0.36
+        else:
+            width += 0.72 if letter.isupper() else 0.6
+    return font * width + 4, 1.25 * font
 
 
 def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> None:
     """Add a dot, its name, and a line between them if the name is far away."""
     x, y = drawing.places[name]
     paint = {"fill": "none", "stroke": "currentColor"} if hollow else {"fill": "currentColor"}
-    dot = add(
-        parent,
-        "circle",
-        class_="node",
-        cx=coordinate(x),
-        cy=coordinate(y),
-        r=coordinate(1.4 * DISC),
-        **paint,
-    )
+    place = {"cx": coordinate(x), "cy": coordinate(y), "r": coordinate(1.4 * DISC)}
+    dot = add(parent, "circle", class_="node", **place, **paint)
     add_tip(dot, shown(name))
     label = drawing.labels.get(name)
     if label is None:
@@ -195,19 +154,6 @@ def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> 
         start, stop = (" ".join(map(coordinate, end)) for end in ((x, y), label.leader))
         line = {"stroke": "#7f7f7f", "stroke_width": "0.7"}
         add(parent, "path", class_="leader", d=f"M{start}L{stop}", **line)
-    text = add(
-        parent,
-        "text",
-        x=coordinate(label.middle[0]),
-        y=coordinate(label.middle[1]),
-        dy="0.35em",
-        font_size=coordinate(drawing.font),
-        text_anchor="middle",
-        fill="currentColor",
-        class_="halo",
-        paint_order="stroke",
-        stroke="#ffffff",
-        stroke_width="3",
-        stroke_opacity="0.8",
-    )
-    text.text = label.text
+    halo = {"stroke": "#ffffff", "stroke_width": "3", "stroke_opacity": "0.8"}
+    style = {"class_": "halo", "paint_order": "stroke", **halo}
+    add_text(parent, label.text, label.middle, anchor="middle", font=drawing.font, **style)

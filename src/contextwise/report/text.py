@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from textwrap import fill
 
-from contextwise.report.parts import Measures, Note, Part, Section, Table
+from contextwise.report.parts import Measures, Note, Part, Section, Table, cell_text
 from contextwise.support.formatting import columns
 
 WIDTH = 100
@@ -45,36 +45,26 @@ def as_text(parts: Iterable[Part]) -> str:
 def _blocks(part: Part) -> Iterator[str]:
     match part:
         case Note():
-            lines = part.text.splitlines()
-            yield "\n".join(fill(line, WIDTH, break_on_hyphens=False) for line in lines)
+            filled = (fill(s, WIDTH, break_on_hyphens=False) for s in part.text.splitlines())
+            yield "\n".join(filled)
         case Measures():
-            groups = [[(m.label, m.text()) for m in group] for group in part.groups]
+            groups = [
+                [(m.label, cell_text(m.value, m.column)) for m in group] for group in part.groups
+            ]
             rows = zip_longest(*groups, fillvalue=("", ""))
             yield columns([sum(row, ()) for row in rows], "<" * 2 * len(groups))
         case Table():
-            yield table_text(part)
+            sides = "".join(">" if column.is_number else "<" for column in part.columns)
+            head = [column.title for column in part.columns]
+            lines = [head, *part.texts()] if any(head) else part.texts()
+            if part.key in TRANSPOSED:
+                lines, sides = list(map(list, zip(*lines, strict=True))), "<" + ">" * len(part.rows)
+            text = columns(lines, sides)
+            untitled = part.key in UNTITLED or not part.title
+            yield text if untitled else f"{part.title}:\n{text}"
         case Section():
             blocks = (block for inner in part.parts for block in _blocks(inner))
             yield "\n".join([f"{part.title}:", *blocks])
-
-
-def table_text(table: Table) -> str:
-    """Return a table in straight columns, numbers to the right.
-
-    >>> from contextwise.report.parts import Column, PairName
-    >>> head = Column("pair", "name"), Column("errors", "count")
-    >>> print(table_text(Table("The worst", head, ((PairName("A", "B"), 7),))))
-    The worst:
-    pair   errors
-    A – B       7
-    """
-    sides = "".join(">" if column.is_number else "<" for column in table.columns)
-    head = [column.title for column in table.columns]
-    lines = [head, *table.texts()] if any(head) else table.texts()
-    if table.key in TRANSPOSED:
-        lines, sides = list(map(list, zip(*lines, strict=True))), "<" + ">" * len(table.rows)
-    text = columns(lines, sides)
-    return text if table.key in UNTITLED or not table.title else f"{table.title}:\n{text}"
 
 
 def as_latex(parts: Iterable[Part]) -> str:
@@ -116,9 +106,5 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape a text for LaTeX.
-
-    >>> print(escaped("100 % of a_1"))
-    100 \\% of a\\_1
-    """
+    """Escape a text for LaTeX."""
     return "".join(LATEX.get(sign, sign) for sign in text)
