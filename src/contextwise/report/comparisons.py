@@ -65,6 +65,10 @@ class Guess:
         """The label if there is one, otherwise the name."""
         return self.label or self.name
 
+    @property
+    def feature_count(self) -> int:
+        return len(self.comparison.guess) if self.features is None else self.features
+
     @cached_property
     def shares(self) -> Shares:
         """Shares of contexts of every pair, as floats, for pictures."""
@@ -240,11 +244,11 @@ def guesses_table(guesses: Sequence[Guess]) -> Table:
     for key in keys:
         style: Style = "share" if key == "normalized" or key in COUNTS else "rate"
         columns.append(Column(MEASURES[key].label, style, counts=key == "normalized"))
-    rows = []
-    for guess in guesses:
-        features = len(guess.comparison.guess) if guess.features is None else guess.features
-        rows.append((guess.title, features, *_guess_cells(guess.comparison, keys)))
-    return Table("Every guess against the true model", tuple(columns), tuple(rows), key="guesses")
+    rows = tuple(
+        (guess.title, guess.feature_count, *_guess_cells(guess.comparison, keys))
+        for guess in guesses
+    )
+    return Table("Every guess against the true model", tuple(columns), rows, key="guesses")
 
 
 def _guess_cells(c: Comparison, keys: Sequence[str]) -> Iterator[Cell]:

@@ -62,13 +62,11 @@ def add_line(parent: Element, start: Point, stop: Point, **style: str) -> Elemen
     return add(parent, "line", **style, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
-def add_text(
-    parent: Element, text: str, place: Point, *, anchor: str, font: float = 12, **style: str
-) -> Element:
+def add_text(parent: Element, text: str, place: Point, *, anchor: str, **style: str) -> Element:
     """Add a text; ``anchor`` is "start", "middle" or "end"."""
-    usual = {"fill": "currentColor", "dy": "0.35em", "text_anchor": anchor}
+    usual = {"font_size": "12", "fill": "currentColor", "dy": "0.35em", "text_anchor": anchor}
     x, y = map(coordinate, place)
-    drawn = add(parent, "text", x=x, y=y, font_size=coordinate(font), **usual, **style)
+    drawn = add(parent, "text", x=x, y=y, **(usual | style))
     drawn.text = printable(text)
     return drawn
 
@@ -155,5 +153,5 @@ def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> 
         line = {"stroke": "#7f7f7f", "stroke_width": "0.7"}
         add(parent, "path", class_="leader", d=f"M{start}L{stop}", **line)
     halo = {"stroke": "#ffffff", "stroke_width": "3", "stroke_opacity": "0.8"}
-    style = {"class_": "halo", "paint_order": "stroke", **halo}
-    add_text(parent, label.text, label.middle, anchor="middle", font=drawing.font, **style)
+    style = {"class_": "halo", "paint_order": "stroke", "font_size": coordinate(drawing.font)}
+    add_text(parent, label.text, label.middle, anchor="middle", **style, **halo)
