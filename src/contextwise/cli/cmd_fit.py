@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data, only_one_from_stdin
-
-if TYPE_CHECKING:
-    from contextwise.distributions.fitting import Fit
 
 
 @click.command()
@@ -52,6 +49,7 @@ def fit(structure: str, data: str, out: str, format_name: str | None, **keywords
     """
     from contextwise import formats
     from contextwise.distributions.fitting import fit as fit_weights
+    from contextwise.support.formatting import plural
 
     only_one_from_stdin([structure, data])
     formats.check_target(out)
@@ -59,23 +57,18 @@ def fit(structure: str, data: str, out: str, format_name: str | None, **keywords
     rows = load_data(data, model.domain)
     fitted = fit_weights(model, rows, show_progress=True, **keywords)
     formats.write(fitted.model, out)
-    click.echo(_summary(fitted), err=True)
-
-
-def _summary(fit: Fit) -> str:
-    from contextwise.support.formatting import plural
-
-    state = "converged" if fit.converged else "NOT converged"
-    gap = f", at most {fit.gap:.1e} (relative) above the optimum" if fit.gap < math.inf else ""
+    weights, remaining = len(fitted.weights), len(fitted.model)
+    state = "converged" if fitted.converged else "NOT converged"
+    gap = f", at most {fitted.gap:.1e} (relative) above the optimum"
     lines = [
-        f"{plural(fit.rows, 'row')}, {plural(len(fit.weights), 'weight')} by {fit.method}",
-        f"{state} after {plural(fit.iterations, 'iteration')}: {fit.value:.6g} per row",
-        f"objective {fit.objective:,.2f}{gap}",
+        f"{plural(fitted.rows, 'row')}, {plural(weights, 'weight')} by {fitted.method}",
+        f"{state} after {plural(fitted.iterations, 'iteration')}: {fitted.value:.6g} per row",
+        f"objective {fitted.objective:,.2f}{gap if fitted.gap < math.inf else ''}",
     ]
-    if len(fit.model) < len(fit.weights):
-        zeros = plural(len(fit.weights) - len(fit.model), "weight")
-        lines.append(f"dropped {zeros} that became exactly 0; {len(fit.model):,} remain")
-    if len(fit.unseen):
-        unseen = plural(len(fit.unseen), "feature")
+    if remaining < weights:
+        zeros = plural(weights - remaining, "weight")
+        lines.append(f"dropped {zeros} that became exactly 0; {remaining:,} remain")
+    if len(fitted.unseen):
+        unseen = plural(len(fitted.unseen), "feature")
         lines.append(f"{unseen} in no row; only the penalty bounds their weights")
-    return "\n".join(lines)
+    click.echo("\n".join(lines), err=True)
