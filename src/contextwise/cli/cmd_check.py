@@ -21,13 +21,13 @@ from contextwise.errors import ContextwiseError
 @options.number(
     "--regions",
     default=3,
-    help="Test this many regions of each kind per pair, those with the most rows.",
+    help="Per pair, test at most this many independent and as many dependent regions.",
 )
 @options.share("--alpha", default=0.05, help="False discovery rate.")
 @options.number(
     "--draws",
     default=1_000_000,
-    help="Largest number of random tables per claim, where the p-value is not computed exactly.",
+    help="Largest number of random tables per claim, if the exact p-value is too costly.",
 )
 @click.option(
     "--overall",
@@ -60,8 +60,8 @@ def check(
 
     A claim says that a pair of variables is independent, or dependent, in a region of contexts.
     Each claimed independence is tested by a conditional G² test with an exact null distribution.
-    Claimed dependencies are tested in the same way. The rows must be independent of each other,
-    and must not be the rows that the model was learned from.
+    Claimed dependencies are tested in the same way; a small p-value confirms them. The rows must
+    be independent observations, and must not be the rows that the model was learned from.
 
     Exit codes: 0 done, 1 contradicted (only with --exit-code), 2 error.
 

@@ -53,13 +53,13 @@ def compare(
 ) -> None:
     """Compare each GUESS with the TRUE model, exactly.
 
-    An assertion is a pair of variables in one context, an assignment of the other variables.
-    Each model makes it dependent or independent. The distance is the number of assertions on
-    which the two models differ. A false negative (FN) is dependent only in the true model, a
-    false positive (FP) only in the guess.
+    A context of two variables is one state for each other variable. An assertion is a pair in a
+    context; in each model it is dependent or independent. The distance is the number of
+    assertions on which the two models differ. A false negative (FN) is dependent only in the true
+    model, a false positive (FP) only in the guess.
 
-    With --per-pair, pairs that no feature covers are left out; both models make them
-    independent in every context. Ctrl-C stops the counting and shows the results so far.
+    With --per-pair, pairs that occur together in no feature are left out; both models
+    make them independent in every context. Ctrl-C stops the counting and shows the results so far.
     To compare groups of guesses, use contextwise replicates.
 
     Exit codes: 0 done, 1 a guess differs (only with --exit-code), 2 error, 3 stopped before the

@@ -33,7 +33,7 @@ def explain(
     Contexts are grouped into regions that do not overlap, largest first. False positives are
     marked "only in guess", false negatives "only in true".
 
-    Exit codes: 0 done, 2 error, 3 if the time limit left something out.
+    Exit codes: 0 done, 2 error, 3 stopped by the time limit.
 
     \b
     Examples:

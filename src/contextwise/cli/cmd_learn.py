@@ -175,8 +175,8 @@ def learn(
     """Learn a structure from DATA with a LEARNER, and write it to a model file.
 
     DATA is a CSV file with a header, or a .data file of codes without one (Libra's format); both
-    may end in .gz, and - is standard input. A .json model also records the learner, its parameters
-    and the data.
+    may end in .gz, and - is standard input. Written as .json, the model also records the
+    learner, its parameters and the data.
 
     Each learner has options of its own: contextwise learn LEARNER --help.
 

@@ -67,11 +67,12 @@ def report(
     time_limit: float,
     scope: options.Scope,
 ) -> None:
-    """Write a page about each GUESS and the TRUE model: one HTML file that needs no network.
+    """Write a page about each GUESS and the TRUE model: one HTML file that works offline.
 
     The page shows counts and rates, a heat map of the pairs, the graphs of both structures, the
     worst pairs and features with their contexts, and statistics of the models. Given groups
-    NAME=FILES instead of guesses, it summarizes each group and shows its guess of median distance.
+    NAME=FILES instead of guesses, it summarizes each group and shows the guess with its median
+    distance.
 
     \b
     Examples:

@@ -83,7 +83,8 @@ def stability(
     """Learn from many resamples of the rows of DATA and measure how much the results differ.
 
     DATA is a file as for contextwise learn. The instability is the share of assertions on which
-    two resamples differ. A dependence is most unstable if half of the resamples have it.
+    structures from two resamples differ, on average. A dependence is most unstable if half of the
+    resamples have it.
 
     \b
     Examples:

@@ -277,13 +277,13 @@ scope = options_as(
         "--weights",
         type=click.Path(),
         metavar="FILE",
-        help="Weight contexts by these state probabilities (JSON: variable -> list).",
+        help="Weight contexts by the state probabilities in this file (JSON: variable -> list).",
     ),
     choice(
         "--contexts",
         "fully-contextualized",
         "canonical",
-        help="Take the states of the other variables as a context, or of all (canonical).",
+        help="A context fixes the other variables, or all variables (canonical).",
     ),
     by_position,
     zero_weights,
@@ -380,11 +380,14 @@ class ChanceOptions(NamedTuple):
 chance = options_as(
     "by_chance",
     ChanceOptions,
-    click.option("--chance", is_flag=True, help="Compare with random guesses: skill, p-value."),
+    click.option(
+        "--chance", is_flag=True, help="Also print skill and p-value against random guesses."
+    ),
     choice(
         "--null",
         *NULLS,
-        help="With --chance: exchange variables, relabel states, or draw new values.",
+        help="With --chance, make random guesses from the guess: exchange its variables, relabel "
+        "their states, or draw new states for its literals.",
     ),
     number("--draws", default=999, least=0, help="With --chance: number of random guesses."),
     seed,

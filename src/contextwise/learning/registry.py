@@ -35,14 +35,16 @@ class Entry(NamedTuple):
 LEARNERS: dict[str, Entry] = {
     "independent": Entry("chow_liu", "Independent", "No interactions: the baseline."),
     "chow-liu": Entry("chow_liu", "ChowLiu", "The best tree of pairs (Chow and Liu)."),
-    "trees": Entry("trees", "Trees", "A decision tree per variable; with --refit l1, DTSL."),
+    "trees": Entry("trees", "Trees", "A decision tree per variable (Lowd and Davis)."),
     "acyclic-trees": Entry("trees", "AcyclicTrees", "Decision trees of a Bayesian network."),
     "sparse-pairs": Entry("sparse_pairs", "SparsePairs", "Pairs by sparse regressions."),
-    "trees-and-pairs": Entry("trees_and_pairs", "TreesAndPairs", "Both, weights fitted together."),
-    "gssl": Entry("gssl", "GSSL", "Rows generalised at random (Van Haaren and Davis)."),
+    "trees-and-pairs": Entry("trees_and_pairs", "TreesAndPairs", "Trees and pairs, refitted."),
+    "gssl": Entry("gssl", "GSSL", "Rows with literals dropped at random (Van Haaren and Davis)."),
     "gsmn": Entry("gsmn", "GSMN", "A graph by growing and shrinking Markov blankets."),
     "mpl": Entry("mpl", "MPL", "A graph by marginal pseudo-likelihood."),
-    "contextual-mpl": Entry("contextual_mpl", "ContextualMPL", "MPL, then contexts without edges."),
+    "contextual-mpl": Entry(
+        "contextual_mpl", "ContextualMPL", "MPL, then edges vanish in contexts."
+    ),
     "edge-trees": Entry("edge_trees", "EdgeTrees", "A graph with a tree of contexts per edge."),
     "cspc": Entry("cspc", "CSPC", "A graph per row, by tests in contexts."),
     "csgs": Entry("csgs", "CSGS", "A graph per row, by Markov blankets in contexts."),

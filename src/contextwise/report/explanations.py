@@ -32,8 +32,8 @@ REGION_COLUMNS = (
     Column("when", "words"),
 )
 FEATURES_TITLE = (
-    "Features behind the errors, in shares of all errors: errors where the feature holds, errors "
-    "that vanish if it is removed from the guess or added to it, and errors that this creates"
+    "Features behind the errors: the share of errors where the feature holds, the share that would "
+    "vanish if the guess gained (or lost) it, and the new errors that this would cause"
 )
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import isnan
 from typing import TYPE_CHECKING
 
-from contextwise.comparison.confusion import MEASURES, Number, ratio
+from contextwise.comparison.confusion import MEASURES, RATES, Number, ratio, shown_in
 from contextwise.models.notation import in_words, where
 from contextwise.report.notes import BY_POSITION, Medium, matrix_ganak_notes, rounding_notes
 from contextwise.report.parts import (
@@ -42,7 +42,7 @@ SCORE_LABELS = {
     "aic": "AIC",
     "bic": "BIC",
 }
-SCORED_RATES = ("precision", "recall", "f1", "mcc")
+SCORED_RATES = tuple(name for name in shown_in("score") if name in RATES)
 
 
 def matrix_parts(

@@ -82,7 +82,7 @@ def _instability(stability: Stability, consensus: Consensus | None) -> Measures:
         ),
         Measure(
             "least_distance",
-            "no structure has less than",
+            "lower bound of that mean for any structure",
             stability.least_distance,
             "rate",
             "No structure at all has a smaller mean normalized distance to the resamples.",
@@ -118,18 +118,18 @@ def _listed(title: str, supports: Sequence[PairSupport], top: int) -> list[Part]
 # -- checks on data --------------------------------------------------------------------------------
 
 MEANING = (
-    "A contradiction means that the claims around one of the two variables fail. The missing "
-    "dependence may be between one of them and a variable that leads to the other. If p given both "
-    "blankets is small as well, it is more likely to be between the two themselves."
+    "A contradiction means that a dependence is missing near this pair: between the two "
+    "variables, or between one of them and a variable connected to the other. If p given both "
+    "blankets is small as well, it is more likely to be between the two."
 )
 COLUMNS = (
     "The test groups the rows by the states of the blanket of one of the two variables: its "
     "neighbours in the model. It uses the rows of groups in which both variables vary. Bits: how "
-    "much one variable tells about the other per such row, beyond chance. Both p are before the "
-    "correction for all claims; the decisions are made after it."
+    "much one variable tells about the other per such row, beyond chance. Both p-values are "
+    "uncorrected; the decisions use corrected ones."
 )
 ROWS_MUST = (
-    "The rows must be independent of each other, and not those that the model was learned from."
+    "The rows must be independent observations, and not those that the model was learned from."
 )
 
 
