@@ -59,19 +59,7 @@ OF_GRAPHS: tuple[Wanted, ...] = (
 
 
 def chance_parts(chance: Chance, *, top: int = 0) -> list[Part]:
-    """Show what was drawn, the numbers, what they mean, and the ``top`` pairs of least skill.
-
-    >>> from contextwise.evaluation import chance
-    >>> from contextwise.report.text import as_text
-    >>> print(as_text(chance_parts(chance("six", "six-guess", draws=0))))
-    Random guesses: variables with equally many states are exchanged, and all states are relabelled.
-    <BLANKLINE>
-    distance  16       context skill  1  common edges    14
-    expected  106.667  over pairs     8  expected edges  14
-    skill     0.8500                     p of the graph  1
-    <BLANKLINE>
-    Nothing can be judged without draws.
-    """
+    """Show what was drawn, the numbers, what they mean, and the ``top`` pairs of least skill."""
     values = {"distance": chance.distance, **chance.record()}
     groups = [OF_DISTANCE if chance.draws else OF_DISTANCE[:3]]
     groups += [OF_CONTEXTS] if chance.context_pairs else []

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from contextwise.evaluation.chance import Chance
     from contextwise.evaluation.check import Check
 
+ERROR_COLUMNS = Column("FN", "share"), Column("FP", "share")
+
 
 @dataclass(frozen=True, eq=False)
 class Guess:
@@ -169,8 +171,7 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
     some_open = bool(len(comparison.unions.open))
     if not comparison.differing_pairs:
         return Note("nothing", f"No {'finished ' if some_open else ''}pair differs.")
-    columns = [Column("pair", "name"), Column("differs", "share", counts=True)]
-    columns += [Column("FN", "share"), Column("FP", "share")]
+    columns = [Column("pair", "name"), Column("differs", "share", counts=True), *ERROR_COLUMNS]
     rows: list[tuple[Cell, ...]] = []
     for pair, c in comparison.worst_pairs(top):
         shares = (Share(count, c.total) for count in (c.distance, c.fn, c.fp))
@@ -195,12 +196,7 @@ def variables_tables(comparison: Comparison, top: int = 10) -> list[Table]:
     wrong = [variable for variable in comparison.variables() if variable.errors]
     if not wrong:
         return []
-    columns = (
-        Column("variable", "name"),
-        Column("differs", "share", counts=True),
-        Column("FN", "share"),
-        Column("FP", "share"),
-    )
+    columns = Column("variable", "name"), Column("differs", "share", counts=True), *ERROR_COLUMNS
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (v.variable, *(Share(count, v.assertions) for count in (v.errors, v.fn, v.fp)))
         for v in wrong[:top]

@@ -53,7 +53,15 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
         parts.append(Table(title, columns, tuple(rows), key="pairs"))
     parts += features_tables(explanation)
     parts += variables_tables(comparison, max(len(explanation.pairs), 5))
-    parts += [*repeating_notes(explanation.features), *ganak_notes([comparison])]
+    repeated = list(filter(_only_repeats, explanation.features))
+    if repeated:
+        text = (
+            f"{plural(len(repeated), 'feature')} of the guess, such as "
+            f"{in_words(repeated[0].literals)}, only repeat errors that other features make as "
+            "well: removing one of them changes nothing."
+        )
+        parts.append(Note("repeated", text))
+    parts += ganak_notes([comparison])
     if explanation.partial:
         text = "A time limit left out part of this explanation."
         parts.append(Note("partial", text, warns=True))
@@ -128,16 +136,3 @@ def by_scope(features: Iterable[FeatureErrors]) -> list[list[FeatureErrors]]:
 
 def _only_repeats(feature: FeatureErrors) -> bool:
     return feature.vanish == 0 and not feature.created
-
-
-def repeating_notes(features: Iterable[FeatureErrors]) -> list[Note]:
-    """Return a note on the features of the guess that only repeat errors of others."""
-    repeated = list(filter(_only_repeats, features))
-    if not repeated:
-        return []
-    text = (
-        f"{plural(len(repeated), 'feature')} of the guess, such as "
-        f"{in_words(repeated[0].literals)}, only repeat errors that other features make as well: "
-        "removing one of them changes nothing."
-    )
-    return [Note("repeated", text)]

@@ -6,7 +6,7 @@ file: the style sheet and the script of the heat maps are in ``static/``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache
 from html import escape
@@ -19,6 +19,7 @@ from contextwise.report.parts import (
     Legend,
     Mark,
     Marked,
+    Measure,
     Measures,
     Note,
     Part,
@@ -88,14 +89,7 @@ def static(name: str) -> Markup:
 
 
 def page_html(title: str, body: str, made: Iterable[tuple[str, str]]) -> str:
-    """Return a page that needs no other file.
-
-    Parameters
-    ----------
-    title : shown on top
-    body : the HTML of its content
-    made : labels and values about how the page was made
-    """
+    """Return a page that needs no other file; ``made`` tells how it was made."""
     entries = [
         tag("li", f"{label}: ", tag("code", value) if label == "command" else value)
         for label, value in made
@@ -136,67 +130,43 @@ def as_html(
     cell: CellContent | None = None,
     sortable: bool = False,
 ) -> Markup:
-    """Return parts as HTML, one below the other.
-
-    Parameters
-    ----------
-    parts : the parts to show
-    level : of the headings of sections
-    cell : makes the content of some cells of tables, such as links; None for those it leaves alone
-    sortable : whether the heads of tables are buttons, and cells have ``data-sort``
-    """
+    """Return parts as HTML; ``cell`` makes the content of some cells of tables, such as links."""
     return joined(_part(part, level, cell, sortable) for part in parts)
 
 
 def _part(part: Part, level: int, cell: CellContent | None, sortable: bool) -> Markup:
     match part:
         case Note():
-            return note_html(part)
+            kind = part.key if part.key in ("summary", "verdict", "finding", "terms") else "note"
+            lines = [child for line in part.text.splitlines() for child in (tag("br"), line)][1:]
+            return tag("p", *lines, class_=f"{kind} warns" if part.warns else kind)
         case Measures():
-            return measures_html(part)
+            return tag("div", *map(_measures, part.groups), class_="measures")
         case Table():
-            return table_html(part, cell=cell, sortable=sortable)
+            return _table(part, cell, sortable)
         case Legend():
-            return legend_html(part)
+            return _legend(part)
         case Picture():
-            return picture_html(part)
+            caption = tag("figcaption", part.caption)
+            return tag("figure", _drawn(part), *map(_legend, part.legends), caption)
         case Section():
             inner = as_html(part.parts, level=level + 1, cell=cell, sortable=sortable)
             heading = tag(f"h{level}", part.title)
             return tag("section", heading, inner, class_=part.key or None)
 
 
-def note_html(note: Note) -> Markup:
-    """Return a paragraph; line breaks of the note stay."""
-    kind = note.key if note.key in ("summary", "verdict", "finding", "terms") else "note"
-    lines = note.text.splitlines()
-    broken = [child for line in lines for child in (tag("br"), line)][1:]
-    return tag("p", *broken, class_=f"{kind} warns" if note.warns else kind)
+def _measures(group: Iterable[Measure]) -> Markup:
+    entries = []
+    for measure in group:
+        value = tag("dd", cell_html(measure.value, measure.column))
+        title = measure.meaning or None
+        entries.append(tag("div", tag("dt", measure.label), value, title=title))
+    return tag("dl", *entries)
 
 
-def measures_html(measures: Measures) -> Markup:
-    """Return lists of numbers, one for each group, with their meanings as tips."""
-    groups = (
-        tag(
-            "dl",
-            *(
-                tag(
-                    "div",
-                    tag("dt", measure.label),
-                    tag("dd", cell_html(measure.value, measure.column)),
-                    title=measure.meaning or None,
-                )
-                for measure in group
-            ),
-        )
-        for group in measures.groups
-    )
-    return tag("div", *groups, class_="measures")
-
-
-def table_html(table: Table, *, cell: CellContent | None = None, sortable: bool = False) -> Markup:
+def _table(table: Table, cell: CellContent | None, sortable: bool) -> Markup:
     """Return a table that scrolls sideways where it is too wide; its title does not scroll."""
-    ranks = [_ranks([row[k] for row in table.rows]) for k in range(len(table.columns))]
+    ranks = [_ranks(row[k] for row in table.rows) for k in range(len(table.columns))]
     body = []
     for place, row in enumerate(table.rows):
         cells = []
@@ -249,7 +219,7 @@ def cell_html(cell: Cell, column: Column) -> Markup:
     return joined([text]) if digits is None else tag("span", text, title=digits)
 
 
-def _ranks(cells: Sequence[Cell]) -> list[int]:
+def _ranks(cells: Iterable[Cell]) -> list[int]:
     """Rank the values of a column, because a browser cannot compare exact numbers."""
     keys = [_sort_key(cell) for cell in cells]
     known = sorted({key for key in keys if key is not None})
@@ -270,15 +240,10 @@ def _sort_key(cell: Cell) -> tuple[float | int | Fraction, str] | None:
 # -- pictures ------------------------------------------------------------------------------------
 
 
-def legend_html(legend: Legend) -> Markup:
-    """Return the marks of a picture and their meanings."""
+def _legend(legend: Legend) -> Markup:
     title = tag("li", f"{legend.title}:") if legend.title else None
-    return tag(
-        "ul",
-        title,
-        *(tag("li", _sample(mark), words) for mark, words in legend.entries),
-        class_="legend",
-    )
+    entries = (tag("li", _sample(mark), words) for mark, words in legend.entries)
+    return tag("ul", title, *entries, class_="legend")
 
 
 def _sample(mark: Mark) -> Markup:
@@ -298,30 +263,19 @@ def _sample(mark: Mark) -> Markup:
     return tag("svg", drawn, class_="swatch", aria_hidden="true", **size)
 
 
-def picture_html(picture: Picture) -> Markup:
-    """Return a picture with its legends and its caption."""
-    return tag(
-        "figure",
-        _drawn(picture),
-        *map(legend_html, picture.legends),
-        tag("figcaption", picture.caption),
-    )
-
-
 def _drawn(picture: Picture) -> Markup:
     if picture.packed:
-        return _canvas(picture)
-    if isinstance(picture.content, Graph):
-        text = graph_svg(
-            picture.content.edges, picture.content.positions, view=picture.content.view, size=560
-        )
+        return _canvas(picture.packed)
+    graph = picture.content
+    if isinstance(graph, Graph):
+        text = graph_svg(graph.edges, graph.positions, view=graph.view, size=560)
     else:
-        assert isinstance(picture.content, Plane)
-        text = plane_svg(picture.content)
+        assert isinstance(graph, Plane)
+        text = plane_svg(graph)
     return tag("div", Markup(text), class_="scroll")
 
 
-def _canvas(picture: Picture) -> Markup:
+def _canvas(packed: str) -> Markup:
     """Return a heat map that ``static/heatmap.js`` draws."""
     buttons = (
         tag("button", "+", type="button", data_heat="in", aria_label="Zoom in"),
@@ -329,12 +283,7 @@ def _canvas(picture: Picture) -> Markup:
         tag("button", "All", type="button", data_heat="fit"),
         tag("button", "Worst pairs", type="button", data_heat="worst", aria_pressed="false"),
     )
-    canvas = tag(
-        "canvas",
-        tabindex=0,
-        role="application",
-        aria_label=f"Heat map of pairs. {KEYS}",
-    )
+    canvas = tag("canvas", tabindex=0, role="application", aria_label=f"Heat map of pairs. {KEYS}")
     hint = "Point at a cell to read it; zoom with the wheel, two fingers or the buttons."
     return tag(
         "div",
@@ -343,6 +292,6 @@ def _canvas(picture: Picture) -> Markup:
         tag("p", "", class_="cell-words note"),
         tag("p", hint, class_="readout", aria_live="polite"),
         tag("noscript", tag("p", "This heat map needs JavaScript.", class_="note")),
-        tag("script", Markup(picture.packed), type="application/octet-stream"),
+        tag("script", Markup(packed), type="application/octet-stream"),
         class_="map",
     )

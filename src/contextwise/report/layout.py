@@ -88,16 +88,13 @@ def _free_place(near: FloatArray, taken: FloatArray) -> tuple[float, float]:
     """Find a place about an edge away from some nodes, and far from all that are taken."""
     step = np.linspace(0.04, 0.96, PLACES)
     offered = np.stack(np.meshgrid(step, step), axis=-1).reshape(-1, 2)
-    free = _apart(offered, taken).min(axis=1, initial=EDGE)  # farther away is no better
-    reach = np.abs(_apart(offered, near) - EDGE).mean(axis=1) if len(near) else 0.0
+    from_taken, from_near = (
+        np.hypot(*(offered[:, None] - others[None]).transpose(2, 0, 1)) for others in (taken, near)
+    )
+    free = from_taken.min(axis=1, initial=EDGE)  # farther away is no better
+    reach = np.abs(from_near - EDGE).mean(axis=1) if len(near) else 0.0
     x, y = offered[int(np.argmax(free - reach / 2))]
     return float(x), float(y)
-
-
-def _apart(some: FloatArray, others: FloatArray) -> FloatArray:
-    """Return the distances of some points from others."""
-    found: FloatArray = np.hypot(*(some[:, None] - others[None]).transpose(2, 0, 1))
-    return found
 
 
 def _side_by_side(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
@@ -140,11 +137,7 @@ def circle(count: int) -> FloatArray:
 
 
 def hop_distances(adjacent: npt.NDArray[np.bool_]) -> FloatArray:
-    """Return the lengths of the shortest paths, infinite where there is no path.
-
-    >>> hop_distances(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=bool)).tolist()
-    [[0.0, 1.0, inf], [1.0, 0.0, inf], [inf, inf, 0.0]]
-    """
+    """Return the lengths of the shortest paths, infinite where there is no path."""
     edges = adjacent.astype(np.float32)
     reached = np.eye(len(adjacent), dtype=bool)
     hops = np.full(adjacent.shape, np.inf)
@@ -354,10 +347,6 @@ def place_labels(
     """Return the middle of a box for each label; no box covers a point or another box.
 
     ``lines`` are ends of lines, shape (m, 2, 2), that labels avoid. None if a label finds no place.
-
-    >>> middle = place_labels(np.array([[50.0, 50.0]]), np.array([[20.0, 8.0]]), frame=(100, 100))
-    >>> bool(abs(middle - [50, 50]).max() > 3)
-    True
     """
     inked = _along(lines) if lines is not None and len(lines) else np.zeros((0, 2))
     crowd = ((points[:, None] - points[None, :]) ** 2).sum(axis=2)
@@ -366,20 +355,20 @@ def place_labels(
     placed: list[int] = []
     centre = points.mean(axis=0) if len(points) else np.zeros(2)
     for k in order.tolist():
-        found = _candidates(points[k], sizes[k], radius)
-        low, high = found - sizes[k] / 2, found + sizes[k] / 2
+        offered = _candidates(points[k], sizes[k], radius)
+        low, high = offered - sizes[k] / 2, offered + sizes[k] / 2
         free = (low >= 0).all(axis=1) & (high <= frame).all(axis=1)
-        free &= ~_covers_discs(low, high, points, radius)
+        nearest = np.clip(points[None, :], low[:, None], high[:, None])
+        covered = ((nearest - points[None, :]) ** 2).sum(axis=2) < (radius + 0.5) ** 2
+        free &= ~covered.any(axis=1)
         if placed:
             half = (sizes[k] + sizes[placed]) / 2
-            apart = np.abs(found[:, None] - middles[placed][None, :]) >= half[None, :]
+            apart = np.abs(offered[:, None] - middles[placed][None, :]) >= half[None, :]
             free &= apart.any(axis=2).all(axis=1)
         if not free.any():
             return None
         near = (np.abs(inked - points[k]) <= RING * RINGS + radius + sizes[k]).all(axis=1)
-        boxes = low[free], high[free]
-        cost = _cost(found[free], points[k], *boxes, inked[near], centre)
-        middles[k] = found[free][cost.argmin()]
+        middles[k] = _cheapest(offered[free], sizes[k], points[k], inked[near], centre)
         placed.append(k)
     return middles
 
@@ -396,32 +385,19 @@ def _candidates(point: FloatArray, size: FloatArray, radius: float) -> FloatArra
     return found
 
 
-def _covers_discs(
-    low: FloatArray, high: FloatArray, points: FloatArray, radius: float
-) -> npt.NDArray[np.bool_]:
-    nearest = np.clip(points[None, :], low[:, None], high[:, None])
-    close = ((nearest - points[None, :]) ** 2).sum(axis=2) < (radius + 0.5) ** 2
-    covers: npt.NDArray[np.bool_] = close.any(axis=1)
-    return covers
-
-
-def _cost(
-    found: FloatArray,
-    point: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    inked: FloatArray,
-    centre: FloatArray,
+def _cheapest(
+    offered: FloatArray, size: FloatArray, point: FloatArray, inked: FloatArray, centre: FloatArray
 ) -> FloatArray:
-    """Rate places: distance and lines under the label cost, a place outside of the graph pays."""
-    away = found - point
+    """Choose a place: distance and lines under the label cost, outside of the graph pays."""
+    low, high = offered - size / 2, offered + size / 2
+    away = offered - point
     length = np.hypot(*away.T)
     outward = point - centre
     towards = (away @ outward) / (length * (np.hypot(*outward) or 1.0) + 1e-9)
     inside = (inked[None] >= low[:, None]) & (inked[None] <= high[:, None])
     crossed = inside.all(axis=2).sum(axis=1) if len(inked) else 0
-    cost: FloatArray = length + 2.0 * crossed - 3.0 * towards
-    return cost
+    cheapest: FloatArray = offered[(length + 2.0 * crossed - 3.0 * towards).argmin()]
+    return cheapest
 
 
 def _along(lines: FloatArray) -> FloatArray:

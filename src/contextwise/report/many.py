@@ -89,21 +89,14 @@ def matrix_cells(matrix: DistanceMatrix, *, normalized: bool) -> list[list[Cell]
         (matrix.shares(bound) if normalized else bound).tolist()
         for bound in (matrix.lower, matrix.upper)
     )
-    return [list(map(_between, low, high)) for low, high in zip(lower, upper, strict=True)]
-
-
-def _between(low: Number | float, high: Number | float) -> Cell:
-    return low if low == high else Interval(low, high)
+    return [
+        [low if low == high else Interval(low, high) for low, high in zip(*row, strict=True)]
+        for row in zip(lower, upper, strict=True)
+    ]
 
 
 def estimated_parts(matrix: EstimatedMatrix, *, names: Sequence[str] | None = None) -> list[Part]:
-    """Return the estimated pairwise normalized distances, and how far off they may be.
-
-    >>> from contextwise import distance_matrix
-    >>> table, note = estimated_parts(distance_matrix(["six", "six-guess"], approximate=1000))
-    >>> note.text
-    'These are estimates from 1,000 random assertions: each is within 0.018 of the true ...'
-    """
+    """Return the estimated pairwise normalized distances, and how far off they may be."""
     labels = matrix.names if names is None else names
     title = "Estimated pairwise normalized distances"
     parts: list[Part] = [_square(title, labels, matrix.normalized.tolist(), "rate")]
@@ -133,16 +126,8 @@ def _square(
     return Table(title, tuple(columns), rows, "matrix")
 
 
-def neighbours_parts(
-    nearest: Neighbours, names: Sequence[str], *, medium: Medium = "command"
-) -> list[Part]:
-    """Return the nearest of the models ``names``, and how many exact comparisons it took.
-
-    >>> from contextwise import nearest
-    >>> table, note = neighbours_parts(nearest("six", ["six-graph", "six-guess"]), ["a", "b"])
-    >>> table.texts(), note.text
-    ([['b', '6.67 % (16 of 240)']], 'This took 2 exact comparisons.')
-    """
+def neighbours_parts(nearest: Neighbours, names: Sequence[str]) -> list[Part]:
+    """Return the nearest of the models ``names``, and how many exact comparisons it took."""
     columns = Column("model", "name"), Column("normalized distance", "share", counts=True)
     rows = tuple(
         (names[place], Share(distance, nearest.total))
@@ -153,20 +138,13 @@ def neighbours_parts(
         words += f"; bounds ruled out {left:,} of {plural(nearest.of, 'model')}"
     parts: list[Part] = [Table("The nearest models", columns, rows, "nearest")]
     parts.append(Note("comparisons", f"{words}."))
-    return [*parts, *rounding_notes(parts, medium)]
+    return [*parts, *rounding_notes(parts, "command")]
 
 
 def consensus_parts(
     consensus: Consensus, supports: Sequence[ClaimSupport] = (), *, medium: Medium = "command"
 ) -> list[Part]:
-    """Show how near a consensus is to its models, what bounds it, and who supports its claims.
-
-    >>> from contextwise.evaluation import consensus
-    >>> result = consensus(["six", "six-guess"])
-    >>> verdict, sums, supports = consensus_parts(result, result.widest_supports(1))
-    >>> sums.rows[0], supports.rows[0][-1]
-    (('consensus', 16, 0.0333...), '2 of 2')
-    """
+    """Show how near a consensus is to its models, what bounds it, and who supports its claims."""
     half = consensus.threshold == Fraction(1, 2)
     columns = (
         Column("", "words"),
@@ -224,9 +202,8 @@ def scores_parts(
     columns += [Column(MEASURES["normalized"].label, "share", counts=True)]
     columns += [Column(MEASURES[key].label, "rate") for key in SCORED_RATES]
     columns += [Column(SCORE_LABELS[key], "score") for key in keys]
-    rows = tuple(
-        (label, *_score_cells(score, keys)) for label, score in zip(names, scores, strict=True)
-    )
+    labelled = zip(names, scores, strict=True)
+    rows = tuple((label, *_score_cells(score, keys)) for label, score in labelled)
     parts: list[Part] = [Table("Scores", tuple(columns), rows, key="scores")]
     reasons = "\n".join(_reasons(names, scores))
     parts += [Note("missing", reasons)] if reasons else []

@@ -43,25 +43,8 @@ def report_page(
 ) -> str:
     """Return the page about guesses at one true model.
 
-    Of each group of guesses, the page shows the guess of median distance.
-
-    Parameters
-    ----------
-    true : the name of the true model
-    guesses : at least one, all compared with that model
-    command : the command that made the page
-    made : when the page was made; by default now
-    stability : structures that a learner found in resamples, optional
-    learner : the name of that learner and of its rows
-    top : how many pairs or claims each section shows
-
-    Examples
-    --------
-    >>> from contextwise.evaluation import chance
-    >>> drawn = chance("six", "six-guess", draws=99)
-    >>> page = report_page("six", [Guess("six-guess", drawn.comparison, chance=drawn)])
-    >>> "Compared with chance" in page
-    True
+    Of each group of guesses, the page shows the guess of median distance. ``stability`` is that of
+    structures that ``learner`` found in resamples. Each section shows ``top`` pairs or claims.
     """
     sections = _sections(guesses)
     several = len(guesses) > 1
@@ -86,7 +69,15 @@ def report_page(
     body.append(as_html([Section("Models", (models_table(true, guesses),))]))
     who = f"{len(guesses)} guesses" if several else name(guesses[0].title)
     title = f"{who} compared with {name(true)}"
-    return page_html(title, "".join(body), _made(guesses[0].comparison, command, made))
+    rows = [
+        ("command", command),
+        ("made", (made or datetime.now().astimezone()).isoformat(" ", "minutes")),
+        ("contextwise", contextwise.__version__),
+        ("Python", platform.python_version()),
+        ("NumPy", np.__version__),
+        ("engine", guesses[0].comparison.engine),
+    ]
+    return page_html(title, "".join(body), rows if command else rows[1:])
 
 
 def _sections(guesses: Sequence[Guess]) -> list[tuple[str, Guess]]:
@@ -132,14 +123,11 @@ def overview_parts(guesses: Sequence[Guess]) -> list[Part]:
     for guess in guesses:
         groups.setdefault(guess.group, []).append(guess.comparison)
     summary: Summary | None = None
+    parts: list[Part] = []
     if any(groups) and not any(len(guess.comparison.unions.open) for guess in guesses):
         summary = summarize(groups)
-    parts: list[Part] = []
-    if summary is not None:
-        shown = tuple(
-            difference for difference in summary.differences if difference.metric == "distance"
-        )
-        parts += summary_parts(replace(summary, differences=shown))
+        distances = tuple(d for d in summary.differences if d.metric == "distance")
+        parts += summary_parts(replace(summary, differences=distances))
     parts += guesses_parts(guesses, medium="page")
     parts.append(plane_picture(guesses, summary))
     return [*parts, chances_table(guesses)] if any(guess.chance for guess in guesses) else parts
@@ -157,18 +145,6 @@ def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
     if guess.check is not None:
         parts.append(Section("Checked on data", tuple(check_parts(guess.check, top=top))))
     return parts
-
-
-def _made(c: Comparison, command: str, made: datetime | None) -> list[tuple[str, str]]:
-    when = (made or datetime.now().astimezone()).isoformat(" ", "minutes")
-    rows = [
-        ("made", when),
-        ("contextwise", contextwise.__version__),
-        ("Python", platform.python_version()),
-        ("NumPy", np.__version__),
-        ("engine", c.engine),
-    ]
-    return [("command", command), *rows] if command else rows
 
 
 def models_table(true: str, guesses: Sequence[Guess]) -> Table:

@@ -77,22 +77,16 @@ SUPPORT_OPACITIES = (0.15, 0.32, 0.52, 0.76, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
-    """The errors of all pairs, in the order in which variables are drawn.
+    """The shares of errors of all pairs, in the order in which variables are drawn.
 
-    Attributes
-    ----------
-    names : the variables, in that order
-    shares : array of shape (n, n)
-        False positives above the diagonal, false negatives below it; NaN where no feature covers
-        the pair, infinite where it is open.
-    order : positions of the variables in the domain
-    blocks : blocks of similar variables, the largest first
+    False positives are above the diagonal, false negatives below it; NaN where no feature covers
+    the pair, infinite where it is open.
     """
 
     names: tuple[str, ...]
     shares: npt.NDArray[np.float64]
-    order: IntArray
-    blocks: tuple[range, ...] = ()
+    order: IntArray  # positions of the variables in the domain
+    blocks: tuple[range, ...] = ()  # similar variables, the largest block first
 
     @cached_property
     def codes(self) -> npt.NDArray[np.uint8]:
@@ -107,18 +101,11 @@ class HeatMap:
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """A heat map of fewer cells, each for a square of pairs.
-
-    Attributes
-    ----------
-    codes : the code of each cell's mean, or of its worst pair
-    block : how many variables a cell has along a side
-    marked : rows and columns of the cells in which a single pair has most of the errors
-    """
+    """A heat map of fewer cells, each for a square of ``block`` variables a side."""
 
     codes: npt.NDArray[np.uint8]
     block: int
-    marked: npt.NDArray[np.int64]
+    marked: npt.NDArray[np.int64]  # cells in which a single pair has most of the errors
 
 
 def heat_map(comparison: Comparison | Shares, *, reorder: bool | None = None) -> HeatMap:
@@ -126,14 +113,6 @@ def heat_map(comparison: Comparison | Shares, *, reorder: bool | None = None) ->
 
     ``reorder`` groups variables with similar errors; by default above `GROUPED` variables, if SciPy
     is installed.
-
-    >>> from contextwise import Structure, compare
-    >>> domain = {"A": 2, "B": 2, "C": 2}
-    >>> c = compare(Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & B=1 & C=1"]))
-    >>> heat_map(c).shares
-    array([[nan, 0. , 0.5],
-           [0.5, nan, 0.5],
-           [0. , 0. , nan]])
     """
     shares = shares_of(comparison) if isinstance(comparison, Comparison) else comparison
     n = len(shares.names)
@@ -217,10 +196,10 @@ def palette() -> list[tuple[str, float]]:
     ]
 
 
-def pairs_picture(comparison: Comparison, *, reorder: bool | None = None) -> Picture:
-    """Return the heat map of pairs; ``reorder`` as in `heat_map`."""
+def pairs_picture(comparison: Comparison) -> Picture:
+    """Return the heat map of pairs."""
     shares = shares_of(comparison)
-    heat = heat_map(shares, reorder=reorder)
+    heat = heat_map(shares)
     caption = (
         "Colour is the share of contexts in which the models differ. Above the diagonal only the "
         "guess has the dependence (false positives), below it only the true model (false "
@@ -241,8 +220,8 @@ def heat_legends(heat: HeatMap, codes: npt.NDArray[np.uint8] | None = None) -> l
     drawn = heat.codes if codes is None else codes
     used = set(np.flatnonzero(np.bincount(drawn.ravel())).tolist())
     legends = []
-    kinds: tuple[tuple[Agreement, int], ...] = ("fp", FIRST_FP), ("fn", FIRST_FN)
-    for kind, first in kinds:
+    firsts: dict[Agreement, int] = {"fp": FIRST_FP, "fn": FIRST_FN}
+    for kind, first in firsts.items():
         steps = [step for step in range(len(STEPS)) if first + step in used]
         if codes is None and len(heat.names) > GROUPED and steps:
             steps = list(range(len(STEPS)))  # means can have any of them
@@ -332,10 +311,7 @@ def graph_legend(edges: Iterable[Edge], view: View = "both") -> Legend:
 
 
 def plane_picture(guesses: Sequence[Guess], summary: Summary | None = None) -> Picture:
-    """Return false positives against false negatives, one point per guess.
-
-    A summary with the metrics "fp" and "fn" adds the mean of each group.
-    """
+    """Return false positives against false negatives, one point per guess or mean of a group."""
     plane = errors_plane(guesses, summary)
     caption = (
         "Each point is a guess: the nearer to the corner, the nearer to the true model. "

@@ -210,33 +210,20 @@ def select_edges(
 ) -> Selection:
     """Choose the edges that a graph shows: the strongest first, as many as can be read.
 
-    Of equally strong edges, those of variables with stronger edges come first.
+    ``which`` is by default "differences", or with ``around`` "strongest".
 
-    Parameters
-    ----------
-    edges : of a comparison; see `edges_of`
-    which : "differences" ranks edges by the share of contexts in which the models differ and leaves
-        out those on which they agree; "strongest" ranks by the share in which either depends; "all"
-        takes every edge. By default the differences, or with ``around`` the strongest.
-    around : only edges of these variables
-    min_share : only edges whose share, as ranked, is at least this
-    most_edges, most_nodes : how much one picture can hold
+    - "differences" ranks edges by the share of contexts in which the models differ, and leaves out
+      those on which they agree.
+    - "strongest" ranks by the share of contexts in which either model depends.
+    - "all" takes every edge, and raises `TooLargeError` if they are too many to be read.
 
-    Raises
-    ------
-    TooLargeError
-        With "all", if the edges are too many to be read.
+    ``around`` keeps only edges of these variables, ``min_share`` only edges whose share, as ranked,
+    is at least this. Of equally strong edges, those of variables with stronger edges come first.
 
-    Examples
-    --------
     >>> same, small, large = ("A", "B"), ("B", "C"), ("C", "D")
     >>> edges = [Edge(same, 1.0, 0, 0), Edge(small, 0, 0.25, 0), Edge(large, 0, 0, 1.0)]
-    >>> [edge.pair for edge in select_edges(edges, most_edges=1).edges]
-    [('C', 'D')]
-    >>> select_edges(edges, most_edges=1).words
-    'the largest of 2 differences'
-    >>> select_edges(edges, around=["B"]).words
-    'both dependencies of B'
+    >>> select_edges(edges, most_edges=1).words, select_edges(edges, around=["B"]).words
+    ('the largest of 2 differences', 'both dependencies of B')
     """
     which = which or ("strongest" if around else "differences")
 

@@ -7,14 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from contextwise.models.notation import between, in_words, quoted
-from contextwise.report.parts import (
-    Column,
-    Measure,
-    Measures,
-    Note,
-    Part,
-    Table,
-)
+from contextwise.report.parts import Column, Measure, Measures, Note, Part, Table
 from contextwise.report.pictures import supports_picture
 from contextwise.support.formatting import name, percent, plural
 
@@ -39,10 +32,12 @@ def stability_parts(
     learned = [support for support in supports if support.learned]
     weak = [support for support in reversed(learned) if 2 * support.resamples < support.of]
     missed = [s for s in supports if not s.learned and 2 * s.resamples >= s.of]
+    claims = tuple((str(region),) for region in stability.top_regions(top) if region.dependent)
+    title = "Claims of the structure of all rows, and how many resamples agree"
     parts: list[Part] = [
         Note("finding", f"{stability.verdict} {_resamples(stability)}"),
         _instability(stability, consensus),
-        *_claims(stability, top),
+        *([Table(title, (Column("", "words"),), claims, "claims")] if claims else []),
         *_listed("Learned from all rows, but from fewer than half of the resamples", weak, top),
         *_listed("Not learned from all rows, but from half of the resamples or more", missed, top),
     ]
@@ -65,46 +60,33 @@ def _resamples(stability: Stability) -> str:
 
 
 def _instability(stability: Stability, consensus: Consensus | None) -> Measures:
-    measures = [
-        Measure(
+    rows = [
+        (
             "instability",
             "instability",
             stability.instability,
-            "rate",
             "Share of assertions in which two resamples differ: the mean of 2θ(1 - θ).",
         ),
-        Measure(
+        (
             "medoid_distance",
             f"medoid ({plural(len(stability.medoid), 'feature')}), mean normalized distance",
             stability.medoid_distance,
-            "rate",
             "Mean normalized distance of the most typical resample to all resamples.",
         ),
-        Measure(
+        (
             "least_distance",
             "lower bound of that mean for any structure",
             stability.least_distance,
-            "rate",
             "No structure at all has a smaller mean normalized distance to the resamples.",
         ),
     ]
     if consensus is not None:
         features = plural(len(consensus.structure), "feature")
-        measure = Measure(
-            "consensus_distance",
-            f"consensus ({features}), mean normalized distance",
-            consensus.mean_distance,
-            "rate",
-            "Mean normalized distance of the consensus to the resamples.",
-        )
-        measures.insert(2, measure)
+        label = f"consensus ({features}), mean normalized distance"
+        meaning = "Mean normalized distance of the consensus to the resamples."
+        rows.insert(2, ("consensus_distance", label, consensus.mean_distance, meaning))
+    measures = (Measure(key, label, value, "rate", text) for key, label, value, text in rows)
     return Measures((tuple(measures),))
-
-
-def _claims(stability: Stability, top: int) -> list[Part]:
-    rows = tuple((str(region),) for region in stability.top_regions(top) if region.dependent)
-    title = "Claims of the structure of all rows, and how many resamples agree"
-    return [Table(title, (Column("", "words"),), rows, "claims")] if rows else []
 
 
 def _listed(title: str, supports: Sequence[PairSupport], top: int) -> list[Part]:
@@ -137,7 +119,11 @@ def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
     """Show which claims of a structure rows contradict, confirm, or cannot test."""
     head = f"{plural(check.rows, 'row')}, {plural(check.pairs, 'pair')}. {ROWS_MUST}"
     parts: list[Part] = [Note("verdict", check.verdict), Note("rows", head)]
-    parts += _overall(check)
+    if check.overall is not None:
+        simulated = plural(len(check.overall.simulated), "simulated data set")
+        how = "" if check.overall.exact else " Gibbs sampling drew them, which is not exact."
+        text = "Overall test: the sum of -log p over all claims of independence, compared with "
+        parts.append(Note("overall", f"{text}{simulated}.{how}"))
     parts += _independencies(check, top)
     if any(claim.dependent for claim in check.claims):
         parts += _dependencies(check, top)
@@ -156,18 +142,6 @@ def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
         late = f"{plural(check.unfinished, 'pair')} not tested within the time limit."
         parts.append(Note("unfinished", late, warns=True))
     return parts
-
-
-def _overall(check: Check) -> Iterator[Part]:
-    if check.overall is None:
-        return
-    simulated = plural(len(check.overall.simulated), "simulated data set")
-    how = "" if check.overall.exact else " Gibbs sampling drew them, which is not exact."
-    yield Note(
-        "overall",
-        f"Overall test: the sum of -log p over all claims of independence, compared with "
-        f"{simulated}.{how}",
-    )
 
 
 def _independencies(check: Check, top: int) -> Iterator[Part]:
@@ -204,14 +178,8 @@ def _dependencies(check: Check, top: int) -> Iterator[Part]:
 
 def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> Table:
     """Show the first ``top`` claims with their tests, one row each."""
-    columns = (
-        Column("pair", "words"),
-        Column("when", "words"),
-        Column("rows used", "words"),
-        Column("bits", "bits"),
-        Column("p", "words"),
-        Column("p given both blankets", "words"),
-    )
+    titles = ("pair", "when", "rows used", "bits", "p", "p given both blankets")
+    columns = tuple(Column(title, "bits" if title == "bits" else "words") for title in titles)
     rows = tuple(
         (
             "–".join(name(quoted(v), 24) for v in claim.pair),

@@ -14,22 +14,6 @@ def summary_parts(summary: Summary) -> list[Part]:
     """Show which group is best, the means of each group, their differences, and their ranks.
 
     A metric that no group has a value of is left out.
-
-    >>> from contextwise import Structure, compare
-    >>> from contextwise.evaluation.replicates import summarize
-    >>> from contextwise.report.text import as_text
-    >>> true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
-    >>> guesses = [Structure(true.domain, [text]) for text in ("A=1 & B=1", "B=1 & C=0 & A=0")]
-    >>> found = summarize({"trees": [compare(true, guess) for guess in guesses]},
-    ...                   metrics=["normalized"])
-    >>> print(as_text(summary_parts(found)))
-    trees: mean normalized distance 0.4167, 95 % interval 0 to 1.
-    <BLANKLINE>
-    The mean of each group, with its 95 % interval:
-    group  replicates  normalized distance
-    trees           2      0.4167 (0 to 1)
-    <BLANKLINE>
-    Intervals: t. Intervals are cut where the metric ends.
     """
     verdicts = [summary.verdict, *(ranking.verdict for ranking in summary.rankings)]
     metrics = [
@@ -66,13 +50,8 @@ def _with_interval(value: Mean) -> str:
 
 
 def _differences(summary: Summary, metrics: list[str]) -> Table:
-    head = (
-        Column("metric", "words"),
-        Column("groups", "words"),
-        Column("difference", "words"),
-        Column("p", "words"),
-        Column("p after Holm", "words"),
-    )
+    titles = ("metric", "groups", "difference", "p", "p after Holm")
+    head = tuple(Column(title, "words") for title in titles)
     rows = tuple(
         (
             metric_label(difference.metric),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypedDict, TypeVar,
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import ContextwiseError, DomainError, require
-from contextwise.report.parts import Legend, Mark
+from contextwise.report.parts import Legend
 from contextwise.support.files import write_bytes
 
 if TYPE_CHECKING:
@@ -127,12 +127,7 @@ def titled(axes: Axes, title: str = "") -> Figure:
 
 
 def named(guesses: Guesses) -> dict[str, Comparison]:
-    """Return comparisons by their names; without names they are numbered.
-
-    >>> from contextwise import compare_many, examples
-    >>> list(named(compare_many(examples.load("six"), [examples.load("six-guess")] * 2)))
-    ['guess 1', 'guess 2']
-    """
+    """Return comparisons by their names; without names they are numbered."""
     if isinstance(guesses, Comparison):
         return {"guess": guesses}
     if isinstance(guesses, Mapping):
@@ -157,33 +152,23 @@ def fitted_title(text: str, width: float, *, size: float = 8.0) -> str:
 
 def handles(legend: Legend) -> list[Artist]:
     """Return the entries of a legend as matplotlib draws them."""
-    return [_handle(mark, words) for mark, words in legend.entries]
-
-
-def _handle(mark: Mark, words: str) -> Artist:
-    handle: Artist
-    if mark.shape == "line":
-        style = "-" if mark.dashes is None else (0, tuple(d / 2 for d in mark.dashes))
-        line = require("matplotlib.lines", "plots").Line2D
-        handle = line([], [], color=mark.colour, linewidth=2, linestyle=style, label=words)
-    else:
-        patch = require("matplotlib.patches", "plots").Patch
-        handle = patch(
-            facecolor=mark.colour if mark.opacity else "white",
-            alpha=mark.opacity or None,
-            edgecolor="#999999" if mark.kind in ("blank", "covered") else "none",
-            linewidth=0.4,
-            label=words,
-        )
-    return handle
+    patch = require("matplotlib.patches", "plots").Patch
+    line = require("matplotlib.lines", "plots").Line2D
+    entries: list[Artist] = []
+    for mark, words in legend.entries:
+        if mark.shape == "line":
+            style = "-" if mark.dashes is None else (0, tuple(d / 2 for d in mark.dashes))
+            look: dict[str, Any] = {"color": mark.colour, "linewidth": 2, "linestyle": style}
+            entries.append(line([], [], label=words, **look))
+        else:
+            look = {"facecolor": mark.colour if mark.opacity else "white", "linewidth": 0.4}
+            edge = "#999999" if mark.kind in ("blank", "covered") else "none"
+            entries.append(patch(alpha=mark.opacity or None, edgecolor=edge, label=words, **look))
+    return entries
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
-    """Return the format of a picture by the suffix of its file.
-
-    >>> format_of("pairs.SVG")
-    'svg'
-    """
+    """Return the format of a picture by the suffix of its file, in any case."""
     suffix = os.path.splitext(os.fspath(path))[1].lower().lstrip(".")
     if suffix not in FORMATS:
         raise ContextwiseError(f"{os.fspath(path)}: unknown picture format; use .png, .svg or .pdf")
