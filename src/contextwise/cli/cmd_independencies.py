@@ -74,7 +74,7 @@ def independencies(
         )
     undecided = False
     records = []
-    for listed in pairs:  # print each as soon as it is known
+    for listed in pairs:  # text is printed pair by pair
         undecided |= listed.open > 0
         if output == "json":
             records.append(_record(listed))

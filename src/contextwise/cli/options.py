@@ -164,7 +164,7 @@ by_position = click.option(
 
 
 class Reading(NamedTuple):
-    """The options that say how to read models, in the order of the parameters of `load`."""
+    """The options for reading models, in the order of the parameters of `load`."""
 
     format_name: str | None
     zero_weights: ZeroWeights
