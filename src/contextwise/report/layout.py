@@ -223,10 +223,10 @@ def _pushed_apart(
     points: FloatArray, apart: float, low: FloatArray, high: FloatArray
 ) -> FloatArray:
     """Move points a little, until no two are too close or there is no room."""
-    found = points.copy()
+    moved = points.copy()
     ways = circle(len(points))  # for points that lie on each other
     for _ in range(200):
-        between = found[:, None] - found[None, :]
+        between = moved[:, None] - moved[None, :]
         lengths = np.hypot(between[..., 0], between[..., 1])
         np.fill_diagonal(lengths, np.inf)
         if lengths.min() >= apart:
@@ -235,8 +235,8 @@ def _pushed_apart(
         same = lengths < 1e-6
         units = between / np.where(same, 1.0, lengths)[..., None]
         units[same] = (ways[:, None] - ways[None, :])[same]
-        found = np.clip(found + 0.5 * (units * lack[..., None]).sum(axis=1), low, high)
-    return found
+        moved = np.clip(moved + 0.5 * (units * lack[..., None]).sum(axis=1), low, high)
+    return moved
 
 
 def _start(distances: FloatArray) -> FloatArray:
@@ -291,7 +291,7 @@ def cut_names(names: Sequence[str], most: int = 20) -> list[str]:
     lines = [printable(name) for name in names]
     cut = [short(line, most) for line in lines]
     for form in {form for form in cut if cut.count(form) > 1}:
-        alike = [k for k, own in enumerate(cut) if own == form]
+        alike = [k for k, text in enumerate(cut) if text == form]
         windows = _where_they_differ([lines[k] for k in alike], most)
         for k, window in zip(alike, windows, strict=True):
             cut[k] = window
@@ -308,16 +308,15 @@ def shared_parts(names: Sequence[str]) -> tuple[str, str]:
     fewest = min(map(len, words), default=0)
     if len(set(names)) < 2:
         return "", ""
-    first = next(k for k in range(fewest + 1) if k == fewest or len({own[k] for own in words}) > 1)
+    first = next(k for k in range(fewest + 1) if k == fewest or len({w[k] for w in words}) > 1)
     left = fewest - first
-    last = next(k for k in range(left + 1) if k == left or len({own[-k - 1] for own in words}) > 1)
+    last = next(k for k in range(left + 1) if k == left or len({w[-k - 1] for w in words}) > 1)
     # Something must be left of each name: give back the last word that all share.
-    while last and any(not "".join(own[first : len(own) - last]).strip() for own in words):
+    while last and any(not "".join(split[first : len(split) - last]).strip() for split in words):
         last -= 1
-    while first and any(not "".join(own[first : len(own) - last]).strip() for own in words):
+    while first and any(not "".join(split[first : len(split) - last]).strip() for split in words):
         first -= 1
-    own = words[0]
-    return "".join(own[:first]), "".join(own[len(own) - last :])
+    return "".join(words[0][:first]), "".join(words[0][len(words[0]) - last :])
 
 
 def _where_they_differ(texts: Sequence[str], most: int) -> list[str]:
@@ -419,6 +418,6 @@ def apart(wanted: FloatArray, step: float) -> FloatArray:
     order = np.argsort(wanted, kind="stable")
     room = step * np.arange(len(wanted))
     pushed_up = np.maximum.accumulate(wanted[order] - room) + room
-    found = np.empty(len(wanted))
-    found[order] = np.minimum(pushed_up, 1 - room[::-1])
-    return found
+    heights = np.empty(len(wanted))
+    heights[order] = np.minimum(pushed_up, 1 - room[::-1])
+    return heights

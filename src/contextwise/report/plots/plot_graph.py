@@ -160,10 +160,10 @@ def plot_graphs(
     if in_context is not None:
         inside = edges_between(edges_of(in_context), selection.nodes)
         which: Which = "differences" if selection.which == "differences" else "strongest"
-        own = select_edges(inside, which=which, around=selection.around)
+        inner = select_edges(inside, which=which, around=selection.around)
         words = " & ".join(f"{name}={state}" for name, state in (fixed or {}).items())
         panels[0] = (f"all contexts: {selection.words}", graph, {})
-        panels.append((f"{words}: {own.words}", Graph(own, graph.positions), fixed or {}))
+        panels.append((f"{words}: {inner.words}", Graph(inner, graph.positions), fixed or {}))
     figure, row = _panels(len(panels), len(selection.nodes))
     frame = figure.get_figwidth() * row[0].get_position().width
     for axes, (words, shown_graph, assigned) in zip(row, panels, strict=True):
@@ -172,7 +172,7 @@ def plot_graphs(
     lines = fitted_title(title, figure.get_figwidth(), size=7)
     top = 1 - 0.04 / figure.get_figheight()
     figure.text(0.5, top, lines, ha="center", va="top", fontsize="small")
-    edges = [edge for _, one, _ in panels for edge in one.edges]
+    edges = [edge for _, drawn, _ in panels for edge in drawn.edges]
     entries = handles(graph_legend(edges))
     if entries:
         figure.legend(handles=entries, loc="lower center", ncols=3, borderaxespad=0.2)
