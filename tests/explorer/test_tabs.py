@@ -259,7 +259,7 @@ def test_a_consensus_stands_beside_its_bounds() -> None:
     matrix = run(computations.distances_between, named, "fully-contextualized", 60.0)
     found = run(computations.consensus_of, named, matrix, "fully-contextualized", 60.0)
     text = str(tab_guesses.agreed(found))
-    assert "no structure is below" in text
+    assert "lower bound for any structure" in text
     assert "a local optimum" in text
     assert found.consensus.sum == found.consensus.lower_bound == 88
     assert re.search(r"\d( to \d)? of 3", text)
