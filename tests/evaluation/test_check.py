@@ -384,7 +384,7 @@ def test_notes_explain_the_columns_of_tables() -> None:
     """A small p that is not called a contradiction needs a word on the correction."""
     rows = [[0, 0], [1, 1]] * 20
     text = " ".join(str(check(Structure({"A": 2, "B": 2}), rows)).split())
-    assert "before the correction for all claims" in text
+    assert "uncorrected" in text
     assert "the rows of groups in which both variables vary" in text
     silent = str(check(Structure({"A": 2, "B": 2}), rows[:1]))
     assert "correction" not in silent

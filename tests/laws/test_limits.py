@@ -115,8 +115,8 @@ def check_open(comparison: object) -> None:
     for name in ("distance", "confusion", "tp", "normalized", "mean_pair_distance", "f1", "counts"):
         with pytest.raises(OpenResult):
             getattr(comparison, name)
-    assert "open" in repr(comparison)
-    assert "open" in comparison._repr_html_()  # type: ignore[attr-defined]
+    assert "unfinished" in repr(comparison)
+    assert "unfinished" in comparison._repr_html_()  # type: ignore[attr-defined]
 
 
 @given(models=families(2))
