@@ -32,8 +32,8 @@ OWN_TESTS = {
 """The tests written in C++, and where their headers are."""
 
 INTERRUPTED = (
-    "tests/test_limits.py::test_interruption_keeps_what_is_known",
-    "tests/test_cli_limits.py::test_interruption_prints_what_is_known",
+    "tests/laws/test_limits.py::test_interruption_keeps_what_is_known",
+    "tests/cli/test_command_limits.py::test_interruption_prints_what_is_known",
 )
 """Left out: a signal that arrives while lines are recorded can wait for the recording for ever."""
 
