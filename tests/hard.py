@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import random
 
-from contextwise import Structure
+import numpy as np
+
+from contextwise import Domain, Structure
 from contextwise.counting.cover import Cover, cover_of
+
+LATE = 30
+"""Seconds. What ignores its limit takes minutes on these models; what respects it, one second."""
 
 
 def hard_cubes(variables: int = 150, cubes: int = 375, seed: int = 0) -> list[dict[int, int]]:
@@ -38,3 +43,15 @@ def hard_models(
         ]
         models.append(Structure(domain, [*features, f"A=1 & C={seed - 1}"]))
     return models[0], models[1]
+
+
+def hard_pair(seed: int = 1) -> Structure:
+    """A structure of 900 features; all have one pair, and ten more literals each."""
+    generator = np.random.default_rng(seed)
+    scopes = []
+    for _ in range(900):
+        others = 2 + generator.choice(88, size=10, replace=False)
+        states = generator.integers(2, size=10)
+        literals = {f"v{v}": int(s) for v, s in zip(others, states, strict=True)}
+        scopes.append({"v0": 1, "v1": 1, **literals})
+    return Structure(Domain.of_cardinalities([2] * 90), scopes)
