@@ -9,8 +9,9 @@ from click.testing import CliRunner
 from commands import run
 from contextwise import formats
 from contextwise.cli import COMMANDS, contextwise
-from contextwise.cli.options import FORMATS, NULLS
-from contextwise.evaluation.chance import NULLS as ALL_NULLS
+from contextwise.cli.options import FORMATS
+from contextwise.errors import ContextwiseError
+from contextwise.evaluation.chance import NULLS
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -36,8 +37,16 @@ def test_the_formats_of_the_command_line_are_those_there_are() -> None:
     assert ", ".join(FORMATS) in " ".join(run("compare", "--help").stdout.split())
 
 
-def test_the_nulls_of_the_command_line_are_those_there_are() -> None:
-    assert tuple(ALL_NULLS) == NULLS
+@pytest.mark.parametrize("command", ["compare", "report"])
+def test_the_nulls_are_listed_when_asked_for(command: str) -> None:
+    out = run(command, "--null", "help").stdout
+    assert [line.split()[0] for line in out.splitlines()] == list(NULLS)
+    assert all(null.words in out for null in NULLS.values())
+
+
+def test_an_unknown_null_is_refused() -> None:
+    with pytest.raises(ContextwiseError, match="unknown null 'edges'; use variables, states or"):
+        run("compare", "lung", "lung-learned", "--chance", "--null", "edges")
 
 
 @pytest.mark.parametrize("command", ["compare", "explain", "report", "matrix", "replicates"])
@@ -61,6 +70,7 @@ class TestCompletion:
             (["compare", "lung", "lung-learned"], "--zero", {"--zero-weights"}),
             (["compare", "lung", "lung", "--zero-weights"], "d", {"drop"}),
             (["compare", "lung", "lung", "--engine"], "enu", {"enumerate"}),
+            (["compare", "lung", "lung", "--null"], "v", {"variables", "values"}),
             (["info"], "six-", {"six-guess", "six-graph"}),
             (["learn"], "tr", {"trees", "trees-and-pairs"}),
             (["learn", "trees", "d.csv"], "--pen", {"--penalty"}),

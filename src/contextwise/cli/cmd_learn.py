@@ -43,9 +43,8 @@ class LearnCommand(click.Command):
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        own = _learner_options(ctx.obj) if ctx.obj else []
         *common, help_option = super().get_params(ctx)
-        return [*common, *own, help_option]
+        return [*common, *(_learner_options(ctx.obj) if ctx.obj else []), help_option]
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, f"{ctx.obj or 'LEARNER'} DATA --out FILE [OPTIONS]")
@@ -113,13 +112,7 @@ def _click_type(hint: Any) -> click.ParamType[Any] | None:
         return next((kind for kind in kinds if kind is not None), None)
     if typing.get_origin(hint) is Literal:
         return click.Choice([str(value) for value in typing.get_args(hint)])
-    plain: dict[Any, click.ParamType[Any]] = {
-        bool: click.BOOL,
-        int: click.INT,
-        float: click.FLOAT,
-        str: click.STRING,
-    }
-    return plain.get(hint)
+    return {bool: click.BOOL, int: click.INT, float: click.FLOAT, str: click.STRING}.get(hint)
 
 
 def _parameter_texts(doc: str) -> dict[str, str]:
@@ -224,7 +217,7 @@ def _select(
     by: Any = select_by or ("bic" if valid is None else "pseudo-likelihood")
     if by == "pseudo-likelihood" and valid is None:
         raise click.UsageError("selection by pseudo-likelihood needs held-out rows; add --valid")
-    values = _settings(type(learner), grid, "--grid", "penalty=1,5,25")
+    values = _settings(type(learner), grid, "--grid")
     for flag in options.typed_flags(click.get_current_context(), list(values)):
         raise click.UsageError(f"{flag} and --grid set the same parameter; leave one of them out")
     selection = select(
@@ -247,15 +240,14 @@ def _select(
 def make_learner(name: str, settings: Sequence[str]) -> Learner:
     """Make a learner with the parameters that ``--set`` gives, such as ``penalty=10``."""
     learner = learner_named(name)
-    values = _settings(learner, settings, "--set", "penalty=10")
+    values = _settings(learner, settings, "--set")
     return learner(**{key: value for key, (value,) in values.items()})
 
 
-def _settings(
-    learner: type[Learner], texts: Sequence[str], option: str, example: str
-) -> dict[str, list[Any]]:
+def _settings(learner: type[Learner], texts: Sequence[str], option: str) -> dict[str, list[Any]]:
     """Parse ``NAME=VALUE``, or ``NAME=VALUE,...`` of ``--grid``: the values of each parameter."""
     kinds = _parameter_types(learner)
+    example = "penalty=1,5,25" if option == "--grid" else "penalty=10"
     settings: dict[str, list[Any]] = {}
     for text in texts:
         name, _, listed = text.partition("=")

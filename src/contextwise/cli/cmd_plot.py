@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,8 +18,8 @@ from contextwise.support.deadline import Deadline
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from contextwise.comparison.compare import Comparison
     from contextwise.models.alignment import Align
+    from contextwise.report.comparisons import Guess
 
 
 def _check_picture(ctx: click.Context, param: click.Parameter, path: str) -> str:
@@ -45,7 +45,7 @@ class Picture(NamedTuple):
     align: Align = "names"
 
     def labels(self, models: Sequence[str]) -> list[str]:
-        """Return the names of models in the figure: ``--names``, or the names of the files."""
+        """Return the names of models in the figure."""
         if self.names is None:
             return short_names(models)
         if len(self.names) != len(models):
@@ -56,38 +56,35 @@ class Picture(NamedTuple):
 
     def compare(
         self, models: Sequence[str], contexts: Sequence[str | None] = (None,)
-    ) -> list[Comparison]:
+    ) -> list[Guess]:
         """Compare the first model with each of the others, or a single one with itself."""
         from contextwise.comparison.compare import compare
+        from contextwise.report.comparisons import Guess
 
+        labels = self.labels(models)
         deadline = Deadline.after(self.time_limit)
-        first, *others = load_all(models)
-        comparisons = []
-        for other, context in product(others or [first], contexts):
-            limit = deadline.left()
+        loaded = load_all(models)
+        guesses = []
+        for k, context in product(range(1, len(models)) or [0], contexts):
             comparison = compare(
-                first,
-                other,
-                time_limit=limit,
+                loaded[0],
+                loaded[k],
+                time_limit=deadline.left(),
                 align=self.align,
                 context=context,
                 show_progress=True,
             )
             options.refuse_nothing(comparison.question)
-            comparisons.append(comparison)
-        return comparisons
+            guesses.append(Guess(models[k], comparison, labels[k], truth=labels[0]))
+        return guesses
 
-    def keywords(self, title: str = "") -> Any:
-        """Return the keywords of a plot function; ``title`` is the default."""
-        sizes = {"width": self.width, "font_size": self.font_size}
-        typed = {key: value for key, value in sizes.items() if value is not None}
-        return {"title": title if self.title is None else self.title, **typed}
-
-    def save(self, figure: Figure) -> None:
-        """Write the figure to its file."""
+    def save(self, plot: Callable[..., Figure], *drawn: Any, title: str = "", **how: Any) -> None:
+        """Draw a figure with a plot function and write it; ``title`` is the default."""
         from contextwise.report.plots import save
 
-        save(figure, self.out)
+        sizes = {"width": self.width, "font_size": self.font_size}
+        how |= {key: value for key, value in sizes.items() if value is not None}
+        save(plot(*drawn, title=title if self.title is None else self.title, **how), self.out)
 
 
 FIGURE = (
@@ -170,9 +167,8 @@ def pairs(true: str, guess: str, picture: Picture, reorder: bool) -> None:
     """
     from contextwise.report.plots import plot_pairs
 
-    keywords = picture.keywords(_title(*picture.labels([true, guess])))
-    (comparison,) = picture.compare([true, guess])
-    picture.save(plot_pairs(comparison, reorder=reorder, **keywords))
+    (compared,) = picture.compare([true, guess])
+    picture.save(plot_pairs, compared.comparison, reorder=reorder, title=_title(compared))
 
 
 @plot.command(short_help="Draw the graphs of one or two structures.")
@@ -211,10 +207,9 @@ def graph(
     from contextwise.report.plots import plot_graphs
     from contextwise.report.shares import edges_of, select_edges
 
-    models = [true] if guess is None else [true, guess]
-    labels = picture.labels(models)
     contexts = [None] if context is None else [None, context]
-    comparison, *in_context = picture.compare(models, contexts)
+    compared, *restricted = picture.compare([true] if guess is None else [true, guess], contexts)
+    comparison, in_context = compared.comparison, [guess.comparison for guess in restricted]
     names = [] if around is None else parse_names(around)
     for name in names:
         comparison.domain.position(name)  # raises for an unknown name
@@ -226,14 +221,14 @@ def graph(
         most_edges=most,
         most_nodes=most,
     )
-    figure = plot_graphs(
+    picture.save(
+        plot_graphs,
         comparison,
         *in_context,
         fixed=in_context[0].question.context if in_context else None,
         selection=selection,
-        **picture.keywords(labels[0] if guess is None else _title(*labels)),
+        title=compared.truth if guess is None else _title(compared),
     )
-    picture.save(figure)
     if len(selection.edges) < selection.of:
         click.echo(
             f"contextwise: {selection.words}; for all pairs: contextwise plot pairs", err=True
@@ -264,17 +259,16 @@ def neighbours(
     """
     from contextwise.report.plots import plot_neighbours
 
-    keywords = picture.keywords(_title(*picture.labels([true, guess])))
-    (comparison,) = picture.compare([true, guess])
-    figure = plot_neighbours(
-        comparison,
+    (compared,) = picture.compare([true, guess])
+    picture.save(
+        plot_neighbours,
+        compared.comparison,
         variable,
-        which=None if edges == "all" else edges,  # type: ignore[arg-type]
+        which=None if edges == "all" else edges,
         min_share=min_share,
         most=most,
-        **keywords,
+        title=_title(compared),
     )
-    picture.save(figure)
 
 
 @plot.command(short_help="Draw the confusion matrix, errors and rates.")
@@ -291,10 +285,9 @@ def confusion(true: str, guesses: tuple[str, ...], picture: Picture) -> None:
     """
     from contextwise.report.plots import plot_guesses
 
-    first, *labels = picture.labels([true, *guesses])
-    comparisons = picture.compare([true, *guesses])
-    keywords = picture.keywords(_title(first, labels[0] if len(labels) == 1 else None))
-    picture.save(plot_guesses(dict(zip(labels, comparisons, strict=True)), **keywords))
+    compared = picture.compare([true, *guesses])
+    comparisons = {guess.title: guess.comparison for guess in compared}
+    picture.save(plot_guesses, comparisons, title=_title(*compared))
 
 
 @plot.command(short_help="Draw means, errors or ranks of groups of guesses.")
@@ -321,16 +314,14 @@ def replicates(replicates: Replicates, **figure: Any) -> None:
     picture = Picture(**figure)
     truths, groups = split_groups(replicates.arguments)
     if len(truths) == 1 and groups and replicates.table is None:
-        compared = replicates.comparisons(truths, groups)
-        members = {
-            group: [comparison for _, comparison in runs] for group, runs in compared.items()
-        }
-        picture.save(plot_groups(members, **picture.keywords(_title(short_names(truths)[0]))))
+        compared = replicates.guesses(truths, groups)
+        members = {group: [g.comparison for g in guesses] for group, guesses in compared.items()}
+        picture.save(plot_groups, members, title=f"true: {short_names(truths)[0]}")
         return
     if len(replicates.metrics) > 1:
         raise click.UsageError("a figure shows one --metric")
     (ranking,) = replicates.summary().rankings
-    picture.save(plot_critical_difference(ranking, **picture.keywords()))
+    picture.save(plot_critical_difference, ranking)
 
 
 @plot.command(short_help="Draw the distances of many models, and a map.")
@@ -355,8 +346,8 @@ def matrix(models: tuple[str, ...], picture: Picture) -> None:
     )
     if not distances.total:
         raise ContextwiseError(options.NOTHING_LEFT)
-    picture.save(plot_models(distances.names, distances.normalized, **picture.keywords()))
+    picture.save(plot_models, distances.names, distances.normalized)
 
 
-def _title(true: str, guess: str | None = None) -> str:
-    return f"true: {true}" if guess is None else f"true: {true}, guess: {guess}"
+def _title(guess: Guess, *others: Guess) -> str:
+    return f"true: {guess.truth}" + ("" if others else f", guess: {guess.title}")

@@ -12,8 +12,8 @@ from contextwise.cli.inputs import load, matching_files, only_one_from_stdin, sp
 from contextwise.cli.printing import print_csv, print_json
 
 if TYPE_CHECKING:
-    from contextwise.comparison.compare import Comparison
     from contextwise.evaluation.replicates import Summary
+    from contextwise.report.comparisons import Guess
 
 
 class Replicates(NamedTuple):
@@ -53,11 +53,12 @@ class Replicates(NamedTuple):
             )
         return summary
 
-    def comparisons(
+    def guesses(
         self, truths: list[str], groups: dict[str, list[str]], scope: options.Scope | None = None
-    ) -> dict[str, list[tuple[str, Comparison]]]:
-        """Compare every guess of every group; return the truth's name and the comparison."""
+    ) -> dict[str, list[Guess]]:
+        """Compare every guess of every group with its truth."""
         from contextwise.comparison.compare import compare
+        from contextwise.report.comparisons import Guess
 
         files = [os.path.basename(truth).removesuffix(".gz") for truth in truths]
         names = [os.path.splitext(file)[0] for file in files]
@@ -67,7 +68,7 @@ class Replicates(NamedTuple):
             )
         only_one_from_stdin([*truths, *(p for patterns in groups.values() for p in patterns)])
         format_name = None if scope is None else scope.format_name
-        compared: dict[str, list[tuple[str, Comparison]]] = {group: [] for group in groups}
+        compared: dict[str, list[Guess]] = {group: [] for group in groups}
         for truth, name in zip(truths, names, strict=True):
             true = load(truth, format=format_name)
             restriction: Any = {} if scope is None else scope.keywords(true.domain)
@@ -82,7 +83,7 @@ class Replicates(NamedTuple):
                     guess = load(file, format=format_name)
                     comparison = compare(true, guess, show_progress=True, **restriction)
                     options.refuse_nothing(comparison.question)
-                    compared[group].append((name, comparison))
+                    compared[group].append(Guess(file, comparison, group=group, truth=name))
         return compared
 
     def _of_models(
@@ -95,10 +96,10 @@ class Replicates(NamedTuple):
                 raise click.UsageError(
                     f"--metric {metric}: choose one of {', '.join(METRICS)}, or give a --table"
                 )
-        compared = self.comparisons(truths, groups, scope)
+        compared = self.guesses(truths, groups, scope)
         return summarize(
-            {group: [comparison for _, comparison in runs] for group, runs in compared.items()},
-            truths={group: [truth for truth, _ in runs] for group, runs in compared.items()},
+            {group: [guess.comparison for guess in runs] for group, runs in compared.items()},
+            truths={group: [guess.truth for guess in runs] for group, runs in compared.items()},
             metrics=self.metrics or (("normalized",) if len(truths) > 1 else tuple(METRICS)),
             training_share=self.training_share,
             alpha=self.alpha,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
@@ -31,9 +32,6 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 FORMATS = ("mn", "json", "bn", "dn", "uai", "bif")
 """The names in `contextwise.formats.FORMATS`, without importing it."""
-
-NULLS = ("variables", "states", "values")
-"""The names in `contextwise.evaluation.chance.NULLS`, without importing it; the default first."""
 
 NOTHING_LEFT = "there is nothing to compare: no pair of variables is left"
 
@@ -124,6 +122,18 @@ def share(name: str, *, help: str, default: float | None = None) -> Decorator:
         show_default=default is not None,
         help=help,
     )
+
+
+def complete_from(module: str, table: str) -> Callable[..., list[CompletionItem]]:
+    """Offer the keys of a table to the shell; import its module only then."""
+
+    def complete(
+        ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        names = getattr(import_module(f"contextwise.{module}"), table)
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+    return complete
 
 
 # -- models ----------------------------------------------------------------------------------------
@@ -295,14 +305,6 @@ scope = options_as(
 # -- how to compute --------------------------------------------------------------------------------
 
 
-def _complete_engine(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    from contextwise.counting import ENGINES
-
-    return [CompletionItem(name) for name in ENGINES if name.startswith(incomplete)]
-
-
 def _default_engine(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
     if name is not None or ctx.resilient_parsing:
         return name
@@ -349,17 +351,32 @@ parallel = stacked(
 engine = click.option(
     "--engine",
     metavar="NAME",
-    shell_complete=_complete_engine,
+    shell_complete=complete_from("counting", "ENGINES"),
     callback=_default_engine,
     help="Count with this engine; see contextwise engines.",
 )
+
+
+def _check_null(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
+    """Check the name of a null; print all of them for ``help``."""
+    if name is None or ctx.resilient_parsing:
+        return name
+    from contextwise.evaluation.chance import DEFAULT_NULL, NULLS, get_null
+    from contextwise.support.formatting import columns
+
+    if name == "help":
+        default = {DEFAULT_NULL: " (default)"}
+        rows = [(key, f"{null.words}{default.get(key, '')}") for key, null in NULLS.items()]
+        click.echo(columns(rows, "<<"))
+        ctx.exit()
+    return get_null(name).name
 
 
 class ChanceOptions(NamedTuple):
     """The options of ``--chance``."""
 
     chance: bool
-    null: str
+    null: str | None
     draws: int
     rng: int
 
@@ -370,7 +387,8 @@ class ChanceOptions(NamedTuple):
         from contextwise.evaluation import ChanceInterrupted
         from contextwise.evaluation import chance as compare_by_chance
 
-        how: dict[str, Any] = {"null": self.null, "draws": self.draws, "rng": self.rng, **more}
+        how: dict[str, Any] = {"draws": self.draws, "rng": self.rng, **more}
+        how |= {} if self.null is None else {"null": self.null}
         try:
             return compare_by_chance(true, guess, show_progress=True, **how, **restriction), False
         except ChanceInterrupted as stop:
@@ -383,11 +401,13 @@ chance = options_as(
     click.option(
         "--chance", is_flag=True, help="Also print skill and p-value against random guesses."
     ),
-    choice(
+    click.option(
         "--null",
-        *NULLS,
-        help="With --chance, make random guesses from the guess: exchange its variables, relabel "
-        "their states, or draw new states for its literals.",
+        metavar="NAME",
+        is_eager=True,  # --null help needs no models
+        callback=_check_null,
+        shell_complete=complete_from("evaluation.chance", "NULLS"),
+        help="With --chance: how to draw random guesses; --null help lists the ways.",
     ),
     number("--draws", default=999, least=0, help="With --chance: number of random guesses."),
     seed,
