@@ -428,7 +428,6 @@ def test_right_pairs_with_contexts_of_chance() -> None:
     assert found.verdict.endswith("Its edges are right.")
     assert found.context_skill is not None
     more = Structure(domain, [*features, {"v0": 1, "v2": 1}])
-    assert not chance(true, more, draws=19).skeleton.is_right
     assert chance(true, more, draws=19).verdict.endswith("Its edges are better than chance.")
     same = chance(true, true, null="states", draws=199)
     assert same.p_value is not None

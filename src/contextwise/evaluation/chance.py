@@ -38,7 +38,7 @@ from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike
 from contextwise.models.features import WORD, Features, IntArray, WordArray, normalized
 from contextwise.models.structure import Structure
-from contextwise.support.maps import choose_map
+from contextwise.support.maps import Map, choose_map
 from contextwise.support.progress import Progress, progress_of
 from contextwise.support.showing import Printed
 
@@ -69,29 +69,21 @@ class Null(ABC):
 
     To add one, write a subclass and list it in `NULLS`. Precondition: in a draw, every context of
     a pair depends with the same probability, and `densities` knows it in closed form.
-
-    Attributes
-    ----------
-    name : what users type
-    words : how a guess is drawn, as the end of a sentence
-    keeps : what a draw has in common with the guess
-    keeps_counts : whether a pair whose scopes stay depends in as many contexts in every draw
     """
 
     name: str
     words: str
+    """How a guess is drawn, as the end of a sentence."""
     keeps: str
+    """What a draw has in common with the guess."""
     keeps_counts = True
+    """Whether a pair whose scopes stay depends in as many contexts in every draw."""
 
     @abstractmethod
-    def draw(self, features: Features, generator: np.random.Generator) -> Features:
-        """Draw one random guess."""
+    def draw(self, features: Features, generator: np.random.Generator) -> Features: ...
 
     def draw_values(self, features: Features, generator: np.random.Generator) -> WordArray:
-        """Draw the value sets of one guess whose scopes stay, one row per literal.
-
-        Features that become equal are not merged, so literals keep their places.
-        """
+        """Draw the value sets of a guess whose scopes stay; do not merge equal features."""
         return self.draw(features, generator).values
 
     def draw_moved(
@@ -258,8 +250,7 @@ def _bits(features: Features) -> Bits:
     """Each value set as a row of zeros and ones, as wide as the largest cardinality."""
     flat = np.ascontiguousarray(features.values).astype("<u8").view(np.uint8)
     width = int(features.cardinalities.max(initial=1))
-    used = flat[:, : -(-width // 8)]
-    return np.unpackbits(used, axis=1, bitorder="little")[:, :width]
+    return np.unpackbits(flat[:, : -(-width // 8)], axis=1, bitorder="little")[:, :width]
 
 
 def _words(bits: npt.NDArray[np.bool_] | Bits, words: int) -> WordArray:
@@ -273,19 +264,13 @@ def _words(bits: npt.NDArray[np.bool_] | Bits, words: int) -> WordArray:
 
 
 def skill_of(distance: Number, expected: Number) -> float | None:
-    """Return 1 - distance / expected; None if the expected distance is 0.
-
-    >>> skill_of(1, 4), skill_of(0, 0)
-    (0.75, None)
-    """
+    """Return 1 - distance / expected; None if the expected distance is 0."""
     return 1 - ratio(distance, expected) if expected else None
 
 
 @dataclass(frozen=True)
 class Skeleton:
-    """The graphs alone: how many edges they share, and how many two random graphs would share.
-
-    The number of edges that a random graph shares with the true graph is hypergeometric.
+    """The edges that two graphs share, next to random graphs (a hypergeometric test).
 
     Attributes
     ----------
@@ -310,7 +295,6 @@ class Skeleton:
 
     @classmethod
     def of(cls, *, pairs: int, true: int, guess: int, common: int) -> Skeleton:
-        """Compute the p-value of these numbers of edges."""
         ways = sum(
             comb(true, k) * comb(pairs - true, guess - k)
             for k in range(common, min(true, guess) + 1)
@@ -333,11 +317,6 @@ class Skeleton:
         return Fraction(self.guess, self.pairs) if self.true else None
 
     @property
-    def is_right(self) -> bool:
-        """True if both graphs have the same edges."""
-        return self.true == self.guess == self.common
-
-    @property
     def decides(self) -> bool:
         """True if a random graph could share fewer edges."""
         return max(0, self.true + self.guess - self.pairs) < min(self.true, self.guess)
@@ -350,10 +329,8 @@ class PairChance:
     Attributes
     ----------
     pair : the names
-    distance : number of contexts in which the models differ
-    expected : the expected distance of a drawn guess, exact
-    skill : 1 - distance / expected; None if the expected distance is 0
-    p_value, percentile : as in `Chance`; None where every draw has the same distance
+    distance, expected, skill, p_value, percentile : as in `Chance`
+        p_value and percentile are None where every draw has the same distance.
     """
 
     pair: Pair
@@ -392,10 +369,10 @@ class Chance(Printed):
     Examples
     --------
     >>> from contextwise.evaluation import chance
-    >>> found = chance("six", "six-guess", draws=99)
-    >>> found
+    >>> result = chance("six", "six-guess", draws=99)
+    >>> result
     Chance(null='variables', expected=106.667, skill=0.85, context_skill=1, p_value=0.09)
-    >>> print(found.verdict)
+    >>> print(result.verdict)
     The guess is as near as the best draws, but chance gets there often (p = 0.09).
     """
 
@@ -436,34 +413,25 @@ class Chance(Printed):
 
     @property
     def as_near(self) -> int:
-        """The number of draws that are exactly as near as the guess."""
+        """The number of draws with exactly the distance of the guess."""
         return sum(distance == self.distance for distance in self.distances)
 
     @property
     def p_value(self) -> float | None:
-        """The share of random guesses that are at least as near, the guess included.
-
-        None without draws, and if every draw has the same distance as the guess.
-        """
+        """The share of draws at least as near, the guess included; None if all are equal."""
         if not self.draws or self.is_stuck:
             return None
         return (1 + self.nearer + self.as_near) / (1 + self.draws)
 
     @property
     def percentile(self) -> float | None:
-        """The percentage of draws that are nearer; draws that are as near count one half.
-
-        None where `p_value` is None.
-        """
+        """The percentage of nearer draws, plus half of those as near; None as for `p_value`."""
         if not self.draws or self.is_stuck:
             return None
         return 100 * (self.nearer + self.as_near / 2) / self.draws
 
     def pair_chances(self) -> Iterator[PairChance]:
-        """Compare each pair of the comparison with chance, in order.
-
-        With ``null="variables"`` a draw can cover every pair, so all pairs are there.
-        """
+        """Yield one result per pair; under ``null="variables"`` for all pairs of variables."""
         names = self.comparison.domain.names
         for k, (i, j) in enumerate(self.pairs.tolist()):
             distance, expected = self.pair_distances[k], self.pair_expected[k]
@@ -489,7 +457,8 @@ class Chance(Printed):
             sentences.append(f"{subject} {self._judge(self.p_value)}.")
         if self.skeleton.decides:
             better = "better" if self.skeleton.p_value <= ALPHA else "no better"
-            edges = "right" if self.skeleton.is_right else f"{better} than chance"
+            is_right = self.skeleton.true == self.skeleton.guess == self.skeleton.common
+            edges = "right" if is_right else f"{better} than chance"
             sentences.append(f"Its edges are {edges}.")
         return " ".join(sentences) or "Nothing can be judged without draws."
 
@@ -534,19 +503,7 @@ class Chance(Printed):
 
 
 class ChanceInterrupted(KeyboardInterrupt):
-    """Raised on Ctrl-C during the draws; ``chance`` holds the finished ones.
-
-    Examples
-    --------
-    >>> from contextwise.evaluation import chance
-    >>> def stop(done, total):
-    ...     raise KeyboardInterrupt
-    >>> try:
-    ...     chance("six", "six-guess", show_progress=stop)
-    ... except ChanceInterrupted as stopped:
-    ...     print(stopped.chance.draws)
-    20
-    """
+    """Raised on Ctrl-C during the draws; ``chance`` holds the finished ones."""
 
     def __init__(self, chance: Chance) -> None:
         super().__init__("the draws were interrupted")
@@ -574,24 +531,18 @@ def chance(
     Parameters
     ----------
     true, guess : models, paths of model files, or names of bundled examples
-    null : "variables", "states" or "values"
-        How random guesses are drawn. ``"variables"`` exchanges variables with equally many states
-        and relabels all states. ``"states"`` relabels the states of every variable, which keeps
-        the graph. ``"values"`` gives every literal a random set of as many values.
-    draws : int
-        Number of random guesses for the p-values; 0 computes the expected distance alone.
-    rng : generator or seed
-        Equal seeds give equal draws, whatever the number of processes.
+    null : how random guesses are drawn
+        ``"variables"`` exchanges variables with equally many states and relabels all states.
+        ``"states"`` relabels the states of every variable, which keeps the graph. ``"values"``
+        gives every literal a random set of as many values.
+    draws : number of random guesses for the p-values; 0 computes the expected distance alone
+    rng : generator or seed; equal seeds give equal draws, whatever the number of processes
     engine : name of an engine
-    n_jobs : int
-        Number of processes that draw. 1 draws in this process and counts on all cores, -1 means
-        one process per core.
-    cluster : address of a Dask scheduler, or a Dask client
-        Replaces ``n_jobs``.
-    show_progress : bool or function
-        A line on standard error, or a function of (draws done, all draws).
-    **restriction
-        What to compare, with the keywords of `compare`. A context restricts both models first.
+    n_jobs : number of processes that draw
+        1 draws in this process and counts on all cores; -1 means one process per core.
+    cluster : address of a Dask scheduler, or a Dask client; replaces ``n_jobs``
+    show_progress : bool, or a function of (draws done, all draws)
+    **restriction : what to compare, with the keywords of `compare`
 
     Returns
     -------
@@ -609,10 +560,10 @@ def chance(
     >>> from contextwise import Structure
     >>> domain = {"A": 2, "B": 2, "C": 5, "D": 5}
     >>> true = Structure(domain, ["A=1 & B=1 & C=3 & D=2"])
-    >>> found = chance(true, Structure(domain, ["A=1 & B=1 & C=3"]), null="states", draws=99)
-    >>> found.distance, found.expected, found.p_value
+    >>> result = chance(true, Structure(domain, ["A=1 & B=1 & C=3"]), null="states", draws=99)
+    >>> result.distance, result.expected, result.p_value
     (15, Fraction(93, 5), 0.03)
-    >>> print(found)
+    >>> print(result)
     Random guesses (99 draws): the states of every variable are relabelled.
     <BLANKLINE>
     distance       15      context skill  0.2308  common edges    3
@@ -624,46 +575,63 @@ def chance(
     <BLANKLINE>
     Its contexts are better than chance (p = 0.03).
     """
-    drawn_from = get_null(null)
+    chosen = get_null(null)
     if draws < 0:
         raise ContextwiseError(f"draws must be >= 0, got {draws}")
     comparison = compare(true, guess, engine=engine, **restriction)
-    rows = comparison.question.rows
-    if rows is not None and not len(rows):
+    question = comparison.question
+    if question.rows is not None and not len(question.rows):
         raise DomainError("no row agrees with the context, so there is nothing to compare")
-    shares = _shares(comparison, drawn_from)
-    moves = drawn_from.moves(comparison.domain.cardinalities)
+    shares = _shares(comparison, chosen)
+    moves = chosen.moves(comparison.domain.cardinalities)
     pairs = _asked_pairs(comparison) if moves else comparison.pairs
-    density = drawn_from.densities(
-        comparison.guess.features, comparison.question.canonical, shares, pairs
+    density = chosen.densities(comparison.guess.features, question.canonical, shares, pairs)
+    sizes = question.sizes(pairs)
+    deps = _of_pairs(comparison, comparison.unions.lower[:, 0], pairs)
+    expected = _expected(deps, sizes, density)
+    total = sum(expected, start=Fraction(0))
+    errors = comparison.counts[:, 1] + comparison.counts[:, 2]
+    context_pairs, context_skill = _context_skill(comparison, shares)
+    result = Chance(
+        comparison=comparison,
+        null=chosen.name,
+        expected=total,
+        dependencies=sum((g * n for g, n in zip(density, sizes, strict=True)), start=Fraction(0)),
+        is_stuck=total == comparison.distance and _is_stuck(comparison, chosen),
+        context_pairs=context_pairs,
+        context_skill=context_skill,
+        skeleton=_skeleton(comparison),
+        pairs=pairs,
+        pair_distances=_of_pairs(comparison, errors, pairs),
+        pair_expected=tuple(expected),
     )
-    result = _expectations(comparison, drawn_from, pairs, density, shares)
     if not draws:
         return result
-    varies = [0 < g < 1 for g in density] if moves else _varies(drawn_from, comparison, density)
+    varies = [0 < g < 1 for g in density] if moves else _varies(chosen, comparison, density)
     places = np.flatnonzero(varies)
-    question = DrawQuestion(
-        null=drawn_from,
+    plan = DrawPlan(
+        null=chosen,
         true=comparison.true.features,
         guess=comparison.guess.features,
         pairs=pairs[places],
-        deps=_of_pairs(comparison, comparison.unions.lower[:, 0], pairs)[places],
+        deps=deps[places],
         distances=result.pair_distances[places],
         moves=moves,
-        canonical=comparison.question.canonical,
+        canonical=question.canonical,
         engine=comparison.engine,
-        rows=rows,
-        value_weights=comparison.question.value_weights,
+        rows=question.rows,
+        value_weights=question.value_weights,
+        threads=None if n_jobs == 1 and cluster is None else 1,
     )
-    made, interrupted = make_draws(
-        question, draws, rng=rng, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress
+    batches, interrupted = _make_draws(
+        plan, draws, rng, choose_map(n_jobs=n_jobs, cluster=cluster), show_progress
     )
-    if made is None:
+    if not batches:
         raise KeyboardInterrupt
-    fixed = comparison.distance - sum(question.distances.tolist())
+    fixed = comparison.distance - sum(plan.distances.tolist())
+    distances = tuple(fixed + distance for batch in batches for distance in batch[0])
     below, equal = np.full((2, len(pairs)), -1, dtype=np.int64)
-    below[places], equal[places] = made.below, made.equal
-    distances = tuple(fixed + distance for distance in made.distances)
+    below[places], equal[places] = np.sum([batch[1:] for batch in batches], axis=0)
     stuck = all(distance == comparison.distance for distance in distances)
     result = replace(result, distances=distances, below=below, equal=equal, is_stuck=stuck)
     if interrupted:
@@ -675,11 +643,7 @@ def chance(
 
 
 def skills(comparison: Comparison) -> tuple[float | None, float | None]:
-    """Return the skill under the default null, and the context skill, for tables of many guesses.
-
-    A value is None where it is not defined: weighted contexts, draws that all have the distance of
-    the guess, or no contexts to get right or wrong.
-    """
+    """Return the skill under the default null and the context skill; None where undefined."""
     if comparison.question.pair_size is not None:
         return None, None
     null = NULLS[DEFAULT_NULL]
@@ -709,7 +673,7 @@ def skills(comparison: Comparison) -> tuple[float | None, float | None]:
 
 
 def _shares(comparison: Comparison, null: Null) -> PairShares:
-    """The share of all contexts in which the guess has each pair depend."""
+    """Return in which share of all contexts the guess has each pair depend."""
     question, uniform = comparison.question, comparison
     restricted = question.asked is not None and null.moves(comparison.domain.cardinalities)
     if question.pair_size is not None or restricted:
@@ -721,40 +685,10 @@ def _shares(comparison: Comparison, null: Null) -> PairShares:
     return {(i, j): Fraction(dependent) / size for (i, j), dependent, size in counts}
 
 
-def _expectations(
-    comparison: Comparison,
-    null: Null,
-    pairs: IntArray,
-    density: Sequence[Fraction],
-    shares: PairShares,
-) -> Chance:
-    """Everything that needs no draws."""
-    sizes = comparison.question.sizes(pairs)
-    deps = _of_pairs(comparison, comparison.unions.lower[:, 0], pairs)
-    expected = _expected(deps, sizes, density)
-    total = sum(expected, start=Fraction(0))
-    errors = comparison.counts[:, 1] + comparison.counts[:, 2]
-    context_pairs, context_skill = _context_skill(comparison, shares)
-    return Chance(
-        comparison=comparison,
-        null=null.name,
-        expected=total,
-        dependencies=sum((g * n for g, n in zip(density, sizes, strict=True)), start=Fraction(0)),
-        is_stuck=total == comparison.distance and _is_stuck(comparison, null),
-        context_pairs=context_pairs,
-        context_skill=context_skill,
-        skeleton=_skeleton(comparison),
-        pairs=pairs,
-        pair_distances=_of_pairs(comparison, errors, pairs),
-        pair_expected=tuple(expected),
-    )
-
-
 def _is_stuck(comparison: Comparison, null: Null) -> bool:
-    """Whether 20 draws all have the distance of the guess.
+    """Return whether 20 draws all have the distance of the guess.
 
-    Draws that all have one distance have it as their mean, so ask only where the expected distance
-    is that of the guess.
+    Then their mean has it too, so call this only if the expected distance is that of the guess.
     """
     for generator in np.random.default_rng(0).spawn(BATCH):
         drawn = Structure(comparison.domain, null.draw(comparison.guess.features, generator))
@@ -771,7 +705,7 @@ def _expected(
 
 
 def _context_skill(comparison: Comparison, shares: PairShares) -> tuple[int, float | None]:
-    """The number of pairs whose contexts can be right or wrong, and the skill over them."""
+    """Return the number of pairs whose contexts can be right or wrong, and the skill over them."""
     states = NULLS["states"]
     density = states.densities(
         comparison.guess.features, comparison.question.canonical, shares, comparison.pairs
@@ -787,7 +721,7 @@ def _context_skill(comparison: Comparison, shares: PairShares) -> tuple[int, flo
 
 
 def _varies(null: Null, comparison: Comparison, density: Sequence[Fraction]) -> list[bool]:
-    """For which of the comparison's pairs draws have different distances, if scopes stay."""
+    """Return for which pairs draws have different distances, if scopes stay."""
     varies = [0 < g < 1 for g in density]
     if null.keeps_counts and comparison.question.pair_size is None:
         deps = comparison.unions.lower[:, 0]
@@ -801,7 +735,7 @@ def _asked_pairs(comparison: Comparison) -> IntArray:
 
 
 def _of_pairs(comparison: Comparison, numbers: ObjectArray, pairs: IntArray) -> ObjectArray:
-    """The numbers of the comparison's pairs for these pairs; 0 for pairs that no feature covers."""
+    """Look up the numbers of these pairs; 0 for pairs that no feature covers."""
     if pairs is comparison.pairs:
         return numbers
     known = dict(zip(map(tuple, comparison.pairs.tolist()), numbers, strict=True))
@@ -822,47 +756,46 @@ def _skeleton(comparison: Comparison) -> Skeleton:
 
 
 @dataclass(frozen=True, eq=False)
-class DrawQuestion:
-    """Everything a draw needs; it is pickled for other processes.
-
-    ``pairs`` are those whose distance a draw can change. For each of them, ``deps`` counts the
-    dependent contexts of the true model, and ``distances`` is the distance of the guess itself.
-    """
+class DrawPlan:
+    """Everything a draw needs; it is pickled for other processes."""
 
     null: Null
     true: Features
     guess: Features
     pairs: IntArray
+    """The pairs whose distance a draw can change."""
     deps: ObjectArray
+    """In how many contexts each of them depends in the true model."""
     distances: ObjectArray
+    """The distance of the guess in each of them."""
     moves: bool
     canonical: bool
     engine: str
     rows: IntArray | None
     value_weights: ValueWeights | None
-    threads: int | None = None
+    threads: int | None
 
     def draw(self, generators: Sequence[np.random.Generator]) -> ObjectArray:
         """Return the distances of random guesses, one per generator: shape (draws, pairs)."""
         if self.moves or self.rows is not None:
             return np.stack([self._draw_one(generator) for generator in generators])
         step = max(1, LITERALS // max(1, len(self.guess.variables)))
-        parts = range(0, len(generators), step)
-        return np.concatenate([self._redrawn(generators[k : k + step]) for k in parts])
-
-    def _redrawn(self, generators: Sequence[np.random.Generator]) -> ObjectArray:
-        """Count several draws together; scopes stay."""
-        values = [self.null.draw_values(self.guess, generator) for generator in generators]
-        distances = count_redrawn(
-            self.true,
-            self.guess,
-            np.stack(values),
-            self.pairs,
-            engine=self.engine,
-            canonical=self.canonical,
-            threads=self.threads,
-            value_weights=self.value_weights,
-        )
+        parts = []
+        for first in range(0, len(generators), step):
+            batch = generators[first : first + step]
+            values = np.stack([self.null.draw_values(self.guess, each) for each in batch])
+            redrawn = count_redrawn(
+                self.true,
+                self.guess,
+                values,
+                self.pairs,
+                engine=self.engine,
+                canonical=self.canonical,
+                threads=self.threads,
+                value_weights=self.value_weights,
+            )
+            parts.append(redrawn)
+        distances = np.concatenate(parts)
         return distances if self.value_weights is None else distances / self._sizes(self.pairs)
 
     def _draw_one(self, generator: np.random.Generator) -> ObjectArray:
@@ -882,10 +815,7 @@ class DrawQuestion:
 
     @cached_property
     def _covered(self) -> tuple[IntArray, ObjectArray | None]:
-        """The pairs that the guess covers, and in how many contexts each depends.
-
-        The numbers are None where contexts are weighted: they would not move with the variables.
-        """
+        """The pairs that the guess covers, and how often each depends if that moves along."""
         pairs = covered_pairs(self.guess)
         if self.rows is not None or self.value_weights is not None:
             return pairs, None
@@ -919,61 +849,36 @@ class DrawQuestion:
         return np.array([Fraction(size) for size in sizes], dtype=object)
 
 
-@dataclass(frozen=True)
-class Draws:
-    """The distance of each draw; for each pair, how many draws are nearer and how many as near."""
-
-    distances: list[Number]
-    below: IntArray
-    equal: IntArray
+Batch = tuple[list[Number], IntArray, IntArray]
+"""The distance of each draw; for each pair, the number of draws that are nearer, and as near."""
 
 
-def make_draws(
-    question: DrawQuestion,
-    draws: int,
-    *,
-    rng: Seed,
-    n_jobs: int = 1,
-    cluster: Any = None,
-    show_progress: bool | Progress = False,
-) -> tuple[Draws | None, bool]:
-    """Draw in batches, on any number of processes.
-
-    Return the finished draws (None without any), and whether Ctrl-C ended the work.
-    """
-    if n_jobs != 1 or cluster is not None:
-        question = replace(question, threads=1)
+def _make_draws(
+    plan: DrawPlan, draws: int, rng: Seed, mapping: Map, show_progress: bool | Progress
+) -> tuple[list[Batch], bool]:
+    """Return the finished batches in order, and whether Ctrl-C ended the work."""
     source = np.random.default_rng(rng)
     batches = (source.spawn(min(BATCH, draws - first)) for first in range(0, draws, BATCH))
-    finished: dict[int, Draws] = {}
+    finished: dict[int, Batch] = {}
     interrupted = False
     try:
         with progress_of(show_progress, "drawing guesses") as progress:
-            for unit in choose_map(n_jobs=n_jobs, cluster=cluster)(
-                partial(_draw_batch, question), enumerate(batches)
-            ):
+            for unit in mapping(partial(_draw_batch, plan), enumerate(batches)):
                 if unit.value is None:
                     raise ContextwiseError(f"drawing failed {unit.tries} times: {unit.error}")
                 finished[unit.item[0]] = unit.value
                 if progress:
-                    progress(sum(len(batch.distances) for batch in finished.values()), draws)
+                    progress(sum(len(batch[0]) for batch in finished.values()), draws)
     except KeyboardInterrupt:
         interrupted = True
-    if not finished:
-        return None, interrupted
-    ordered = [batch for _, batch in sorted(finished.items())]
-    return Draws(
-        [distance for batch in ordered for distance in batch.distances],
-        np.sum([batch.below for batch in ordered], axis=0),
-        np.sum([batch.equal for batch in ordered], axis=0),
-    ), interrupted
+    return [finished[number] for number in sorted(finished)], interrupted
 
 
-def _draw_batch(question: DrawQuestion, batch: tuple[int, list[np.random.Generator]]) -> Draws:
+def _draw_batch(plan: DrawPlan, batch: tuple[int, list[np.random.Generator]]) -> Batch:
     distances: list[Number] = []
-    below, equal = np.zeros((2, len(question.pairs)), dtype=np.int64)
-    for drawn in question.draw(batch[1]):
+    below, equal = np.zeros((2, len(plan.pairs)), dtype=np.int64)
+    for drawn in plan.draw(batch[1]):
         distances.append(sum(drawn.tolist()))
-        below += (drawn < question.distances).astype(bool)
-        equal += (drawn == question.distances).astype(bool)
-    return Draws(distances, below, equal)
+        below += (drawn < plan.distances).astype(bool)
+        equal += (drawn == plan.distances).astype(bool)
+    return distances, below, equal

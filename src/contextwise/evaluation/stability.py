@@ -57,8 +57,7 @@ class PairSupport:
     Attributes
     ----------
     pair : the names
-    resamples : number of resamples in which it depends in some context
-    of : the number of resamples
+    resamples, of : number of resamples in which it depends in some context, and of all
     contexts : mean share of contexts in which it depends, exact
     learned : whether it depends in the structure of all rows
     """
@@ -83,15 +82,12 @@ class PairSupport:
 
 @dataclass(frozen=True)
 class RegionSupport(NamedClaim):
-    """The number of resamples that agree with a claim of the structure of all rows.
+    """A claim of the structure of all rows, and how many resamples make it.
 
     Attributes
     ----------
-    pair : the names
-    dependent : whether the structure has them dependent in this region
-    literals : the region; empty for every context
-    resamples : number of resamples that make the claim in every context of the region
-    of : the number of resamples
+    pair, dependent, literals : the claim; without literals it holds in every context
+    resamples, of : number of resamples that make the claim in its whole region, and of all
     """
 
     resamples: int
@@ -128,10 +124,10 @@ class Stability(Printed):
     >>> from contextwise.evaluation import stability
     >>> from contextwise.learning import Trees
     >>> rows = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 30
-    >>> found = stability(rows, Trees(penalty=5), resamples=6)
-    >>> found
+    >>> result = stability(rows, Trees(penalty=5), resamples=6)
+    >>> result
     Stability(6 resamples, instability=0)
-    >>> print(found.regions("v0", "v1")[0])
+    >>> print(result.regions("v0", "v1")[0])
     v0–v1 depend in every context: in 6 of 6 resamples
     """
 
@@ -153,41 +149,38 @@ class Stability(Printed):
         """The number of resamples that gave a structure."""
         return len(self.structures)
 
+    @cached_property
+    def _sums(self) -> list[int]:
+        """The sum of the distances of each resample to all others."""
+        sums: list[int] = self.matrix.distances.sum(axis=1).tolist()
+        return sums
+
+    def _mean(self, distance: Number) -> float:
+        """Return a sum of distances to the resamples as a mean share of all assertions."""
+        return ratio(distance, self.resamples * self.matrix.total) if self.matrix.total else 0.0
+
     @property
     def instability(self) -> float:
         """The mean share of assertions in which two resamples differ.
 
         This estimates the mean of 2θ(1 - θ) over all assertions without bias.
         """
-        pairs = self.resamples * (self.resamples - 1)
-        return ratio(self._sums.sum(), pairs * self.matrix.total) if self.matrix.total else 0.0
-
-    @property
-    def _sums(self) -> npt.NDArray[np.object_]:
-        """The sum of the distances of each resample to all others."""
-        sums: npt.NDArray[np.object_] = self.matrix.distances.sum(axis=1)
-        return sums
+        return self._mean(Fraction(sum(self._sums), self.resamples - 1))
 
     @property
     def medoid(self) -> Structure:
         """The most typical structure: the one with the smallest sum of distances to all others."""
-        sums = self._sums
-        return self.structures[min(range(self.resamples), key=lambda b: sums[b])]
+        return self.structures[self._sums.index(min(self._sums))]
 
     @property
     def medoid_distance(self) -> float:
         """The mean normalized distance of the medoid to the resamples."""
-        if not self.matrix.total:
-            return 0.0
-        return ratio(min(self._sums), self.resamples * self.matrix.total)
+        return self._mean(min(self._sums))
 
     @property
     def least_distance(self) -> float:
         """A lower bound of this mean for any structure at all."""
-        if not self.matrix.total:
-            return 0.0
-        bound: Number = Fraction(self._sums.sum(), 2 * (self.resamples - 1))
-        return ratio(bound, self.resamples * self.matrix.total)
+        return self._mean(Fraction(sum(self._sums), 2 * (self.resamples - 1)))
 
     def consensus(
         self, *, time_limit: float | None = None, show_progress: bool | Progress = False
@@ -213,15 +206,11 @@ class Stability(Printed):
 
     @cached_property
     def _comparisons(self) -> list[Comparison]:
-        """The structure of all rows compared with each resample."""
         return [compare(self.reference, structure) for structure in self.structures]
 
     @property
     def found_again(self) -> float | None:
-        """The mean share of the structure's dependencies that a resample has as well.
-
-        None if the structure of all rows has no dependencies.
-        """
+        """The mean share of the structure's dependencies that a resample has as well, if any."""
         shares = [ratio(c.tp, c.tp + c.fn) for c in self._comparisons if c.tp + c.fn]
         return fmean(shares) if shares else None
 
@@ -298,17 +287,7 @@ class Stability(Printed):
         return [CoverSource(structure.features) for structure in self.structures]
 
     def regions(self, first: str, second: str, *, most: int = REGIONS) -> list[RegionSupport]:
-        """Return the claims of the structure of all rows about a pair, with their support.
-
-        Parameters
-        ----------
-        first, second : the names of the pair
-        most : number of regions of each kind, largest first
-
-        Returns
-        -------
-        list of RegionSupport
-        """
+        """Return the claims about a pair, at most ``most`` of each kind, with their support."""
         pair = pair_positions(self.domain, (first, second))
         return [
             RegionSupport(
@@ -347,27 +326,19 @@ def stability(
     Parameters
     ----------
     data : frame, array, list of rows, path, or Data
-    learner : Learner, class, name, or function of data
-        For several processes it must be picklable.
-    resamples : int
-        At least 2.
+    learner : Learner, class, name, or function of data; picklable for several processes
+    resamples : at least 2
     how : "subsample" or "bootstrap"
         A share of the rows without replacement, or as many rows with replacement.
-    share : float
-        Share of the rows in a subsample.
-    domain : Domain, or a mapping that makes one, optional
-        The variables and their states. By default they are inferred from the data.
-    folder : path, optional
-        Where to keep what was learned. An interrupted run resumes with the same call, and a
-        finished one can be given more resamples.
-    rng : generator or seed
-        Equal seeds give equal resamples, whatever the number of processes.
-    n_jobs : int
-        Number of processes; -1 means one per core.
-    cluster : address of a Dask scheduler, or a Dask client
-        Replaces ``n_jobs``.
-    show_progress : bool or function
-        A line on standard error, or a function of (units done, all units).
+    share : share of the rows in a subsample
+    domain : the variables and their states; inferred from the data by default
+    folder : where to keep what was learned
+        An interrupted run resumes with the same call, and a finished one can be given more
+        resamples.
+    rng : generator or seed; equal seeds give equal resamples, whatever the number of processes
+    n_jobs : number of processes; -1 means one per core
+    cluster : address of a Dask scheduler, or a Dask client; replaces ``n_jobs``
+    show_progress : bool, or a function of (units done, all units)
 
     Returns
     -------
@@ -384,11 +355,9 @@ def stability(
 
     >>> from contextwise.learning import Trees
     >>> rows = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 30
-    >>> found = stability(rows, Trees(penalty=5), resamples=6)
-    >>> found.instability, found.support("v0", "v1").resamples
-    (0.0, 6)
-    >>> found.found_again
-    1.0
+    >>> result = stability(rows, Trees(penalty=5), resamples=6)
+    >>> result.instability, result.found_again, result.support("v0", "v1").resamples
+    (0.0, 1.0, 6)
     """
     if resamples < 2:
         raise ContextwiseError(f"resamples must be >= 2, got {resamples}")
@@ -415,12 +384,11 @@ def stability(
         )
         wanted = {unit.key for unit in units}
         records = [record for record in store.records() if record["key"] in wanted]
-    failed = [f"{unit.key}: {unit.error}" for unit in outcome.failed]
     return _assemble(
         plan.configuration(rows),
         records,
-        failed,
-        asked=f" of {resamples}",
+        tuple(f"{unit.key}: {unit.error}" for unit in outcome.failed),
+        f"{{}} of {resamples} resamples",
         show_progress=show_progress,
         n_jobs=n_jobs,
         cluster=cluster,
@@ -438,14 +406,8 @@ def read_stability(
 
     Parameters
     ----------
-    folder : path
-        As given to `stability`; the run need not be finished.
-    n_jobs : int
-        Number of processes that count distances; -1 means one per core.
-    cluster : address of a Dask scheduler, or a Dask client
-        Replaces ``n_jobs``.
-    show_progress : bool or function
-        A line on standard error, or a function of (done, total).
+    folder : that of `stability`; the run need not be finished
+    n_jobs, cluster, show_progress : as in `stability`
 
     Returns
     -------
@@ -469,41 +431,33 @@ def read_stability(
     configuration = read_configuration(folder)
     if not configuration.keys() >= KEPT:
         raise ContextwiseError(f"{folder}: not a run of contextwise stability")
+    records = read_records(folder)
     return _assemble(
-        configuration,
-        read_records(folder),
-        (),
-        show_progress=show_progress,
-        n_jobs=n_jobs,
-        cluster=cluster,
+        configuration, records, show_progress=show_progress, n_jobs=n_jobs, cluster=cluster
     )
 
 
 def _assemble(
     configuration: Mapping[str, Any],
     records: Sequence[Mapping[str, Any]],
-    failed: Sequence[str],
-    *,
-    asked: str = "",
+    failed: tuple[str, ...] = (),
+    count: str = "{} resamples",
     **effort: Any,
 ) -> Stability:
     """Compute the distances between the structures of a run."""
-    learned = {record["key"]: record["features"] for record in records}
-    everything = learned.pop(ALL_ROWS, None)
-    if everything is None or len(learned) < 2:
-        why = f"; {failed[0]}" if failed else ""
-        raise ContextwiseError(f"{len(learned)}{asked} resamples gave a structure{why}")
     domain = Domain(configuration["domain"])
-    structures = [_structure(domain, features) for _, features in sorted(learned.items())]
-    return Stability(
-        structures=tuple(structures),
-        reference=_structure(domain, everything),
-        matrix=distance_matrix(structures, **effort),
-        rows=configuration["rows"],
-        how=configuration["how"],
-        share=configuration["share"],
-        failed=tuple(failed),
-    )
+    learned = {
+        record["key"]: Structure(domain, features_of(domain, record["features"]))
+        for record in records
+    }
+    reference = learned.pop(ALL_ROWS, None)
+    if reference is None or len(learned) < 2:
+        why = f"; {failed[0]}" if failed else ""
+        raise ContextwiseError(f"{count.format(len(learned))} gave a structure{why}")
+    structures = tuple(learned[key] for key in sorted(learned))
+    matrix = distance_matrix(structures, **effort)
+    kept = {key: configuration[key] for key in ("rows", "how", "share")}
+    return Stability(structures, reference, matrix, failed=failed, **kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -558,7 +512,3 @@ def learn_resample(plan: Resampling, resample: int | None) -> list[dict[str, Any
 
 def _key(resample: int | None) -> str:
     return ALL_ROWS if resample is None else f"resample {resample:06d}"
-
-
-def _structure(domain: Domain, features: Sequence[Sequence[Sequence[int]]]) -> Structure:
-    return Structure(domain, features_of(domain, [[(v, s) for v, s in f] for f in features]))
