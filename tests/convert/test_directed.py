@@ -122,7 +122,7 @@ def test_a_large_dag_is_converted_at_once() -> None:
         ([("A", "Y")], {("B", "Y"): ["A=0"]}, "no edge from 'B' to 'Y'"),
         ([("A", "Y")], {("A", "Y"): ["B=0"]}, "mentions B, which is not another parent"),
         ([("A", "Y"), ("B", "Y")], {("A", "Y"): ["A=0"]}, "mentions A"),
-        ([("A", "Y"), ("B", "Y")], {("A", "Y"): "B=0"}, "as a list of outcomes"),
+        ([("A", "Y"), ("B", "Y")], {("A", "Y"): "B=0"}, "as a list of contexts"),
     ],
 )
 def test_bad_ldags(dag: Any, labels: Any, message: str) -> None:

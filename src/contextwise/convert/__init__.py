@@ -1,13 +1,13 @@
 """Convert other representations and packages to structures and back.
 
-Every ``from_*`` function takes the representation first and the domain second.
-
-`contextwise.convert.from_claims` has the rule behind all converters.
+Every ``from_*`` function takes the representation first and the domain (a `Domain`, or a mapping
+that makes one) second. It raises `NotRepresentable` if no features make the claims of the
+representation, `TooLargeError` if a table would be too large, and `DomainError` for variables or
+states that the domain lacks. `contextwise.convert.from_claims` has the rule behind all converters.
 """
 
-from contextwise.convert.bayesian import from_cpt_trees, from_ldag
 from contextwise.convert.by_values import by_values
-from contextwise.convert.canonical import from_canonical, to_graphs
+from contextwise.convert.directed import from_cpt_trees, from_cstree, from_ldag, from_staged_tree
 from contextwise.convert.hierarchical import (
     from_generators,
     from_interactions,
@@ -21,8 +21,7 @@ from contextwise.convert.packages import (
     to_pgmpy,
     to_pyagrum,
 )
-from contextwise.convert.staged_trees import from_cstree, from_staged_tree
-from contextwise.convert.undirected import from_graph, from_stratified
+from contextwise.convert.undirected import from_canonical, from_graph, from_stratified, to_graphs
 
 __all__ = [
     "by_values",

@@ -1,41 +1,278 @@
-"""Derive the claims of directed models about each pair in each full context.
+"""Convert directed models: labelled DAGs, trees of probabilities, staged trees and CStrees.
 
 A directed model gives each variable (child) a distribution for each assignment of its parents.
 Assignments that share their distribution form a **stage**. In a Bayesian network each assignment
-has its own; labelled DAGs, CPT trees, staged trees and CStrees specify which ones share. The log of
-the joint distribution is the sum of the logs of all children, so two variables interact in a
-context if they do in some child's term (for all but special parameters, no two terms cancel):
+has its own; the other models specify which ones share. The log of the joint distribution is the
+sum of the logs of all children, so two variables interact in a context if they do in some child's
+term (for all but special parameters, no two terms cancel):
 
 - the child and a parent, where the parent's values lead to different stages;
 - two parents, where the stages, as a table over the two, are not determined by one of them alone.
   For a table of stages s this holds if for some values s(p, q), s(0, 0) and s(p, 0), s(0, q) are
   different pairs of stages: then no sum of a term in p and a term in q fits.
 
-The second case is moralization, context by context. **Features lose** two things. Structures
-describe pairs given *all* other variables, so they cannot express that the parents of a collider
-are independent while the child is unobserved, nor any other independence that holds given some
-variables and fails given more. They also lose the directions.
+The second case is moralization, context by context. **Features lose** the directions, and the
+independencies that hold only while a variable is unobserved, such as that of a collider's parents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.convert.from_claims import Claims, CubeMap, cubes_where, features_for
+from contextwise.convert.from_claims import (
+    Claims,
+    CubeMap,
+    DomainLike,
+    cube_index,
+    cubes_of,
+    cubes_where,
+    domain_of,
+    features_for,
+    pair_of,
+)
+from contextwise.convert.hierarchical import leaves_of
 from contextwise.errors import DomainError
-from contextwise.models.domain import Domain
+from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import check_scopes
 from contextwise.models.features import IntArray, PairIndex
+from contextwise.models.literals import Feature
+from contextwise.models.notation import write_literals
 from contextwise.models.structure import Structure
 
 BoolArray = npt.NDArray[np.bool_]
+Edge = tuple[str, str]
+Tree = Any
+"""``{parent: {state: subtree, ...}}``, or a leaf: None, a label, or a list of probabilities."""
+
+
+def from_ldag(
+    dag: Any, domain: DomainLike, labels: Mapping[Edge, Iterable[Feature]] | None = None
+) -> Structure:
+    """Convert a labelled DAG (Pensar, Nyman, Koski, Corander) to a structure.
+
+    The label of an edge A → Y holds outcomes of Y's *other* parents in which Y does not depend on
+    A. Labels can imply further labels, because sharing a distribution is transitive. Without
+    labels this is the DAG of a Bayesian network.
+
+    Parameters
+    ----------
+    dag : networkx.DiGraph, or iterable of (parent, child)
+    domain : Domain, or a mapping that makes one
+    labels : mapping, optional
+        For an edge (parent, child), the outcomes of the child's other parents where the child does
+        not depend on the parent, as texts or mappings; an outcome may leave parents out.
+
+    Returns
+    -------
+    Structure
+
+    Examples
+    --------
+    >>> domain = {"A": 2, "B": 2, "Y": 2}
+    >>> model = from_ldag([("A", "Y"), ("B", "Y")], domain, {("A", "Y"): ["B=0"]})
+    >>> model.restrict("B=0").pairs(), model.restrict("B=1").pairs()
+    ([], [('A', 'Y')])
+    >>> from_ldag([("A", "Y"), ("B", "Y")], domain).pairs()
+    [('A', 'B'), ('A', 'Y'), ('B', 'Y')]
+    """
+    domain = domain_of(domain)
+    if hasattr(dag, "is_directed") and not dag.is_directed():
+        raise DomainError("the graph is undirected; use from_graph")
+    if isinstance(dag, str):
+        raise DomainError(f"{dag!r} is not a graph; give edges such as [('A', 'Y')]")
+    parents: dict[int, set[int]] = {v: set() for v in range(len(domain))}
+    for edge in dag.edges if hasattr(dag, "is_directed") else dag:
+        pair_of(domain, edge)
+        parent, child = map(domain.position, edge)
+        parents[child].add(parent)
+    cubes: dict[int, list[tuple[int, CubeMap]]] = {}
+    for edge, outcomes in (labels or {}).items():
+        parent, child = map(domain.position, edge)
+        if parent not in parents[child]:
+            raise DomainError(f"the graph has no edge from {edge[0]!r} to {edge[1]!r}")
+        others = parents[child] - {parent}
+        what = f"the label of {edge[0]!r} -> {edge[1]!r}"
+        for cube in cubes_of(domain, outcomes, what, others, "is not another parent"):
+            cubes.setdefault(child, []).append((parent, cube))
+    stages = (_labelled(domain, v, parents[v], cubes.get(v, [])) for v in parents)
+    return _from_stages(domain, stages)
+
+
+def _labelled(
+    domain: Domain, child: int, parents: Iterable[int], labels: list[tuple[int, CubeMap]]
+) -> Stages:
+    """Merge the stages of a child that its labels join, until nothing changes."""
+    stages = _all_different(domain, child, sorted(parents))
+    table = stages.table
+    places = [
+        (cube_index(domain, stages.parents, cube), stages.parents.index(parent))
+        for parent, cube in labels
+    ]
+    changed = True
+    while changed:
+        before = table.copy()
+        for place, axis in places:
+            table[place] = table[place].min(axis=axis, keepdims=True)
+        changed = bool((table != before).any())
+    return stages
+
+
+def from_cpt_trees(trees: Mapping[str, Tree], domain: DomainLike) -> Structure:
+    """Convert a Bayesian network whose conditional distributions are trees to a structure.
+
+    Inner nodes of the tree of a child test a parent; parents that a path does not test do not
+    matter there (Boutilier, Friedman, Goldszmidt, Koller).
+
+    Parameters
+    ----------
+    trees : mapping from each child to its tree
+        A test is ``{parent: {state: subtree, ...}}``, with a subtree for every state (a tuple of
+        states shares one); a leaf is None (its own distribution), a label, or a list of
+        probabilities. Equal leaves share their distribution. A variable without a tree has no
+        parents.
+    domain : Domain, or a mapping that makes one
+
+    Returns
+    -------
+    Structure
+
+    Examples
+    --------
+    >>> domain = {"A": 2, "B": 2, "Y": 2}
+    >>> model = from_cpt_trees({"Y": {"A": {0: None, 1: {"B": {0: None, 1: None}}}}}, domain)
+    >>> model.restrict("A=0").pairs(), model.restrict("A=1").pairs()
+    ([], [('B', 'Y')])
+    """
+    domain = domain_of(domain)
+    stages = (_tree_stages(domain, domain.position(v), tree) for v, tree in trees.items())
+    return _from_stages(domain, stages)
+
+
+def _tree_stages(domain: Domain, child: int, tree: Tree) -> Stages:
+    leaves = list(leaves_of(domain, tree, {}))
+    parents = tuple(sorted({v for path, _ in leaves for v in path}))
+    if child in parents:
+        raise DomainError(f"the tree of {domain.names[child]!r} tests {domain.names[child]!r}")
+    stages = _all_different(domain, child, parents)
+    numbers: dict[Hashable, int] = {}
+    for number, (path, leaf) in enumerate(leaves):
+        key: Hashable = "leaf", number
+        if leaf is not None:
+            is_label = isinstance(leaf, Hashable)
+            key = ("label", leaf) if is_label else ("numbers", *np.ravel(leaf).tolist())
+        stages.table[cube_index(domain, parents, path)] = numbers.setdefault(key, number)
+    return stages
+
+
+def from_staged_tree(
+    stages: Mapping[str, Any], domain: DomainLike, *, order: Sequence[str] | None = None
+) -> Structure:
+    """Convert a staged tree (Smith and Anderson) to a structure.
+
+    The event tree branches on the variables in their order. A vertex is a history, an assignment
+    of all variables before it. Vertices of a level that share their distribution form a stage.
+
+    Parameters
+    ----------
+    stages : mapping
+        For each variable, the stage (any label) of each history of the variables before it, the
+        last of them varying fastest; a nested list or array with one axis each is fine. This is how
+        R's ``stagedtrees`` keeps them. A variable that is left out has a stage for each history.
+    domain : Domain, or a mapping that makes one
+    order : sequence of names, optional
+        The order of the tree; the domain's own if left out.
+
+    Returns
+    -------
+    Structure
+
+    Examples
+    --------
+    >>> domain = {"A": 2, "B": 2, "Y": 2}
+    >>> tree = from_staged_tree({"B": ["s", "s"], "Y": ["low", "low", "low", "high"]}, domain)
+    >>> tree.restrict("A=0").pairs(), tree.restrict("A=1").pairs()
+    ([], [('B', 'Y')])
+    """
+    domain = domain_of(domain)
+    levels = _levels(domain, stages, order)
+    for name, values in stages.items():
+        table = levels[domain.position(name)].table
+        labels = np.asarray(values, dtype=object).ravel()
+        if len(labels) != table.size:
+            raise DomainError(
+                f"variable {name!r} has {table.size} histories, got {len(labels)} stages"
+            )
+        numbers: dict[object, int] = {}
+        table.flat[:] = [numbers.setdefault(label, len(numbers)) for label in labels]
+    return _from_stages(domain, levels.values())
+
+
+def from_cstree(
+    stages: Mapping[str, Iterable[Feature]],
+    domain: DomainLike,
+    *,
+    order: Sequence[str] | None = None,
+) -> Structure:
+    """Convert a CStree (Duarte and Solus), a staged tree whose stages are contexts, to a structure.
+
+    Parameters
+    ----------
+    stages : mapping
+        For each variable, its stages as contexts (texts or mappings) of the variables before it;
+        ``""`` is the stage of all histories. Histories in no context are stages of their own.
+    domain : Domain, or a mapping that makes one
+    order : sequence of names, optional
+        The order of the tree; the domain's own if left out.
+
+    Returns
+    -------
+    Structure
+
+    Examples
+    --------
+    >>> domain = {"A": 2, "B": 2, "Y": 2}
+    >>> cstree = from_cstree({"B": [""], "Y": ["A=0"]}, domain)
+    >>> cstree.restrict("A=0").pairs(), cstree.restrict("A=1").pairs()
+    ([], [('B', 'Y')])
+    """
+    domain = domain_of(domain)
+    levels = _levels(domain, stages, order)
+    for name, contexts in stages.items():
+        level = levels[domain.position(name)]
+        taken = np.zeros(level.table.shape, dtype=bool)
+        where = "does not come before it in the order"
+        for cube in cubes_of(domain, contexts, f"a stage of {name!r}", level.parents, where):
+            place = cube_index(domain, level.parents, cube)
+            if taken[place].any():
+                context = write_literals(domain.literal(*literal) for literal in cube.items())
+                raise DomainError(f"the stage {context!r} of {name!r} overlaps another one")
+            taken[place] = True
+            level.table[place] = level.table[place].min()
+    return _from_stages(domain, levels.values())
+
+
+def _levels(
+    domain: Domain, stages: Mapping[str, Any], order: Sequence[str] | None
+) -> dict[int, Stages]:
+    """Return the levels of the event tree, each history in its own stage."""
+    for name in stages:
+        domain.position(name)
+    names = domain.names if order is None else tuple(order)
+    if sorted(names) != sorted(domain.names):
+        raise DomainError(f"the order {listed(names)} is not one of the variables of the domain")
+    positions = [domain.position(name) for name in names]
+    return {v: _all_different(domain, v, positions[:k]) for k, v in enumerate(positions)}
+
+
+# -- stages and their claims -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,52 +283,36 @@ class Stages:
     parents: tuple[int, ...]
     table: IntArray
 
-    @property
-    def family(self) -> tuple[int, ...]:
-        """The child and its parents, sorted."""
-        return tuple(sorted((self.child, *self.parents)))
 
-
-def all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages:
-    """Return stages in which each assignment of the parents has its own.
-
-    Parameters
-    ----------
-    domain : Domain
-    child : position of the variable
-    parents : positions of its parents
-    """
+def _all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages:
+    """Return stages in which each assignment of the parents has its own."""
     check_scopes(domain, [parents])
     shape = [domain.cardinalities[v] for v in parents]
     return Stages(child, tuple(parents), np.arange(prod(shape)).reshape(shape))
 
 
-def from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
-    """Convert stages to a structure."""
-    return features_for(claims_of(domain, list(children)), info={"directed": True})
-
-
-def claims_of(domain: Domain, children: Sequence[Stages]) -> Claims:
-    """Find where each pair interacts in a directed model."""
-    _require_acyclic(domain, children)
+def _from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
+    """Find where each pair interacts, and the features that say so."""
+    children = list(children)
+    try:
+        TopologicalSorter({stages.child: stages.parents for stages in children}).prepare()
+    except CycleError as error:
+        way = " -> ".join(domain.names[v] for v in error.args[1])
+        raise DomainError(f"the directed model has a cycle: {way}") from None
     terms: dict[PairIndex, list[tuple[tuple[int, ...], BoolArray]]] = {}
     for stages in children:
         if domain.cardinalities[stages.child] == 1:
             continue
-        for pair in combinations(stages.family, 2):
-            scope, where = interacting(stages, pair)
+        for pair in combinations(sorted((stages.child, *stages.parents)), 2):
+            scope, where = _interacting(stages, pair)
             if where.any():
                 terms.setdefault(pair, []).append((scope, where))
-    return Claims(domain, {pair: _independent(domain, own) for pair, own in terms.items()})
+    independent = {pair: _independent(domain, parts) for pair, parts in terms.items()}
+    return features_for(Claims(domain, independent), info={"directed": True})
 
 
-def interacting(stages: Stages, pair: PairIndex) -> tuple[tuple[int, ...], BoolArray]:
-    """Find where a pair interacts in the term of one child: a table over the other parents.
-
-    >>> xor = Stages(2, (0, 1), np.array([[0, 1], [1, 0]]))
-    >>> interacting(xor, (0, 2))[1].tolist(), interacting(xor, (0, 1))[1].tolist()
-    ([True, True], True)
-    """
+def _interacting(stages: Stages, pair: PairIndex) -> tuple[tuple[int, ...], BoolArray]:
+    """Find where a pair interacts in the term of one child: a table over the other parents."""
     scope = tuple(v for v in stages.parents if v not in pair)
     axes = [stages.parents.index(v) for v in pair if v != stages.child]
     table = np.moveaxis(stages.table, axes, range(len(axes)))
@@ -108,19 +329,10 @@ def _independent(
     """Find where none of the terms of a pair interacts."""
     if any(where.all() for _, where in terms):
         return []
-    scope = sorted({v for own, _ in terms for v in own})
-    check_scopes(domain, [scope])
-    anywhere = np.zeros([domain.cardinalities[v] for v in scope], dtype=bool)
-    for own, where in terms:
-        order = np.argsort(own)
-        shape = [domain.cardinalities[v] if v in own else 1 for v in scope]
-        anywhere |= where.transpose(order).reshape(shape)
-    return cubes_where(scope, ~anywhere)
-
-
-def _require_acyclic(domain: Domain, children: Sequence[Stages]) -> None:
-    try:
-        TopologicalSorter({stages.child: stages.parents for stages in children}).prepare()
-    except CycleError as error:
-        way = " -> ".join(domain.names[v] for v in error.args[1])
-        raise DomainError(f"the directed model has a cycle: {way}") from None
+    variables = sorted({v for scope, _ in terms for v in scope})
+    check_scopes(domain, [variables])
+    anywhere = np.zeros([domain.cardinalities[v] for v in variables], dtype=bool)
+    for scope, where in terms:
+        shape = [domain.cardinalities[v] if v in scope else 1 for v in variables]
+        anywhere |= where.transpose(np.argsort(scope)).reshape(shape)
+    return cubes_where(variables, ~anywhere)

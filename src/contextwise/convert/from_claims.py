@@ -23,7 +23,7 @@ error at `STEPS`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
@@ -35,7 +35,7 @@ from contextwise.counting import deterministic_engine
 from contextwise.counting.cover import class_space
 from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, NotRepresentable, TooLargeError
-from contextwise.models.domain import Domain, State
+from contextwise.models.domain import Domain, State, listed
 from contextwise.models.features import PairIndex, members
 from contextwise.models.literals import Feature, features_of, literals_of
 from contextwise.models.notation import quoted, write_literals
@@ -44,6 +44,8 @@ from contextwise.models.structure import Structure
 DomainLike = Domain | Mapping[str, Sequence[State] | int]
 CubeMap = Mapping[int, int]
 """A cube as a mapping: for each variable it tests, the values it allows (as a bit set)."""
+Conjunction = frozenset[tuple[int, int]]
+"""A feature of single values: pairs of a variable and its state."""
 
 STEPS = 200_000
 """Largest number of conjunctions to try before giving up."""
@@ -77,6 +79,30 @@ def cube_of(domain: Domain, context: Feature) -> dict[int, int]:
         if not cube[variable]:
             raise DomainError(f"{context!r} allows no state of {domain.names[variable]!r}")
     return cube
+
+
+def cubes_of(
+    domain: Domain,
+    contexts: Iterable[Feature],
+    what: str,
+    variables: Container[int],
+    otherwise: str,
+) -> Iterator[dict[int, int]]:
+    """Yield written contexts as cubes; raise if one mentions a variable that is not allowed."""
+    if isinstance(contexts, str | Mapping):
+        raise DomainError(f"give {what} as a list of contexts, got {contexts!r}")
+    for context in contexts:
+        cube = cube_of(domain, context)
+        others = [domain.names[v] for v in cube if v not in variables]
+        if others:
+            raise DomainError(f"{what} mentions {listed(others)}, which {otherwise}")
+        yield cube
+
+
+def cube_index(domain: Domain, axes: Sequence[int], cube: CubeMap) -> Any:
+    """Return a cube as an index into a table with these axes."""
+    everything = ((1 << domain.cardinalities[v]) - 1 for v in axes)
+    return np.ix_(*(members(cube.get(v, e)) for v, e in zip(axes, everything, strict=True)))
 
 
 def cubes_where(scope: Sequence[int], where: npt.NDArray[np.bool_]) -> list[dict[int, int]]:
@@ -128,7 +154,7 @@ class Claims:
 def features_for(claims: Claims, *, info: Mapping[str, Any] | None = None) -> Structure:
     """Return the structure that makes exactly these claims, or raise `NotRepresentable`."""
     search = _Search(claims)
-    features: dict[frozenset[tuple[int, int]], None] = {}
+    features: dict[Conjunction, None] = {}
     for pair in claims.pairs():
         conjunctions = list(search.conjunctions(pair))
         _require_covered(claims, pair, conjunctions)
@@ -148,13 +174,13 @@ class _Search:
         }
         self.steps = 0
 
-    def conjunctions(self, pair: PairIndex) -> Iterator[frozenset[tuple[int, int]]]:
+    def conjunctions(self, pair: PairIndex) -> Iterator[Conjunction]:
         """Yield the shortest conjunctions inside the claims with the pair in their scope."""
         cards = self.domain.cardinalities
         for values in product(*(range(cards[v]) for v in pair)):
             yield from _shortest(self.extensions(dict(zip(pair, values, strict=True))))
 
-    def extensions(self, start: dict[int, int]) -> set[frozenset[tuple[int, int]]]:
+    def extensions(self, start: dict[int, int]) -> set[Conjunction]:
         seen, allowed = set(), set()
         waiting = [start]
         while waiting:
@@ -163,22 +189,19 @@ class _Search:
             if key in seen:
                 continue
             seen.add(key)
-            self.count_step(start)
+            self.steps += 1
+            if self.steps > STEPS:
+                first, second = (quoted(self.domain.names[v]) for v in start)
+                raise TooLargeError(
+                    f"the claims about {first} and {second} need more than {STEPS} conjunctions; "
+                    "convert a model over fewer variables, or with simpler contexts"
+                )
             cube = self.clash(conjunction)
             if cube is None:
                 allowed.add(key)
             else:
                 waiting.extend(self.repairs(conjunction, cube))
         return allowed
-
-    def count_step(self, start: dict[int, int]) -> None:
-        self.steps += 1
-        if self.steps > STEPS:
-            first, second = (quoted(self.domain.names[v]) for v in start)
-            raise TooLargeError(
-                f"the claims about {first} and {second} need more than {STEPS} conjunctions; "
-                "convert a model over fewer variables, or with simpler contexts"
-            )
 
     def clash(self, conjunction: dict[int, int]) -> CubeMap | None:
         """Return a cube in the conjunction where one of its pairs must not interact."""
@@ -193,31 +216,23 @@ class _Search:
     def repairs(self, conjunction: dict[int, int], cube: CubeMap) -> Iterator[dict[int, int]]:
         """Yield the conjunction with one more literal that leaves the cube."""
         for variable, allowed in cube.items():
-            if variable in conjunction or not self.interacts(variable, conjunction):
-                continue
-            everything = (1 << self.domain.cardinalities[variable]) - 1
-            for state in members(everything & ~allowed):
-                yield {**conjunction, variable: state}
-
-    def interacts(self, variable: int, others: Iterable[int]) -> bool:
-        return all(
-            ((variable, other) if variable < other else (other, variable)) in self.independent
-            for other in others
-        )
+            pairs = ((min(variable, other), max(variable, other)) for other in conjunction)
+            if variable not in conjunction and all(pair in self.independent for pair in pairs):
+                everything = (1 << self.domain.cardinalities[variable]) - 1
+                for state in members(everything & ~allowed):
+                    yield {**conjunction, variable: state}
 
 
-def _shortest(found: Iterable[frozenset[tuple[int, int]]]) -> list[frozenset[tuple[int, int]]]:
+def _shortest(conjunctions: Iterable[Conjunction]) -> list[Conjunction]:
     """Return the conjunctions that contain no other."""
-    kept: list[frozenset[tuple[int, int]]] = []
-    for conjunction in sorted(found, key=lambda c: (len(c), sorted(c))):
+    kept: list[Conjunction] = []
+    for conjunction in sorted(conjunctions, key=lambda c: (len(c), sorted(c))):
         if not any(other <= conjunction for other in kept):
             kept.append(conjunction)
     return kept
 
 
-def _require_covered(
-    claims: Claims, pair: PairIndex, conjunctions: Iterable[frozenset[tuple[int, int]]]
-) -> None:
+def _require_covered(claims: Claims, pair: PairIndex, conjunctions: Iterable[Conjunction]) -> None:
     """Raise `NotRepresentable` unless the conjunctions cover the dependencies of the pair."""
     cubes = [
         [(v, 1 << state) for v, state in conjunction if v not in pair]
@@ -249,8 +264,7 @@ def uncovered(
     cover = space.cover(cubes)
     if deterministic_engine().count_union(cover) == cover.total:
         return None
-    left = complement(space, cubes)
-    for region in left:
+    for region in complement(space, cubes):
         literals = write_literals(domain.literal(v, allowed) for v, allowed in region.literals)
         return f"where {literals}" if literals else "in every context"
     first, second = (quoted(domain.names[v]) for v in pair)

@@ -1,27 +1,19 @@
-"""Networks of the packages pgmpy, pyAgrum and causal-learn, by their objects.
+"""Convert networks of the packages pgmpy, pyAgrum and causal-learn.
 
-A Markov network is a product of tables (factors), a Bayesian network one of conditional
-distributions, a table each. Each cell becomes a feature and the log of its number the weight, so
-the distribution comes over whole, and its ``.structure`` says that the variables of a table depend
-on each other in every context. What the numbers say beyond that (equal rows, vanishing
-interactions) is found by `contextwise.convert.by_values`.
-
-A graph without tables, which is what pgmpy's learners of structure return, makes a `Structure`; its
-states come from ``domain``, or from the data that it was learned from.
-
-Of a Bayesian network the directions are lost, and with them the independencies that hold only while
-a child is not observed.
+Each cell of a table becomes a feature and the log of its number the weight. In the ``.structure``
+the variables of a table depend on each other in every context; `contextwise.convert.by_values`
+finds the independencies in the numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any, overload
 
 import numpy as np
 
-from contextwise.convert.bayesian import from_ldag
+from contextwise.convert.directed import from_ldag
 from contextwise.convert.from_claims import DomainLike
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import infer_domain
@@ -47,17 +39,12 @@ def from_pgmpy(network: Any, domain: Any = None) -> LogLinear | Structure:
     network : DiscreteBayesianNetwork, DiscreteMarkovNetwork, DAG or PDAG
         Names and states become strings. All DAGs that a PDAG represents have the same structure.
     domain : Domain, a mapping that makes one, or data; optional
-        The variables and states, where the network has no tables: then its graph alone is looked
-        at. A DataFrame, or other data that `Domain.from_data` takes, says them as well.
+        The variables and states of a graph without tables. Data, such as the DataFrame that the
+        graph was learned from, is also accepted.
 
     Returns
     -------
     LogLinear of the tables; with a domain, the Structure of the graph
-
-    Raises
-    ------
-    DomainError
-        If a variable has neither a table nor states in ``domain``.
 
     Examples
     --------
@@ -69,45 +56,42 @@ def from_pgmpy(network: Any, domain: Any = None) -> LogLinear | Structure:
     if not hasattr(network, "is_directed"):
         raise DomainError(f"expected a pgmpy network, got {type(network).__name__}")
     if domain is not None:
-        return _learned(network, domain)
+        if not isinstance(domain, Domain | Mapping) or hasattr(domain, "columns"):
+            domain = infer_domain(domain)
+        if not network.is_directed():
+            return from_graph(network, domain)
+        if hasattr(network, "to_dag"):  # partly directed
+            network = network.to_dag()
+        return from_ldag([(str(a), str(b)) for a, b in network.edges], domain)
     if hasattr(network, "get_cpds"):
-        return _product(network, [cpd.to_factor() for cpd in network.get_cpds()])
-    return _product(network, network.get_factors() if hasattr(network, "get_factors") else [])
-
-
-def _learned(network: Any, domain: Any) -> Structure:
-    """Return the structure of the graph of a network."""
-    if not isinstance(domain, Domain | Mapping) or hasattr(domain, "columns"):
-        domain = infer_domain(domain)
-    if not network.is_directed():
-        return from_graph(network, domain)
-    if hasattr(network, "to_dag"):  # partly directed
-        network = network.to_dag()
-    return from_ldag([(str(a), str(b)) for a, b in network.edges], domain)
-
-
-def _product(network: Any, tables: list[Any]) -> LogLinear:
-    """Return the product of the tables of a network."""
-    states: dict[str, list[str]] = {}
-    for table in tables:
-        for name in table.variables:
-            states[str(name)] = [str(state) for state in table.state_names[name]]
+        tables = [cpd.to_factor() for cpd in network.get_cpds()]
+    else:
+        tables = network.get_factors() if hasattr(network, "get_factors") else []
+    states = {
+        str(name): [str(state) for state in table.state_names[name]]
+        for table in tables
+        for name in table.variables
+    }
     for node in network.nodes:
         if str(node) not in states:
             raise DomainError(
                 f"the variable {str(node)!r} has no table and therefore no states; for a graph "
                 "without tables pass domain=, such as the data it was learned from"
             )
-    domain = Domain(states)
+    factors = [([str(name) for name in table.variables], table.values) for table in tables]
+    return _product(Domain(states), factors, directed=network.is_directed())
+
+
+def _product(
+    domain: Domain, tables: Iterable[tuple[Iterable[str], Any]], *, directed: bool
+) -> LogLinear:
+    """Return the product of tables of numbers, each with the names of its axes."""
     with np.errstate(divide="ignore"):
         factors = [
-            Factor(
-                tuple(domain.position(str(name)) for name in table.variables),
-                np.log(np.asarray(table.values, dtype=np.float64)),
-            )
-            for table in tables
+            Factor(tuple(map(domain.position, names)), np.log(np.asarray(values, dtype=np.float64)))
+            for names, values in tables
         ]
-    return log_linear(domain, factors, info={"directed": True} if network.is_directed() else None)
+    return log_linear(domain, factors, info={"directed": True} if directed else None)
 
 
 def to_pgmpy(model: LogLinear) -> Any:
@@ -136,7 +120,7 @@ def to_pgmpy(model: LogLinear) -> Any:
         names = [domain.names[v] for v in factor.scope]
         if not names:
             continue
-        network.add_edges_from((a, b) for k, a in enumerate(names) for b in names[k + 1 :])
+        network.add_edges_from(combinations(names, 2))
         network.add_factors(
             factors.DiscreteFactor(
                 names,
@@ -173,23 +157,16 @@ def from_pyagrum(network: Any) -> LogLinear:
         raise DomainError(f"expected a pyAgrum network, got {type(network).__name__}")
     variables = [network.variable(node) for node in network.nodes()]
     domain = Domain({variable.name(): variable.labels() for variable in variables})
-    with np.errstate(divide="ignore"):
-        factors = [
-            Factor(
-                # the array of a table has its last variable first
-                tuple(domain.position(name) for name in reversed(table.names)),
-                np.log(np.asarray(table.toarray(), dtype=np.float64)),
-            )
-            for table in tables
-        ]
-    return log_linear(domain, factors, info={"directed": True} if hasattr(network, "cpt") else None)
+    # the array of a table has its last variable first
+    factors = [(tuple(reversed(table.names)), table.toarray()) for table in tables]
+    return _product(domain, factors, directed=hasattr(network, "cpt"))
 
 
 def from_causal_learn(graph: Any, domain: DomainLike) -> Structure:
     """Convert a graph that causal-learn learned to the structure of its moral graph.
 
-    Two variables with an edge of any kind depend, and so do two whose edges both point at a third:
-    that is the structure of every DAG that a partly directed graph stands for.
+    Two variables with an edge of any kind depend, and so do two whose edges both point at a third.
+    All DAGs that a partly directed graph represents have this structure.
 
     Parameters
     ----------
@@ -208,11 +185,11 @@ def from_causal_learn(graph: Any, domain: DomainLike) -> Structure:
     >>> from_causal_learn(learned, domain={"A": 2, "B": 2}).pairs()  # doctest: +SKIP
     [('A', 'B')]
     """
-    found = graph["G"] if isinstance(graph, Mapping) else getattr(graph, "G", graph)
-    if not hasattr(found, "get_nodes"):
-        raise DomainError(f"expected a causal-learn graph, got {type(found).__name__}")
-    names = [node.get_name() for node in found.get_nodes()]
-    ends = np.asarray(found.graph)  # ends[i, j]: the end at i of an edge with j; 1 is an arrow head
+    graph = graph["G"] if isinstance(graph, Mapping) else getattr(graph, "G", graph)
+    if not hasattr(graph, "get_nodes"):
+        raise DomainError(f"expected a causal-learn graph, got {type(graph).__name__}")
+    names = [node.get_name() for node in graph.get_nodes()]
+    ends = np.asarray(graph.graph)  # ends[i, j]: the end at i of an edge with j; 1 is an arrow head
     edges = {(i, j) for i, j in np.argwhere((ends != 0) | (ends.T != 0)).tolist() if i < j}
     for child in range(len(names)):
         edges |= set(combinations(np.flatnonzero(ends[child] == 1).tolist(), 2))

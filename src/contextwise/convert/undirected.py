@@ -1,33 +1,30 @@
-"""Convert undirected graphs and stratified graphs.
+"""Convert undirected graphs: one for all contexts, with strata, or one for each context.
 
-An undirected graphical model (Markov network) draws an edge between two variables that may interact
-directly. A missing edge makes its pair independent in every context, an edge makes it depend in
-every context. So the distance of two graphs is a weighted Hamming distance: each edge that differs
-counts once for each context of its pair.
+In an **undirected graph** a missing edge makes its pair independent in every context, an edge makes
+it depend in every context. So the distance of two graphs is a weighted Hamming distance. A positive
+distribution with these independencies is a product of one table per maximal clique (Hammersley and
+Clifford), so a graph becomes the features of these tables.
 
-A positive distribution with these independencies is a product of one table per maximal clique
-(Hammersley and Clifford), so a graph becomes the features of these tables. Tables over the edges
-make the same claims with fewer features and omit higher interactions.
+An edge of a **stratified graph** (Nyman, Pensar, Koski, Corander) may carry a stratum: outcomes of
+the common neighbours of its two ends in which the edge vanishes.
 
->>> from_graph([("A", "B"), ("B", "C")], {"A": 2, "B": 2, "C": 2})
-Structure(3 variables, 8 features: A=0 & B=0; A=0 & B=1; A=1 & B=0; A=1 & B=1; … 4 more)
+A **canonical model** (Edera, Schlüter, Bromberg) gives an **instantiated graph** to each context. A
+context may be partial: ``X0=0`` has one graph for all assignments with X0=0. A graph makes claims
+about the pairs of its nodes. The variables of its context are usually not nodes; their pairs are
+unrestricted and therefore depend: with one set of parameters where X0=0 and another where X0=1,
+every variable depends on X0.
 
-**Stratified graphs** (Nyman, Pensar, Koski, Corander) are undirected graphs whose edges may carry a
-**stratum**: outcomes of the common neighbours of the two ends in which the edge vanishes, so that
-the ends are independent in that context: A and B depend, except where C=0.
-
-An edge without a stratum becomes a table. A stratified edge A–B becomes the cells of A and B
-together with literals of the common neighbours that stay outside the stratum.
-
-Not every stratified graph has features. A feature makes all pairs of its scope depend, so a stratum
-that distinguishes outcomes of *two* common neighbours needs an edge between these: if C
-and D have no edge, "A–B vanishes where C=0, D=0 and where C=1, D=1" is `NotRepresentable`.
+A feature makes all pairs of its scope depend, so some strata and graphs have no features. Examples:
+"A–B vanishes where C=0, D=0 and where C=1, D=1" if C and D have no edge; an edge that is present
+under X0=0 only, while X0 itself is claimed to be independent of its ends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal
+from itertools import combinations, product
+from math import prod
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -36,11 +33,17 @@ from contextwise.convert.from_claims import (
     CubeMap,
     DomainLike,
     cube_of,
+    cubes_of,
     domain_of,
     features_for,
     pair_of,
 )
-from contextwise.errors import DomainError, require
+from contextwise.counting.cover import class_space
+from contextwise.counting.extraction import pair_features
+from contextwise.counting.regions import complement
+from contextwise.errors import DomainError, TooLargeError, require
+from contextwise.formats import ModelLike, as_structure
+from contextwise.models import notation
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import check_scopes, tables
 from contextwise.models.features import PairIndex
@@ -49,6 +52,8 @@ from contextwise.models.structure import Structure
 
 GraphLike = Any
 """A networkx graph, an adjacency matrix (a NumPy array in the order of the domain), or edges."""
+GRAPHS = 4096
+"""The most graphs that `to_graphs` makes."""
 
 
 def from_graph(
@@ -70,13 +75,6 @@ def from_graph(
     -------
     Structure
 
-    Raises
-    ------
-    DomainError
-        If the graph is directed, or names a variable that the domain lacks.
-    TooLargeError
-        If a clique is too large for a table.
-
     Examples
     --------
     >>> triangle = np.ones((3, 3)) - np.eye(3)
@@ -85,7 +83,7 @@ def from_graph(
     (8, 12)
     """
     domain = domain_of(domain)
-    nodes, edges = nodes_and_edges(domain, graph)
+    nodes, edges = _nodes_and_edges(domain, graph)
     if by == "edges":
         return tables(domain, sorted(edges))
     if by != "cliques":
@@ -94,7 +92,7 @@ def from_graph(
     return tables(domain, sorted(cliques))
 
 
-def nodes_and_edges(domain: Domain, graph: GraphLike) -> tuple[set[int], set[PairIndex]]:
+def _nodes_and_edges(domain: Domain, graph: GraphLike) -> tuple[set[int], set[PairIndex]]:
     """Return nodes and edges of a graph as positions; with bare edges, all variables are nodes."""
     if hasattr(graph, "is_directed"):
         if graph.is_directed():
@@ -129,11 +127,7 @@ def _edges_of_matrix(domain: Domain, matrix: np.ndarray[Any, Any]) -> set[PairIn
 
 
 def maximal_cliques(nodes: Iterable[int], edges: Iterable[PairIndex]) -> Iterator[tuple[int, ...]]:
-    """Yield the maximal cliques, each sorted; an isolated node is one.
-
-    >>> sorted(maximal_cliques(range(4), [(0, 1), (1, 2), (0, 2)]))
-    [(0, 1, 2), (3,)]
-    """
+    """Yield the maximal cliques, each sorted; an isolated node is one."""
     networkx = require("networkx", "graphs")
     graph = networkx.Graph()
     graph.add_nodes_from(nodes)
@@ -158,11 +152,6 @@ def from_stratified(
     -------
     Structure
 
-    Raises
-    ------
-    NotRepresentable
-        If no features make these claims.
-
     Examples
     --------
     >>> model = from_stratified(
@@ -173,25 +162,145 @@ def from_stratified(
     ([], [('A', 'B')])
     """
     domain = domain_of(domain)
-    _, edges = nodes_and_edges(domain, graph)
+    _, edges = _nodes_and_edges(domain, graph)
     independent: dict[PairIndex, list[CubeMap]] = {edge: [] for edge in edges}
     for names, outcomes in strata.items():
         edge = pair_of(domain, names)
         if edge not in independent:
             raise DomainError(f"the graph has no edge between {' and '.join(map(repr, names))}")
-        if isinstance(outcomes, str | Mapping):
-            raise DomainError(f"give the stratum of {names!r} as a list of outcomes")
-        for outcome in outcomes:
-            cube = cube_of(domain, outcome)
-            strange = [
-                domain.names[v]
-                for v in cube
-                if v in edge or any((min(v, end), max(v, end)) not in edges for end in edge)
-            ]
-            if strange:
-                raise DomainError(
-                    f"the stratum of {names!r} mentions {listed(strange)}, which is not a common "
-                    "neighbour"
-                )
-            independent[edge].append(cube)
+        common = [
+            v
+            for v in range(len(domain))
+            if all((min(v, end), max(v, end)) in edges for end in edge)
+        ]
+        what = f"the stratum of {names!r}"
+        independent[edge] += cubes_of(domain, outcomes, what, common, "is not a common neighbour")
     return features_for(Claims(domain, independent))
+
+
+class _Instantiated(NamedTuple):
+    """A graph and the context where it holds."""
+
+    text: str
+    context: CubeMap
+    nodes: set[int]
+    edges: set[PairIndex]
+
+
+def from_canonical(graphs: Mapping[str, GraphLike], domain: DomainLike) -> Structure:
+    """Convert a canonical model to a structure.
+
+    Every assignment must have a graph, and no two graphs may contradict each other.
+
+    Parameters
+    ----------
+    graphs : mapping from contexts to graphs
+        Contexts as text, such as ``"X0=0 & X1=1"``; graphs as in `contextwise.convert.from_graph`.
+        The nodes of bare edges are the variables outside the context and those the edges name.
+    domain : Domain, or a mapping that makes one
+
+    Returns
+    -------
+    Structure
+
+    Examples
+    --------
+    >>> model = from_canonical(
+    ...     {"X0=0": [("X1", "X2"), ("X2", "X3")], "X0=1": []},
+    ...     {"X0": 2, "X1": 2, "X2": 2, "X3": 2},
+    ... )
+    >>> [(context, sorted(graph.edges)) for context, graph in to_graphs(model, by=["X0"]).items()]
+    [('X0=0', [('X1', 'X2'), ('X2', 'X3')]), ('X0=1', [])]
+    """
+    domain = domain_of(domain)
+    parts = []
+    for context, graph in graphs.items():
+        cube = cube_of(domain, context)
+        nodes, edges = _nodes_and_edges(domain, graph)
+        if not hasattr(graph, "is_directed"):
+            nodes = nodes - cube.keys() | {v for edge in edges for v in edge}
+        parts.append(_Instantiated(context, cube, nodes, edges))
+    contexts = [list(part.context.items()) for part in parts]
+    for region in complement(class_space(domain.cardinalities, contexts), contexts):
+        place = notation.write_literals(domain.literal(*literal) for literal in region.literals)
+        raise DomainError(f"no graph covers the context {place or 'without literals'}; add one")
+    independent: dict[PairIndex, list[CubeMap]] = {}
+    for pair in combinations(range(len(domain)), 2):
+        cubes = _independent(domain, pair, parts)
+        if {} not in cubes:
+            independent[pair] = cubes
+    return features_for(Claims(domain, independent))
+
+
+def _independent(domain: Domain, pair: PairIndex, parts: list[_Instantiated]) -> list[CubeMap]:
+    """Find where the graphs make a pair independent; raise if two contradict each other."""
+    claiming: list[tuple[_Instantiated, CubeMap]] = [
+        (part, {v: allowed for v, allowed in part.context.items() if v not in pair})
+        for part in parts
+        if part.nodes.issuperset(pair)
+    ]
+    having = [(part, cube) for part, cube in claiming if pair in part.edges]
+    without = [(part, cube) for part, cube in claiming if pair not in part.edges]
+    for (part, cube), (other, other_cube) in product(having, without):
+        if all(cube[v] & allowed for v, allowed in other_cube.items() if v in cube):
+            first, second = (notation.quoted(domain.names[v]) for v in pair)
+            raise DomainError(
+                f"the graphs contradict each other: {first} and {second} have an edge in the "
+                f"graph of {part.text!r} and none in that of {other.text!r}"
+            )
+    return [cube for _, cube in without]
+
+
+def to_graphs(model: ModelLike, by: Iterable[str]) -> dict[str, Any]:
+    """Return the instantiated graph of each assignment of the variables ``by``.
+
+    A graph has the other variables as nodes, and an edge for each pair that occurs together in a
+    feature compatible with the assignment: the pairs that depend in *some* context with it. The
+    keys are texts such as ``"X0=0 & X1=1"``, so that `from_canonical` takes the result; that gives
+    the structure back if within each assignment it is a graph and all depends on ``by``.
+
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    by : names
+        The variables to assign; at most 4096 assignments.
+
+    Returns
+    -------
+    dict from contexts to networkx graphs
+
+    Examples
+    --------
+    >>> model = Structure({"X0": 2, "A": 2, "B": 2}, ["X0=0 & A=1 & B=1", "X0=1 & A=1"])
+    >>> {context: list(graph.edges) for context, graph in to_graphs(model, by=["X0"]).items()}
+    {'X0=0': [('A', 'B')], 'X0=1': []}
+    """
+    networkx = require("networkx", "graphs")
+    structure = as_structure(model)
+    domain, features = structure.domain, structure.features
+    if isinstance(by, str):
+        raise DomainError(f"give the variables as a list, such as by=[{by!r}]")
+    fixed = list(dict.fromkeys(map(domain.position, by)))
+    count = prod(domain.cardinalities[v] for v in fixed)
+    if count > GRAPHS:
+        raise TooLargeError(
+            f"{listed(domain.names[v] for v in fixed)} have {count} assignments, a graph each; "
+            f"the limit is {GRAPHS}"
+        )
+    nodes = [name for v, name in enumerate(domain.names) if v not in fixed]
+    pairs, starts, owners = pair_features(features)
+    others = ~np.isin(pairs, fixed).any(axis=1)
+    first, second = (np.array(domain.names, dtype=object)[column] for column in pairs.T)
+    graphs = {}
+    for states in product(*(range(domain.cardinalities[v]) for v in fixed)):
+        chosen = list(zip(fixed, states, strict=True))
+        left = np.ones(len(features), dtype=bool)
+        for variable, state in chosen:
+            left &= features.allowing(variable, state)
+        here = others & np.logical_or.reduceat(left[owners], starts[:-1])
+        graph = networkx.Graph()
+        graph.add_nodes_from(nodes)
+        graph.add_edges_from(zip(first[here], second[here], strict=True))
+        context = [notation.Literal(domain.names[v], (domain.states[v][k],)) for v, k in chosen]
+        graphs[notation.write_literals(context)] = graph
+    return graphs
