@@ -29,25 +29,23 @@ from contextwise.report.layout import FloatArray
 from contextwise.report.pictures import AGREED
 from contextwise.report.plots import (
     plot_confusion,
-    plot_dendrogram,
-    plot_distances,
-    plot_errors,
-    plot_errors_plane,
-    plot_graph,
     plot_graphs,
-    plot_group_means,
     plot_groups,
     plot_guesses,
-    plot_map,
     plot_models,
     plot_neighbours,
     plot_pairs,
-    plot_rates,
-    plot_scatter,
     save,
 )
-from contextwise.report.plots.style import encoded, new_figure
-from contextwise.report.shares import Edge, edges_of, graph_of, select_edges
+from contextwise.report.plots.plot_guesses import (
+    plot_errors,
+    plot_errors_plane,
+    plot_group_means,
+    plot_rates,
+)
+from contextwise.report.plots.plot_models import plot_distances, plot_map, plot_scatter
+from contextwise.report.plots.style import encoded, new_axes, new_figure
+from contextwise.report.shares import Edge, edges_of
 from contextwise.studies.kl_study import means
 from contextwise.support.formatting import rate
 from contextwise.truths.generate import perturb, random_structure
@@ -122,9 +120,8 @@ class TestPairs:
 
 class TestGraph:
     def test_a_line_for_each_strand_and_a_dot_for_each_variable(self) -> None:
-        graph = graph_of(select_edges(edges_of(SIX), which="all"))
-        (axes,) = plot_graph(graph).axes
-        strands = sum(len(edge.kinds()) for edge in graph.edges)
+        (axes,) = plot_graphs(SIX, which="all").axes
+        strands = sum(len(edge.kinds()) for edge in edges_of(SIX))
         assert len(axes.lines) == strands + 6
         assert sorted(text.get_text() for text in axes.texts) == sorted(SIX.domain.names)
 
@@ -297,10 +294,10 @@ def _boxes(axes: Axes) -> list[Bbox]:
 
 class TestMatrix:
     def test_the_tree_keeps_neighbours_together(self) -> None:
-        matrix = plot_models(list("ABCDE"), LINE).axes[1]
+        tree, matrix, _ = plot_models(list("ABCDE"), LINE).axes
         order = "".join(label.get_text() for label in matrix.get_yticklabels())
         assert order in ("ABCDE", "EDCBA")
-        assert len(plot_dendrogram(list("ABCDE"), LINE).axes[0].lines) == 4
+        assert len(tree.lines) == 4
 
     def test_the_map_of_a_line_is_a_line(self) -> None:
         (axes,) = plot_map(list("ABCDE"), LINE).axes
@@ -369,26 +366,23 @@ class TestScatter:
     )
 
     def test_a_point_a_structure_at_its_mean(self) -> None:
-        (axes,) = plot_scatter(self.TABLE, size=50).axes
+        axes = new_axes()
+        plot_scatter(self.TABLE, size=50, side="fp", axes=axes)
+        plot_scatter(self.TABLE, size=50, side="fn", axes=axes)
         points = {bars.get_label(): bars[0].get_xydata() for bars in axes.containers}
         assert np.allclose(points["false positives"], [[0, 0.2], [10, 0.2]])
         assert np.allclose(points["false negatives"], [[5, 0.2]])
 
     def test_bars_are_the_standard_deviation_that_the_summary_uses(self) -> None:
-        (axes,) = plot_scatter(self.TABLE, size=50).axes
-        [bars] = axes.containers[1][2]
+        axes = new_axes()
+        plot_scatter(self.TABLE, size=50, side="fn", axes=axes)
+        [bars] = axes.containers[0][2]
         [bar] = bars.get_segments()
         rows = [
             {str(key): cell for key, cell in row.items()} for row in self.TABLE.to_dict("records")
         ]
         deviation = means(rows, "fn", 50).deviation
         assert np.allclose(bar[:, 1], [0.2 - deviation[0], 0.2 + deviation[0]])
-
-    def test_what_is_missing_is_said(self) -> None:
-        with pytest.raises(DomainError, match="there are: 50, 1000"):
-            plot_scatter(self.TABLE, size=7)
-        with pytest.raises(DomainError, match="no column 'kl'"):
-            plot_scatter(self.TABLE.drop(columns="kl"), size=50)
 
 
 class TestFiles:

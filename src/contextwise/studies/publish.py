@@ -45,8 +45,8 @@ def kl_figure(rows: Sequence[Mapping[str, Any]], size: int) -> Figure:
     table = require("pandas", "studies").DataFrame(rows)
     figure = new_figure(COLUMN, 1.4 * COLUMN)
     above, below = figure.subplots(2, 1, sharex=True, sharey=True)
-    plot_scatter(table, size=size, sides=("fp",), axes=above)
-    plot_scatter(table, size=size, sides=("fn",), axes=below)
+    plot_scatter(table, size=size, side="fp", axes=above)
+    plot_scatter(table, size=size, side="fn", axes=below)
     above.set_xlabel("")
     below.set_title("")
     return figure

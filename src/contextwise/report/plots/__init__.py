@@ -10,48 +10,30 @@ a new figure looks. Nothing here uses pyplot, and the same input gives the same 
 ['X0', 'X1', 'X2', 'X3', 'X4', 'X5']
 """
 
-from contextwise.report.plots.plot_graph import plot_graph, plot_graphs
 from contextwise.report.plots.plot_guesses import (
     plot_confusion,
     plot_critical_difference,
-    plot_errors,
-    plot_errors_plane,
-    plot_group_means,
     plot_groups,
     plot_guesses,
-    plot_rates,
 )
-from contextwise.report.plots.plot_models import (
-    plot_dendrogram,
-    plot_distances,
-    plot_map,
-    plot_models,
-    plot_scatter,
-    plot_spread,
+from contextwise.report.plots.plot_models import plot_models
+from contextwise.report.plots.plot_pairs import (
+    plot_graphs,
+    plot_neighbours,
+    plot_pairs,
+    plot_supports,
 )
-from contextwise.report.plots.plot_pairs import plot_neighbours, plot_pairs, plot_supports
-from contextwise.report.plots.style import new_axes, save
+from contextwise.report.plots.style import save
 
 __all__ = [
-    "new_axes",
     "plot_confusion",
     "plot_critical_difference",
-    "plot_dendrogram",
-    "plot_distances",
-    "plot_errors",
-    "plot_errors_plane",
-    "plot_graph",
     "plot_graphs",
-    "plot_group_means",
     "plot_groups",
     "plot_guesses",
-    "plot_map",
     "plot_models",
     "plot_neighbours",
     "plot_pairs",
-    "plot_rates",
-    "plot_scatter",
-    "plot_spread",
     "plot_supports",
     "save",
 ]

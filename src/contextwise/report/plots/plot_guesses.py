@@ -120,28 +120,8 @@ def plot_confusion(
 
 
 @styled
-def plot_errors(
-    guesses: Guesses, *, axes: Axes | None = None, title: str = "", **options: Unpack[FigureOptions]
-) -> Figure:
-    """Plot the normalized distance of each guess, split into its two kinds of errors.
-
-    Parameters
-    ----------
-    guesses : one comparison, a mapping from names, or a list
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> from contextwise import compare
-    >>> guesses = {name: compare("six", f"six-{name}") for name in ("guess", "graph")}
-    >>> (axes,) = plot_errors(guesses).axes
-    >>> [label.get_text() for label in axes.get_yticklabels()]
-    ['guess', 'graph']
-    """
+def plot_errors(guesses: Guesses, *, axes: Axes | None = None) -> Figure:
+    """Plot the normalized distance of each guess, split into its two kinds of errors."""
     by_name = named(guesses)
     axes = axes or new_axes(COLUMN, 0.6 + 0.22 * len(by_name))
     places = np.arange(len(by_name))
@@ -166,33 +146,15 @@ def plot_errors(
     axes.set_xlim(left=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-    return titled(axes, title)
+    return titled(axes)
 
 
 @styled
-def plot_rates(
-    guesses: Guesses, *, axes: Axes | None = None, title: str = "", **options: Unpack[FigureOptions]
-) -> Figure:
+def plot_rates(guesses: Guesses, *, axes: Axes | None = None) -> Figure:
     """Plot the rates of each guess as bars with their numbers; an undefined rate is a dash.
 
     Several guesses have one row each and one column of bars per rate; a single guess has one row
     per rate.
-
-    Parameters
-    ----------
-    guesses : one comparison, a mapping from names, or a list
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> from contextwise import compare
-    >>> (axes,) = plot_rates(compare("lung", "lung-learned")).axes
-    >>> [label.get_text() for label in axes.get_yticklabels()][:2]
-    ['precision', 'recall']
     """
     by_name = named(guesses)
     axes = axes or new_axes(COLUMN, 0.6 + 0.22 * max(len(by_name), 3))
@@ -206,7 +168,7 @@ def plot_rates(
     axes.tick_params(length=0)
     axes.set_xlim(min(axes.get_xlim()[0], -0.02), end + 0.12)
     axes.spines[:].set_visible(False)
-    return titled(axes, title)
+    return titled(axes)
 
 
 def _columns(axes: Axes, by_name: Mapping[str, Comparison]) -> float:
@@ -275,34 +237,11 @@ def plot_groups(
 
 
 @styled
-def plot_group_means(
-    groups: Mapping[str, Guesses],
-    *,
-    axes: Axes | None = None,
-    title: str = "",
-    **options: Unpack[FigureOptions],
-) -> Figure:
+def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None) -> Figure:
     """Plot the normalized distance of each guess, and the mean of each group with its interval.
 
     Intervals are those of `contextwise.evaluation.intervals`: Student's for few guesses, by the
     bootstrap for many; a group of one, or of equal guesses, has none.
-
-    Parameters
-    ----------
-    groups : the guesses of each group
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> from contextwise import compare
-    >>> groups = {"a": [compare("six", "six-guess")], "b": [compare("six", "six-graph")]}
-    >>> (axes,) = plot_group_means(groups).axes
-    >>> [label.get_text() for label in axes.get_yticklabels()]
-    ['a (1)', 'b (1)']
     """
     listed = _looks(groups)
     axes = axes or new_axes(COLUMN, 0.6 + 0.25 * len(listed))
@@ -321,36 +260,14 @@ def plot_group_means(
     axes.set_xlim(left=-0.02 * axes.get_xlim()[1])
     axes.set_xlabel("normalized distance: guesses, mean and 95 % interval")
     axes.spines[["top", "right"]].set_visible(False)
-    return titled(axes, title)
+    return titled(axes)
 
 
 @styled
-def plot_errors_plane(
-    groups: Mapping[str, Guesses],
-    *,
-    axes: Axes | None = None,
-    title: str = "",
-    **options: Unpack[FigureOptions],
-) -> Figure:
+def plot_errors_plane(groups: Mapping[str, Guesses], *, axes: Axes | None = None) -> Figure:
     """Plot false positives against false negatives, one point per guess.
 
     Grey lines join points of the same distance.
-
-    Parameters
-    ----------
-    groups : the guesses of each group
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> from contextwise import compare
-    >>> groups = {"a": [compare("six", "six-guess")], "b": [compare("six", "six-graph")]}
-    >>> plot_errors_plane(groups).axes[0].get_ylabel()
-    'only in true (FN), share of assertions'
     """
     axes = axes or new_axes(COLUMN, COLUMN)
     largest = 0.0
@@ -367,7 +284,7 @@ def plot_errors_plane(
     axes.set_ylabel("only in true (FN), share of assertions")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0.2, handletextpad=0.2)
-    return titled(axes, title)
+    return titled(axes)
 
 
 def _looks(groups: Mapping[str, Guesses]) -> list[tuple[str, list[Comparison], str, str]]:

@@ -1,4 +1,4 @@
-"""Plot distances of many models as matrix, tree and map; and the results of studies."""
+"""Plot distances of many models as matrix, tree and map; and the study of KL-divergence."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from contextwise.comparison.confusion import Number
 from contextwise.errors import DomainError, require
 from contextwise.report.colours import COLOURS, Agreement
 from contextwise.report.layout import FloatArray, apart, distinct_names, planar, shared_parts
@@ -89,30 +87,8 @@ def plot_distances(
     *,
     axes: Axes | None = None,
     label: str = "normalized distance",
-    title: str = "",
-    **options: Unpack[FigureOptions],
 ) -> Figure:
-    """Plot the matrix of distances as shades; few models show their numbers.
-
-    Parameters
-    ----------
-    names : of the models; what all of them share is left out
-    distances : array of shape (models, models), symmetric
-    label : what the shades mean
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> from contextwise import distance_matrix
-    >>> result = distance_matrix(["six", "six-guess", "six-graph"])
-    >>> (axes,) = plot_distances(result.names, result.normalized).axes
-    >>> len(axes.get_xticks())
-    3
-    """
+    """Plot the matrix of distances as shades; few models show their numbers."""
     _check(names, distances)
     axes = axes or new_axes()
     n, short = len(names), distinct_names(names)
@@ -133,41 +109,7 @@ def plot_distances(
     axes.set_xticks(places, labels, rotation=90, fontsize="x-small")
     axes.set_yticks(places, labels, fontsize="x-small")
     axes.tick_params(length=2)
-    return titled(axes, title)
-
-
-@styled
-def plot_dendrogram(
-    names: Sequence[str],
-    distances: FloatArray,
-    *,
-    axes: Axes | None = None,
-    title: str = "",
-    **options: Unpack[FigureOptions],
-) -> Figure:
-    """Plot the tree of average linkage, with its root at the left.
-
-    Parameters
-    ----------
-    names : of the models
-    distances : array of shape (models, models), symmetric
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> from contextwise import distance_matrix
-    >>> result = distance_matrix(["six", "six-guess", "six-graph"])
-    >>> len(plot_dendrogram(result.names, result.normalized).axes[0].lines)
-    2
-    """
-    _check(names, distances)
-    axes = axes or new_axes()
-    _draw_tree(axes, distances)
-    return titled(axes, title)
+    return titled(axes)
 
 
 def _draw_tree(axes: Axes, distances: FloatArray) -> list[int]:
@@ -188,36 +130,11 @@ def _draw_tree(axes: Axes, distances: FloatArray) -> list[int]:
 
 
 @styled
-def plot_map(
-    names: Sequence[str],
-    distances: FloatArray,
-    *,
-    axes: Axes | None = None,
-    title: str = "",
-    **options: Unpack[FigureOptions],
-) -> Figure:
+def plot_map(names: Sequence[str], distances: FloatArray, *, axes: Axes | None = None) -> Figure:
     """Plot the models as points whose distances on paper approximate their distances.
 
     The label below tells how far off the distances on paper are: the root mean square of their
     errors, as a percentage of that of the distances (the square root of the normalized stress).
-
-    Parameters
-    ----------
-    names : of the models; what all of them share is left out
-    distances : array of shape (models, models), symmetric
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> from contextwise import distance_matrix
-    >>> result = distance_matrix(["six", "six-guess", "six-graph"])
-    >>> (axes,) = plot_map(result.names, result.normalized).axes
-    >>> sorted(text.get_text() for text in axes.texts)
-    ['six', 'six-graph', 'six-guess']
     """
     _check(names, distances)
     axes = axes or new_axes()
@@ -250,7 +167,7 @@ def plot_map(
     on_paper = np.linalg.norm(points[:, None] - points[None, :], axis=2)
     stress = np.sqrt(((on_paper - distances) ** 2).sum() / squares) if squares else 0.0
     axes.set_xlabel(f"distances on paper are off by {100 * stress:.0f} %")
-    return titled(axes, title)
+    return titled(axes)
 
 
 def _label_places(points: FloatArray) -> tuple[FloatArray, float]:
@@ -278,146 +195,27 @@ def _check(names: Sequence[str], distances: FloatArray) -> None:
         )
 
 
-NEEDED = ("structure", "side", "size", "percentage", "kl")
-SIDES: dict[str, tuple[Agreement, str, str]] = {
-    "fp": ("fp", "o", "false positives"),
-    "fn": ("fn", "s", "false negatives"),
-}
-Matrix = npt.NDArray[Any] | Sequence[Sequence[Number | float]]
-BINS = 30
+def plot_scatter(table: pandas.DataFrame, *, size: int, side: Agreement, axes: Axes) -> None:
+    """Plot the percentage of errors of each structure against its mean KL-divergence.
 
-
-@styled
-def plot_scatter(
-    table: pandas.DataFrame,
-    *,
-    size: int,
-    sides: tuple[str, ...] = ("fp", "fn"),
-    error_bars: bool = True,
-    axes: Axes | None = None,
-    title: str = "",
-    **options: Unpack[FigureOptions],
-) -> Figure:
-    """Plot the percentage of errors of each structure against its mean divergence.
-
-    Parameters
-    ----------
-    table : one row per structure, size and set of parameters
-        Columns ``structure``, ``side`` ("fp" or "fn"), ``size`` (of the sample), ``percentage``
-        (of the errors that are possible on that side) and ``kl``.
-    size : the sample size to show
-    sides : which kinds of errors are shown, "fp" and "fn"
-    error_bars : whether to draw the standard deviation over the parameters (of a sample: n - 1)
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    DomainError
-        If the table lacks a column, or has no results of that size.
-
-    Examples
-    --------
-    >>> from pandas import DataFrame
-    >>> rows = [(0, "fp", 100, 10.0, 0.1), (1, "fp", 100, 20.0, 0.1), (2, "fn", 100, 10.0, 0.4)]
-    >>> table = DataFrame(rows, columns=["structure", "side", "size", "percentage", "kl"])
-    >>> (axes,) = plot_scatter(table, size=100, error_bars=False).axes
-    >>> axes.get_xlabel()
-    'errors, % of all that are possible'
+    ``table`` has the rows of the study of KL-divergence. Error bars are the standard deviation over
+    the sets of parameters (of a sample: n - 1).
     """
-    missing = [column for column in NEEDED if column not in table.columns]
-    if missing:
-        raise DomainError(f"the table of results has no column {missing[0]!r}")
-    axes = axes or new_axes(COLUMN, 0.8 * COLUMN)
-    chosen = table[table["size"] == size]
-    if chosen.empty:
-        known = ", ".join(map(str, sorted(table["size"].unique())))
-        raise DomainError(f"there are no results of size {size}; there are: {known}")
-    for side in sides:
-        kind, marker, label = SIDES[side]
-        groups = chosen[chosen["side"] == side].groupby("structure")
-        x, y = groups["percentage"].mean(), groups["kl"].mean()
-        axes.errorbar(
-            x,
-            y,
-            yerr=groups["kl"].std().fillna(0.0) if error_bars else None,
-            fmt=marker,
-            color=COLOURS[kind],
-            markersize=3,
-            elinewidth=0.5,
-            alpha=0.8,
-            label=label,
-        )
+    chosen = table[(table["size"] == size) & (table["side"] == side)]
+    groups = chosen.groupby("structure")
+    axes.errorbar(
+        groups["percentage"].mean(),
+        groups["kl"].mean(),
+        yerr=groups["kl"].std().fillna(0.0),
+        fmt="o" if side == "fp" else "s",
+        color=COLOURS[side],
+        markersize=3,
+        elinewidth=0.5,
+        alpha=0.8,
+        label="false positives" if side == "fp" else "false negatives",
+    )
     axes.set_xlabel("errors, % of all that are possible")
     axes.set_ylabel("KL divergence")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left")
-    return titled(axes, title or f"sample size {size:,}")
-
-
-@styled
-def plot_spread(
-    sample: Matrix,
-    pool: Matrix,
-    *,
-    bins: int = BINS,
-    axes: Axes | None = None,
-    title: str = "",
-    **options: Unpack[FigureOptions],
-) -> Figure:
-    """Plot the pairwise distances of a sample, and those of the pool it is drawn from.
-
-    In an even sample no two models are close: its bars begin to the right of the pool's. Bars are
-    shares, so that samples and pools of any size can be compared; a line marks each median.
-
-    Parameters
-    ----------
-    sample, pool : matrices of distances
-        For instance those of `contextwise.truths.generate.even_sample` and of a `DistanceMatrix`.
-    bins : how many bars the range of distances is divided into
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> pool = [[0, 1, 9], [1, 0, 8], [9, 8, 0]]
-    >>> (axes,) = plot_spread([[0, 9], [9, 0]], pool).axes
-    >>> [text.get_text() for text in axes.get_legend().get_texts()]
-    ['pool: 3 models', 'sample: 2 models']
-    """
-    shown = {"pool": _each_two(pool), "sample": _each_two(sample)}
-    axes = axes or new_axes(COLUMN, 0.7 * COLUMN)
-    largest = max(float(distances.max()) for _, distances in shown.values()) or 1.0
-    edges = np.linspace(0, largest, bins + 1).tolist()
-    colours = {"pool": "#999999", "sample": "#0072B2"}
-    for name, (models, distances) in shown.items():
-        axes.hist(
-            distances,
-            bins=edges,
-            weights=np.full(len(distances), 1 / len(distances)),
-            color=colours[name],
-            alpha=0.55,
-            label=f"{name}: {models} models",
-        )
-        axes.axvline(float(np.median(distances)), color=colours[name], linewidth=1)
-    axes.set(xlabel="distance of two models", ylabel="share of all distances", xlim=(0, largest))
-    axes.legend()
-    return titled(axes, title)
-
-
-def _each_two(matrix: Matrix) -> tuple[int, FloatArray]:
-    """Return the number of models of a matrix, and their pairwise distances."""
-    distances: FloatArray = np.array(matrix, dtype=np.float64)
-    models = len(distances)
-    if distances.shape != (models, models) or models < 2:
-        raise DomainError(
-            f"a spread needs a square matrix of the distances of two or more models, not one of "
-            f"shape {distances.shape}"
-        )
-    return models, distances[np.triu_indices(models, 1)]
+    axes.set_title(f"sample size {size:,}")

@@ -1,33 +1,50 @@
-"""Pairs of variables: the heat map of all of them, one variable, and supports of a stability."""
+"""Plot pairs of variables: the heat map of all, graphs, one variable, supports of a stability."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
 from contextwise.evaluation.stability import Stability
-from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
+from contextwise.report.colours import COLOURS, DASHES, WORDS, Agreement, on_white
+from contextwise.report.drawing import DISC, arrange, edge_lines, widest_of
 from contextwise.report.layout import apart, cut_names
-from contextwise.report.pictures import HeatMap, heat_legends, heat_map, palette, pooled
+from contextwise.report.pictures import (
+    HeatMap,
+    graph_legend,
+    heat_legends,
+    heat_map,
+    palette,
+    pooled,
+)
 from contextwise.report.plots.style import (
     COLUMN,
+    POINTS,
     FigureOptions,
     fitted_title,
     handles,
     new_axes,
+    new_figure,
     styled,
     titled,
 )
-from contextwise.report.shares import Which, edges_of, select_edges
+from contextwise.report.shares import (
+    Graph,
+    Selection,
+    Which,
+    edges_between,
+    edges_of,
+    graph_of,
+    select_edges,
+)
 from contextwise.support.formatting import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -42,6 +59,12 @@ LEGEND_ROW = 0.11
 """Inches for a row of a legend."""
 HATCHES: dict[Agreement, str] = {"tp": "", "fn": "....", "fp": "////"}
 """Patterns of the kinds, for black-and-white printers."""
+FEW = 12
+"""Up to this many variables a graph fits into one column; more need the width of a page."""
+FONTS = (7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0)
+"""Sizes of labels, the first for which all of them find a place."""
+HEAD, FOOT = 0.52, 0.24
+"""Room for the title and for the legend, in inches."""
 
 
 @styled
@@ -183,6 +206,135 @@ def _draw_legend(axes: Axes, columns: list[tuple[str, list[Artist]]]) -> None:
         columnspacing=0.8,
         borderaxespad=0.2,
     )
+
+
+# -- graphs ----------------------------------------------------------------------------------------
+
+
+def _draw_graph(graph: Graph, axes: Axes, fixed: Mapping[str, str]) -> None:
+    """Draw a graph in points of paper; variables in ``fixed`` are hollow and show their states."""
+    root: Any = axes.figure
+    width, height = POINTS * root.get_size_inches() * axes.get_position().size
+    frame = (float(width), float(height))  # in points of paper
+    drawing = arrange(
+        graph.positions, graph.edges, frame=frame, fonts=FONTS, measure=_text_size, fixed=fixed
+    )
+    widest = 0.7 * widest_of(len(graph.edges))
+    for edge in graph.edges:
+        for line in edge_lines(edge, drawing.places, widest=widest):
+            dashes = DASHES[line.kind]
+            axes.plot(
+                *zip(line.start, line.end, strict=True),
+                color=COLOURS[line.kind],
+                linewidth=line.width,
+                linestyle=(line.dash_offset, tuple(d / 2 for d in dashes)) if dashes else "-",
+                dash_capstyle="butt",
+                zorder=1,
+            )
+    for name, (x, y) in drawing.places.items():
+        inside = "white" if name in fixed else "black"
+        axes.plot(x, y, "o", color="black", markersize=2 * DISC, mfc=inside, mew=0.6, zorder=3)
+    for name, label in drawing.labels.items():
+        if label.leader is not None:
+            ends = zip(drawing.places[name], label.leader, strict=True)
+            axes.plot(*ends, color="#555555", linewidth=0.4, zorder=2)
+        axes.text(
+            *label.middle,
+            label.text,
+            ha="center",
+            va="center",
+            fontsize=drawing.font,
+            bbox={"facecolor": "white", "alpha": 0.85, "pad": 0.3, "linewidth": 0},
+            zorder=4,
+        )
+    axes.set(xlim=(0, frame[0]), ylim=(0, frame[1]))
+    axes.axis("off")
+
+
+@styled
+def plot_graphs(
+    comparison: Comparison,
+    in_context: Comparison | None = None,
+    *,
+    fixed: Mapping[str, str] | None = None,
+    title: str = "",
+    selection: Selection | None = None,
+    **options: Any,
+) -> Figure:
+    """Plot both structures as one graph, as far as it can be read, and in a chosen context.
+
+    An edge has a line for each kind of context, as wide as the kind's share.
+
+    Parameters
+    ----------
+    comparison : of the two structures
+    in_context : the comparison of the same models in a context, optional
+    fixed : the states that the context assigns
+    title : as in all plots
+    selection : the edges to show, if they are chosen already
+    **options : otherwise which edges to choose; see `contextwise.report.shares.select_edges`
+
+    Returns
+    -------
+    Figure
+
+    Examples
+    --------
+    >>> from contextwise import compare
+    >>> everywhere = compare("survey", "survey-learned")
+    >>> men = compare("survey", "survey-learned", context={"gender": "man"})
+    >>> len(plot_graphs(everywhere, men, fixed={"gender": "man"}).axes)
+    2
+    """
+    selection = selection or select_edges(edges_of(comparison), **options)
+    graph = graph_of(selection)
+    panels: list[tuple[str, Graph, Mapping[str, str]]] = [(selection.words, graph, {})]
+    if in_context is not None:
+        inside = edges_between(edges_of(in_context), selection.nodes)
+        which: Which = "differences" if selection.which == "differences" else "strongest"
+        inner = select_edges(inside, which=which, around=selection.around)
+        words = " & ".join(f"{name}={state}" for name, state in (fixed or {}).items())
+        panels[0] = (f"all contexts: {selection.words}", graph, {})
+        panels.append((f"{words}: {inner.words}", Graph(inner, graph.positions), fixed or {}))
+    figure, row = _panels(len(panels), len(selection.nodes))
+    frame = figure.get_figwidth() * row[0].get_position().width
+    for axes, (words, shown_graph, assigned) in zip(row, panels, strict=True):
+        _draw_graph(shown_graph, axes, assigned)
+        axes.set_title(fitted_title(words, frame, size=7), fontsize="small", pad=2)
+    lines = fitted_title(title, figure.get_figwidth(), size=7)
+    top = 1 - 0.04 / figure.get_figheight()
+    figure.text(0.5, top, lines, ha="center", va="top", fontsize="small")
+    edges = [edge for _, drawn, _ in panels for edge in drawn.edges]
+    entries = handles(graph_legend(edges))
+    if entries:
+        figure.legend(handles=entries, loc="lower center", ncols=3, borderaxespad=0.2)
+    return figure
+
+
+def _panels(count: int, nodes: int) -> tuple[Figure, list[Axes]]:
+    """Return a figure with places for graphs, side by side if they are small."""
+    wide = nodes > FEW
+    across = 1 if wide else count
+    width, height = (2 * COLUMN, 1.35 * COLUMN) if wide else (COLUMN, 0.8 * COLUMN)
+    down = count // across
+    total = HEAD + FOOT + down * height + 0.2 * (down - 1)
+    figure = new_figure(width * across, total, layout=None)
+    row = []
+    for k in range(count):
+        below = down - 1 - k // across
+        bottom = (FOOT + below * (height + 0.2)) / total
+        rect = ((k % across) / across, bottom, 1 / across, height / total)
+        row.append(figure.add_axes(rect))
+    return figure, row
+
+
+def _text_size(text: str, font: float) -> tuple[float, float]:
+    """Return the width and height of a line of text in points, with a little air."""
+    path = require("matplotlib.textpath", "plots").TextPath((0, 0), text, size=font)
+    return float(path.get_extents().width) + 2.0, 1.25 * font
+
+
+# -- one variable, and supports ------------------------------------------------------------------
 
 
 @styled

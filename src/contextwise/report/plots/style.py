@@ -100,21 +100,7 @@ def new_figure(
 
 
 def new_axes(width: float = COLUMN, height: float = COLUMN) -> Axes:
-    """Return the only Axes of a new figure.
-
-    Parameters
-    ----------
-    width, height : in inches; by default a square as wide as a column of a paper
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> new_axes(3.4, 2.0).figure.get_size_inches().tolist()
-    [3.4, 2.0]
-    """
+    """Return the only Axes of a new figure."""
     return new_figure(width, height).add_subplot()
 
 
