@@ -20,7 +20,7 @@ from contextwise.comparison.explain import (
 )
 from contextwise.comparison.pairs import Contexts
 from contextwise.models.notation import in_words, parse_literals
-from contextwise.report.explanations import by_scope
+from contextwise.report.comparisons import by_scope
 from contextwise.support.deadline import Deadline
 from contextwise.testing import families, rows
 from contextwise.truths.generate import random_structure

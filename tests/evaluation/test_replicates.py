@@ -24,8 +24,8 @@ from contextwise.evaluation.intervals import (
     unpaired_difference,
 )
 from contextwise.evaluation.replicates import METRICS, rank_groups, read_results, summarize_values
+from contextwise.report.evaluations import summary_parts
 from contextwise.report.plots.plot_guesses import plot_critical_difference
-from contextwise.report.summaries import summary_parts
 from contextwise.report.text import as_latex, as_text, escaped
 
 DOMAIN = {"A": 2, "B": 2, "C": 3, "D": 2}

@@ -37,8 +37,8 @@ from contextwise.explorer.wiring import Upload, clicks
 from contextwise.models.structure import structure_of
 from contextwise.report.comparisons import Guess
 from contextwise.report.parts import Note
-from contextwise.report.pictures import heat_map
-from contextwise.report.shares import Shares, neighbours, packed, shares_of
+from contextwise.report.pictures import heat_map, packed
+from contextwise.report.shares import Shares, neighbours, shares_of
 from hard import hard_models
 
 HOSTILE = "<img src=x onerror=\"alert('run')\">"

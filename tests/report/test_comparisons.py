@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 
-from contextwise import Comparison, Structure, compare, examples
+from contextwise import Comparison, Structure, compare, examples, explain
 from contextwise.comparison.compare import comparison_record, pair_records, worst_pair_records
+from contextwise.comparison.explain import explain_comparison
 from contextwise.report.comparisons import (
     Guess,
     comparison_parts,
+    explanation_parts,
     guesses_parts,
     measures,
+    open_note,
     variables_tables,
     worst_pairs,
 )
-from contextwise.report.notes import open_note
 from contextwise.report.parts import (
     Interval,
     Note,
@@ -193,3 +196,19 @@ def test_an_undefined_rate_is_a_dash_and_none() -> None:
     comparison = compare(nothing, nothing)
     assert comparison_record(comparison)["precision"] is None
     assert "precision  –" in comparison_table(comparison)
+
+
+class TestExplanations:
+    def test_many_features_over_the_same_variables_are_one_row(self) -> None:
+        domain = {"A": 2, "B": 3, "C": 3}
+        guess = Structure(domain, [f"A=1 & B={k} & C={k}" for k in range(3)])
+        found = explain(Structure(domain), guess)
+        (table,) = (t for t in tables(explanation_parts(found)) if t.key == "features")
+        assert len(table.rows) == 2
+        assert table.texts()[1][-2:] == ["has it", "2 more features over A, B, C"]
+        assert "2 more features over A, B, C" in str(found)
+
+    def test_a_notebook_says_that_ganak_counted(self) -> None:
+        by_ganak = replace(SIX, unions=replace(SIX.unions, counted={"ganak": 3}))
+        assert "Ganak" in explain_comparison(by_ganak)._repr_html_()
+        assert "Ganak" not in explain_comparison(SIX)._repr_html_()

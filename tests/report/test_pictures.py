@@ -14,13 +14,13 @@ from contextwise import (
     compare,
     examples,
 )
-from contextwise.report.colours import STEPS
 from contextwise.report.pictures import (
     AGREED,
     BLANK,
     FIRST_FN,
     FIRST_FP,
     OPEN,
+    STEPS,
     HeatMap,
     graph_pictures,
     heat_map,

@@ -103,7 +103,7 @@ def check(
     elif output == "csv":
         print_csv(records, records[0] if records else [])
     else:
-        from contextwise.report.statistics import check_parts
+        from contextwise.report.evaluations import check_parts
         from contextwise.report.text import as_text
 
         click.echo(as_text(check_parts(result, top=top)))

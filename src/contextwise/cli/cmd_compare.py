@@ -81,7 +81,7 @@ def compare(
     only_one_from_stdin([true, *guesses, scope.data])
     from contextwise.comparison.compare import Interrupted
     from contextwise.comparison.compare import compare as compare_models
-    from contextwise.report.comparisons import Guess
+    from contextwise.report.comparisons import Guess, compare_text
 
     deadline = Deadline.after(time_limit)
     names = [true, *guesses]
@@ -111,7 +111,19 @@ def compare(
         if stopped:
             break
     if output == "text":
-        click.echo(_text(true_label, first, compared, scope, top))
+        features, zeros = _feature_counts(first, scope)
+        click.echo(
+            compare_text(
+                true_label,
+                compared,
+                variables=len(first.domain),
+                features=features,
+                top=top,
+                data=os.path.basename(scope.data or ""),
+                zero_weights=zeros,
+                drops_zeros=scope.zero_weights == "drop",
+            )
+        )
     elif output == "csv" and per_pair:
         _print_pairs(compared)
     else:
@@ -193,52 +205,3 @@ def _pair_records(guess: Guess) -> Iterator[dict[str, object]]:
     for record in pair_records(guess.comparison):
         pair = str(record["first"]), str(record["second"])
         yield {**record, **chances.get(pair, {})}
-
-
-# -- for people ------------------------------------------------------------------------------------
-
-
-def _text(label: str, true: Model, guesses: Sequence[Guess], scope: options.Scope, top: int) -> str:
-    """Show the verdict, then what was compared, then one guess in full or several as a table."""
-    from contextwise.report.comparisons import comparison_parts, guesses_parts
-    from contextwise.report.parts import Note
-    from contextwise.report.text import as_text
-
-    several = len(guesses) > 1
-    parts = guesses_parts(guesses) if several else comparison_parts(guesses[0].comparison, top=top)
-    lines = [as_text(parts[:1])] if isinstance(parts[0], Note) else []
-    blocks = [_head(label, true, guesses, scope), as_text(parts[len(lines) :])]
-    for guess in guesses:
-        if guess.chance is not None:
-            from contextwise.report.chances import chance_parts
-
-            verdict = Note("verdict", guess.chance.verdict)
-            drawn = as_text([part for part in chance_parts(guess.chance) if part != verdict])
-            lines.append(f"{guess.title}: {verdict.text}" if several else verdict.text)
-            blocks.append(f"{guess.title}:\n{drawn}" if several else drawn)
-    return "\n\n".join(["\n".join(lines), *blocks] if lines else blocks)
-
-
-def _head(label: str, true: Model, guesses: Sequence[Guess], scope: options.Scope) -> str:
-    """Name the models with their sizes, what was compared, and the features of weight 0."""
-    from contextwise.report.notes import alignment_notes, scope_words
-    from contextwise.support.formatting import columns, name, plural
-
-    def size(title: str, features: int) -> str:
-        variables = plural(len(true.domain), "variable")
-        return f"{name(title)}: {variables}, {plural(features, 'feature')}"
-
-    features, true_zeros = _feature_counts(true, scope)
-    comparison = guesses[0].comparison
-    rows = [("true", size(label, features))]
-    if len(guesses) == 1:
-        rows.append(("guess", size(guesses[0].title, guesses[0].feature_count)))
-    rows.append(("over", scope_words(comparison, data=os.path.basename(scope.data or ""))))
-    rows += [("note", note.text) for note in alignment_notes([comparison])]
-    counts = [(label, true_zeros), *((guess.title, guess.zero_weights) for guess in guesses)]
-    zeros = [f"{count:,} in {name(title)}" for title, count in counts if count]
-    if zeros:
-        kept = "kept; --zero-weights drop drops them"
-        status = "dropped" if scope.zero_weights == "drop" else kept
-        rows.append(("note", f"features of weight 0: {', '.join(zeros)} ({status})"))
-    return columns(rows, "<<")

@@ -54,7 +54,7 @@ def consensus(
     if out is not None:
         formats.write(result.structure, out)
     if output == "text":
-        from contextwise.report.many import consensus_parts
+        from contextwise.report.evaluations import consensus_parts
         from contextwise.report.text import as_text
 
         click.echo(as_text(consensus_parts(result, result.widest_supports(top))))

@@ -158,8 +158,7 @@ def _nearest(
         return as_json(record) + "\n"
     if output == "csv":
         return as_csv(records, ["model", "distance", "normalized"])
-    from contextwise.report.many import neighbours_parts
-    from contextwise.report.notes import BY_POSITION
+    from contextwise.report.comparisons import BY_POSITION, neighbours_parts
     from contextwise.report.text import as_text
 
     text = as_text(neighbours_parts(neighbours, short_names(models))) + "\n"
@@ -169,7 +168,7 @@ def _nearest(
 def _estimates(matrix: EstimatedMatrix, seed: int, output: str) -> tuple[str, str]:
     """Return the estimates, and a note for standard error."""
     from contextwise.comparison.sketch import CONFIDENCE
-    from contextwise.report.many import estimate_words, estimated_parts
+    from contextwise.report.comparisons import estimate_words, estimated_parts
     from contextwise.report.text import as_text
 
     if output == "text":
@@ -193,8 +192,7 @@ def _estimates(matrix: EstimatedMatrix, seed: int, output: str) -> tuple[str, st
 
 def _distances(matrix: DistanceMatrix, normalized: bool, output: str) -> tuple[str, str]:
     """Return the exact distances, and a note for standard error."""
-    from contextwise.report.many import matrix_parts
-    from contextwise.report.notes import matrix_ganak_notes
+    from contextwise.report.comparisons import matrix_ganak_notes, matrix_parts
     from contextwise.report.text import as_text
 
     if output == "text":
@@ -217,7 +215,7 @@ def _distances(matrix: DistanceMatrix, normalized: bool, output: str) -> tuple[s
 
 def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[Any]]:
     """Return the distances or their shares; an unfinished one is the list of its two bounds."""
-    from contextwise.report.many import matrix_cells
+    from contextwise.report.comparisons import matrix_cells
     from contextwise.report.parts import Interval
 
     return [

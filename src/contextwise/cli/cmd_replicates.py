@@ -207,7 +207,7 @@ def replicates(replicates: Replicates, output: str, scope: options.Scope) -> Non
         rows = ranks or summary.rows()
         print_csv(rows, rows[0])
         return
-    from contextwise.report.summaries import summary_parts
+    from contextwise.report.evaluations import summary_parts
     from contextwise.report.text import as_latex, as_text
 
     parts = summary_parts(summary)

@@ -89,7 +89,7 @@ def score(
         ]
         print_csv(records, records[0])
     else:
-        from contextwise.report.many import scores_parts
+        from contextwise.report.evaluations import scores_parts
         from contextwise.report.text import as_text
 
         labels = short_names(guesses)
@@ -100,9 +100,8 @@ def score(
 
 def _verdict(labels: Sequence[str], scores: Sequence[Score]) -> Note:
     """Name the guess nearest by the distance, and the guesses that other scores prefer."""
-    from contextwise.report.comparisons import Guess, nearest_words
-    from contextwise.report.many import SCORE_LABELS
-    from contextwise.report.notes import open_note
+    from contextwise.report.comparisons import Guess, nearest_words, open_note
+    from contextwise.report.evaluations import SCORE_LABELS
     from contextwise.report.parts import Note
 
     comparisons = [score.comparison for score in scores]

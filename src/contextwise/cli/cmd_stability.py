@@ -94,7 +94,7 @@ def stability(
     """
     from contextwise import formats
     from contextwise.evaluation import stability as resample
-    from contextwise.report.statistics import stability_parts
+    from contextwise.report.evaluations import stability_parts
     from contextwise.report.text import as_text
 
     options.refuse_alone(ctx, ("time_limit",), "consensus")

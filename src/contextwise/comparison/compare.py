@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest
+from importlib import import_module
 from math import isnan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
@@ -39,7 +40,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import NEVER, Deadline
-from contextwise.support.formatting import READABLE, number, percent, plural
+from contextwise.support.formatting import READABLE
 from contextwise.support.progress import Progress, progress_of
 from contextwise.support.showing import Shown
 
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
     from contextwise.comparison.estimate import OpenEstimates
 
 __all__ = ["Comparison", "Interrupted", "VariableErrors", "answer", "compare", "distance"]
-
-SHORT = 10**4
-"""Counts out of fewer assertions than this are shown next to their shares."""
 
 
 class VariableErrors(NamedTuple):
@@ -311,7 +309,7 @@ class Comparison(Shown, Rates):
 
         Ties are broken by the errors of the two variables over all pairs.
         """
-        places, errors = self._differing
+        places, errors = self.differing
         both = self._errors_of_variables.sum(axis=1)[self.pairs[places]].sum(axis=1)
         worst = nlargest(most, range(len(errors)), key=lambda k: (errors[k], both[k]))
         names = self.domain.names
@@ -322,33 +320,22 @@ class Comparison(Shown, Rates):
         ]
 
     @cached_property
-    def _differing(self) -> tuple[IntArray, list[Number]]:
+    def differing(self) -> tuple[IntArray, list[Number]]:
         """The places of the finished pairs that differ, and the errors of each."""
         finished = np.delete(np.arange(len(self.pairs)), self.unions.open)
         errors = self.known_counts[finished, 1] + self.known_counts[finished, 2]
         return finished[errors != 0], errors[errors != 0].tolist()
 
     @property
-    def pair_errors(self) -> list[Number]:
-        """The errors of each of the finished pairs that differ."""
-        return self._differing[1]
-
-    @property
     def differing_pairs(self) -> int:
         """The number of finished pairs that differ."""
-        return len(self._differing[0])
-
-    @property
-    def opposite_pairs(self) -> int:
-        """The number of finished pairs that differ in every context."""
-        places, errors = self._differing
-        return sum(e == self.sizes[k] for k, e in zip(places.tolist(), errors, strict=True))
+        return len(self.differing[0])
 
     @cached_property
     def _errors_of_variables(self) -> ObjectArray:
         """The FP and FN of the finished pairs of each variable: shape (n, 2)."""
         errors = np.zeros((len(self.domain), 2), dtype=object)
-        places, _ = self._differing
+        places, _ = self.differing
         for end in (0, 1):
             np.add.at(errors, self.pairs[places, end], self.known_counts[places][:, [2, 1]])
         return errors
@@ -376,61 +363,10 @@ class Comparison(Shown, Rates):
         )
         return sorted(map(VariableErrors._make, rows), key=lambda v: (-v.share, -v.errors))
 
-    # -- words and tables ------------------------------------------------------------------------
-
     def summary(self) -> str:
-        """Describe how near the models are, whether that beats chance, and where the errors are.
-
-        >>> from contextwise import Structure, compare
-        >>> true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
-        >>> print(compare(true, Structure(true.domain, ["A=1 & B=1 & C=1"])).summary())
-        50 % of all assertions differ (3 of 6): 33.3 % false negatives, 16.7 % false positives.
-        No better than chance (kappa 0).
-        3 of 3 pairs differ: A–B, A–C and B–C.
-        """
-        if len(self.unions.open):
-            low, high = (percent(bound, self.total) for bound in self.distance_bounds)
-            return (
-                f"{low} to {high} of all assertions differ.\n"
-                f"{len(self.unions.open):,} of {self.pair_count:,} pairs are unfinished; "
-                "these are proven bounds."
-            )
-        c, differing = self.confusion, self.differing_pairs
-        if not c.distance:
-            return f"The models agree on all {number(c.total)} assertions."
-        counts = f" ({number(c.distance)} of {number(c.total)})" if c.total < SHORT else ""
-        kinds = sorted([(c.fp, "false positives"), (c.fn, "false negatives")], reverse=True)
-        shares = ", ".join(f"{percent(count, c.total)} {kind}" for count, kind in kinds)
-        split = f": {shares}" if c.fp and c.fn else f", all of them {kinds[0][1]}"
-        pairs = f"{differing:,} of {plural(self.pair_count, 'pair')} differ{'s' * (differing == 1)}"
-        if differing <= 3:
-            pairs += f": {_listed([f'{a}–{b}' for (a, b), _ in self.worst_pairs(3)], 'and')}"
-        elif self.opposite_pairs:
-            pairs += f", {self.opposite_pairs:,} of them in every context"
-        second = [self._chance_words(), self._carriers() if differing > 3 else ""]
-        lines = [f"{percent(c.distance, c.total)} of all assertions differ{counts}{split}."]
-        lines += [" ".join(filter(None, second)), f"{pairs}."]
-        return "\n".join(filter(None, lines))
-
-    def _chance_words(self) -> str:
-        kappa = self.rate("kappa", float("nan"))
-        if isnan(kappa):
-            return ""
-        words = "Better than" if kappa > 0 else "Worse than" if kappa < 0 else "No better than"
-        return f"{words} chance (kappa {kappa:.2g})."
-
-    def _carriers(self) -> str:
-        """Name up to three variables with the most errors, if they exceed the next one."""
-        errors = [variable.errors for variable in self.variables()] + [0]
-        clear = [k for k in (1, 2, 3) if errors[k - 1] > errors[k]]
-        if not clear:
-            return f"The errors are spread over {sum(map(bool, errors)):,} variables."
-        named = [variable.variable for variable in self.variables()[: clear[-1]]]
-        places, counts = self._differing
-        positions = [self.domain.position(name) for name in named]
-        inside = np.isin(self.pairs[places], positions).any(axis=1)
-        carried: Number = np.array([0, *counts], dtype=object)[1:][inside].sum()
-        return f"{percent(carried, self.distance)} of the errors involve {_listed(named, 'or')}."
+        """Describe how near the models are, whether that beats chance, and where the errors are."""
+        words: str = import_module("contextwise.report.comparisons").summary(self)
+        return words
 
     def to_frame(self, by: Literal["pair", "variable"] = "pair") -> pandas.DataFrame:
         """Return the counts of each pair as a DataFrame (``pip install contextwise[frames]``).
@@ -470,10 +406,6 @@ class Comparison(Shown, Rates):
             f"Comparison(distance={_short(c.distance)}, normalized={c.normalized:.4g}, "
             f"tp={_short(c.tp)}, fn={_short(c.fn)}, fp={_short(c.fp)}, tn={_short(c.tn)})"
         )
-
-
-def _listed(words: Sequence[str], link: str) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {link} {words[-1]}"
 
 
 def _short(value: Number) -> str:

@@ -1,6 +1,6 @@
 """Explain where two structures differ: the contexts of each error, and the features behind them.
 
-Results contain literals; `contextwise.report.explanations` turns them into words.
+Results contain literals; `contextwise.report.comparisons` turns them into words.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import tostring
 
-from contextwise.report.colours import COLOURS, Agreement
-from contextwise.report.svg import add, add_text, add_tip, coordinate, new_picture
+from contextwise.report.drawing import add, add_text, add_tip, coordinate, new_picture
+from contextwise.report.parts import COLOURS, Agreement
 from contextwise.support.formatting import name as short
 
 WIDTH, HEIGHT, MARGIN = 720, 440, 48

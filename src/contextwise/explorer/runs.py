@@ -156,7 +156,7 @@ def learners_run(path: str, tell: Tell) -> Run:
 def stability_run(path: str, tell: Tell) -> Run:
     """Read structures learned from resamples: what they share, and the most typical one."""
     from contextwise.evaluation.stability import read_stability
-    from contextwise.report.statistics import stability_parts
+    from contextwise.report.evaluations import stability_parts
 
     stability = read_stability(path, show_progress=partial(tell, "Comparing the resamples"))
     tell("Counting how many resamples agree", 0, 0)

@@ -28,6 +28,7 @@ from contextwise.explorer.wiring import (
 from contextwise.models.domain import Domain
 from contextwise.models.notation import parse_literals
 from contextwise.report.comparisons import Guess
+from contextwise.report.drawing import graph_svg
 from contextwise.report.html import as_html
 from contextwise.report.layout import Positions, filling, graph_layout, placed_beside
 from contextwise.report.pictures import graph_legend
@@ -42,7 +43,6 @@ from contextwise.report.shares import (
     select_edges,
 )
 from contextwise.report.shares import View as Side
-from contextwise.report.svg import graph_svg
 from contextwise.support.records import as_csv, as_json
 
 LIMIT = 20.0  # seconds for the shares in a context

@@ -34,13 +34,12 @@ from contextwise.explorer.model_map import Point, map_svg
 from contextwise.explorer.state import State, is_open
 from contextwise.explorer.wiring import Input, Settled, clicks, offer, on, show, text
 from contextwise.formats import encode
-from contextwise.report.comparisons import Guess, guesses_parts
+from contextwise.report.comparisons import Guess, estimated_parts, guesses_parts, matrix_parts
+from contextwise.report.evaluations import consensus_parts, summary_parts
 from contextwise.report.html import Markup
 from contextwise.report.layout import in_unit_square, planar
-from contextwise.report.many import consensus_parts, estimated_parts, matrix_parts
 from contextwise.report.parts import Cell, Column
 from contextwise.report.pictures import plane_picture
-from contextwise.report.summaries import summary_parts
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import percent
 from contextwise.support.records import as_csv, as_json

@@ -41,16 +41,24 @@ from contextwise.explorer.wiring import (
 )
 from contextwise.models.domain import Domain
 from contextwise.models.notation import in_words
-from contextwise.report.colours import WORDS, Agreement
-from contextwise.report.comparisons import Guess, comparison_parts
-from contextwise.report.explanations import region_parts
+from contextwise.report.comparisons import Guess, comparison_parts, region_parts
 from contextwise.report.html import Markup, as_html, cell_html, joined
 from contextwise.report.page import terms_note
-from contextwise.report.parts import Cell, Column, Marked, Note, Part, Table, cell_text
-from contextwise.report.pictures import GROUPED, HeatMap, heat_legends, heat_map
+from contextwise.report.parts import (
+    WORDS,
+    Agreement,
+    Cell,
+    Column,
+    Marked,
+    Note,
+    Part,
+    Table,
+    cell_text,
+)
+from contextwise.report.pictures import GROUPED, HeatMap, heat_legends, heat_map, packed
 from contextwise.report.plots import plot_pairs
 from contextwise.report.plots.style import encoded
-from contextwise.report.shares import Edge, Shares, neighbours, packed
+from contextwise.report.shares import Edge, Shares, neighbours
 from contextwise.support.formatting import Number, number, percent
 from contextwise.support.formatting import name as short
 from contextwise.support.records import as_csv, as_json

@@ -17,9 +17,8 @@ from contextwise.explorer.job import Background, value_of
 from contextwise.explorer.state import State
 from contextwise.explorer.view import Entry
 from contextwise.explorer.wiring import Input, Upload, choice, offer, show, uploads
-from contextwise.report.chances import chance_parts
+from contextwise.report.evaluations import chance_parts, check_parts
 from contextwise.report.parts import Note
-from contextwise.report.statistics import check_parts
 from contextwise.support.records import as_csv, as_json
 
 DRAWING, CHECKING = 900.0, 900.0  # seconds for the draws, and for the tests

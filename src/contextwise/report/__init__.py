@@ -1,8 +1,8 @@
 """Show results to people: as text, LaTeX, HTML, notebook output, pages and pictures.
 
-- `parts` defines tables, measures, notes and pictures as data. `comparisons`, `explanations`,
-  `many`, `chances`, `statistics`, `summaries`, `notes` and `pictures` make them from results.
-- `text` and `html` render parts; `show` does it for any result, and `page` writes the report.
-- `shares` has what pictures draw; `layout` and `drawing` place it; `svg`, `plane`, `plots` and
-  ``static/heatmap.js`` draw it.
+- `parts` defines tables, measures, notes and pictures as data. `comparisons` (with the text of
+  ``compare``), `evaluations` and `pictures` make them from results.
+- `text` and `html` render parts; `page` writes the report.
+- `shares` has what pictures draw; `layout` places it; `drawing`, `plots` and ``static/heatmap.js``
+  draw it.
 """

@@ -1,32 +1,34 @@
-"""Turn comparisons into parts: the verdict, the confusion matrix, rates, worst pairs and variables.
+"""Turn results of `contextwise.comparison` into parts, and write the text of ``compare``.
 
-`comparison_parts` shows one guess in full, `guesses_parts` several guesses in one table.
+`compare_text` is what the command prints. `summary` is the verdict on one guess,
+`comparison_parts` shows one guess in full, and `guesses_parts` several guesses in one table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import COUNTS, MEASURES, ratio, shown_in
+from contextwise.comparison.confusion import COUNTS, MEASURES, Number, ratio, shown_in
 from contextwise.comparison.pairs import Pair
-from contextwise.report.notes import (
-    Medium,
-    alignment_notes,
-    estimate_notes,
-    ganak_notes,
-    open_note,
-    rounding_notes,
-    scope_words,
-)
+from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.parts import (
+    SHORT,
+    UNDECIDED,
+    WORDS,
+    Agreement,
     Cell,
     Column,
     Interval,
+    Marked,
     Measure,
     Measures,
     Note,
@@ -35,17 +37,41 @@ from contextwise.report.parts import (
     Share,
     Style,
     Table,
+    is_rounded,
 )
 from contextwise.report.shares import Shares, shares_of
-from contextwise.support.formatting import is_readable, percent
+from contextwise.report.text import as_text
+from contextwise.support.formatting import READABLE, is_readable, name, number, percent, plural
+from contextwise.support.formatting import columns as in_columns
 
 if TYPE_CHECKING:
-    from contextwise.comparison.confusion import Number
-    from contextwise.comparison.explain import Explanation
+    from contextwise.comparison.explain import Explanation, FeatureErrors, Kind, PairExplanation
+    from contextwise.comparison.matrix import DistanceMatrix
+    from contextwise.comparison.neighbours import Neighbours
+    from contextwise.comparison.sketch import EstimatedMatrix
     from contextwise.evaluation.chance import Chance
     from contextwise.evaluation.check import Check
 
+Medium = Literal["command", "page", "python"]
+"""The place where parts are read; notes refer the reader to its exact numbers."""
+EXACT_IN: Mapping[Medium, str] = {
+    "command": "--json and --csv are exact",
+    "page": "point at a number to read all its digits",
+    "python": "the attributes of the result are exact",
+}
+GANAK = "caching errs with a probability below one in a billion; the engine native is deterministic"
+BY_POSITION = "Variables and states are aligned by position, not by name."
 ERROR_COLUMNS = Column("FN", "share"), Column("FP", "share")
+KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}
+REGION_COLUMNS = (
+    Column("dependent", "words"),
+    Column("of contexts", "share"),
+    Column("when", "words"),
+)
+FEATURES_TITLE = (
+    "Features behind the errors: the share of errors where the feature holds, the share that would "
+    "vanish if the guess gained (or lost) it, and the new errors that this would cause"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,18 +110,133 @@ class Guess:
         return worst[0][0] if worst else None
 
 
+# -- the text of compare ---------------------------------------------------------------------------
+
+
+def compare_text(
+    true: str,
+    guesses: Sequence[Guess],
+    *,
+    variables: int,
+    features: int,
+    top: int,
+    data: str = "",
+    zero_weights: int = 0,
+    drops_zeros: bool = False,
+) -> str:
+    """Return what ``contextwise compare`` prints: the verdict, the models, then the guesses.
+
+    ``true`` is the name of the true model; ``variables``, ``features`` and ``zero_weights`` are its
+    size and how many of its features have weight 0. ``data`` is the name of a file of rows.
+    """
+    several = len(guesses) > 1
+    parts = guesses_parts(guesses) if several else comparison_parts(guesses[0].comparison, top=top)
+    lines = [as_text(parts[:1])] if isinstance(parts[0], Note) else []
+    rest = as_text(parts[len(lines) :])
+    counts = [(true, zero_weights), *((guess.title, guess.zero_weights) for guess in guesses)]
+    zeros = [f"{count:,} in {name(title)}" for title, count in counts if count]
+    comparison = guesses[0].comparison
+    sizes = [("true", true, features)]
+    if not several:
+        sizes.append(("guess", guesses[0].title, guesses[0].feature_count))
+    rows = [
+        (role, f"{name(title)}: {plural(variables, 'variable')}, {plural(count, 'feature')}")
+        for role, title, count in sizes
+    ]
+    rows.append(("over", scope_words(comparison, data=data)))
+    rows += [("note", BY_POSITION)] if comparison.by_position else []
+    if zeros:
+        status = "dropped" if drops_zeros else "kept; --zero-weights drop drops them"
+        rows.append(("note", f"features of weight 0: {', '.join(zeros)} ({status})"))
+    blocks = [in_columns(rows, "<<"), rest]
+    for guess in guesses:
+        if guess.chance is not None:
+            from contextwise.report.evaluations import chance_parts
+
+            drawn = as_text(chance_parts(guess.chance)[:-1])  # the last part is the verdict
+            verdict = guess.chance.verdict
+            lines.append(f"{guess.title}: {verdict}" if several else verdict)
+            blocks.append(f"{guess.title}:\n{drawn}" if several else drawn)
+    return "\n\n".join(["\n".join(lines), *blocks] if lines else blocks)
+
+
+def summary(comparison: Comparison) -> str:
+    """Describe how near the models are, whether that beats chance, and where the errors are.
+
+    >>> from contextwise import Structure, compare
+    >>> true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    >>> print(summary(compare(true, Structure(true.domain, ["A=1 & B=1 & C=1"]))))
+    50 % of all assertions differ (3 of 6): 33.3 % false negatives, 16.7 % false positives.
+    No better than chance (kappa 0).
+    3 of 3 pairs differ: A–B, A–C and B–C.
+    """
+    unfinished, pair_count = len(comparison.unions.open), comparison.pair_count
+    if unfinished:
+        low, high = (percent(bound, comparison.total) for bound in comparison.distance_bounds)
+        return (
+            f"{low} to {high} of all assertions differ.\n"
+            f"{unfinished:,} of {pair_count:,} pairs are unfinished; these are proven bounds."
+        )
+    c, (places, errors) = comparison.confusion, comparison.differing
+    if not c.distance:
+        return f"The models agree on all {number(c.total)} assertions."
+    counts = f" ({number(c.distance)} of {number(c.total)})" if c.total < SHORT else ""
+    kinds = sorted([(c.fp, "false positives"), (c.fn, "false negatives")], reverse=True)
+    shares = ", ".join(f"{percent(count, c.total)} {kind}" for count, kind in kinds)
+    split = f": {shares}" if c.fp and c.fn else f", all of them {kinds[0][1]}"
+    lines = [f"{percent(c.distance, c.total)} of all assertions differ{counts}{split}."]
+    sentences = []
+    kappa = comparison.rate("kappa", float("nan"))
+    if not isnan(kappa):
+        words = "Better than" if kappa > 0 else "Worse than" if kappa < 0 else "No better than"
+        sentences.append(f"{words} chance (kappa {kappa:.2g}).")
+    pairs = f"{len(errors):,} of {plural(pair_count, 'pair')} differ{'s' * (len(errors) == 1)}"
+    if len(errors) <= 3:
+        pairs += f": {_listed([f'{a}–{b}' for (a, b), _ in comparison.worst_pairs(3)], 'and')}"
+    else:
+        sentences.append(_carriers(comparison))
+        sizes = (comparison.sizes[k] for k in places.tolist())
+        opposite = sum(e == size for e, size in zip(errors, sizes, strict=True))
+        pairs += f", {opposite:,} of them in every context" if opposite else ""
+    lines += [" ".join(sentences), f"{pairs}."]
+    return "\n".join(filter(None, lines))
+
+
+def _carriers(comparison: Comparison) -> str:
+    """Name up to three variables with the most errors, if they exceed the next one."""
+    variables = comparison.variables()
+    errors = [variable.errors for variable in variables] + [0]
+    clear = [k for k in (1, 2, 3) if errors[k - 1] > errors[k]]
+    if not clear:
+        return f"The errors are spread over {sum(map(bool, errors)):,} variables."
+    named = [variable.variable for variable in variables[: clear[-1]]]
+    places, counts = comparison.differing
+    positions = [comparison.domain.position(variable) for variable in named]
+    inside = np.isin(comparison.pairs[places], positions).any(axis=1)
+    carried: Number = np.array([0, *counts], dtype=object)[1:][inside].sum()
+    return f"{percent(carried, comparison.distance)} of the errors involve {_listed(named, 'or')}."
+
+
+def _listed(words: Sequence[str], link: str) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {link} {words[-1]}"
+
+
+# -- one guess, and several ----------------------------------------------------------------------
+
+
 def comparison_parts(
     comparison: Comparison, *, top: int = 10, medium: Medium = "command"
 ) -> list[Part]:
     """Return one guess in full; ``top`` limits the pairs and variables, 0 leaves them out."""
-    parts: list[Part] = [Note("summary", comparison.summary())]
+    parts: list[Part] = [Note("summary", summary(comparison))]
     if len(comparison.unions.open):
         parts += [open_note(comparison), measures(comparison), *estimate_notes(comparison)]
         if top:
             parts.append(open_pairs_table(comparison, top))
     else:
         parts += [confusion_table(comparison), measures(comparison, medium)]
-    parts += alignment_notes([comparison]) if medium != "command" else []
+    if comparison.by_position and medium != "command":
+        parts.append(Note("alignment", BY_POSITION))
     parts += ganak_notes([comparison])
     if top:
         parts += [worst_pairs(comparison, top), *variables_tables(comparison, top)]
@@ -121,11 +262,11 @@ def nearest_words(guesses: Sequence[Guess]) -> str:
     if len(nearest) == len(guesses):
         share = percent(first.distance, first.total)
         return f"All {len(guesses)} guesses are equally near: {share} of all assertions differ."
-    names = ", ".join(nearest[:-1]) + " and " + nearest[-1] if nearest[1:] else nearest[0]
     verb = "are" if nearest[1:] else "is"
     return (
-        f"{names} {verb} nearest to the true model: {percent(first.distance, first.total)} of all "
-        f"assertions differ.\n{ranked[-1].title} is farthest: {percent(last.distance, last.total)}."
+        f"{_listed(nearest, 'and')} {verb} nearest to the true model: "
+        f"{percent(first.distance, first.total)} of all assertions differ.\n"
+        f"{ranked[-1].title} is farthest: {percent(last.distance, last.total)}."
     )
 
 
@@ -187,7 +328,7 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
         which = "pair" if len(rows) == 1 else f"{len(rows)} pairs"
         title = f"The {which} with the most errors, of {comparison.differing_pairs:,} that {known}"
         title += _tie_words(
-            comparison.pair_errors, len(rows), "pairs of variables with more errors come first"
+            comparison.differing[1], len(rows), "pairs of variables with more errors come first"
         )
     return Table(title, tuple(columns), tuple(rows), key="worst pairs")
 
@@ -261,3 +402,290 @@ def _guess_cells(c: Comparison, keys: Sequence[str]) -> Iterator[Cell]:
             yield Share(getattr(c, key), c.total)
         else:
             yield None if isnan(rates[key]) else rates[key]
+
+
+# -- notes on what limits the numbers --------------------------------------------------------------
+
+
+def scope_words(comparison: Comparison, *, data: str = "the data") -> str:
+    """Return the number of pairs and assertions, and the restriction to contexts or to ``data``.
+
+    >>> from contextwise import compare
+    >>> scope_words(compare("lung", "lung-learned"))
+    '3 pairs, 6 assertions'
+    >>> scope_words(compare("lung", "lung-learned", context="smoker=yes", contexts="canonical"))
+    '1 pair, 4 assertions on full assignments in the context smoker=yes'
+    """
+    question = comparison.question
+    words = f"{plural(comparison.pair_count, 'pair')}, {plural(comparison.total, 'assertion')}"
+    if question.canonical:
+        words += " on full assignments"
+    if question.rows is not None:
+        words += f" in the contexts of the rows of {name(data)}"
+    if question.value_weights is not None:
+        words += ", each context by its probability"
+    if question.context:
+        states = question.context.items()
+        context = ", ".join(f"{quoted(variable)}={quoted(state)}" for variable, state in states)
+        words += f" in the context {name(context)}"
+    return words
+
+
+def open_note(comparisons: Mapping[str, Comparison] | Comparison) -> Note:
+    """Say how many pairs are unfinished, and why; of several guesses, name those that have any."""
+    if isinstance(comparisons, Comparison):
+        unfinished = {"": comparisons}
+    else:
+        unfinished = {guess: c for guess, c in comparisons.items() if len(c.unions.open)}
+    shares = [
+        f"{f'{name(guess)}: ' if guess else ''}{len(c.unions.open):,} of {len(c.pairs):,} pairs"
+        for guess, c in unfinished.items()
+    ]
+    interrupted = any(c.interrupted for c in unfinished.values())
+    why = "Interrupted" if interrupted else UNDECIDED.capitalize()
+    return Note("open", f"{why}: {', '.join(shares)}. Bounds are proven.", warns=True)
+
+
+def estimate_notes(comparison: Comparison) -> list[Note]:
+    """Return the sampled estimates of the errors of unfinished pairs, if there are any."""
+    estimates = comparison.estimates
+    if estimates is None:
+        return []
+    kinds = (("false positives", estimates.fp), ("false negatives", estimates.fn))
+    words = " and ".join(
+        f"{kind} {100 * e.value:.3g} % ({100 * e.low:.3g} % to {100 * e.high:.3g} %)"
+        if e.value
+        else f"{kind} at most {100 * e.high:.3g} % (no draw found one)"
+        for kind, e in kinds
+    )
+    text = (
+        f"Estimated from {plural(estimates.draws, 'draw')} of each kind: {words} of all "
+        f"assertions ({100 * estimates.fp.confidence:g} % intervals)."
+    )
+    return [Note("estimate", text)]
+
+
+def ganak_notes(comparisons: Iterable[Comparison]) -> list[Note]:
+    """Return a note if Ganak made some counts."""
+    counted = [c.counted for c in comparisons]
+    by_ganak = sum(counts.get("ganak", 0) for counts in counted)
+    if not by_ganak:
+        return []
+    unions = f"{by_ganak:,} of {sum(sum(counts.values()) for counts in counted):,} unions"
+    return [Note("ganak", f"Ganak counted {unions}; its {GANAK}.")]
+
+
+def matrix_ganak_notes(matrix: DistanceMatrix) -> list[Note]:
+    """Return a note if Ganak made some counts of a matrix of distances."""
+    return (
+        [Note("ganak", f"Some counts are Ganak's, whose {GANAK}.")] if matrix.rests_on_ganak else []
+    )
+
+
+def rounding_notes(parts: Iterable[Part], medium: Medium) -> list[Note]:
+    """Return a note if some count is rounded."""
+    text = f"Numbers of more than {READABLE} digits are rounded; {EXACT_IN[medium]}."
+    return [Note("rounding", text)] if is_rounded(parts) else []
+
+
+# -- explanations ----------------------------------------------------------------------------------
+
+
+def explanation_parts(explanation: Explanation) -> list[Part]:
+    """Return the worst pairs with their regions, the features, the variables and notes."""
+    comparison = explanation.comparison
+    parts: list[Part] = []
+    if explanation.pairs:
+        columns = Column("pair", "name"), Column("differs", "share"), *REGION_COLUMNS
+        rows: list[tuple[Cell, ...]] = []
+        for pair in explanation.pairs:
+            named: tuple[Cell, ...] = PairName(*pair.pair), Share(pair.errors, pair.contexts)
+            for region in region_rows(pair):
+                rows.append((*named, *region))
+                named = "", ""
+        title = "The pairs with the most errors, and where the models differ about them"
+        parts.append(Table(title, columns, tuple(rows), key="pairs"))
+    parts += features_tables(explanation)
+    parts += variables_tables(comparison, max(len(explanation.pairs), 5))
+    repeated = list(filter(_only_repeats, explanation.features))
+    if repeated:
+        text = (
+            f"{plural(len(repeated), 'feature')} of the guess, such as "
+            f"{in_words(repeated[0].literals)}, only repeat errors that other features make as "
+            "well: removing one of them changes nothing."
+        )
+        parts.append(Note("repeated", text))
+    parts += ganak_notes([comparison])
+    if explanation.partial:
+        text = "A time limit left out part of this explanation."
+        parts.append(Note("partial", text, warns=True))
+    return parts
+
+
+def region_parts(pair: PairExplanation) -> list[Part]:
+    """Return the regions of one pair as a table, or a note if the models agree.
+
+    >>> from contextwise import explain
+    >>> (pair,) = explain("survey", "survey-learned", pairs=[("children", "work")]).pairs
+    >>> region_parts(pair)[0].texts()
+    [['only in guess', '50 %', 'gender=man']]
+    """
+    rows = tuple(region_rows(pair))
+    if not rows:
+        return [Note("nothing", f"{between(pair.pair)}: no difference")]
+    title = f"Where the models differ about {between(pair.pair)}"
+    return [Table(title, REGION_COLUMNS, rows, key="regions")]
+
+
+def region_rows(pair: PairExplanation) -> Iterator[tuple[Cell, ...]]:
+    """Yield the regions, the largest first, then the other errors, then what is undecided."""
+    for region in pair.regions:
+        kind = KINDS[region.only_in]
+        when = in_words(region.literals) or where(())
+        yield Marked(WORDS[kind], kind), region.share, when
+    if pair.rest:
+        yield "either", Fraction(pair.rest) / pair.contexts, "in other regions"
+    if pair.undecided:
+        yield "", Fraction(pair.undecided) / pair.contexts, UNDECIDED
+
+
+def features_tables(explanation: Explanation) -> list[Table]:
+    """Return the table of the features behind the errors, if there are any."""
+    style: Style = "count" if len(explanation.comparison.unions.open) else "share"
+    total = None if style == "count" else explanation.comparison.distance
+
+    def cell(errors: Number | None) -> Cell:
+        return errors if total is None or errors is None else Share(errors, total)
+
+    rows: list[tuple[Cell, ...]] = []
+    for group in by_scope(explanation.features):
+        whose = "has it" if group[0].only_in == "guess" else "lacks it"
+        single = group if len(group) <= 2 else group[:1]
+        for feature in single:
+            counts = feature.takes_part, feature.vanish, feature.created
+            words = in_words(feature.literals) or "(the empty feature)"
+            rows.append((*map(cell, counts), whose, words))
+        errors = [feature.takes_part for feature in group[len(single) :]]
+        if errors:
+            ends = (e if total is None else Fraction(e) / total for e in (min(errors), max(errors)))
+            scope = ", ".join(map(quoted, group[0].scope))
+            words = f"{plural(len(errors), 'more feature')} over {scope}"
+            rows.append((Interval(*ends), None, None, whose, words))
+    columns = (
+        *(Column(title, style) for title in ("errors", "vanish", "created")),
+        Column("guess", "words"),
+        Column("feature", "words"),
+    )
+    return [Table(FEATURES_TITLE, columns, tuple(rows), key="features")] if rows else []
+
+
+def by_scope(features: Iterable[FeatureErrors]) -> list[list[FeatureErrors]]:
+    """Group features by scope, without those whose removal changes nothing."""
+    groups: dict[tuple[Kind, tuple[str, ...]], list[FeatureErrors]] = {}
+    for feature in features:
+        if not _only_repeats(feature):
+            groups.setdefault((feature.only_in, feature.scope), []).append(feature)
+    return list(groups.values())
+
+
+def _only_repeats(feature: FeatureErrors) -> bool:
+    return feature.vanish == 0 and not feature.created
+
+
+# -- distances between many models -----------------------------------------------------------------
+
+
+def matrix_parts(
+    matrix: DistanceMatrix,
+    *,
+    names: Sequence[str] | None = None,
+    normalized: bool = False,
+    medium: Medium = "command",
+) -> list[Part]:
+    """Return the pairwise distances, or their shares of all assertions, and notes."""
+    labels = matrix.names if names is None else names
+    style: Style = "rate" if normalized else "count"
+    cells = matrix_cells(matrix, normalized=normalized)
+    title = "Pairwise normalized distances" if normalized else "Pairwise distances"
+    parts: list[Part] = [_square(title, labels, cells, style)]
+    if len(labels) > 2 and not matrix.open:
+        parts.insert(0, Note("verdict", _extremes(matrix, labels)))
+    if matrix.by_position:
+        parts.append(Note("alignment", BY_POSITION))
+    parts += matrix_ganak_notes(matrix)
+    return [*parts, *rounding_notes(parts, medium)]
+
+
+def _extremes(matrix: DistanceMatrix, labels: Sequence[str]) -> str:
+    """Name the two nearest and the two farthest models."""
+    distances = matrix.lower.tolist()
+    pairs = {(i, j): distances[i][j] for i, j in combinations(range(len(labels)), 2)}
+    words = []
+    for kind, choose in (("nearest", min), ("farthest", max)):
+        i, j = choose(pairs, key=pairs.__getitem__)
+        share = percent(pairs[i, j], matrix.total)
+        ties = sum(distance == pairs[i, j] for distance in pairs.values()) - 1
+        more = f" (tied with {plural(ties, 'other pair')})" if ties else ""
+        words.append(
+            f"{labels[i]} and {labels[j]} are {kind}: they differ in {share} of all "
+            f"assertions{more}."
+        )
+    return "\n".join(words)
+
+
+def matrix_cells(matrix: DistanceMatrix, *, normalized: bool) -> list[list[Cell]]:
+    """Return the distances, or their shares of all assertions; unfinished ones are intervals."""
+    lower, upper = (
+        (matrix.shares(bound) if normalized else bound).tolist()
+        for bound in (matrix.lower, matrix.upper)
+    )
+    return [
+        [low if low == high else Interval(low, high) for low, high in zip(*row, strict=True)]
+        for row in zip(lower, upper, strict=True)
+    ]
+
+
+def estimated_parts(matrix: EstimatedMatrix, *, names: Sequence[str] | None = None) -> list[Part]:
+    """Return the estimated pairwise normalized distances, and how far off they may be."""
+    labels = matrix.names if names is None else names
+    title = "Estimated pairwise normalized distances"
+    parts: list[Part] = [_square(title, labels, matrix.normalized.tolist(), "rate")]
+    parts.append(Note("estimate", estimate_words(matrix), warns=True))
+    return [*parts, Note("alignment", BY_POSITION)] if matrix.by_position else parts
+
+
+def estimate_words(matrix: EstimatedMatrix) -> str:
+    """Say that the numbers are estimates, and how wide the widest interval is."""
+    from contextwise.comparison.sketch import CONFIDENCE
+
+    return (
+        f"These are estimates from {plural(matrix.assertions, 'random assertion')}: each is within "
+        f"{matrix.widest():.2g} of the true normalized distance, with at least "
+        f"{100 * CONFIDENCE:g} % confidence."
+    )
+
+
+def _square(
+    title: str, labels: Sequence[str], cells: Sequence[Sequence[Cell]], style: Style
+) -> Table:
+    """Return one row and one column per model; columns have numbers, because names are long."""
+    places = [str(k + 1) for k in range(len(labels))]
+    columns = [Column("", "count"), Column("model", "name")]
+    columns += [Column(place, style) for place in places]
+    rows = tuple((p, label, *row) for p, label, row in zip(places, labels, cells, strict=True))
+    return Table(title, tuple(columns), rows, "matrix")
+
+
+def neighbours_parts(nearest: Neighbours, names: Sequence[str]) -> list[Part]:
+    """Return the nearest of the models ``names``, and how many exact comparisons it took."""
+    columns = Column("model", "name"), Column("normalized distance", "share", counts=True)
+    rows = tuple(
+        (names[place], Share(distance, nearest.total))
+        for place, distance in zip(nearest.places, nearest.distances, strict=True)
+    )
+    words = f"This took {plural(nearest.compared, 'exact comparison')}"
+    if left := nearest.of - nearest.compared:
+        words += f"; bounds ruled out {left:,} of {plural(nearest.of, 'model')}"
+    parts: list[Part] = [Table("The nearest models", columns, rows, "nearest")]
+    parts.append(Note("comparisons", f"{words}."))
+    return [*parts, *rounding_notes(parts, "command")]

@@ -1,17 +1,32 @@
-"""Arrange a graph on paper: nodes, labels and lines in points, for SVG and matplotlib alike."""
+"""Draw graphs and the plane of errors: places in points, and SVG with the standard library.
+
+`arrange` and `edge_lines` place a graph for SVG and matplotlib alike. In SVG, colours are
+attributes, which a style sheet overrides by the classes ``fp``, ``fn``, ``tp``, ``node`` and
+``halo``; texts have the colour of the text around them. ElementTree escapes every text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import hypot, sqrt
+from math import floor, hypot, log10, sqrt
+from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
 
-from contextwise.report.colours import Agreement
+from contextwise.comparison.compare import Comparison
+from contextwise.comparison.confusion import ratio
 from contextwise.report.layout import FloatArray, Positions, cut_names, fitted_to, place_labels
-from contextwise.report.shares import Edge, View
+from contextwise.report.parts import COLOURS, DASHES, Agreement
+from contextwise.report.shares import Edge, View, edge_words
 from contextwise.support.formatting import name as shown
+from contextwise.support.formatting import printable
+
+if TYPE_CHECKING:
+    from contextwise.evaluation.intervals import Mean
+    from contextwise.evaluation.replicates import Summary
+    from contextwise.report.comparisons import Guess
 
 WIDEST = 5.0
 THINNEST = 0.8
@@ -137,3 +152,326 @@ def edge_lines(
 def widest_of(edges: int) -> float:
     """Return the width of a line for every context, in a graph of that many edges."""
     return max(1.5 * THINNEST, WIDEST * min(1.0, sqrt(MANY / max(edges, 1))))
+
+
+# -- elements of SVG -------------------------------------------------------------------------------
+
+
+def new_picture(kind: str, width: float, height: float, words: str) -> Element:
+    """Return an empty picture of a class; ``words`` describe it to screen readers."""
+    picture = Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "class": kind,
+            "role": "img",
+            "viewBox": f"0 0 {coordinate(width)} {coordinate(height)}",
+            "width": coordinate(width),
+            "height": coordinate(height),
+            "font-family": "sans-serif",
+        },
+    )
+    add_tip(picture, words)
+    return picture
+
+
+def add(parent: Element, tag: str, **attributes: str) -> Element:
+    """Add an element; underscores in the names of attributes become hyphens."""
+    hyphened = {key.rstrip("_").replace("_", "-"): text for key, text in attributes.items()}
+    return SubElement(parent, tag, hyphened)
+
+
+def add_tip(parent: Element, words: str) -> None:
+    """Add a tip, which a browser shows when the reader points at the element."""
+    add(parent, "title").text = printable(words)
+
+
+def coordinate(value: float) -> str:
+    """Return a coordinate with at most two decimals."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def add_line(parent: Element, start: Point, stop: Point, **style: str) -> Element:
+    """Add a straight line."""
+    x1, y1, x2, y2 = map(coordinate, (*start, *stop))
+    return add(parent, "line", **style, x1=x1, y1=y1, x2=x2, y2=y2)
+
+
+def add_text(parent: Element, text: str, place: Point, *, anchor: str, **style: str) -> Element:
+    """Add a text; ``anchor`` is "start", "middle" or "end"."""
+    usual = {"font_size": "12", "fill": "currentColor", "dy": "0.35em", "text_anchor": anchor}
+    x, y = map(coordinate, place)
+    drawn = add(parent, "text", x=x, y=y, **(usual | style))
+    drawn.text = printable(text)
+    return drawn
+
+
+# -- graphs ----------------------------------------------------------------------------------------
+
+FONTS = (12.0, 11.0, 10.0, 9.0, 8.0, 7.0)
+"""Sizes of the labels of a graph, the largest first."""
+
+
+def graph_svg(
+    edges: Iterable[Edge],
+    positions: Positions,
+    *,
+    view: View = "both",
+    fixed: Mapping[str, str] | None = None,
+    size: int = 480,
+    whole: bool = False,
+) -> str:
+    """Draw a graph, ``size`` pixels wide; no label covers a node or another label.
+
+    ``view`` is both graphs in one or the edges of one model. Variables in ``fixed`` are hollow and
+    show their states. ``whole`` is as in `contextwise.report.drawing.arrange`.
+    """
+    drawn, frame = list(edges), (float(size), 0.8 * size)
+    drawing = arrange(
+        {name: (x, 1 - y) for name, (x, y) in positions.items()},  # on a page, y grows downwards
+        drawn,
+        frame=frame,
+        fonts=FONTS,
+        measure=_text_size,
+        fixed=fixed,
+        whole=whole,
+    )
+    picture = new_picture("graph", *frame, f"Graph of {len(positions)} variables")
+    widest = widest_of(len(drawn))
+    for edge in drawn:
+        for line in edge_lines(edge, drawing.places, view=view, widest=widest):
+            dashed, dashes = {}, DASHES[line.kind]
+            if dashes is not None:
+                dashed["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
+                dashed["stroke_dashoffset"] = coordinate(line.dash_offset)
+            style = {"stroke": COLOURS[line.kind], "stroke_width": coordinate(line.width), **dashed}
+            element = add_line(picture, line.start, line.end, class_=line.kind, **style)
+            add_tip(element, edge_words(edge))
+    for name in positions:
+        _add_node(picture, name, drawing, hollow=name in (fixed or {}))
+    return tostring(picture, encoding="unicode")
+
+
+def _text_size(text: str, font: float) -> tuple[float, float]:
+    """Estimate the width and height of a text in a browser's font."""
+    width = 0.0
+    for letter in text:  # shares of the font size, a little more than in most fonts
+        if letter in "mwMW@%—…":
+            width += 0.92
+        elif letter in "ijlt.,:;'|!() ":
+            width += 0.36
+        else:
+            width += 0.72 if letter.isupper() else 0.6
+    return font * width + 4, 1.25 * font
+
+
+def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> None:
+    """Add a dot, its name, and a line between them if the name is far away."""
+    x, y = drawing.places[name]
+    paint = {"fill": "none", "stroke": "currentColor"} if hollow else {"fill": "currentColor"}
+    place = {"cx": coordinate(x), "cy": coordinate(y), "r": coordinate(1.4 * DISC)}
+    dot = add(parent, "circle", class_="node", **place, **paint)
+    add_tip(dot, shown(name))
+    label = drawing.labels.get(name)
+    if label is None:
+        return
+    if label.leader is not None:
+        start, stop = (" ".join(map(coordinate, end)) for end in ((x, y), label.leader))
+        line = {"stroke": "#7f7f7f", "stroke_width": "0.7"}
+        add(parent, "path", class_="leader", d=f"M{start}L{stop}", **line)
+    halo = {"stroke": "#ffffff", "stroke_width": "3", "stroke_opacity": "0.8"}
+    style = {"class_": "halo", "paint_order": "stroke", "font_size": coordinate(drawing.font)}
+    add_text(parent, label.text, label.middle, anchor="middle", **style, **halo)
+
+
+# -- the plane of errors ---------------------------------------------------------------------------
+
+SERIES = ("currentColor", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
+"""The palette of Okabe and Ito; the first is the colour of the text."""
+MOST_NAMED = 12
+"""Up to this many guesses without groups each have a mark; more share one."""
+
+
+MARKS = (
+    "M4.0 0A4.0 4.0 0 1 1 -4.0 0A4.0 4.0 0 1 1 4.0 0Z",
+    "M-3.5 -3.5H3.5V3.5H-3.5Z",
+    "M0 -5.2L5 4H-5Z",
+    "M0 -5.2L5.2 0L0 5.2L-5.2 0Z",
+    "M0 5.2L5 -4H-5Z",
+    "M-4.6 -1.7H-1.7V-4.6H1.7V-1.7H4.6V1.7H1.7V4.6H-1.7V1.7H-4.6Z",
+)
+"""The outlines of points around their middle, so that series differ without colour."""
+TICKS = 5
+"""The approximate number of ticks of an axis."""
+
+
+@dataclass(frozen=True)
+class PlanePoint:
+    """A guess, with its errors of each kind as shares of all assertions."""
+
+    name: str
+    fp: float
+    fn: float
+
+
+@dataclass(frozen=True)
+class PlaneMean:
+    """The mean of a group, with intervals, for each kind of error."""
+
+    fp: Mean
+    fn: Mean
+
+
+@dataclass(frozen=True)
+class PlaneSeries:
+    """Guesses with one mark, those of a group or a single one; groups can have a mean."""
+
+    name: str
+    colour: str
+    path: str
+    points: tuple[PlanePoint, ...]
+    mean: PlaneMean | None = None
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The plane of errors; guesses with open pairs, whose errors are not known, are left out."""
+
+    series: tuple[PlaneSeries, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> list[PlanePoint]:
+        return [point for series in self.series for point in series.points]
+
+    @property
+    def means(self) -> list[PlaneMean]:
+        return [series.mean for series in self.series if series.mean is not None]
+
+
+def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Plane:
+    """Return the points of guesses, and the means of groups that have a summary."""
+    known = [guess for guess in guesses if not len(guess.comparison.unions.open)]
+    grouped = any(guess.group for guess in guesses)
+    members: dict[str, list[PlanePoint]] = {}
+    for guess in known:
+        label = guess.group or guess.title
+        if not grouped and len(known) > MOST_NAMED:
+            label = "guesses"
+        members.setdefault(label, []).append(
+            PlanePoint(guess.title, *error_shares(guess.comparison))
+        )
+    series = tuple(
+        PlaneSeries(
+            label,
+            SERIES[k % len(SERIES)],
+            MARKS[k % len(MARKS)],
+            tuple(points),
+            _mean(summary, label) if summary and label in summary.groups else None,
+        )
+        for k, (label, points) in enumerate(members.items())
+    )
+    return Plane(series, tuple(guess.title for guess in guesses if guess not in known))
+
+
+def error_shares(comparison: Comparison) -> tuple[float, float]:
+    """Return the false positives and false negatives as shares of all assertions."""
+    total = comparison.total or 1  # without assertions there is no error
+    return ratio(comparison.fp, total), ratio(comparison.fn, total)
+
+
+def _mean(summary: Summary, group: str) -> PlaneMean | None:
+    mean = PlaneMean(summary.mean(group, "fp_share"), summary.mean(group, "fn_share"))
+    return None if mean.fp.low is None and mean.fn.low is None else mean
+
+
+SIZE, LEFT, BOTTOM, TOP, RIGHT = 420.0, 62.0, 46.0, 10.0, 16.0
+HEADROOM = 1.08
+"""The length of an axis over the largest value."""
+
+
+def plane_svg(plane: Plane) -> str:
+    """Draw the plane over equal axes; grey lines join points of the same distance."""
+    words = f"False positives against false negatives of {len(plane.points)} guesses"
+    picture = new_picture("plane", SIZE, SIZE, words)
+    largest = max([share for p in plane.points for share in (p.fp, p.fn)], default=0.0)
+    widest = max([m.high or 0.0 for mean in plane.means for m in (mean.fp, mean.fn)], default=0)
+    end = HEADROOM * max(largest, min(widest, 2 * largest)) or 1.0
+    _add_axes(picture, end)
+    for series in plane.series:
+        for point in series.points:
+            x, y = map(coordinate, _place(point.fp, point.fn, end))
+            style = {"class_": "guess", "fill": series.colour, "fill_opacity": "0.8"}
+            place = f"translate({x} {y})"
+            drawn = add(picture, "path", d=series.path, transform=place, **style)
+            fp, fn = (f"{100 * share:.3g} %" for share in (point.fp, point.fn))
+            add_tip(drawn, f"{shown(point.name)}: only in guess {fp}, only in true {fn}")
+    for series in plane.series:
+        if series.mean is not None:
+            _add_mean(picture, series, series.mean, end)
+    return tostring(picture, encoding="unicode")
+
+
+def round_step(end: float) -> float:
+    """Return a round distance between the ticks of an axis from 0 to ``end``.
+
+    >>> [round_step(end) for end in (1.0, 100.0, 0.037, 0.26)]
+    [0.2, 20.0, 0.01, 0.1]
+    """
+    power = 10.0 ** floor(log10(end / TICKS))
+    return next(power * k for k in (1, 2, 5, 10) if end / TICKS <= power * k * 1.0001)
+
+
+def _place(fp: float, fn: float, end: float) -> tuple[float, float]:
+    """Return the place of two shares in the picture, clipped to the axes."""
+    across, upward = (min(max(share, 0.0), end) / end for share in (fp, fn))
+    return LEFT + (SIZE - LEFT - RIGHT) * across, SIZE - BOTTOM - (SIZE - TOP - BOTTOM) * upward
+
+
+def _add_axes(picture: Element, end: float) -> None:
+    step = round_step(end)
+    corner_x, corner_y = corner = _place(0, 0, end)
+    for share in (k * step for k in range(floor(2 * end / step) + 1)):
+        if share <= end:
+            x, y = _place(share, share, end)
+            label = f"{100 * share:.3g} %"
+            add_text(picture, label, (x, corner_y + 16), anchor="middle")
+            add_text(picture, label, (corner_x - 6, y), anchor="end")
+        if share:  # where both axes together are this distance, inside of the picture
+            low = max(share - end, 0.0)
+            ends = _place(low, share - low, end), _place(share - low, low, end)
+            add_line(picture, *ends, stroke="#7f7f7f", stroke_opacity="0.35")
+    for stop in (_place(end, 0, end), _place(0, end, end)):
+        add_line(picture, corner, stop, stroke="currentColor", stroke_opacity="0.6")
+    across, upward = (LEFT + SIZE - RIGHT) / 2, (TOP + SIZE - BOTTOM) / 2
+    false_positives, false_negatives = (
+        f"only in {which}, of all assertions" for which in ("guess (FP)", "true (FN)")
+    )
+    add_text(picture, false_positives, (across, SIZE - 8), anchor="middle")
+    turned = f"translate(12 {coordinate(upward)}) rotate(-90)"
+    add_text(picture, false_negatives, (0, 0), anchor="middle", transform=turned)
+
+
+def _add_mean(picture: Element, series: PlaneSeries, mean: PlaneMean, end: float) -> None:
+    """Add the mark of a group, larger and hollow, with its intervals."""
+    fp, fn = mean.fp.mean or 0.0, mean.fn.mean or 0.0
+    drawn = add(
+        picture, "g", class_="mean", stroke=series.colour, fill="none", pointer_events="all"
+    )
+    words = f"{shown(series.name)}, mean of {mean.fp.count}: FP {_with_ends(mean.fp)}, "
+    add_tip(drawn, words + f"FN {_with_ends(mean.fn)}")
+    if mean.fp.low is not None and mean.fp.high is not None:
+        ends = (_place(share, fn, end) for share in (mean.fp.low, mean.fp.high))
+        add_line(drawn, *ends, stroke_opacity="0.6")
+    if mean.fn.low is not None and mean.fn.high is not None:
+        ends = (_place(fp, share, end) for share in (mean.fn.low, mean.fn.high))
+        add_line(drawn, *ends, stroke_opacity="0.6")
+    x, y = map(coordinate, _place(fp, fn, end))
+    add(drawn, "path", d=series.path, transform=f"translate({x} {y}) scale(1.7)")
+
+
+def _with_ends(value: Mean) -> str:
+    mean = f"{100 * (value.mean or 0.0):.3g} %"
+    if value.low is None or value.high is None:
+        return mean
+    return f"{mean} ({100 * value.low:.3g} to {100 * value.high:.3g})"

@@ -12,6 +12,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
+from contextwise.report.drawing import Plane, graph_svg, plane_svg
 from contextwise.report.parts import (
     Cell,
     Column,
@@ -30,9 +31,7 @@ from contextwise.report.parts import (
     cell_text,
     exact_digits,
 )
-from contextwise.report.plane import Plane, plane_svg
 from contextwise.report.shares import Graph
-from contextwise.report.svg import graph_svg
 from contextwise.support.formatting import printable
 
 KEYS = (

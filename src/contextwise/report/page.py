@@ -16,15 +16,24 @@ import numpy as np
 import contextwise
 from contextwise.comparison.compare import Comparison
 from contextwise.evaluation.replicates import Summary, summarize
-from contextwise.report.chances import chance_parts, chances_table
-from contextwise.report.comparisons import Guess, comparison_parts, guesses_parts
-from contextwise.report.explanations import explanation_parts
+from contextwise.report.comparisons import (
+    Guess,
+    comparison_parts,
+    explanation_parts,
+    guesses_parts,
+    scope_words,
+)
+from contextwise.report.evaluations import (
+    TOP,
+    chance_parts,
+    chances_table,
+    check_parts,
+    stability_parts,
+    summary_parts,
+)
 from contextwise.report.html import as_html, page_html, tag
-from contextwise.report.notes import scope_words
 from contextwise.report.parts import Cell, Column, Note, Part, Section, Table
 from contextwise.report.pictures import graph_pictures, pairs_picture, plane_picture
-from contextwise.report.statistics import TOP, check_parts, stability_parts
-from contextwise.report.summaries import summary_parts
 from contextwise.support.formatting import name
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """Parts of a view, as data: tables, measures, notes, pictures.
 
-`contextwise.report.comparisons` and its neighbours turn a result into parts once, with every word
-in place. `text`, `html` and the explorer only show them. Cells hold values and not texts, so that
-tables can be sorted; `cell_text` is the one place where a value becomes a text.
+`comparisons` and `evaluations` turn a result into parts, with every word in place. `text`, `html`
+and the explorer only show them. Cells hold values and not texts, so that tables can be sorted;
+`cell_text` is the one place where a value becomes a text.
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
-from contextwise.comparison.compare import SHORT
-from contextwise.report.colours import Agreement
 from contextwise.support.formatting import is_readable, name, number, percent, rate
 
 if TYPE_CHECKING:
-    from contextwise.report.plane import Plane
+    from contextwise.report.drawing import Plane
     from contextwise.report.shares import Graph
 
 Number = int | Fraction
@@ -27,6 +25,21 @@ Style = Literal["name", "words", "count", "rate", "share", "mean", "score", "pro
 a mean of counts, a score of any size, a p-value, or information in bits."""
 UNKNOWN = "–"
 LONGEST_TIP = 400  # digits
+SHORT = 10**4
+"""Counts out of fewer than this are shown next to their shares."""
+
+Agreement = Literal["tp", "fp", "fn"]
+"""The models that have the dependence in a context: both, only the guess, or only the true one."""
+WORDS: dict[Agreement, str] = {"tp": "in both", "fp": "only in guess", "fn": "only in true"}
+UNDECIDED = "not decided in time"
+# Okabe and Ito's hues, which colour-blind readers can distinguish; dashes are for black and white.
+COLOURS: dict[Agreement, str] = {"tp": "#7f7f7f", "fp": "#D55E00", "fn": "#0072B2"}
+DARK_COLOURS: dict[Agreement, str] = {"tp": "#9a9a9a", "fp": "#F28E3C", "fn": "#56B4E9"}
+DASHES: dict[Agreement, tuple[float, float] | None] = {
+    "tp": None,
+    "fp": (6, 3),
+    "fn": (1.5, 2.5),
+}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import compress
 
 import numpy as np
@@ -24,28 +24,24 @@ import numpy.typing as npt
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import TooLargeError, require
 from contextwise.models.features import IntArray
-from contextwise.report.colours import (
+from contextwise.report.drawing import errors_plane
+from contextwise.report.parts import (
     COLOURS,
-    COVERED,
-    COVERED_OPACITY,
+    DARK_COLOURS,
     DASHES,
-    OPACITIES,
-    STEP_WORDS,
-    STEPS,
     UNDECIDED,
-    UNKNOWN,
     WORDS,
     Agreement,
+    Legend,
+    Mark,
+    Picture,
 )
-from contextwise.report.parts import Legend, Mark, Picture
-from contextwise.report.plane import errors_plane
 from contextwise.report.shares import (
     Edge,
     Shares,
     View,
     edges_of,
     graph_of,
-    packed,
     select_edges,
     shares_of,
 )
@@ -56,6 +52,14 @@ if TYPE_CHECKING:
     from contextwise.evaluation.stability import Stability
     from contextwise.report.comparisons import Guess
 
+STEPS = (0.001, 0.01, 0.1, 0.25, 0.5, 1.0)
+"""Shares of contexts are drawn in these steps."""
+STEP_WORDS = ("≤ 0.1 %", "≤ 1 %", "≤ 10 %", "≤ 25 %", "≤ 50 %", "≤ 100 %")
+OPACITIES = (0.12, 0.22, 0.38, 0.58, 0.78, 1.0)
+UNKNOWN = "#F0E442"
+"""The colour of a pair that a time limit left open."""
+COVERED, COVERED_OPACITY = "#7f7f7f", 0.16
+"""The colour of a pair that depends somewhere and has no error of this kind."""
 BLANK, AGREED, FIRST_FP, FIRST_FN = 0, 1, 2, 2 + len(STEPS)
 OPEN = FIRST_FN + len(STEPS)
 """The codes of a cell: never dependent, no error of this kind, the steps of each kind, open."""
@@ -194,6 +198,26 @@ def palette() -> list[tuple[str, float]]:
         *((COLOURS["fn"], opacity) for opacity in OPACITIES),
         (UNKNOWN, 1.0),
     ]
+
+
+def packed(shares: Shares, order: IntArray) -> dict[str, Any]:
+    """Return what ``static/heatmap.js`` draws, as JSON values; arrays are little-endian bytes."""
+
+    def text(values: npt.NDArray[Any], kind: str) -> str:
+        return b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
+
+    return {
+        "names": list(shares.names),
+        "order": text(order, "<u4"),
+        "pairs": text(shares.pairs, "<u4"),
+        **{kind: text(getattr(shares, kind), "<f4") for kind in ("tp", "fp", "fn")},
+        "steps": list(STEPS),
+        "opacities": list(OPACITIES),
+        "covered": [COVERED, COVERED_OPACITY],
+        "unknown": UNKNOWN,
+        "light": COLOURS,
+        "dark": DARK_COLOURS,
+    }
 
 
 def pairs_picture(comparison: Comparison) -> Picture:

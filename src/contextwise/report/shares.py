@@ -8,7 +8,6 @@ have the dependence, ``fp`` and ``fn`` those in which only the guess or only the
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,18 +21,8 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.pairs import Pair
 from contextwise.errors import TooLargeError
 from contextwise.models.features import IntArray
-from contextwise.report.colours import (
-    COLOURS,
-    COVERED,
-    COVERED_OPACITY,
-    DARK_COLOURS,
-    OPACITIES,
-    STEPS,
-    UNKNOWN,
-    WORDS,
-    Agreement,
-)
 from contextwise.report.layout import Positions, graph_layout
+from contextwise.report.parts import WORDS, Agreement
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import percent
 
@@ -136,26 +125,6 @@ def neighbours(shares: Shares, name: str) -> list[Edge]:
         if edge.tp + edge.errors > 0
     ]
     return sorted(edges, key=lambda edge: (-edge.errors, -edge.tp))
-
-
-def packed(shares: Shares, order: IntArray) -> dict[str, Any]:
-    """Return what ``static/heatmap.js`` draws, as JSON values; arrays are little-endian bytes."""
-
-    def text(values: npt.NDArray[Any], kind: str) -> str:
-        return b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
-
-    return {
-        "names": list(shares.names),
-        "order": text(order, "<u4"),
-        "pairs": text(shares.pairs, "<u4"),
-        **{kind: text(getattr(shares, kind), "<f4") for kind in ("tp", "fp", "fn")},
-        "steps": list(STEPS),
-        "opacities": list(OPACITIES),
-        "covered": [COVERED, COVERED_OPACITY],
-        "unknown": UNKNOWN,
-        "light": COLOURS,
-        "dark": DARK_COLOURS,
-    }
 
 
 # -- the edges of a graph ------------------------------------------------------------------------

@@ -1,10 +1,14 @@
-"""Show parts as plain text for a terminal, or their tables as LaTeX for a paper."""
+"""Show parts as plain text or LaTeX, and any result as text or as HTML for notebooks.
+
+`str(result)` and the HTML view in notebooks come from here; see `contextwise.support.showing`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from textwrap import fill
+from typing import Any
 
 from contextwise.report.parts import Measures, Note, Part, Section, Table, cell_text
 from contextwise.support.formatting import columns
@@ -108,3 +112,50 @@ def _latex_row(cells: Iterable[str]) -> str:
 def escaped(text: str) -> str:
     """Escape a text for LaTeX."""
     return "".join(LATEX.get(sign, sign) for sign in text)
+
+
+# -- any result ------------------------------------------------------------------------------------
+
+
+def parts_of(result: Any, top: int = 10) -> list[Part]:
+    """Return the parts of any result; ``top`` limits the pairs of `Chance` and `Consensus`."""
+    from contextwise.report import comparisons, evaluations
+
+    match type(result).__name__:
+        case "Comparison":
+            return comparisons.comparison_parts(result, medium="python")
+        case "Comparisons":
+            named = zip(result.names, result, strict=True)
+            guesses = [comparisons.Guess(name, comparison) for name, comparison in named]
+            return comparisons.guesses_parts(guesses, medium="python")
+        case "Explanation":
+            verdict = Note("summary", comparisons.summary(result.comparison))
+            return [verdict, *comparisons.explanation_parts(result)]
+        case "PairExplanation":
+            return comparisons.region_parts(result)
+        case "DistanceMatrix":
+            return comparisons.matrix_parts(result, medium="python")
+        case "Score":
+            return evaluations.scores_parts(["guess"], [result], medium="python")
+        case "Chance":
+            return evaluations.chance_parts(result, top=top)
+        case "Stability":
+            return evaluations.stability_parts(result)
+        case "Check":
+            return evaluations.check_parts(result)
+        case "Consensus":
+            return evaluations.consensus_parts(result, result.widest_supports(top))
+        case _:
+            return evaluations.summary_parts(result)
+
+
+def text_of(result: object) -> str:
+    """Return what a terminal shows of a result."""
+    return as_text(parts_of(result, top=0 if type(result).__name__ == "Chance" else 10))
+
+
+def html_of(result: object) -> str:
+    """Return what a notebook shows of a result."""
+    from contextwise.report.html import notebook_html
+
+    return notebook_html(parts_of(result))

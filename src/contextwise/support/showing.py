@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Shown:
-    """Mixin for results that `contextwise.report.show` renders in notebooks."""
+    """Mixin for results that `contextwise.report.text` renders in notebooks."""
 
     def _repr_html_(self) -> str:
-        html: str = import_module("contextwise.report.show").html_of(self)
+        html: str = import_module("contextwise.report.text").html_of(self)
         return html
 
     def to_frame(self) -> pandas.DataFrame:
@@ -34,5 +34,5 @@ class Printed(Shown):
     """Mixin for results whose `str` is the text that the command prints."""
 
     def __str__(self) -> str:
-        text: str = import_module("contextwise.report.show").text_of(self)
+        text: str = import_module("contextwise.report.text").text_of(self)
         return text

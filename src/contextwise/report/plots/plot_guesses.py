@@ -13,10 +13,10 @@ from contextwise.comparison.confusion import MEASURES, ratio, shown_in
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.evaluation.intervals import mean_with_interval
 from contextwise.evaluation.replicates import Ranking, metric_label
-from contextwise.report.colours import COLOURS, WORDS, Agreement, on_white
+from contextwise.report.drawing import SERIES as PAGE_SERIES
+from contextwise.report.drawing import error_shares
 from contextwise.report.layout import cut_names, distinct_names
-from contextwise.report.plane import SERIES as PAGE_SERIES
-from contextwise.report.plane import error_shares
+from contextwise.report.parts import COLOURS, WORDS, Agreement
 from contextwise.report.plots.style import (
     COLUMN,
     FigureOptions,
@@ -24,6 +24,7 @@ from contextwise.report.plots.style import (
     named,
     new_axes,
     new_figure,
+    on_white,
     styled,
     titled,
 )

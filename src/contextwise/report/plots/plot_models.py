@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from contextwise.errors import DomainError, require
-from contextwise.report.colours import COLOURS, Agreement
 from contextwise.report.layout import FloatArray, apart, distinct_names, planar, shared_parts
+from contextwise.report.parts import COLOURS, Agreement
 from contextwise.report.plots.style import (
     COLUMN,
     FigureOptions,

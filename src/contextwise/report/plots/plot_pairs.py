@@ -11,9 +11,9 @@ import numpy as np
 from contextwise.comparison.compare import Comparison
 from contextwise.errors import require
 from contextwise.evaluation.stability import Stability
-from contextwise.report.colours import COLOURS, DASHES, WORDS, Agreement, on_white
 from contextwise.report.drawing import DISC, arrange, edge_lines, widest_of
 from contextwise.report.layout import apart, cut_names
+from contextwise.report.parts import COLOURS, DASHES, WORDS, Agreement
 from contextwise.report.pictures import (
     HeatMap,
     graph_legend,
@@ -30,6 +30,7 @@ from contextwise.report.plots.style import (
     handles,
     new_axes,
     new_figure,
+    on_white,
     styled,
     titled,
 )

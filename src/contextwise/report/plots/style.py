@@ -136,6 +136,16 @@ def fitted_title(text: str, width: float, *, size: float = 8.0) -> str:
     return "\n".join(fill(line, most, break_on_hyphens=False) for line in lines)
 
 
+def on_white(colour: str, opacity: float) -> str:
+    """Return the opaque colour that a translucent one has on white paper.
+
+    >>> on_white("#000000", 0.5), on_white("#D55E00", 1.0)
+    ('#808080', '#d55e00')
+    """
+    channels = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - opacity * (255 - c)):02x}" for c in channels)
+
+
 def handles(legend: Legend) -> list[Artist]:
     """Return the entries of a legend as matplotlib draws them."""
     patch = require("matplotlib.patches", "plots").Patch

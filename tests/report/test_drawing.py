@@ -5,9 +5,9 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from contextwise import Comparison, Domain, Structure, compare, examples
+from contextwise.report.drawing import graph_svg
 from contextwise.report.layout import graph_layout
 from contextwise.report.shares import edges_of
-from contextwise.report.svg import graph_svg
 from contextwise.truths.generate import perturb, random_structure
 
 SVG = "{http://www.w3.org/2000/svg}"

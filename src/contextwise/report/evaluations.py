@@ -1,0 +1,579 @@
+"""Turn results of `contextwise.evaluation` into parts: chance, checks, groups, scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import isnan
+from typing import TYPE_CHECKING
+
+from contextwise.comparison.confusion import MEASURES, RATES, Number, ratio, shown_in
+from contextwise.evaluation.chance import NULLS
+from contextwise.evaluation.intervals import Mean
+from contextwise.evaluation.replicates import Summary, metric_label
+from contextwise.models.notation import between, in_words, quoted, where
+from contextwise.report.comparisons import Guess, Medium, rounding_notes
+from contextwise.report.parts import (
+    Cell,
+    Column,
+    Interval,
+    Measure,
+    Measures,
+    Note,
+    PairName,
+    Part,
+    Share,
+    Style,
+    Table,
+)
+from contextwise.report.pictures import supports_picture
+from contextwise.support.formatting import name, number, percent, plural, rate
+
+if TYPE_CHECKING:
+    from contextwise.evaluation.chance import Chance
+    from contextwise.evaluation.check import Check, CheckedClaim
+    from contextwise.evaluation.conditional_test import ConditionalTest
+    from contextwise.evaluation.consensus import ClaimSupport, Consensus
+    from contextwise.evaluation.score import Score
+    from contextwise.evaluation.stability import PairSupport, Stability
+
+TOP = 10
+"""Default number of pairs or claims of a kind to show."""
+
+
+# -- chance ----------------------------------------------------------------------------------------
+
+ROUND_FROM = 10_000
+"""Show larger expected numbers without decimals."""
+Wanted = tuple[str, str, Style, str]
+"""Key of `Chance.record`, label, style and meaning of a number."""
+OF_DISTANCE: tuple[Wanted, ...] = (
+    ("distance", "distance", "count", "Number of assertions on which the models differ."),
+    ("expected", "expected", "count", "Expected distance of a random guess, exact."),
+    ("skill", "skill", "rate", "1 - distance / expected: 1 is perfect, 0 is as good as chance."),
+    ("draws_nearer", "nearer draws", "count", "Random guesses nearer to the true model."),
+    ("draws_as_near", "draws as near", "count", "Random guesses exactly as near as the guess."),
+    ("p_value", "p", "probability", "Share of random guesses that are at least as near."),
+)
+OF_CONTEXTS: tuple[Wanted, ...] = (
+    (
+        "context_skill",
+        "context skill",
+        "rate",
+        "The skill over the pairs that depend in only some contexts in both models, compared with "
+        "relabelled states.",
+    ),
+    ("context_pairs", "over pairs", "count", "Pairs that depend in only some contexts in both."),
+)
+OF_GRAPHS: tuple[Wanted, ...] = (
+    ("skeleton_common", "common edges", "count", "Edges of both graphs."),
+    ("skeleton_expected", "expected edges", "count", "Common edges expected of a random graph."),
+    (
+        "skeleton_p_value",
+        "p of the graph",
+        "probability",
+        "Share of random graphs with as many edges that have at least as many in common.",
+    ),
+)
+
+
+def chance_parts(chance: Chance, *, top: int = 0) -> list[Part]:
+    """Show what was drawn, the numbers, what they mean, and the ``top`` pairs of least skill."""
+    values = {"distance": chance.distance, **chance.record()}
+    groups = [OF_DISTANCE if chance.draws else OF_DISTANCE[:3]]
+    groups += [OF_CONTEXTS] if chance.context_pairs else []
+    groups.append(OF_GRAPHS)
+    draws = f" ({plural(chance.draws, 'draw')})" if chance.draws else ""
+    limits = "\n".join(_limits(chance))
+    parts: list[Part] = [
+        Note("null", f"Random guesses{draws}: {NULLS[chance.null].words}."),
+        Measures(tuple(tuple(_measures(wanted, values)) for wanted in groups)),
+        *([Note("limits", limits)] if limits else []),
+        Note("verdict", chance.verdict),
+    ]
+    pairs = chance_of_pairs(chance, top) if top else None
+    return parts if pairs is None else [*parts, pairs]
+
+
+def _measures(wanted: Iterable[Wanted], values: dict[str, object]) -> Iterator[Measure]:
+    for key, label, style, meaning in wanted:
+        value: Cell = values[key]  # type: ignore[assignment]
+        if style == "count" and isinstance(value, Fraction):
+            value = _rounded(value)
+        yield Measure(key, label, value, style, meaning)
+
+
+def _rounded(value: Fraction) -> Fraction | int:
+    return value if value < ROUND_FROM else round(value)
+
+
+def _limits(chance: Chance) -> Iterator[str]:
+    """Yield sentences on the limits of the null for this guess."""
+    if chance.is_stuck:
+        yield "No skill and no p: every random guess has the same distance as the guess."
+    cardinalities = chance.comparison.domain.cardinalities
+    stays = chance.null == "variables" and not NULLS[chance.null].moves(cardinalities)
+    if stays and len(cardinalities) > 1:
+        yield (
+            "No two variables have equally many states, so none can be exchanged: only states are "
+            "relabelled."
+        )
+    if not NULLS[chance.null].keeps_counts:
+        asserted = sum(chance.comparison.unions.lower[:, 1].tolist())
+        word = "dependency" if asserted == 1 else "dependencies"
+        yield (
+            f"The guess asserts {number(asserted)} {word}, random guesses "
+            f"{number(_rounded(chance.dependencies))} on average."
+        )
+
+
+def chance_of_pairs(chance: Chance, top: int) -> Table | None:
+    """List the pairs that draws can get right or wrong, least skill first; None without any."""
+    judged = [pair for pair in chance.pair_chances() if pair.p_value is not None]
+    worst = sorted(judged, key=lambda pair: 1.0 if pair.skill is None else pair.skill)[:top]
+    if not worst:
+        return None
+    columns = [Column("pair", "name"), Column("errors", "count"), Column("expected", "count")]
+    columns += [Column("skill", "rate"), Column("p", "probability")]
+    rows = tuple(
+        (PairName(*p.pair), p.distance, _rounded(p.expected), p.skill, p.p_value) for p in worst
+    )
+    title = "Pairs compared with chance, least skill first"
+    if len(worst) < len(judged):
+        title += f" ({len(worst):,} of {len(judged):,})"
+    return Table(title, tuple(columns), rows, "chance of pairs")
+
+
+def chances_table(guesses: Sequence[Guess]) -> Table:
+    """Show several guesses compared with chance, one row each."""
+    compared = [(guess.title, guess.chance) for guess in guesses if guess.chance is not None]
+    wanted = [row for row in OF_DISTANCE if not row[0].startswith("draws")]
+    if any(chance.context_pairs for _, chance in compared):
+        wanted += OF_CONTEXTS
+    columns = [Column("guess", "name"), *(Column(label, style) for _, label, style, _ in wanted)]
+    columns.append(Column("verdict", "words"))
+    rows = []
+    for title, chance in compared:
+        values = {"distance": chance.distance, **chance.record()}
+        cells = (measure.value for measure in _measures(wanted, values))
+        rows.append((title, *cells, chance.verdict))
+    return Table("Every guess compared with chance", tuple(columns), tuple(rows), "chances")
+
+
+# -- stability -------------------------------------------------------------------------------------
+
+
+def stability_parts(
+    stability: Stability, *, top: int = TOP, consensus: Consensus | None = None
+) -> list[Part]:
+    """Show what resamples agree on: the verdict, instability, support of claims, a heat map."""
+    supports = stability.supports()
+    learned = [support for support in supports if support.learned]
+    weak = [support for support in reversed(learned) if 2 * support.resamples < support.of]
+    missed = [s for s in supports if not s.learned and 2 * s.resamples >= s.of]
+    claims = tuple((str(region),) for region in stability.top_regions(top) if region.dependent)
+    title = "Claims of the structure of all rows, and how many resamples agree"
+    parts: list[Part] = [
+        Note("finding", f"{stability.verdict} {_resamples(stability)}"),
+        _instability(stability, consensus),
+        *([Table(title, (Column("", "words"),), claims, "claims")] if claims else []),
+        *_listed("Learned from all rows, but from fewer than half of the resamples", weak, top),
+        *_listed("Not learned from all rows, but from half of the resamples or more", missed, top),
+    ]
+    if stability.failed:
+        failed = f"{plural(len(stability.failed), 'resample')} failed: {stability.failed[0]}"
+        parts.append(Note("failed", failed, warns=True))
+    return [*parts, supports_picture(stability)] if len(stability.domain) > 1 else parts
+
+
+def _resamples(stability: Stability) -> str:
+    share = "half" if stability.share == 0.5 else f"{100 * stability.share:g} %"
+    drawn = f"{share} of the {stability.rows:,} rows"
+    if stability.how == "bootstrap":
+        drawn = f"{stability.rows:,} rows with replacement"
+    differ = percent(Fraction(stability.instability), 1)
+    return (
+        f"{plural(stability.resamples, 'resample')} of {drawn}; two of them differ in {differ} of "
+        "all assertions on average."
+    )
+
+
+def _instability(stability: Stability, consensus: Consensus | None) -> Measures:
+    rows = [
+        (
+            "instability",
+            "instability",
+            stability.instability,
+            "Share of assertions in which two resamples differ: the mean of 2θ(1 - θ).",
+        ),
+        (
+            "medoid_distance",
+            f"medoid ({plural(len(stability.medoid), 'feature')}), mean normalized distance",
+            stability.medoid_distance,
+            "Mean normalized distance of the most typical resample to all resamples.",
+        ),
+        (
+            "least_distance",
+            "lower bound of that mean for any structure",
+            stability.least_distance,
+            "No structure at all has a smaller mean normalized distance to the resamples.",
+        ),
+    ]
+    if consensus is not None:
+        features = plural(len(consensus.structure), "feature")
+        label = f"consensus ({features}), mean normalized distance"
+        meaning = "Mean normalized distance of the consensus to the resamples."
+        rows.insert(2, ("consensus_distance", label, consensus.mean_distance, meaning))
+    measures = (Measure(key, label, value, "rate", text) for key, label, value, text in rows)
+    return Measures((tuple(measures),))
+
+
+def _listed(title: str, supports: Sequence[PairSupport], top: int) -> list[Part]:
+    if not supports:
+        return []
+    shown = ", ".join(f"{between(s.pair)} ({s.resamples} of {s.of})" for s in supports[:top])
+    more = f" and {len(supports) - top:,} more" if len(supports) > top else ""
+    return [Note("supports", f"{title}: {shown}{more}.")]
+
+
+# -- checks on data --------------------------------------------------------------------------------
+
+MEANING = (
+    "A contradiction means that a dependence is missing near this pair: between the two "
+    "variables, or between one of them and a variable connected to the other. If p given both "
+    "blankets is small as well, it is more likely to be between the two."
+)
+COLUMNS = (
+    "The test groups the rows by the states of the blanket of one of the two variables: its "
+    "neighbours in the model. It uses the rows of groups in which both variables vary. Bits: how "
+    "much one variable tells about the other per such row, beyond chance. Both p-values are "
+    "uncorrected; the decisions use corrected ones."
+)
+ROWS_MUST = (
+    "The rows must be independent observations, and not those that the model was learned from."
+)
+
+
+def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
+    """Show which claims of a structure rows contradict, confirm, or cannot test."""
+    head = f"{plural(check.rows, 'row')}, {plural(check.pairs, 'pair')}. {ROWS_MUST}"
+    parts: list[Part] = [Note("verdict", check.verdict), Note("rows", head)]
+    if check.overall is not None:
+        simulated = plural(len(check.overall.simulated), "simulated data set")
+        how = "" if check.overall.exact else " Gibbs sampling drew them, which is not exact."
+        text = "Overall test: the sum of -log p over all claims of independence, compared with "
+        parts.append(Note("overall", f"{text}{simulated}.{how}"))
+    parts += _independencies(check, top)
+    if any(claim.dependent for claim in check.claims):
+        parts += _dependencies(check, top)
+    if any(isinstance(part, Table) for part in parts):
+        parts.append(Note("columns", COLUMNS))
+    if check.undecided:
+        text = (
+            f"{plural(len(check.undecided), 'claim')} not decided: too few tables were drawn; "
+            "allow more draws."
+        )
+        parts.append(Note("undecided", text, warns=True))
+    if check.left_out:
+        left_out = f"{plural(check.left_out, 'region')} with fewer rows not tested."
+        parts.append(Note("left out", left_out))
+    if check.unfinished:
+        late = f"{plural(check.unfinished, 'pair')} not tested within the time limit."
+        parts.append(Note("unfinished", late, warns=True))
+    return parts
+
+
+def _independencies(check: Check, top: int) -> Iterator[Part]:
+    claims = [c for c in check.claims if not c.dependent]
+    untestable = sum(not c.is_testable for c in claims)
+    against = check.contradicted
+    text = (
+        f"Claims of independence: {len(claims):,}. The rows contradict {len(against):,}, do not "
+        f"contradict {len(claims) - untestable - len(against):,}, and cannot test {untestable:,} "
+        f"(false discovery rate {check.alpha:g})."
+    )
+    yield Note("finding", text)
+    if against and top:
+        yield claims_table("Contradicted by the rows, clearest first", against, top)
+    if against:
+        yield Note("meaning", MEANING)
+
+
+def _dependencies(check: Check, top: int) -> Iterator[Part]:
+    claims = [c for c in check.claims if c.dependent]
+    untestable = sum(not c.is_testable for c in claims)
+    shown = len(check.shown)
+    text = (
+        f"Claims of dependence: {len(claims):,}. The rows confirm {shown:,}, do not confirm "
+        f"{len(claims) - untestable - shown:,} (which does not refute them), and cannot test "
+        f"{untestable:,}."
+    )
+    yield Note("finding", text)
+    unseen = [claim for claim in check.of(True) if claim.adjusted > check.alpha]
+    if unseen and top:
+        most = sorted(unseen, key=lambda claim: -claim.test.rows)
+        yield claims_table("Not confirmed, most rows first", most, top)
+
+
+def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> Table:
+    """Show the first ``top`` claims with their tests, one row each."""
+    titles = ("pair", "when", "rows used", "bits", "p", "p given both blankets")
+    columns = tuple(Column(title, "bits" if title == "bits" else "words") for title in titles)
+    rows = tuple(
+        (
+            "–".join(name(quoted(v), 24) for v in claim.pair),
+            name(in_words(claim.literals), 48) or "always",
+            f"{claim.test.rows:,} of {claim.rows:,}",
+            claim.test.bits,
+            _p_value(claim.test),
+            _p_value(claim.both),
+        )
+        for claim in claims[:top]
+    )
+    more = f" ({top:,} of {len(claims):,})" if len(claims) > top else ""
+    return Table(f"{title}{more}", columns, rows, "checked claims")
+
+
+def _p_value(test: ConditionalTest) -> str:
+    if not test.rows:
+        return "–"
+    return f"{'≤' if test.draws and not test.clear else ''}{test.p_value:.2g}"
+
+
+# -- groups of replicates ------------------------------------------------------------------------
+
+
+def summary_parts(summary: Summary) -> list[Part]:
+    """Show which group is best, the means of each group, their differences, and their ranks.
+
+    A metric that no group has a value of is left out.
+    """
+    verdicts = [summary.verdict, *(ranking.verdict for ranking in summary.rankings)]
+    metrics = [
+        metric
+        for metric in summary.metrics
+        if any(mean.value.mean is not None for mean in summary.means if mean.metric == metric)
+    ]
+    parts: list[Part] = [Note("verdict", "\n".join(verdicts)), _means_table(summary, metrics)]
+    if summary.differences:
+        parts.append(_differences_table(summary, metrics))
+    if summary.rankings:
+        parts.append(_ranks_table(summary))
+    return [*parts, Note("intervals", " ".join(_group_notes(summary, metrics)))]
+
+
+def _means_table(summary: Summary, metrics: list[str]) -> Table:
+    head = [Column("group", "name"), Column(f"{summary.unit}s", "count")]
+    head += [Column(metric_label(metric), "words") for metric in metrics]
+    rows: list[tuple[Cell, ...]] = []
+    for group in summary.groups:
+        means = [summary.mean(group, metric) for metric in metrics]
+        count = max((mean.count for mean in means), default=0)
+        rows.append((group, count, *map(_with_interval, means)))
+    title = f"The mean of each group, with its {100 * summary.confidence:g} % interval"
+    return Table(title, tuple(head), tuple(rows), "group means")
+
+
+def _with_interval(value: Mean) -> str:
+    if value.mean is None:
+        return "–"
+    if value.low is None or value.high is None:
+        return rate(value.mean)
+    return f"{rate(value.mean)} ({rate(value.low)} to {rate(value.high)})"
+
+
+def _differences_table(summary: Summary, metrics: list[str]) -> Table:
+    titles = ("metric", "groups", "difference", "p", "p after Holm")
+    head = tuple(Column(title, "words") for title in titles)
+    rows = tuple(
+        (
+            metric_label(difference.metric),
+            f"{name(difference.first)} – {name(difference.second)}",
+            _with_interval(difference.value),
+            _or_dash(difference.p_value),
+            _or_dash(difference.adjusted),
+        )
+        for difference in summary.differences
+        if difference.metric in metrics
+    )
+    how = ", on the same truths" if summary.unit == "truth" else ""
+    return Table(f"Differences between groups{how}", head, rows, "group differences")
+
+
+def _or_dash(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2g}"
+
+
+def _ranks_table(summary: Summary) -> Table:
+    head = [Column("metric", "words")]
+    head += [Column(group, "mean") for group in summary.groups]
+    head += [Column("p", "words"), Column("critical difference", "mean")]
+    rows: list[tuple[Cell, ...]] = []
+    for ranking in summary.rankings:
+        by_group = dict(zip(ranking.groups, ranking.ranks, strict=True))
+        ranks: list[Cell] = [by_group[group] for group in summary.groups]
+        p_value = f"{ranking.p_value:.2g} ({ranking.test})"
+        rows.append((metric_label(ranking.metric), *ranks, p_value, ranking.critical_difference))
+    truths = plural(max(ranking.truths for ranking in summary.rankings), "truth")
+    return Table(f"Mean ranks over {truths}", tuple(head), tuple(rows), "ranks")
+
+
+def _group_notes(summary: Summary, metrics: list[str]) -> Iterable[str]:
+    means = [mean for mean in summary.means if mean.metric in metrics]
+    differences = [mean.value for mean in summary.differences if mean.metric in metrics]
+    yield f"Intervals: {'; '.join(dict.fromkeys(mean.value.how for mean in means))}."
+    if summary.training_share is not None:
+        share = f"{100 * summary.training_share:g} %"
+        yield f"Each replicate learned from {share} of the same rows; the variances allow for it."
+    if any(value.cut for value in (*(mean.value for mean in means), *differences)):
+        yield "Intervals are cut where the metric ends."
+    if summary.differences and summary.unit == "replicate":
+        if summary.paired:
+            yield (
+                "Differences are paired: the k-th replicates of all groups are taken to be from "
+                "the same rows."
+            )
+        else:
+            yield "Differences are not paired: the groups are taken to be from different rows."
+    yield from _test_notes(summary)
+    undefined = sum(mean.undefined for mean in means)
+    if undefined:
+        yield f"{plural(undefined, 'undefined value')} left out."
+    missing = [metric_label(metric) for metric in summary.metrics if metric not in metrics]
+    if missing:
+        yield f"Not defined for any group: {', '.join(missing)}."
+
+
+def _test_notes(summary: Summary) -> Iterable[str]:
+    """Explain differences that have no p-value by t."""
+    unit, tests = summary.unit, {difference.test for difference in summary.differences}
+    if f"too few {unit}s" in tests:
+        yield f"Tests need at least two {unit}s in both groups."
+    if "exact signs" in tests:
+        yield (
+            f"If all {unit}s have the same difference, p is exact: how often all signs agree by "
+            "chance."
+        )
+    if "exact permutation" in tests:
+        yield (
+            f"If the {unit}s of each group are equal, p is exact: how often dealing them to the "
+            "groups at random puts the means as far apart."
+        )
+    if "no spread, overlapping rows" in tests:
+        yield f"{unit.capitalize()}s with the same difference and overlapping rows are not tested."
+
+
+# -- a consensus ----------------------------------------------------------------------------------
+
+
+def consensus_parts(
+    consensus: Consensus, supports: Sequence[ClaimSupport] = (), *, medium: Medium = "command"
+) -> list[Part]:
+    """Show how near a consensus is to its models, what bounds it, and who supports its claims."""
+    half = consensus.threshold == Fraction(1, 2)
+    columns = (
+        Column("", "words"),
+        Column("sum of distances" if half else "weighted sum of errors", "count"),
+        Column("mean normalized distance", "rate"),
+    )
+    exact = "counted" if consensus.majority_is_exact else "estimated"
+    majority = "majority" if half else f"vote of {100 * float(consensus.threshold):g} %"
+    sums: dict[str, Number] = {
+        "consensus": consensus.sum,
+        "most typical model": consensus.medoid_sum,
+        "lower bound for any structure": consensus.bound,
+        f"{majority} of each assertion ({exact})": round(consensus.majority.value),
+    }
+    each = len(consensus.models) * consensus.total
+    rows = tuple((label, cost, ratio(cost, each) if each else 0.0) for label, cost in sums.items())
+    parts: list[Part] = [
+        Note("verdict", consensus.verdict),
+        Table("How near to all models", columns, rows, "sums"),
+    ]
+    if supports:
+        parts.append(_supports_table(supports))
+    return [*parts, *rounding_notes(parts, medium)]
+
+
+def _supports_table(supports: Sequence[ClaimSupport]) -> Table:
+    columns = (
+        Column("pair", "name"),
+        Column("in the consensus", "words"),
+        Column("when", "words"),
+        Column("models with the dependence", "words"),
+    )
+    rows = []
+    for support in supports:
+        low, high = support.throughout, support.somewhere
+        rows.append(
+            (
+                PairName(*support.pair),
+                "dependent" if support.dependent else "independent",
+                in_words(support.literals) or where(()),
+                f"{low if low == high else f'{low} to {high}'} of {support.of}",
+            )
+        )
+    title = "Support of its claims, pairs that depend most first"
+    return Table(title, columns, tuple(rows), "supports")
+
+
+# -- scores ----------------------------------------------------------------------------------------
+
+SCORE_LABELS = {
+    "kl_true_guess": "KL(true ‖ guess)",
+    "kl_guess_true": "KL(guess ‖ true)",
+    "jensen_shannon": "JS",
+    "total_variation": "TV",
+    "log_likelihood": "log-likelihood",
+    "pseudo_log_likelihood": "pseudo-ll",
+    "cmll": "CMLL",
+    "aic": "AIC",
+    "bic": "BIC",
+}
+SCORED_RATES = tuple(name for name in shown_in("score") if name in RATES)
+
+
+def scores_parts(
+    names: Sequence[str], scores: Sequence[Score], *, medium: Medium = "command"
+) -> list[Part]:
+    """Return one row per guess with the scores that some guess has, and why others are missing."""
+    keys = [key for key in SCORE_LABELS if any(key in score.values for score in scores)]
+    columns = [Column("guess", "name"), Column("features", "count"), Column("length", "mean")]
+    columns += [Column("longest", "count")]
+    columns += [Column(MEASURES["normalized"].label, "share", counts=True)]
+    columns += [Column(MEASURES[key].label, "rate") for key in SCORED_RATES]
+    columns += [Column(SCORE_LABELS[key], "score") for key in keys]
+    labelled = zip(names, scores, strict=True)
+    rows = tuple((label, *_score_cells(score, keys)) for label, score in labelled)
+    parts: list[Part] = [Table("Scores", tuple(columns), rows, key="scores")]
+    reasons = "\n".join(_reasons(names, scores))
+    parts += [Note("missing", reasons)] if reasons else []
+    return [*parts, *rounding_notes(parts, medium)]
+
+
+def _score_cells(score: Score, keys: Sequence[str]) -> Iterator[Cell]:
+    c, counts = score.comparison, score.features
+    yield int(counts["features"])
+    yield counts["mean_length"]
+    yield int(counts["largest_length"])
+    low, high = c.distance_bounds
+    yield (
+        Share(low, c.total) if low == high else Interval(ratio(low, c.total), ratio(high, c.total))
+    )
+    for key in SCORED_RATES:
+        value = float("nan") if c.open_pairs else c.rate(key, float("nan"))
+        yield None if isnan(value) else value
+    yield from (score.values.get(key) for key in keys)
+
+
+def _reasons(names: Sequence[str], scores: Sequence[Score]) -> Iterator[str]:
+    """Say why scores are missing, or how they were estimated."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for label, score in zip(names, scores, strict=True):
+        reasons: Mapping[str, str] = dict(score.missing) | {
+            key: value.how for key, value in score.values.items() if not value.exact
+        }
+        for key, reason in reasons.items():
+            by_reason.setdefault((label, reason), []).append(SCORE_LABELS[key])
+    for (label, reason), which in by_reason.items():
+        yield f"{label}: {', '.join(which)}: {reason}"
