@@ -82,7 +82,7 @@ def test_rows_are_tidy_and_their_errors_are_what_compare_counts(finished: Path) 
 
 def test_false_positives_do_not_show_when_fitted_to_the_exact_distribution() -> None:
     study = Study(replace(TINY, sizes=(10,)))
-    truths = [probabilities(study.original(p)).ravel() for p in range(2)]
+    truths = [probabilities(study.originals[p]).ravel() for p in range(2)]
     made = [with_errors(study.model, false_positives=k, rng=k).structure for k in (8, 24, 48, 80)]
     fitted = fit_many(made, truths)
     for parameters, truth in enumerate(truths):
@@ -91,7 +91,7 @@ def test_false_positives_do_not_show_when_fitted_to_the_exact_distribution() -> 
 
 def test_weights_are_strong_and_the_log_odds_ratio_is_as_drawn() -> None:
     study = Study(replace(TINY, sizes=(10,)))
-    table = probabilities(study.original(0))
+    table = probabilities(study.originals[0])
     for i, j in ((1, 2), (3, 5)):
         cell = np.moveaxis(table[0], (i - 1, j - 1), (0, 1))[:, :, 0, 0, 0]
         ratio = np.log(cell[0, 0] * cell[1, 1] / (cell[0, 1] * cell[1, 0]))
@@ -103,7 +103,7 @@ def test_gibbs_data_have_the_exact_distribution() -> None:
 
     study = Study(replace(configuration_of(), sizes=(10,), parameter_sets=2))
     for parameters in range(2):
-        original = study.original(parameters)
+        original = study.originals[parameters]
         exact = probabilities(original).ravel()
         size = 20_000
         seen = empirical(study.plain, study.data(original, parameters, size)) * size

@@ -244,14 +244,14 @@ def test_the_best_by_kl_that_is_worse_by_d_counts_only_if_kl_is_sure() -> None:
         ]
         found = disagreement(records, KL)
         assert (found.same, found.ties, found.worse) == expected
-    assert found.excess is None
-    assert disagreement([], KL).worse_share is None
+    assert found.excess.value is None
+    assert disagreement([], KL).worse_share.value is None
     once = [made_up("t", "a", 0, 0.1, 0.1), made_up("t", "b", 0, 0.2, 0.3)]
     twice = [*once, made_up("t", "a", 1, 0.1, 0.1), made_up("t", "b", 1, 0.2, 0.35)]
     found = disagreement(twice, KL)
-    assert (found.same, found.pairs, found.pairs_worse) == (1, 1, 0.0)
+    assert (found.same, found.pairs, found.pairs_worse.value) == (1, 1, 0.0)
     unknown_error = disagreement(once, KL)
-    assert (unknown_error.cells, unknown_error.pairs_worse) == (0, None)
+    assert (unknown_error.cells, unknown_error.pairs_worse.value) == (0, None)
     assert "two repeats" in next(iter(hypotheses_sentences([unknown_error], [], None)))
 
 
@@ -278,8 +278,8 @@ def test_slopes_are_those_that_made_the_rows() -> None:
             one = made_up(truth, f"l{k}", 0, fp + fn, base + 100 * (0.001 * fp + 0.02 * fn))
             records.append(one | {"fp_share": fp, "fn_share": fn})
     (found,) = slopes(records)
-    assert [found.fp, found.fn] == pytest.approx([0.001, 0.02])
-    assert list(found.fp_interval or ()) == pytest.approx([0.001, 0.001])
+    assert [found.fp.value, found.fn.value] == pytest.approx([0.001, 0.02])
+    assert list(found.fp.interval or ()) == pytest.approx([0.001, 0.001])
 
 
 def test_a_change_with_rows_is_clear_only_beyond_its_interval() -> None:
@@ -294,18 +294,18 @@ def test_a_change_with_rows_is_clear_only_beyond_its_interval() -> None:
     found = change_with_rows(records)
     assert found is not None
     assert found.value == pytest.approx(-0.004)
-    assert found.is_clear
+    assert found.excludes_0
     assert change_with_rows([r for r in records if r["size"] == 100]) is None
     noisy = [r | {"kl": r["kl"] + 5 * rng.random()} for r in records]
     unclear = change_with_rows(noisy)
     assert unclear is not None
-    assert not unclear.is_clear
+    assert not unclear.excludes_0
 
 
 def test_rankings_that_are_opposite_have_tau_of_minus_1() -> None:
     records = [made_up(t, x, 0, d, 1 - d) for t in "ab" for x, d in (("a", 0.1), ("b", 0.4))]
     (found,) = agreements([rank(records, DISTANCE), rank(records, KL)])
-    assert (found.tau, found.truths) == (-1.0, 2)
+    assert (found.tau.value, found.truths) == (-1.0, 2)
 
 
 def test_a_refit_keeps_the_claims_and_fits_the_marginals() -> None:

@@ -12,9 +12,10 @@ from itertools import combinations
 from pathlib import Path
 
 import contextwise as cw
+from contextwise.comparison.confusion import shown_in
 
 job = snakemake  # type: ignore[name-defined]  # noqa: F821
-KEYS = ("distance", "normalized", "fp", "fn", "precision", "recall", "mcc", "assertions")
+KEYS = ("distance", *shown_in("guesses"), "assertions")
 
 
 def moral_graph(adjacency: Path) -> list[tuple[str, str]]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from contextwise.evaluation.chance import Chance, ChanceInterrupted, chance
     from contextwise.evaluation.check import Check, CheckedClaim, check
-    from contextwise.evaluation.compare_truths import UncertainComparison, compare_truths
     from contextwise.evaluation.consensus import Consensus, consensus
     from contextwise.evaluation.replicates import Summary, summarize
     from contextwise.evaluation.score import Score, score
@@ -23,10 +22,8 @@ __all__ = [
     "Score",
     "Stability",
     "Summary",
-    "UncertainComparison",
     "chance",
     "check",
-    "compare_truths",
     "consensus",
     "read_stability",
     "score",
@@ -43,10 +40,8 @@ _HOMES = {
     "Score": "score",
     "Stability": "stability",
     "Summary": "replicates",
-    "UncertainComparison": "compare_truths",
     "chance": "chance",
     "check": "check",
-    "compare_truths": "compare_truths",
     "consensus": "consensus",
     "read_stability": "stability",
     "score": "score",

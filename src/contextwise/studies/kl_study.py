@@ -55,33 +55,20 @@ Method = Literal["likelihood", "pseudo-likelihood"]
 
 @dataclass(frozen=True)
 class Configuration:
-    """Everything that determines the results of a run.
-
-    Attributes
-    ----------
-    variables, features : the true model
-    structures : how many random structures per side
-    sizes : the numbers of rows of the data
-    parameter_sets : how many sets of weights the true model is given
-    interaction : the smallest and the largest log-odds ratio of an interaction
-    burn_in, thin, chains : of the Gibbs sampler that draws the data; no more chains than rows
-    method, l2 : how weights are fitted
-    chunk : how many structures are one unit of work
-    seed : of everything
-    """
+    """Everything that determines the results of a run."""
 
     variables: tuple[tuple[str, tuple[str, ...]], ...]
     features: tuple[str, ...]
-    structures: int = 1000
+    structures: int = 1000  # per kind of error
     sizes: tuple[int, ...] = (50, 100, 1000, 10000)
     parameter_sets: int = 10
-    interaction: tuple[float, float] = (1.0, 3.0)
+    interaction: tuple[float, float] = (1.0, 3.0)  # least and largest log-odds ratio
     burn_in: int = 100
     thin: int = 5
-    chains: int = 1000
+    chains: int = 1000  # but no more than rows
     method: Method = "likelihood"
     l2: float = 0.1
-    chunk: int = 20
+    chunk: int = 20  # structures per unit of work
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -115,19 +102,7 @@ class Configuration:
 
 
 def configuration_of(model: Model | None = None, **settings: Any) -> Configuration:
-    """Return the configuration for a true model (default: the paper's), with some settings changed.
-
-    Parameters
-    ----------
-    model : Structure or LogLinear, optional
-    **settings
-        The fields of `Configuration` that differ from its defaults.
-
-    Examples
-    --------
-    >>> configuration_of(structures=10).features[0]
-    'X0=1 & X1=0'
-    """
+    """Return the configuration for a true model (default: the paper's)."""
     structure = structure_of(examples.load("six") if model is None else model)
     domain = structure.domain
     return Configuration(
@@ -139,17 +114,18 @@ def configuration_of(model: Model | None = None, **settings: Any) -> Configurati
 
 def from_toml(path: str | os.PathLike[str]) -> Configuration:
     """Read a configuration; raise on unknown keys and wrong values."""
-    given = read_settings(path, {field.name for field in fields(Configuration)})
-    missing = sorted({"variables", "features"} - set(given))
+    settings = read_settings(path, {field.name for field in fields(Configuration)})
+    missing = sorted({"variables", "features"} - set(settings))
     if missing:
         raise ParseError(f"the setting {missing[0]!r} is missing", path=path)
     try:
-        given["variables"] = tuple((name, tuple(own)) for name, own in given["variables"].items())
-        made = Configuration(**given)
-        made.model()
+        variables = settings["variables"].items()
+        settings["variables"] = tuple((name, tuple(states)) for name, states in variables)
+        configuration = Configuration(**settings)
+        configuration.model()
     except (TypeError, AttributeError, ValueError, ContextwiseError) as error:
         raise ParseError(f"a setting is wrong: {error}", path=path) from None
-    return made
+    return configuration
 
 
 # -- summary ---------------------------------------------------------------------------------------
@@ -203,12 +179,8 @@ def means(rows: Iterable[Mapping[str, Any]], side: str, size: int) -> Means:
     parameters = sorted(table[order[0]])
     single = np.array([[table[structure][p] for structure in order] for p in parameters])
     deviation = single.std(axis=0, ddof=1) if len(parameters) > 1 else np.zeros(len(order))
-    return Means(
-        np.array([percentage[structure] for structure in order]),
-        single.mean(axis=0),
-        deviation,
-        single,
-    )
+    percentages = np.array([percentage[structure] for structure in order])
+    return Means(percentages, single.mean(axis=0), deviation, single)
 
 
 def effects(rows: Iterable[Mapping[str, Any]]) -> list[Effect]:
@@ -219,14 +191,14 @@ def effects(rows: Iterable[Mapping[str, Any]]) -> list[Effect]:
     return [_effect(means(listed, side, size), side, size) for side in sides for size in sizes]
 
 
-def _effect(found: Means, side: str, size: int) -> Effect:
+def _effect(results: Means, side: str, size: int) -> Effect:
     rng = np.random.default_rng(0)
-    x, y = found.percentage, found.mean
+    x, y = results.percentage, results.mean
     resampled = rng.integers(len(x), size=(BOOTSTRAPS, len(x)))
     slope = float(_slope(x, y))
     fifth = max(1, len(x) // 5)
-    singles = [float(_rank(x, one)) for one in found.single]
-    spread = float(found.deviation.mean())
+    singles = [float(_rank(x, kl)) for kl in results.single]
+    spread = float(results.deviation.mean())
     return Effect(
         side=side,
         size=size,
@@ -256,14 +228,14 @@ def _slope(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _centred(values: FloatArray) -> FloatArray:
-    found: FloatArray = values - values.mean(axis=-1, keepdims=True)
-    return found
+    centred: FloatArray = values - values.mean(axis=-1, keepdims=True)
+    return centred
 
 
 def _quotient(above: FloatArray, below: FloatArray) -> FloatArray:
     """Divide; 0 where the denominator is 0."""
-    found: FloatArray = np.divide(above, below, out=np.zeros_like(below), where=below > 0)
-    return found
+    quotient: FloatArray = np.divide(above, below, out=np.zeros_like(below), where=below > 0)
+    return quotient
 
 
 def _interval(values: FloatArray) -> Interval:
@@ -273,31 +245,26 @@ def _interval(values: FloatArray) -> Interval:
 
 def summary_text(rows: Iterable[Mapping[str, Any]], *, markdown: bool = True) -> str:
     """Return the three conclusions of the paper as numbers, and whether they hold."""
-    found = effects(rows)
-    sides = {side: {e.size: e for e in found if e.side == side} for side in NAMES}
-    title = ["# KL-divergence against the metric", ""]
-    lines = [*title, *_markdown(found), ""] if markdown else [_table(found), ""]
-    lines += ["KL is in nats; intervals are 95 % bootstrap intervals over structures.", ""]
-    said = _conclusions(sides["fp"], sides["fn"])
-    lines += said if markdown else map(_terminal_line, said)
-    return "\n".join(lines) + "\n"
-
-
-def _conclusions(fp: Mapping[int, Effect], fn: Mapping[int, Effect]) -> list[str]:
-    """Return the paper's conclusions as far as there are results, in Markdown."""
-    lines = _follows(fn) if fn else []
+    listed = effects(rows)
+    fp, fn = ({e.size: e for e in listed if e.side == side} for side in NAMES)
+    conclusions = _follows(fn) if fn else []
     if fp:
-        lines += _blind(fp, fn)
+        conclusions += _blind(fp, fn)
     if fp and fn and len(fp) > 1:
-        lines += _with_data(fp, fn)
-    return lines
+        conclusions += _with_data(fp, fn)
+    note = "KL is in nats; intervals are 95 % bootstrap intervals over structures."
+    if markdown:
+        head = ["# KL-divergence against the metric", "", *_markdown(listed)]
+    else:
+        head = [_table(listed)]
+        conclusions = [
+            fill(line.replace("**", ""), WIDTH, subsequent_indent="   ", break_on_hyphens=False)
+            for line in conclusions
+        ]
+    return "\n".join([*head, "", note, "", *conclusions]) + "\n"
 
 
-def _terminal_line(line: str) -> str:
-    return fill(line.replace("**", ""), WIDTH, subsequent_indent="   ", break_on_hyphens=False)
-
-
-def _markdown(found: list[Effect]) -> list[str]:
+def _markdown(listed: list[Effect]) -> list[str]:
     head = (
         "| errors | rows | structures | KL, fewest errors | KL, most errors | rank correlation "
         "| single parameter sets | KL per 1 % of errors | growth / spread |"
@@ -310,12 +277,12 @@ def _markdown(found: list[Effect]) -> list[str]:
             f"{e.highest_kl:.4g} | {e.rank:.2f} ({_range(e.rank_interval, '.2f')}) | "
             f"{_range(e.single_ranks, '.2f')} | {e.slope:.2g} "
             f"({_range(e.slope_interval, '.2g')}) | {e.slope_over_spread:.2g} |"
-            for e in found
+            for e in listed
         ),
     ]
 
 
-def _table(found: list[Effect]) -> str:
+def _table(listed: list[Effect]) -> str:
     """Return a table narrow enough for a terminal."""
     head = ("errors", "rows", "KL, fewest", "and most", "rank correlation", "KL per 1 %")
     rows = [
@@ -327,7 +294,7 @@ def _table(found: list[Effect]) -> str:
             f"{e.rank:.2f} ({_range(e.rank_interval, '.2f')})",
             f"{e.slope:.2g} ({_range(e.slope_interval, '.2g')})",
         )
-        for e in found
+        for e in listed
     ]
     return columns([head, *rows], "<>>>>>")
 
@@ -348,38 +315,29 @@ def _follows(fn: Mapping[int, Effect]) -> list[str]:
         why = f" With {where} rows, the interval of KL per percent of errors reaches 0."
     return [
         f"1. **{verdict}.**{why} The weakest rank correlation is {weakest.rank:.2f} "
-        f"(at {weakest.size:,} rows); KL per percent of errors is "
-        + ", ".join(f"{e.slope:.2g} at {size:,}" for size, e in fn.items())
-        + " rows.",
+        f"(at {weakest.size:,} rows); KL per percent of errors is {_slopes(fn)} rows."
     ]
+
+
+def _slopes(effects: Mapping[int, Effect]) -> str:
+    return ", ".join(f"{e.slope:.2g} at {size:,}" for size, e in effects.items())
 
 
 def _blind(fp: Mapping[int, Effect], fn: Mapping[int, Effect]) -> list[str]:
     ratios = {size: fn[size].slope / e.slope for size, e in fp.items() if size in fn and e.slope}
     correlated = [e for e in fp.values() if e.rank_interval[0] > 0.3]
-    lines = [
-        "2. **KL and false positives.** KL per percent of errors is "
-        + ", ".join(f"{e.slope:.2g} at {size:,}" for size, e in fp.items())
-        + " rows"
-        + (
-            "; the slope for false negatives is "
-            + ", ".join(f"{ratio:.3g} times that at {size:,}" for size, ratio in ratios.items())
-            + " rows."
-            if ratios
-            else "."
-        )
+    times = ", ".join(f"{ratio:.3g} times that at {size:,}" for size, ratio in ratios.items())
+    more = f"; the slope for false negatives is {times} rows" if ratios else ""
+    first = f"2. **KL and false positives.** KL per percent of errors is {_slopes(fp)} rows{more}."
+    if not correlated:
+        return [first, "   No rank correlation with false positives is clearly above 0.3."]
+    ranks = ", ".join(f"{e.rank:.2f} at {e.size:,}" for e in correlated)
+    return [
+        first,
+        "   The paper words this as the absence of a correlation. That does not come out here: "
+        f"the rank correlation is {ranks} rows, because every extra parameter costs a little. "
+        "What does come out is that the effect is small.",
     ]
-    if correlated:
-        lines.append(
-            "   The paper words this as the absence of a correlation. That does not come out here: "
-            "the rank correlation is "
-            + ", ".join(f"{e.rank:.2f} at {e.size:,}" for e in correlated)
-            + " rows, because every extra parameter costs a little. What does come out is that the "
-            "effect is small."
-        )
-    else:
-        lines.append("   No rank correlation with false positives is clearly above 0.3.")
-    return lines
 
 
 def _with_data(fp: Mapping[int, Effect], fn: Mapping[int, Effect]) -> list[str]:
@@ -464,11 +422,7 @@ def fit_unit(parameters: tuple[Configuration, Side, range]) -> Sequence[Record]:
 
 
 def most_errors(model: Structure) -> dict[Side, int]:
-    """Return the largest possible numbers of false positives and false negatives.
-
-    >>> most_errors(Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"]))
-    {'fp': 3, 'fn': 3}
-    """
+    """Return the largest possible numbers of false positives and false negatives."""
     whole = compare(model, Structure(model.domain))
     return {"fp": int(whole.tn), "fn": int(whole.fn)}
 
@@ -486,13 +440,17 @@ class Study:
             for parameters in range(configuration.parameter_sets)
             for size in configuration.sizes
         ]
-        originals = [self.original(p) for p in range(configuration.parameter_sets)]
-        tables = [probabilities(original).ravel() for original in originals]
+        interaction = configuration.interaction
+        self.originals = [
+            strong_weights(self.model, interaction=interaction, rng=self.rng(_WEIGHTS, p))
+            for p in range(configuration.parameter_sets)
+        ]
+        tables = [probabilities(original).ravel() for original in self.originals]
         self.truths = np.stack([tables[parameters] for parameters, _ in self.data_sets])
         self.rows_behind = [size for _, size in self.data_sets]
         self.targets = np.stack(
             [
-                empirical(self.plain, self.data(originals[parameters], parameters, size))
+                empirical(self.plain, self.data(self.originals[parameters], parameters, size))
                 for parameters, size in self.data_sets
             ]
         )
@@ -502,11 +460,6 @@ class Study:
         return np.random.default_rng(
             np.random.SeedSequence(self.configuration.seed, spawn_key=place)
         )
-
-    def original(self, parameters: int) -> LogLinear:
-        """Return the true model with one of its sets of weights."""
-        rng = self.rng(_WEIGHTS, parameters)
-        return strong_weights(self.model, interaction=self.configuration.interaction, rng=rng)
 
     def data(self, original: LogLinear, parameters: int, size: int) -> IntArray:
         """Draw encoded rows by Gibbs sampling, evenly from several chains."""

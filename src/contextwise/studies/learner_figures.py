@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,13 +22,13 @@ from contextwise.studies.learner_results import (
     KL,
     Record,
     by_rows,
-    critical_ranking,
+    grouped,
     labels_of,
     mean_of_truths,
-    mean_ranks,
     means_by_truth,
     of_truths,
     rank,
+    sizes_of,
 )
 from contextwise.studies.learner_study import TRUE_STRUCTURE
 from contextwise.support.formatting import plural
@@ -58,14 +58,14 @@ class StudyFigure:
 
 def study_figures(records: Sequence[Record]) -> list[StudyFigure]:
     """Draw all figures of a run that its sizes and truths allow."""
-    own = of_truths(records)
-    if not own:
+    truths = of_truths(records)
+    if not truths:
         return []
     makers: list[Callable[[Sequence[Record]], StudyFigure | None]] = [
         *(learning_curves, errors_plane, kl_against_errors, ranks_side_by_side),
         *(critical_differences, times),
     ]
-    return [made for maker in makers if (made := maker(own)) is not None]
+    return [figure for maker in makers if (figure := maker(truths)) is not None]
 
 
 def _counted(records: Sequence[Record]) -> str:
@@ -75,13 +75,12 @@ def _counted(records: Sequence[Record]) -> str:
     return f"{text}, {failed} of them without a structure" if failed else text
 
 
-def _look(labels: Sequence[str], label: str) -> dict[str, str]:
+def _look(labels: Sequence[str], label: str) -> dict[str, Any]:
     """Return the colour and marker of a learner."""
     if label == TRUE_STRUCTURE:
         return {"color": GREY, "marker": "."}
     place = labels.index(label)
-    marker = MARKERS[place % len(MARKERS)]
-    return {"color": COLOURS[place % len(COLOURS)], "marker": marker}
+    return {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
 
 
 def _named(records: Sequence[Record]) -> tuple[list[str], list[str]]:
@@ -92,12 +91,11 @@ def _named(records: Sequence[Record]) -> tuple[list[str], list[str]]:
 
 
 def _curve(
-    axes: Axes, records: Sequence[Record], column: str, label: str, look: dict[str, str]
+    axes: Axes, records: Sequence[Record], column: str, label: str, look: dict[str, Any]
 ) -> None:
     """Draw the means of a learner against the number of rows, with intervals over truths."""
-    sizes = sorted({record["size"] for record in records})
     points = []
-    for size in sizes:
+    for size in sizes_of(records):
         values = means_by_truth(records, column, learner=label, size=size)
         if values:
             mean, interval = mean_of_truths(values)
@@ -105,7 +103,7 @@ def _curve(
     if not points:
         return
     x, y, low, high = np.array(points).T
-    axes.plot(x, y, markersize=3.5, linewidth=1, label=label, **look)  # type: ignore[arg-type]
+    axes.plot(x, y, markersize=3.5, linewidth=1, label=label, **look)
     axes.fill_between(x, low, high, color=look["color"], alpha=0.08, linewidth=0)
 
 
@@ -124,27 +122,28 @@ def _log_scale(axes: Axes, which: str, values: Sequence[float] | None = None) ->
 def _legend(figure: Figure, axes: Axes, columns: int = 4) -> None:
     handles, names = axes.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=columns)
+    for each in figure.axes:
+        each.spines[["top", "right"]].set_visible(False)
 
 
 @styled
 def learning_curves(records: Sequence[Record]) -> StudyFigure | None:
     """Plot distance, KL and CMLL against the number of rows."""
-    sizes = sorted({record["size"] for record in records})
+    sizes = sizes_of(records)
     if len(sizes) < 2:
         return None
     labels, every = _named(records)
     figure = new_figure(2 * COLUMN, 1.05 * COLUMN)
     shown = (DISTANCE, KL, CMLL)
     for axes, metric in zip(figure.subplots(1, len(shown)), shown, strict=True):
-        own = _below_true_structure(records) if metric is CMLL else records
+        shown_records = _below_true_structure(records) if metric is CMLL else records
         for label in every:
-            _curve(axes, own, metric.column, label, _look(labels, label))
+            _curve(axes, shown_records, metric.column, label, _look(labels, label))
         _log_scale(axes, "x", sizes)
         if metric is KL:
             _log_scale(axes, "y")
         axes.set_xlabel("rows")
         axes.set_title("CMLL below the true one" if metric is CMLL else metric.label)
-        axes.spines[["top", "right"]].set_visible(False)
     _legend(figure, figure.axes[0])
     return StudyFigure(
         "learning-curves",
@@ -158,14 +157,14 @@ def learning_curves(records: Sequence[Record]) -> StudyFigure | None:
 
 def _below_true_structure(records: Sequence[Record]) -> list[Record]:
     """Return the records with CMLL as the loss against the true structure, where known."""
-    found: list[Record] = []
-    for own in by_rows(records).values():
-        reference = own.get(TRUE_STRUCTURE, {}).get(CMLL.column)
-        for record in own.values():
+    losses: list[Record] = []
+    for learners in by_rows(records).values():
+        reference = learners.get(TRUE_STRUCTURE, {}).get(CMLL.column)
+        for record in learners.values():
             value = record[CMLL.column]
             loss = None if value is None or reference is None else reference - value
-            found.append({**record, CMLL.column: loss})
-    return found
+            losses.append({**record, CMLL.column: loss})
+    return losses
 
 
 @styled
@@ -174,7 +173,7 @@ def errors_plane(records: Sequence[Record]) -> StudyFigure | None:
     labels = labels_of(records)
     figure = new_figure(1.5 * COLUMN, 1.2 * COLUMN)
     axes = figure.add_subplot()
-    sizes = sorted({record["size"] for record in records})
+    sizes = sizes_of(records)
     for label in labels:
         points = []
         for size in sizes:
@@ -187,16 +186,12 @@ def errors_plane(records: Sequence[Record]) -> StudyFigure | None:
         x, y = np.array(points).T
         look = _look(labels, label)
         axes.plot(x, y, linewidth=0.8, alpha=0.6, color=look["color"])
-        sizes_of_marks = np.linspace(8, 36, len(points))
-        axes.scatter(
-            x, y, s=sizes_of_marks, color=look["color"], marker=look["marker"], label=label
-        )
+        axes.scatter(x, y, s=np.linspace(8, 36, len(points)), label=label, **look)
     ends = axes.get_xlim()[1], axes.get_ylim()[1]
     for total in np.arange(0.1, sum(ends), 0.1):
         axes.plot([0, total], [total, 0], color=GREY, linewidth=0.3, zorder=0)
     axes.set(xlim=(-0.01, ends[0]), ylim=(-0.01, ends[1]))
     axes.set(xlabel="false positives / all assertions", ylabel="false negatives / all assertions")
-    axes.spines[["top", "right"]].set_visible(False)
     _legend(figure, axes, 3)
     return StudyFigure(
         "errors-plane",
@@ -210,29 +205,28 @@ def errors_plane(records: Sequence[Record]) -> StudyFigure | None:
 @styled
 def kl_against_errors(records: Sequence[Record]) -> StudyFigure | None:
     """Plot KL of every structure against its false positives and its false negatives."""
-    most = max(record["size"] for record in records)
-    own = [r for r in records if r["size"] == most and r["kl"] is not None and r["kl_exact"]]
-    labels, every = _named(own)
-    if not own:
+    most = sizes_of(records)[-1]
+    exact = [r for r in records if r["size"] == most and r["kl"] is not None and r["kl_exact"]]
+    labels, every = _named(exact)
+    if not exact:
         return None
     figure = new_figure(2 * COLUMN, 1.15 * COLUMN)
     panels = figure.subplots(1, 2, sharex=True, sharey=True)
     names = ("false positives", "false negatives")
     for axes, column, errors in zip(panels, ("fp_share", "fn_share"), names, strict=True):
         for label in every:
-            points = [(r[column], max(r["kl"], LEAST_KL)) for r in own if r["learner"] == label]
+            points = [(r[column], max(r["kl"], LEAST_KL)) for r in exact if r["learner"] == label]
             x, y = np.array(points).T
             axes.scatter(x, y, s=9, alpha=0.7, label=label, **_look(labels, label))
         axes.set_xlabel(f"{errors} / all assertions")
         _log_scale(axes, "y")
-        axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("KL, refitted (nats)")
     _legend(figure, panels[0])
     return StudyFigure(
         "kl-against-errors",
         figure,
         f"KL of every refitted structure at {most:,} rows against its false positives (left) and "
-        f"its false negatives (right), a mark per unit. From {_counted(own)} with exact KL.",
+        f"its false negatives (right), a mark per unit. From {_counted(exact)} with exact KL.",
     )
 
 
@@ -240,15 +234,15 @@ def kl_against_errors(records: Sequence[Record]) -> StudyFigure | None:
 def ranks_side_by_side(records: Sequence[Record]) -> StudyFigure | None:
     """Plot the mean ranks by d, KL, CMLL and graph Hamming distance, a line per learner."""
     shown = [rank(records, metric) for metric in (HAMMING, DISTANCE, KL, CMLL)]
-    means = [mean_ranks(ranks) for ranks in shown]
+    means = [ranks.means() for ranks in shown]
     labels = labels_of(records)
     if len(labels) < 2 or not all(means):
         return None
     figure = new_figure(1.5 * COLUMN, 1.1 * COLUMN)
     axes = figure.add_subplot()
-    table = np.array([[own[label] for label in labels] for own in means])
+    table = np.array([[ranks[label] for label in labels] for ranks in means])
     for place, label in enumerate(labels):
-        axes.plot(table[:, place], linewidth=1.2, markersize=4.5, **_look(labels, label))  # type: ignore[arg-type]
+        axes.plot(table[:, place], linewidth=1.2, markersize=4.5, **_look(labels, label))
     _side_labels(axes, labels, table)
     axes.set_xticks(range(len(shown)), [ranks.metric.label for ranks in shown])
     axes.set_xlim(-0.1, len(shown) - 0.2)
@@ -279,8 +273,8 @@ def _side_labels(axes: Axes, labels: Sequence[str], table: np.ndarray) -> None:
 @styled
 def critical_differences(records: Sequence[Record]) -> StudyFigure | None:
     """Plot the mean ranks by d and by KL with critical differences."""
-    found = [critical_ranking(rank(records, metric)) for metric in (DISTANCE, KL)]
-    rankings = [one for one in found if one is not None and one.critical_difference is not None]
+    tested = [rank(records, metric).ranking() for metric in (DISTANCE, KL)]
+    rankings = [r for r in tested if r is not None and r.critical_difference is not None]
     if not rankings:
         return None
     height = 0.9 + 0.26 * len(rankings[0].groups)
@@ -303,25 +297,24 @@ def times(records: Sequence[Record]) -> StudyFigure | None:
     labels = labels_of(records)
     figure = new_figure(2 * COLUMN, 1.05 * COLUMN)
     left, right = figure.subplots(1, 2)
-    most = max(record["size"] for record in records)
+    most = sizes_of(records)[-1]
     for label in labels:
         look = _look(labels, label)
         _curve(left, records, "seconds", label, look)
-        own = [r for r in records if (r["learner"], r["size"]) == (label, most)]
-        by_width: dict[int, list[float]] = {}
-        for record in own:
-            if record["seconds"] is not None:
-                by_width.setdefault(record["variables"], []).append(record["seconds"])
+        by_width = grouped(
+            (r["variables"], r["seconds"])
+            for r in records
+            if (r["learner"], r["size"]) == (label, most) and r["seconds"] is not None
+        )
         if by_width:
             x = sorted(by_width)
             y = [float(np.mean(by_width[n])) for n in x]
             right.plot(x, y, linewidth=0.8, markersize=3.5, **look)
-    _log_scale(left, "x", sorted({record["size"] for record in records}))
+    _log_scale(left, "x", sizes_of(records))
     left.set(xlabel="rows", ylabel="seconds of processor time")
     right.set(xlabel=f"variables (at {most:,} rows)")
     for axes in (left, right):
         _log_scale(axes, "y")
-        axes.spines[["top", "right"]].set_visible(False)
     _legend(figure, left)
     return StudyFigure(
         "times",

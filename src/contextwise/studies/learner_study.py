@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -32,7 +33,7 @@ from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
 from itertools import product
-from math import prod
+from math import isnan, prod
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, TypeVar, Unpack
@@ -41,6 +42,7 @@ from zlib import crc32
 import numpy as np
 
 from contextwise.comparison.compare import compare
+from contextwise.comparison.confusion import RATES, shown_in
 from contextwise.data.rows import Data, as_data, by_position
 from contextwise.distributions import (
     Estimate,
@@ -101,7 +103,7 @@ PLANS: dict[str, Plan] = {
     "pyagrum": Plan("pyagrum"),
     "causal-learn": Plan("causal-learn"),
 }
-"""The plan of each label. Learners that the registry lacks are skipped."""
+"""The plan of each label; other learners of the registry run with their defaults."""
 ADAPTERS = ("pgmpy", "pyagrum", "causal-learn")
 """Learners of other packages take part when they are asked for."""
 
@@ -117,42 +119,23 @@ TRUTHS_OF_QUICK = ("paper", "paper#1", "grown-8-1", "grown-9-2-three", "random-8
 
 @dataclass(frozen=True)
 class Configuration:
-    """Everything that determines the results of a run.
-
-    Attributes
-    ----------
-    truths : names; see `contextwise.truths.named`
-    learners : plans by label
-    sizes : the numbers of rows that are learned from
-    repeats : how many data sets per truth and size; all learners get the same ones
-    test_rows : how many rows of each truth the likelihoods are measured on
-    interaction : the smallest and the largest log-odds ratio of generated truths
-    choose : "pseudo-likelihood" on a part of the rows, or "bic": how settings are chosen
-    valid_share : that part
-    l2 : of the refit of every structure
-    oracle : whether the best setting of the grid by the metric is found as well
-    unit_limit : seconds of processor time that a learner may take on one unit
-    data : a folder of real data sets, or empty
-    resamples : for the stability on real data; 0 leaves it out
-    seed : of everything
-    files : fingerprints of the files among the truths and the data
-    """
+    """Everything that determines the results of a run."""
 
     truths: tuple[str, ...] = TRUTHS
     learners: Mapping[str, Plan] = field(default_factory=dict)
     sizes: tuple[int, ...] = (50, 200, 1000, 10_000)
-    repeats: int = 3
+    repeats: int = 3  # data sets per truth and size
     test_rows: int = 2000
-    interaction: tuple[float, float] = (1.0, 3.0)
+    interaction: tuple[float, float] = (1.0, 3.0)  # least and largest log-odds ratio of truths
     choose: str = "pseudo-likelihood"
-    valid_share: float = 0.25
-    l2: float = 0.1
-    oracle: bool = True
-    unit_limit: float = 60.0
-    data: str = ""
-    resamples: int = 6
+    valid_share: float = 0.25  # part of the rows that settings are chosen by
+    l2: float = 0.1  # of the refit of every structure
+    oracle: bool = True  # also find the best setting of the grid by the metric
+    unit_limit: float = 60.0  # seconds of processor time per unit
+    data: str = ""  # a folder of real data sets
+    resamples: int = 6  # for the stability on real data; 0 leaves it out
     seed: int = 1
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)  # hashes
 
     def __post_init__(self) -> None:
         low, high = self.interaction
@@ -190,38 +173,14 @@ class Configuration:
 
 
 def plans_of(labels: Iterable[str] | None = None) -> dict[str, Plan]:
-    """Return the plans of some labels; by default of every learner of the package.
-
-    Parameters
-    ----------
-    labels : names of learners, optional
-
-    Returns
-    -------
-    dict from labels to plans
-
-    Raises
-    ------
-    ContextwiseError
-        If there is no learner of a name.
-
-    Examples
-    --------
-    >>> plans_of(["chow-liu"])
-    {'chow-liu': Plan(learner='chow-liu', settings={}, grid={})}
-    """
+    """Return the plans of some labels; by default of every learner of the package."""
     if labels is None:
-        every = [*PLANS, *(name for name in LEARNERS if name not in PLANS)]
-        labels = [label for label in every if label not in ADAPTERS and _is_there(label)]
-    found = {label: PLANS.get(label, Plan(label)) for label in labels}
-    for plan in found.values():
+        labels = [label for label in dict.fromkeys((*PLANS, *LEARNERS)) if label not in ADAPTERS]
+    plans = {label: PLANS.get(label, Plan(label)) for label in labels}
+    for plan in plans.values():
         if plan.learner != TRUE_STRUCTURE:
             learner_named(plan.learner)
-    return found
-
-
-def _is_there(label: str) -> bool:
-    return PLANS.get(label, Plan(label)).learner in (*LEARNERS, TRUE_STRUCTURE)
+    return plans
 
 
 def configuration_of(
@@ -231,32 +190,12 @@ def configuration_of(
     data: str | os.PathLike[str] | None = None,
     **settings: Any,
 ) -> Configuration:
-    """Return the configuration of a run, with some settings changed.
-
-    Parameters
-    ----------
-    truths : names, optional
-        By default those of the study; none if only data are given.
-    learners : labels, optional
-        By default every learner that comes with the package.
-    data : folder of real data sets, optional
-    **settings
-        Other fields of `Configuration` that differ from its defaults.
-
-    Returns
-    -------
-    Configuration
-
-    Examples
-    --------
-    >>> configuration_of(truths=["paper"], learners=["chow-liu"]).sizes
-    (50, 200, 1000, 10000)
-    """
+    """Return the configuration of a run; without truths only if there are data instead."""
     if truths is None:
         truths = TRUTHS if data is None else ()
     chosen = tuple(dict.fromkeys(truths))
     folder = "" if data is None else os.fspath(data)
-    made = Configuration(
+    configuration = Configuration(
         truths=chosen,
         learners=plans_of(learners),
         data=folder,
@@ -264,8 +203,8 @@ def configuration_of(
         **settings,
     )
     for name in chosen:
-        truth_named(name, interaction=made.interaction, seed=made.seed)
-    return made
+        truth_named(name, interaction=configuration.interaction, seed=configuration.seed)
+    return configuration
 
 
 def fingerprints(truths: Iterable[str], data: str) -> dict[str, str]:
@@ -284,19 +223,20 @@ def fingerprints(truths: Iterable[str], data: str) -> dict[str, str]:
 
 def from_toml(path: str | os.PathLike[str]) -> Configuration:
     """Read a configuration; raise on unknown keys, wrong values and changed files."""
-    given = read_settings(path, {one.name for one in fields(Configuration)})
+    settings = read_settings(path, {each.name for each in fields(Configuration)})
     try:
-        given["learners"] = {k: Plan(**own) for k, own in given.get("learners", {}).items()}
-        made = Configuration(**given)
+        learners = settings.get("learners", {})
+        settings["learners"] = {label: Plan(**plan) for label, plan in learners.items()}
+        configuration = Configuration(**settings)
     except (TypeError, AttributeError, ValueError, IndexError, ContextwiseError) as error:
         raise ParseError(f"a setting is wrong: {error}", path=path) from None
-    now = fingerprints(made.truths, made.data)
-    changed = sorted({k for k in (*now, *made.files) if now.get(k) != made.files.get(k)})
+    now = fingerprints(configuration.truths, configuration.data)
+    changed = sorted(file for file, _ in now.items() ^ configuration.files.items())
     if changed:
         raise ParseError(
             f"{changed[0]} has changed since this run; restore it or start a new run", path=path
         )
-    return made
+    return configuration
 
 
 # -- time and memory -------------------------------------------------------------------------------
@@ -345,41 +285,27 @@ def within(seconds: float, function: Callable[[], T]) -> T | None:
 def attempt(seconds: float, learn: Callable[[], T]) -> tuple[T | None, dict[str, Any]]:
     """Call a learner; return its result and a record of its time and memory, or of its failure."""
     try:
-        memory, began = Memory(), time.process_time()
+        with suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")  # begin a new maximum of memory
+        before, began = _memory("VmRSS"), time.process_time()
         with time_limited(seconds):
-            found = learn()
-        took = time.process_time() - began
-        return found, {"status": "done", "seconds": took, "memory": memory.grown()}
+            result = learn()
+        took, most = time.process_time() - began, _memory("VmHWM")
+        grown = None if before is None or most is None else max(0.0, (most - before) / KIBI)
+        return result, {"status": "done", "seconds": took, "memory": grown}
     except TooSlowError as problem:
         return None, {"status": "too slow", "error": str(problem)}
     except Exception as problem:  # whatever a learner raises is a result of the study
         return None, {"status": "failed", "error": f"{type(problem).__name__}: {problem}"}
 
 
-class Memory:
-    """The peak memory of this process since the object was made, on Linux."""
-
-    def __init__(self) -> None:
-        with suppress(OSError):
-            Path("/proc/self/clear_refs").write_text("5")  # begin a new maximum
-        self._before = _memory("VmRSS")
-
-    def grown(self) -> float | None:
-        """Return the growth of memory in megabytes; None if unknown."""
-        now = _memory("VmHWM")
-        if now is None or self._before is None:
-            return None
-        return max(0.0, (now - self._before) / KIBI)
-
-
 def _memory(field: str) -> int | None:
-    """Return a field of the process's status, in kilobytes."""
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        return None
-    found = [line.split()[1] for line in lines if line.startswith(f"{field}:")]
-    return int(found[0]) if found else None
+    """Return a field of the process's status in kilobytes, on Linux."""
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith(f"{field}:"):
+                return int(line.split()[1])
+    return None
 
 
 # -- a unit on a known truth -----------------------------------------------------------------------
@@ -390,22 +316,20 @@ _TRAIN, _TEST, _SPLIT = range(3)
 TIMINGS = ("seconds", "memory")
 """The columns that differ when a run is repeated."""
 
-STRUCTURE_COLUMNS = (
-    *("distance", "assertions", "normalized", "fp", "fn", "fp_share", "fn_share", "mcc", "kappa"),
-    *("skill", "context_skill", "hamming", "hamming_share", "features", "mean_length"),
-    *("longest", "oracle_distance", "oracle_settings"),
-)
-SCORES = ("kl", "cmll", "log_likelihood", "pll")
-SCORE_COLUMNS = tuple(
-    f"{score}{part}{whose}"
-    for whose in ("", "_own")
-    for score in SCORES
-    for part in ("", "_error", "_exact")
-)
+STUDY_RATES = [name for name in shown_in("replicates") if name in RATES]
 COLUMNS = (
     *("truth", "size", "repeat", "learner", "status", "error", "settings", "variables"),
-    *("rows_from", "r_hat", "effective_share", "doubtful", *STRUCTURE_COLUMNS, "refit"),
-    *(*SCORE_COLUMNS, "warnings", *TIMINGS),
+    *("rows_from", "r_hat", "effective_share", "doubtful", "distance", "assertions"),
+    *("normalized", "fp", "fn", "fp_share", "fn_share", *STUDY_RATES, "skill", "context_skill"),
+    *("hamming", "hamming_share", "features", "mean_length", "longest"),
+    *("oracle_distance", "oracle_settings", "refit"),
+    *(
+        f"{score}{part}{whose}"
+        for whose in ("", "_own")
+        for score in ("kl", "cmll", "log_likelihood", "pll")
+        for part in ("", "_error", "_exact")
+    ),
+    *("warnings", *TIMINGS),
 )
 """The columns of a unit's record, in order."""
 
@@ -425,19 +349,25 @@ def learn_unit(task: Task) -> list[dict[str, Any]]:
     configuration, label = task.configuration, task.label
     truth = plain_truth(task.truth, configuration.interaction, configuration.seed)
     rows = train_rows(task)
-    record: dict[str, Any] = dict.fromkeys(COLUMNS)
-    record |= {"truth": task.truth, "size": task.size, "repeat": task.repeat, "learner": label}
-    record |= {"variables": len(truth.model.domain), "rows_from": rows.drawn.how}
-    record |= {"r_hat": rows.r_hat, "effective_share": rows.effective_share}
-    record["doubtful"] = rows.is_doubtful
+    record: dict[str, Any] = dict.fromkeys(COLUMNS) | {
+        "truth": task.truth,
+        "size": task.size,
+        "repeat": task.repeat,
+        "learner": label,
+        "variables": len(truth.model.domain),
+        "rows_from": rows.drawn.how,
+        "r_hat": rows.r_hat,
+        "effective_share": rows.effective_share,
+        "doubtful": rows.is_doubtful,
+    }
     data = Data(truth.model.domain, np.ascontiguousarray(rows.drawn.positions))
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         plan = configuration.learners[label]
-        learned, told = attempt(
+        learned, outcome = attempt(
             configuration.unit_limit, lambda: _learn(configuration, truth, plan, data)
         )
-        record |= told
+        record |= outcome
         if learned is None:
             return [record]
         record["settings"] = json.dumps(learned.settings, sort_keys=True)
@@ -522,19 +452,18 @@ def _oracle(configuration: Configuration, truth: Truth, plan: Plan, data: Data) 
     """Return the smallest distance in the grid."""
     if not configuration.oracle or not has_choice(plan):
         return {}
-    combinations = product(*plan.grid.values())
-    every = [dict(zip(plan.grid, values, strict=True)) for values in combinations]
+    grid = [dict(zip(plan.grid, values, strict=True)) for values in product(*plan.grid.values())]
 
-    def distances() -> list[int]:
-        learned = (make_learner(plan, one).fit(data, domain=data.domain) for one in every)
-        return [int(compare(truth.model.structure, one.structure_).distance) for one in learned]
+    def distance(settings: Mapping[str, Any]) -> int:
+        learned = make_learner(plan, settings).fit(data, domain=data.domain)
+        return int(compare(truth.model.structure, learned.structure_).distance)
 
-    found = within(configuration.unit_limit, distances)
-    if found is None:
+    distances = within(configuration.unit_limit, lambda: [distance(each) for each in grid])
+    if distances is None:
         return {}
-    best = found.index(min(found))
-    chosen = json.dumps(every[best], sort_keys=True)
-    return {"oracle_distance": found[best], "oracle_settings": chosen}
+    least = min(distances)
+    best = json.dumps(grid[distances.index(least)], sort_keys=True)
+    return {"oracle_distance": least, "oracle_settings": best}
 
 
 # -- measuring -------------------------------------------------------------------------------------
@@ -542,33 +471,35 @@ def _oracle(configuration: Configuration, truth: Truth, plan: Plan, data: Data) 
 
 def structure_record(truth: Truth, structure: Structure) -> dict[str, Any]:
     """Measure a structure without weights."""
-    found = compare(truth.model.structure, structure)
-    skill, context_skill = skills(found)
-    edges = set(found.true.pairs()) ^ set(found.guess.pairs())
-    n = len(found.domain)
-    lengths = structure.features.lengths
+    comparison = compare(truth.model.structure, structure)
+    skill, context_skill = skills(comparison)
+    edges = set(comparison.true.pairs()) ^ set(comparison.guess.pairs())
+    n, total = len(comparison.domain), comparison.total
+    rates = {name: comparison.rate(name, float("nan")) for name in STUDY_RATES}
     return {
-        "distance": int(found.distance),
-        "assertions": int(found.total),
-        "normalized": found.normalized,
-        "fp": int(found.fp),
-        "fn": int(found.fn),
-        "fp_share": float(found.fp / found.total) if found.total else 0.0,
-        "fn_share": float(found.fn / found.total) if found.total else 0.0,
-        "mcc": _number(found.rate("mcc", float("nan"))),
-        "kappa": _number(found.rate("kappa", float("nan"))),
+        "distance": int(comparison.distance),
+        "assertions": int(total),
+        "normalized": comparison.normalized,
+        "fp": int(comparison.fp),
+        "fn": int(comparison.fn),
+        "fp_share": float(comparison.fp / total) if total else 0.0,
+        "fn_share": float(comparison.fn / total) if total else 0.0,
+        **{name: None if isnan(rate) else rate for name, rate in rates.items()},
         "skill": skill,
         "context_skill": context_skill,
         "hamming": len(edges),
         "hamming_share": len(edges) / max(1, n * (n - 1) // 2),
-        "features": len(structure),
-        "mean_length": float(lengths.mean()) if len(lengths) else 0.0,
-        "longest": int(lengths.max(initial=0)),
+        **_size_record(structure),
     }
 
 
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def _size_record(structure: Structure) -> dict[str, Any]:
+    lengths = structure.features.lengths
+    return {
+        "features": len(lengths),
+        "mean_length": float(lengths.mean()) if len(lengths) else 0.0,
+        "longest": int(lengths.max(initial=0)),
+    }
 
 
 def refit(structure: Structure, rows: IntArray, *, l2: float) -> tuple[LogLinear, str]:
@@ -576,8 +507,8 @@ def refit(structure: Structure, rows: IntArray, *, l2: float) -> tuple[LogLinear
     whole = structure.union(marginals(structure))
     if prod(structure.domain.cardinalities) <= STATES:
         target = empirical(structure.domain, rows)
-        found = fit_many([whole], [target], sizes=[len(rows)], l2=l2)
-        return found.model(0, 0), "likelihood"
+        fitted = fit_many([whole], [target], sizes=[len(rows)], l2=l2)
+        return fitted.model(0, 0), "likelihood"
     return fit(whole, rows, l2=l2).model, "pseudo-likelihood"
 
 
@@ -585,17 +516,18 @@ def marginals(structure: Structure) -> Structure:
     """Return a feature for every state of every variable."""
     domain = structure.domain
     variables = zip(domain.names, domain.states, strict=True)
-    return Structure(domain, [{name: k} for name, own in variables if len(own) > 1 for k in own])
+    features = [{name: state} for name, states in variables if len(states) > 1 for state in states]
+    return Structure(domain, features)
 
 
 def _score_record(task: Task, truth: Truth, learned: Learned, data: Data) -> dict[str, Any]:
     c = task.configuration
     test = _draw(c.interaction, c.seed, _TEST, task.truth, c.test_rows, 0).drawn.positions
     record: dict[str, Any] = {}
-    found = within(c.unit_limit, lambda: refit(learned.structure, data.rows, l2=c.l2))
-    if found is not None:
-        record |= {"refit": found[1]}
-        record |= score_record(truth.model, found[0], test, whose="", limit=c.unit_limit)
+    refitted = within(c.unit_limit, lambda: refit(learned.structure, data.rows, l2=c.l2))
+    if refitted is not None:
+        record["refit"] = refitted[1]
+        record |= score_record(truth.model, refitted[0], test, whose="", limit=c.unit_limit)
     if learned.own is not None:
         record |= score_record(truth.model, learned.own, test, whose="_own", limit=c.unit_limit)
     return record
@@ -614,19 +546,17 @@ def score_record(
         scores["kl"] = lambda: kl_divergence(true, model)
     record: dict[str, Any] = {}
     for name, score in scores.items():
-        found = within(limit, score)
-        if found is not None:
-            record[f"{name}{whose}"] = found.value
-            record[f"{name}_error{whose}"] = found.standard_error
-            record[f"{name}_exact{whose}"] = found.exact
+        estimate = within(limit, score)
+        if estimate is not None:
+            record[f"{name}{whose}"] = estimate.value
+            record[f"{name}_error{whose}"] = estimate.standard_error
+            record[f"{name}_exact{whose}"] = estimate.exact
     return record
 
 
 # -- a unit on real data ---------------------------------------------------------------------------
 
 
-PARTS = ("train", "valid", "test")
-SUFFIXES = (".data", ".csv", ".data.gz", ".csv.gz")
 DATA_COLUMNS = (
     *("data", "learner", "status", "error", "settings", "variables", "rows", "features"),
     *("mean_length", "longest", "pll_own", "cmll_own", "cmll_error_own", "cmll_exact_own"),
@@ -645,29 +575,13 @@ class DataTask(NamedTuple):
 
 
 def data_sets(folder: str) -> dict[str, dict[str, str]]:
-    """Find the data sets of a folder: the paths of the parts of each.
-
-    Parameters
-    ----------
-    folder : path, or empty
-
-    Returns
-    -------
-    dict from names to parts to paths; a set without all three parts is left out
-
-    Raises
-    ------
-    ContextwiseError
-        If the folder has no data set.
-    """
-    found: dict[str, dict[str, str]] = {}
+    """Return the paths of train, valid and test of each data set of a folder that has all three."""
+    paths: dict[str, dict[str, str]] = {}
     for path in sorted(Path(folder).iterdir()) if folder else []:
-        for part in PARTS:
-            for suffix in SUFFIXES:
-                if path.name.endswith(f".{part}{suffix}"):
-                    name = path.name.removesuffix(f".{part}{suffix}")
-                    found.setdefault(name, {})[part] = str(path)
-    whole = {name: parts for name, parts in found.items() if len(parts) == len(PARTS)}
+        match = re.fullmatch(r"(.+)\.(train|valid|test)\.(data|csv)(\.gz)?", path.name)
+        if match:
+            paths.setdefault(match[1], {})[match[2]] = str(path)
+    whole = {name: parts for name, parts in paths.items() if len(parts) == 3}
     if folder and not whole:
         raise ContextwiseError(
             f"{folder}: there is no NAME.train.data with NAME.valid.data and NAME.test.data"
@@ -677,20 +591,13 @@ def data_sets(folder: str) -> dict[str, dict[str, str]]:
 
 def read_parts(parts: Mapping[str, str]) -> dict[str, Data]:
     """Read the parts of a data set over one domain with the states of all parts."""
-    own = {part: as_data(path) for part, path in parts.items()}
-    first = own["train"].domain
-    states = {
-        name: _in_order([one.domain.states[v] for one in own.values()])
-        for v, name in enumerate(first.names)
-    }
+    data = {part: as_data(path) for part, path in parts.items()}
+    states = {}
+    for v, name in enumerate(data["train"].domain.names):
+        seen = {state for part in data.values() for state in part.domain.states[v]}
+        states[name] = sorted(seen, key=int if all(map(str.isdecimal, seen)) else None)
     domain = Domain(states)
-    return {part: as_data(data, domain) for part, data in own.items()}
-
-
-def _in_order(lists: list[tuple[str, ...]]) -> list[str]:
-    every = {state for own in lists for state in own}
-    numbers = all(state.isdecimal() for state in every)
-    return sorted(every, key=int) if numbers else sorted(every)
+    return {part: as_data(rows, domain) for part, rows in data.items()}
 
 
 def learn_data(task: DataTask) -> list[dict[str, Any]]:
@@ -703,19 +610,14 @@ def learn_data(task: DataTask) -> list[dict[str, Any]]:
     record |= {"variables": len(train.domain), "rows": len(train)}
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        learned, told = attempt(configuration.unit_limit, lambda: _learn_data(task, data))
-        record |= told
+        learned, outcome = attempt(configuration.unit_limit, lambda: _learn_data(task, data))
+        record |= outcome
         if learned is None:
             return [record]
         learner, model, settings = learned
-        lengths = learner.structure_.features.lengths
-        record |= {
-            "settings": json.dumps(settings, sort_keys=True),
-            "features": len(lengths),
-            "mean_length": float(lengths.mean()) if len(lengths) else 0.0,
-            "longest": int(lengths.max(initial=0)),
-            "structure": structure_text(learner.structure_),
-        }
+        record["settings"] = json.dumps(settings, sort_keys=True)
+        record |= _size_record(learner.structure_)
+        record["structure"] = structure_text(learner.structure_)
         test = data["test"].rows
         scores = score_record(None, model, test, whose="_own", limit=configuration.unit_limit)
         record |= {key: value for key, value in scores.items() if key in DATA_COLUMNS}
@@ -727,8 +629,8 @@ def _learn_data(task: DataTask, data: Mapping[str, Data]) -> tuple[Any, LogLinea
     """Return the fitted learner, its model and its settings."""
     plan, train = task.configuration.learners[task.label], data["train"]
     if has_choice(plan):
-        found = select(make_learner(plan), plan.grid, train, valid=data["valid"])
-        learner, chosen = found.learner, {**found.best.parameters}
+        selection = select(make_learner(plan), plan.grid, train, valid=data["valid"])
+        learner, chosen = selection.learner, {**selection.best.parameters}
     else:
         chosen = {key: values[0] for key, values in plan.grid.items()}
         learner = make_learner(plan, chosen).fit(train)
@@ -739,11 +641,11 @@ def _stability(configuration: Configuration, learner: Any, train: Data) -> dict[
     count = configuration.resamples
     if not count:
         return {}
-    found = within(
+    instability = within(
         configuration.unit_limit,
         lambda: stability(train, learner, resamples=count, rng=configuration.seed).instability,
     )
-    return {} if found is None else {"instability": float(found), "resamples": count}
+    return {} if instability is None else {"instability": instability, "resamples": count}
 
 
 def structure_text(structure: Structure) -> str:
@@ -761,11 +663,11 @@ def distances_between(records: Sequence[Mapping[str, Any]], name: str) -> tuple[
     """Return the normalized distance of each pair of structures of a data set."""
     from contextwise.comparison.matrix import distance_matrix
 
-    own = [r for r in records if r.get("data") == name and r["status"] == "done"]
-    if len(own) < 2:
-        return [r["learner"] for r in own], np.zeros((len(own), len(own)))
-    matrix = distance_matrix([structure_from(r["structure"]) for r in own])
-    return [r["learner"] for r in own], matrix.normalized
+    done = [r for r in records if r.get("data") == name and r["status"] == "done"]
+    labels = [r["learner"] for r in done]
+    if len(done) < 2:
+        return labels, np.zeros((len(done), len(done)))
+    return labels, distance_matrix([structure_from(r["structure"]) for r in done]).normalized
 
 
 # -- run -------------------------------------------------------------------------------------------
