@@ -1,8 +1,7 @@
 """Compare two structures: the confusion matrix over all pairs and contexts, exactly.
 
 A time limit or Ctrl-C can leave pairs **open**: they have proven bounds instead of counts.
-`Comparison.distance_bounds` is always available; everything that needs exact counts raises
-`OpenResult`.
+`Comparison.distance_bounds` is always available; whatever needs exact counts raises `OpenResult`.
 """
 
 from __future__ import annotations
@@ -181,17 +180,14 @@ class Comparison(Shown, Rates):
     @property
     def open_pairs(self) -> list[Pair]:
         """The unfinished pairs."""
-        names = self.pair_names()
-        return [names[k] for k in self.unions.open.tolist()]
+        return self._names(self.pairs[self.unions.open])
 
     @cached_property
     def distance_bounds(self) -> tuple[Number, Number]:
         """The least and the largest possible distance; equal if no pair is open."""
-        unions = self.unions
-        if not len(unions.open):
-            a, b, u = unions.lower.sum(axis=0).tolist() if len(unions.lower) else (0, 0, 0)
-            return 2 * u - a - b, 2 * u - a - b
-        lower, upper = tighten(unions.lower, unions.upper)
+        if not len(self.unions.open):
+            return self.distance, self.distance
+        lower, upper = tighten(self.unions.lower, self.unions.upper)
         (a, b, u), (a_most, b_most, u_most) = lower.T, upper.T
         low = np.maximum(u - a_most, 0) + np.maximum(u - b_most, 0)
         high = np.minimum(u_most, 2 * u_most - a - b)
@@ -210,11 +206,7 @@ class Comparison(Shown, Rates):
     @cached_property
     def counts(self) -> ObjectArray:
         """The exact tp, fn, fp, tn of each of `pairs`: shape (p, 4)."""
-        if len(self.unions.open):
-            raise OpenResult(
-                f"{len(self.unions.open)} of {len(self.pairs)} pairs are unfinished, for example "
-                f"{' – '.join(self.open_pairs[0])}; use distance_bounds or allow more time"
-            )
+        _ = self.confusion  # raises OpenResult
         return self.known_counts
 
     @cached_property
@@ -229,8 +221,13 @@ class Comparison(Shown, Rates):
     @cached_property
     def confusion(self) -> Confusion:
         """The confusion matrix over all pairs; pairs that no feature covers are all TN."""
-        tp, fn, fp, _ = (sum(column) for column in self.counts.T)
-        return Confusion(tp, fn, fp, self.total - tp - fn - fp)
+        if len(self.unions.open):
+            raise OpenResult(
+                f"{len(self.unions.open)} of {len(self.pairs)} pairs are unfinished, for example "
+                f"{' – '.join(self.open_pairs[0])}; use distance_bounds or allow more time"
+            )
+        a, b, u = self.unions.lower.sum(axis=0).tolist()
+        return Confusion(a + b - u, u - b, u - a, self.total - u)
 
     @property
     def tp(self) -> Number:
@@ -301,8 +298,11 @@ class Comparison(Shown, Rates):
 
     def pair_names(self) -> list[Pair]:
         """Return the names of `pairs`."""
+        return self._names(self.pairs)
+
+    def _names(self, pairs: IntArray) -> list[Pair]:
         names = self.domain.names
-        return [(names[i], names[j]) for i, j in self.pairs.tolist()]
+        return [(names[i], names[j]) for i, j in pairs.tolist()]
 
     def worst_pairs(self, most: int = 10) -> list[tuple[Pair, Confusion]]:
         """Return the finished pairs with the most errors, worst first.
@@ -311,13 +311,9 @@ class Comparison(Shown, Rates):
         """
         places, errors = self.differing
         both = self._errors_of_variables.sum(axis=1)[self.pairs[places]].sum(axis=1)
-        worst = nlargest(most, range(len(errors)), key=lambda k: (errors[k], both[k]))
-        names = self.domain.names
-        return [
-            ((names[i], names[j]), Confusion(*self.known_counts[k]))
-            for k in places[worst].tolist()
-            for i, j in [self.pairs[k].tolist()]
-        ]
+        worst = places[nlargest(most, range(len(errors)), key=lambda k: (errors[k], both[k]))]
+        counts = (Confusion(*row) for row in self.known_counts[worst])
+        return list(zip(self._names(self.pairs[worst]), counts, strict=True))
 
     @cached_property
     def differing(self) -> tuple[IntArray, list[Number]]:
@@ -343,15 +339,8 @@ class Comparison(Shown, Rates):
     def variables(self) -> list[VariableErrors]:
         """Return the errors of each variable, the largest share first.
 
-        Returns
-        -------
-        list of VariableErrors
-            One entry for each variable. Each error counts for both variables of its pair. Open
-            pairs count as pairs without errors.
+        Each error counts for both variables of its pair. Open pairs count as pairs without errors.
 
-        Examples
-        --------
-        >>> from contextwise import compare
         >>> compare("lung", "lung-learned").variables()[0]
         VariableErrors(variable='asbestos', fp=1, fn=1, assertions=4)
         """
@@ -369,22 +358,11 @@ class Comparison(Shown, Rates):
         return words
 
     def to_frame(self, by: Literal["pair", "variable"] = "pair") -> pandas.DataFrame:
-        """Return the counts of each pair as a DataFrame (``pip install contextwise[frames]``).
+        """Return a DataFrame (``pip install contextwise[frames]``), one row per pair or variable.
 
-        Parameters
-        ----------
-        by : ``"pair"`` for one row per pair, ``"variable"`` for the errors of each variable, the
-            largest share first
+        It has the names, the exact counts, which can be too large for arithmetic in pandas, and the
+        share that each is of the contexts of the pair or of the variable, as floats.
 
-        Returns
-        -------
-        pandas.DataFrame
-            Names, exact counts, which can be too large for arithmetic in pandas, and the share that
-            each is of the contexts of the pair or of the variable, as floats.
-
-        Examples
-        --------
-        >>> from contextwise import compare
         >>> float(compare("lung", "lung-learned").to_frame()["fp_share"].mean())
         0.16666666666666666
         """
@@ -562,10 +540,6 @@ def compare(
         zero_weights : "keep" or "drop"
             Whether features whose weight is exactly 0 belong to the structure.
 
-    Returns
-    -------
-    Comparison
-
     Raises
     ------
     DomainError
@@ -610,9 +584,7 @@ def distance(true: ModelLike, guess: ModelLike, **options: Any) -> Number:
 
     Parameters
     ----------
-    true, guess : models, paths of model files, or names of bundled examples
-    **options
-        The keywords of `compare`.
+    true, guess, **options : as in `compare`
 
     Returns
     -------

@@ -90,7 +90,7 @@ def digits(value: Number, most: int = 4_000) -> str:
 
 
 def _share(part: Number, whole: Number) -> float | None:
-    return ratio(part, whole) if whole else None
+    return float(part / whole) if whole else None
 
 
 def _mcc(c: Confusion) -> float | None:

@@ -79,10 +79,10 @@ class Question:
         """The variables that the context leaves free."""
         return self.structures[0].domain
 
-    @cached_property
+    @property
     def canonical(self) -> bool:
         """True if contexts are full assignments."""
-        return is_canonical(self.contexts)
+        return self.contexts == "canonical"
 
     def about(self, *models: int) -> Question:
         """Return the same question about some of the models, by their places."""

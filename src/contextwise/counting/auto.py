@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from contextwise.counting import branch, known_sizes, native
+from contextwise.counting import known_sizes, native
 from contextwise.counting.contract import CountPairs, OverBudget, count_pairs_with
 from contextwise.counting.cover import Cover
 from contextwise.counting.pair_counts import PairCounts
@@ -35,9 +35,11 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
     >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
     20
     """
-    compiled = not native.missing()
-    quick = native.count_union if compiled else branch.count_union
-    budget = BUDGET if compiled else BUDGET_IN_PYTHON
+    quick, budget = native.count_union, BUDGET
+    if native.missing():
+        from contextwise.counting import branch
+
+        quick, budget = branch.count_union, BUDGET_IN_PYTHON
     try:
         return quick(cover, deadline=deadline, node_budget=budget)
     except OverBudget:
@@ -79,6 +81,8 @@ def count_pairs(
 
 def _quick_pairs(*, budgeted: bool) -> CountPairs:
     if native.missing():
+        from contextwise.counting import branch
+
         budget = BUDGET_IN_PYTHON if budgeted else None
         return partial(count_pairs_with, partial(branch.count_union, node_budget=budget), "branch")
     return partial(native.count_pairs, node_budget=BUDGET if budgeted else None, with_ganak=True)

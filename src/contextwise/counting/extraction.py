@@ -157,10 +157,13 @@ def contexts_of_pairs(
     >>> contexts_of_pairs([2, 3, 5], np.array([[0, 1], [1, 2]]))
     [5, 2]
     """
-    whole = prod(cardinalities)
+    whole, kinds = prod(cardinalities), sorted(set(cardinalities))
     if canonical:
         return [whole] * len(pairs)
-    kinds, kind = np.unique(np.array(cardinalities, dtype=object), return_inverse=True)
+    if len(kinds) == 1:
+        return [whole // kinds[0] ** 2] * len(pairs)
+    place_of = {cardinality: k for k, cardinality in enumerate(kinds)}
+    kind = np.array([place_of[cardinality] for cardinality in cardinalities], dtype=np.int64)
     codes = kind[pairs[:, 0]] * len(kinds) + kind[pairs[:, 1]]
     distinct, place = np.unique(codes, return_inverse=True)
     sizes = [whole // (kinds[c // len(kinds)] * kinds[c % len(kinds)]) for c in distinct.tolist()]

@@ -36,6 +36,7 @@ except ImportError as error:
 
 MEMORY = 512 * 2**20
 """Bytes for remembered subproblems, over all threads."""
+CORES = os.cpu_count() or 1
 
 
 def missing() -> str | None:
@@ -115,25 +116,28 @@ def count_pairs(
     """
     began = time.perf_counter()
     total = len(pairs)
-    distinct, places = _distinct(pairs, len(a.cardinalities))
+    pairs = pairs.reshape(-1, 2)
+    codes = pairs[:, 0] * len(a.cardinalities) + pairs[:, 1]
+    places = None
+    if not (codes[1:] > codes[:-1]).all():  # the kernel needs rising, distinct pairs
+        _, first, places = np.unique(codes, return_index=True, return_inverse=True)
+        pairs = pairs[first]
     report = None if progress is None else (lambda done: progress(done, total))
-    asked: dict[str, Any] = {"canonical": canonical, "value_weights": value_weights}
-    known = [
-        known_sizes.lookup(model, distinct, with_ganak=with_ganak, **asked) for model in (a, b)
-    ]
+    contexts: dict[str, Any] = {"canonical": canonical, "value_weights": value_weights}
+    known = [known_sizes.lookup(m, pairs, with_ganak=with_ganak, **contexts) for m in (a, b)]
     result = _kernel.count_pairs(
         a.cardinalities.tolist(),
         _weight_rows(value_weights),
         _arrays(a),
         _arrays(b),
-        distinct,
+        pairs,
         canonical,
-        threads or os.cpu_count() or 1,
+        threads or CORES,
         node_budget,
         deadline.left(),
         MEMORY if memory is None else memory,
         report,
-        [(places, _rows(sizes.tolist())) for places, sizes, _ in known],
+        [(at, _rows(sizes.tolist()) if len(at) else NO_ROWS) for at, sizes, _ in known],
     )
     lower, is_open, open_upper, interrupted, nodes, extracting = result
     if progress and not interrupted:
@@ -145,12 +149,12 @@ def count_pairs(
     if nodes >= known_sizes.WORTH:
         for column, model in enumerate((a, b)):
             closed = np.flatnonzero(lower[:, column] == upper[:, column])
-            known_sizes.keep(model, distinct[closed], lower[closed, column], **asked)
+            known_sizes.keep(model, pairs[closed], lower[closed, column], **contexts)
     if places is not None:
         lower, upper = lower[places], upper[places]
     unfinished = 0 if upper is lower else int((lower != upper).sum())
     seconds = {"extracting": extracting, "native": time.perf_counter() - began - extracting}
-    by_ganak = sum(int(sizes.by_ganak.sum()) for sizes in known)
+    by_ganak = sum(int(sizes.by_ganak.sum()) for sizes in known if len(sizes.places))
     counted = {"native": lower.size - unfinished - by_ganak}
     if by_ganak:
         counted["ganak"] = by_ganak
@@ -185,7 +189,7 @@ def sum_distances(
         _rows(factors),
         width,
         canonical,
-        threads or os.cpu_count() or 1,
+        threads or CORES,
         node_budget,
         MEMORY,
         None if progress is None else (lambda done: progress(done, total)),
@@ -222,7 +226,7 @@ def count_redrawn(
         len(values),
         pairs,
         canonical,
-        threads or os.cpu_count() or 1,
+        threads or CORES,
         node_budget,
         MEMORY,
     )
@@ -260,17 +264,9 @@ def _arrays(features: Features) -> tuple[IntArray, npt.NDArray[np.int32], WordAr
 
 
 def _weight_rows(value_weights: ValueWeights | None) -> WordArray:
-    return _rows([w for weights in value_weights or () for w in weights])
-
-
-def _distinct(pairs: IntArray, n: int) -> tuple[IntArray, IntArray | None]:
-    """Return the pairs as the kernel needs them, rising and distinct, and the place of each one."""
-    pairs = pairs.reshape(-1, 2)
-    codes = pairs[:, 0] * n + pairs[:, 1]
-    if (np.diff(codes) > 0).all():
-        return pairs, None
-    _, first, places = np.unique(codes, return_index=True, return_inverse=True)
-    return pairs[first], places
+    if value_weights is None:
+        return NO_ROWS
+    return _rows([w for weights in value_weights for w in weights])
 
 
 def _rows(numbers: Sequence[int], words: int | None = None) -> WordArray:
@@ -279,3 +275,6 @@ def _rows(numbers: Sequence[int], words: int | None = None) -> WordArray:
         words = max((-(-n.bit_length() // WORD) for n in numbers), default=1) or 1
     data = b"".join(n.to_bytes(8 * words, "little") for n in numbers)
     return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(len(numbers), words)
+
+
+NO_ROWS = _rows(())

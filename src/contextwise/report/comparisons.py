@@ -234,7 +234,7 @@ def comparison_parts(
         if top:
             parts.append(open_pairs_table(comparison, top))
     else:
-        parts += [confusion_table(comparison), measures(comparison, medium)]
+        parts += [confusion_table(comparison, medium), measures(comparison, medium)]
     if comparison.by_position and medium != "command":
         parts.append(Note("alignment", BY_POSITION))
     parts += ganak_notes([comparison])
@@ -270,7 +270,7 @@ def nearest_words(guesses: Sequence[Guess]) -> str:
     )
 
 
-def confusion_table(comparison: Comparison) -> Table:
+def confusion_table(comparison: Comparison, medium: Medium = "page") -> Table:
     """Return the confusion matrix over all pairs, as shares of all assertions."""
     c = comparison.confusion
     titles = "guess dependent", "guess independent"
@@ -279,7 +279,10 @@ def confusion_table(comparison: Comparison) -> Table:
         ("true dependent", Share(c.tp, c.total), Share(c.fn, c.total)),
         ("true independent", Share(c.fp, c.total), Share(c.tn, c.total)),
     )
-    return Table(f"Confusion matrix over {scope_words(comparison)}", columns, rows, key="confusion")
+    title = "Confusion matrix"
+    if medium != "command":  # which shows the scope above
+        title += f" over {scope_words(comparison)}"
+    return Table(title, columns, rows, key="confusion")
 
 
 def measures(comparison: Comparison, medium: Medium = "page") -> Measures:
