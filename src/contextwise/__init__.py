@@ -15,14 +15,11 @@ if TYPE_CHECKING:
     from contextwise.comparison.compare import Comparison, compare, distance
     from contextwise.comparison.explain import explain
     from contextwise.comparison.matrix import compare_many, distance_matrix
-    from contextwise.comparison.neighbours import farthest_first, medoid, nearest
-    from contextwise.comparison.sketch import sketch
-    from contextwise.comparison.track import Tracker, track
+    from contextwise.comparison.track import track
     from contextwise.distributions.sampling import sample_frame as sample
     from contextwise.evaluation import chance, check, stability, summarize
     from contextwise.evaluation.score import score
     from contextwise.formats import read, write
-    from contextwise.independence import is_independent
     from contextwise.learning.base import learn
     from contextwise.models.domain import Domain
     from contextwise.models.structure import LogLinear, Structure
@@ -35,7 +32,6 @@ __all__ = [
     "Domain",
     "LogLinear",
     "Structure",
-    "Tracker",
     "chance",
     "check",
     "compare",
@@ -47,17 +43,12 @@ __all__ = [
     "evaluation",
     "examples",
     "explain",
-    "farthest_first",
-    "is_independent",
     "learn",
     "learning",
-    "medoid",
-    "nearest",
     "read",
     "report",
     "sample",
     "score",
-    "sketch",
     "stability",
     "summarize",
     "track",
@@ -69,7 +60,6 @@ _HOMES = {
     "Domain": "models.domain",
     "LogLinear": "models.structure",
     "Structure": "models.structure",
-    "Tracker": "comparison.track",
     "chance": "evaluation",
     "check": "evaluation",
     "compare": "comparison.compare",
@@ -81,17 +71,12 @@ _HOMES = {
     "evaluation": "evaluation",
     "examples": "truths.bundled",
     "explain": "comparison.explain",
-    "farthest_first": "comparison.neighbours",
-    "is_independent": "independence",
     "learn": "learning.base",
     "learning": "learning",
-    "medoid": "comparison.neighbours",
-    "nearest": "comparison.neighbours",
     "read": "formats",
     "report": "report",
     "sample": "distributions.sampling:sample_frame",
     "score": "evaluation.score",
-    "sketch": "comparison.sketch",
     "stability": "evaluation",
     "summarize": "evaluation",
     "track": "comparison.track",

@@ -19,7 +19,6 @@ __all__ = [
     "OpenResult",
     "ParseError",
     "TooLargeError",
-    "require",
 ]
 
 
@@ -85,30 +84,7 @@ class FileError(ContextwiseError, OSError):
 
 
 def require(module: str, extra: str) -> Any:
-    """Import a package of an extra; raise with the command that installs it if it is missing.
-
-    Parameters
-    ----------
-    module : str
-        The package or module to import.
-    extra : str
-        The extra of contextwise that installs it.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    ContextwiseError
-        If the package is not installed.
-
-    Examples
-    --------
-    >>> require("scipy_of_tomorrow.sparse", "distributions")
-    Traceback (most recent call last):
-    contextwise.errors.ContextwiseError: this needs the package 'scipy_of_tomorrow': pip install ...
-    """
+    """Import a package of an extra; raise with the command that installs it if it is missing."""
     try:
         return import_module(module)
     except ImportError:

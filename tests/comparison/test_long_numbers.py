@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from contextwise import Domain, Structure, compare, distance_matrix, nearest
+from contextwise import Domain, Structure, compare, distance_matrix
 from contextwise.comparison.compare import comparison_record
+from contextwise.comparison.neighbours import nearest
 
 DOMAIN = Domain.of_cardinalities([2] * 15_000)
 TRUE = Structure(DOMAIN, ["v0=1 & v1=1"])

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextwise import Domain, Structure, compare, distance_matrix, medoid
+from contextwise import Domain, Structure, compare, distance_matrix
+from contextwise.comparison.neighbours import medoid
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import consensus
 from contextwise.testing import contexts_of, depends, domains, families
