@@ -161,6 +161,7 @@ def test_the_document_that_is_spoiled_below_is_good(tmp_path: Path) -> None:
         ({"weights": [1, True]}, ":33: weights[1]: a weight is a number"),
         ({"weights": [1, 10**400]}, ":33: weights[1]: a weight is a number"),
         ({"description": 5}, ":35: description: expected a text"),
+        ({"directed": "yes"}, ":35: directed: expected true or false"),
         ({"feature": []}, ":35: feature: unknown key 'feature'; the keys are format, version"),
     ],
 )

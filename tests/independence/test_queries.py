@@ -336,7 +336,10 @@ def test_files_of_directed_networks_are_marked(suffix: str, tmp_path: Path) -> N
     (tmp_path / "asia.bif").write_text(ASIA)
     (tmp_path / "pair.uai").write_text("BAYES 2 2 2 2 1 0 2 0 1 2 0.5 0.5 4 0.1 0.9 0.4 0.6")
     name = {"bif": "asia.bif", "uai": "pair.uai"}[suffix]
-    assert read(tmp_path / name).info["directed"]
+    model = read(tmp_path / name)
+    assert model.info["directed"]
+    write(model, tmp_path / "network.json")
+    assert read(tmp_path / "network.json").info["directed"]
     assert not examples.load("six").info.get("directed")
 
 

@@ -64,14 +64,6 @@ class Distribution:
     rows: list[tuple[list[str], int, list[float]]] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Network:
-    """All blocks of a file."""
-
-    variables: dict[str, list[str]]
-    distributions: list[Distribution]
-
-
 class _Token(NamedTuple):
     kind: str
     text: str
@@ -103,12 +95,15 @@ class _Parser:
         tokens.append(_Token("end", "the end of the file", line))
         return tokens
 
-    def network(self) -> Network:
+    def network(self) -> list[Distribution]:
+        """Read all blocks; the variables go to ``self.variables``."""
         distributions = []
         while self.tokens[self.at].kind != "end":
             keyword = self.take("word")
             if keyword.text.lower() == "network":
-                self.ignore_block()
+                while self.tokens[self.at].kind != "{":
+                    self.take("word")
+                self.skip_to("}")
             elif keyword.text.lower() == "variable":
                 self.variable()
             elif keyword.text.lower() == "probability":
@@ -119,13 +114,7 @@ class _Parser:
                 )
         if not self.at:
             raise self.error("the file is empty", self.tokens[0])
-        return Network(self.variables, distributions)
-
-    def ignore_block(self) -> None:
-        while self.tokens[self.at].kind != "{":
-            self.take("word")
-        while self.take_any().kind != "}":
-            pass
+        return distributions
 
     def variable(self) -> None:
         name = self.take("word")
@@ -137,7 +126,7 @@ class _Parser:
             if token.text.lower() == "type":
                 states = self.states(name)
             elif token.text.lower() == "property":
-                self.ignore_property()
+                self.skip_to(";")
             else:
                 raise self.error(f"expected type or property, got {token.text[:30]!r}", token)
         if states is None:
@@ -183,7 +172,7 @@ class _Parser:
             elif token.text.lower() == "default":
                 block.default = self.numbers()
             elif token.text.lower() == "property":
-                self.ignore_property()
+                self.skip_to(";")
             else:
                 text = token.text[:30]
                 raise self.error(f"expected table, default or a row, got {text!r}", token)
@@ -201,8 +190,8 @@ class _Parser:
             values.append(value)
         return values
 
-    def ignore_property(self) -> None:
-        while self.take_any().kind != ";":
+    def skip_to(self, end: str) -> None:
+        while self.take_any().kind != end:
             pass
 
     def words_until(self, end: str) -> list[_Token]:
@@ -235,35 +224,35 @@ class _Parser:
 
 def read(source: Source) -> Model:
     """Read a ``.bif`` file."""
-    parsed = _Parser(source).network()
-    check_states(source, [len(states) for states in parsed.variables.values()])
+    parser = _Parser(source)
+    blocks = parser.network()
+    check_states(source, [len(states) for states in parser.variables.values()])
     try:
-        domain = Domain(parsed.variables)
+        domain = Domain(parser.variables)
     except DomainError as error:
         raise source.error(str(error)) from None
-    children = Counter(block.child for block in parsed.distributions)
-    for name in parsed.variables:
+    children = Counter(block.child for block in blocks)
+    for name in parser.variables:
         if name not in children:
             raise source.error(f"variable {name!r} has no probability")
-    for block in parsed.distributions:
+    for block in blocks:
         if children[block.child] > 1:
             raise source.error(f"variable {block.child!r} has two probabilities", block.line)
     try:
-        TopologicalSorter({block.child: block.parents for block in parsed.distributions}).prepare()
+        TopologicalSorter({block.child: block.parents for block in blocks}).prepare()
     except CycleError as error:
         way = " -> ".join(error.args[1][:6])
         raise source.error(f"the network has a cycle: {way}") from None
-    factors = [_factor(source, domain, block) for block in parsed.distributions]
+    factors = [_factor(source, domain, block) for block in blocks]
     missing = sum(bool(np.isnan(factor.logs).any()) for factor in factors)
-    if not missing:
-        return model_of_factors(domain, factors, source, "bif")
-    warnings.warn(
-        f"{source.name}: {plural(missing, 'variable')} without some probabilities (NaN), so the "
-        "model is read without weights",
-        MissingProbabilities,
-        stacklevel=4,
-    )
-    return model_of_factors(domain, factors, source, "bif", has_weights=False)
+    if missing:
+        warnings.warn(
+            f"{source.name}: {plural(missing, 'variable')} without some probabilities (NaN), so "
+            "the model is read without weights",
+            MissingProbabilities,
+            stacklevel=4,
+        )
+    return model_of_factors(domain, factors, source, "bif", has_weights=not missing)
 
 
 def _factor(source: Source, domain: Domain, block: Distribution) -> Factor:
@@ -315,30 +304,13 @@ def _factor(source: Source, domain: Domain, block: Distribution) -> Factor:
 
 
 def write(model: Model) -> bytes:
-    """Write a Bayesian network as a ``.bif`` file; raise `NotRepresentable` for other models.
-
-    >>> from contextwise.models.factors import Factor, log_linear
-    >>> half = np.log(np.array([0.5, 0.5]))
-    >>> print(write(log_linear(Domain({"A": 2}), [Factor((0,), half)])).decode())
-    network contextwise {
-    }
-    variable A {
-      type discrete [ 2 ] { 0, 1 };
-    }
-    probability ( A ) {
-      table 0.5, 0.5;
-    }
-    """
+    """Write a Bayesian network as a ``.bif`` file; raise `NotRepresentable` for other models."""
     families = _families(model.domain, factors_to_write(model, "a .bif file"))
     domain = model.domain
     lines = ["network contextwise {", "}"]
     for name, states in zip(domain.names, domain.states, strict=True):
-        labels = ", ".join(map(_word, states))
-        lines += [
-            f"variable {_word(name)} {{",
-            f"  type discrete [ {len(states)} ] {{ {labels} }};",
-            "}",
-        ]
+        kind = f"discrete [ {len(states)} ] {{ {', '.join(map(_word, states))} }}"
+        lines += [f"variable {_word(name)} {{", f"  type {kind};", "}"]
     for child in range(len(domain)):
         lines += _probability(domain, child, families.get(child))
     return "\n".join([*lines, ""]).encode("utf-8")
@@ -359,8 +331,12 @@ def _families(domain: Domain, factors: list[Factor]) -> dict[int, Factor]:
     families: dict[int, Factor] = {}
     while waiting:
         child = waiting.pop()
-        if len(holders[child]) == 1 and _sums_to_one(holders[child][0], child):
-            families[child] = factor = holders[child][0]
+        if len(holders[child]) != 1:
+            continue
+        (factor,) = holders[child]
+        sums = numbers(factor, "a .bif file").sum(axis=factor.scope.index(child))
+        if (np.abs(sums - 1) <= PRINTED).all():
+            families[child] = factor
             for variable in factor.scope:
                 holders[variable] = [other for other in holders[variable] if other is not factor]
                 waiting.append(variable)
@@ -372,11 +348,6 @@ def _families(domain: Domain, factors: list[Factor]) -> dict[int, Factor]:
                 "conditional distribution of one of its variables"
             )
     return families
-
-
-def _sums_to_one(factor: Factor, child: int) -> bool:
-    sums = numbers(factor, "a .bif file").sum(axis=factor.scope.index(child))
-    return bool((np.abs(sums - 1) <= PRINTED).all())
 
 
 def _probability(domain: Domain, child: int, family: Factor | None) -> Iterator[str]:

@@ -27,7 +27,8 @@ from contextwise.models.features import members, words_of
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 
 VERSION = 1
-_KEYS = ("format", "version", "description", "variables", "features", "weights")
+_KEYS = ("format", "version", "description", "directed", "variables", "features", "weights")
+_ABOUT = ("description", "directed")
 _BLANK = " \t\n\r"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
@@ -40,17 +41,22 @@ def read(source: Source) -> Model:
     document = _document(source)
     domain = _domain(source, document["variables"])
     listed = _listed(source, domain, document["features"], document.get("weights"))
-    description = document.get("description")
-    if description is not None:
-        _text(source, description, ("description",))
-    return model_of(listed, source, "json", description=description)
+    about = {key: document[key] for key in _ABOUT if document.get(key) is not None}
+    if "description" in about:
+        _text(source, about["description"], ("description",))
+    if not isinstance(about.get("directed", True), bool):
+        raise _error(source, "expected true or false", ("directed",))
+    return model_of(listed, source, "json", about)
 
 
 def write(model: Model) -> bytes:
     """Write a model as a ``.json`` file, one line per variable and per feature."""
     structure = structure_of(model)
-    description = structure.info.get("description")
-    about = "" if description is None else f' "description": {_dumped(description)},\n'
+    about = "".join(
+        f' "{key}": {_dumped(structure.info[key])},\n'
+        for key in _ABOUT
+        if structure.info.get(key) not in (None, False)
+    )
     variables = (
         _dumped({"name": name, "states": states})
         for name, states in zip(structure.domain.names, structure.domain.states, strict=True)
@@ -137,11 +143,7 @@ def _document(source: Source) -> dict[str, Any]:
         raise _error(source, 'expected "format": "contextwise"', ("format",))
     if document.get("version") != VERSION or isinstance(document["version"], bool | float):
         shown = repr(document.get("version"))[:30]
-        raise _error(
-            source,
-            f"unknown version {shown}; expected {VERSION}",
-            ("version",),
-        )
+        raise _error(source, f"unknown version {shown}; expected {VERSION}", ("version",))
     for key in ("variables", "features"):
         if key not in document:
             raise _error(source, f"the key {key!r} is missing", ())
@@ -209,17 +211,17 @@ def _weights(source: Source, weights: Any, count: int) -> npt.NDArray[np.float64
     _check_list(source, weights, ("weights",))
     if len(weights) != count:
         raise _error(source, f"{len(weights)} weights for {count} features", ("weights",))
-    return np.array([_weight(source, weight, i) for i, weight in enumerate(weights)], dtype=float)
-
-
-def _weight(source: Source, weight: Any, i: int) -> float:
-    if isinstance(weight, str) and weight in _INFINITE:
-        return _INFINITE[weight]
-    if isinstance(weight, int | float) and not isinstance(weight, bool) and math.isfinite(weight):
-        return float(weight)
-    raise _error(
-        source, 'a weight is a number within the range of a float, "inf" or "-inf"', ("weights", i)
-    )
+    values = np.empty(count)
+    for i, weight in enumerate(weights):
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if isinstance(weight, str) and weight in _INFINITE:
+            values[i] = _INFINITE[weight]
+        elif is_number and math.isfinite(weight):
+            values[i] = weight
+        else:
+            message = 'a weight is a number within the range of a float, "inf" or "-inf"'
+            raise _error(source, message, ("weights", i))
+    return values
 
 
 def _check_object(source: Source, value: Any, path: Path) -> None:
@@ -243,19 +245,18 @@ def _text(source: Source, value: Any, path: Path) -> str:
 
 
 def _error(source: Source, message: str, path: Path) -> ContextwiseError:
-    place = place_of(path)
-    return source.error(f"{place}: {message}" if place else message, line_of(source.text, path))
+    """Return an error at a value, such as ``features[3].smoker``."""
+    place = ""
+    for step in path:
+        place += f"[{step}]" if isinstance(step, int) else f".{step}" if place else step
+    return source.error(f"{place}: {message}" if place else message, _line_of(source.text, path))
 
 
 # -- the line of a value, which the standard decoder does not report -------------------------------
 
 
-def line_of(text: str, path: Path) -> int:
-    """Return the line of the value at ``path`` of a valid document, or of its parent.
-
-    >>> line_of('{"a": [1,\\n 2,\\n {"b": 3}]}', ("a", 2, "b"))
-    3
-    """
+def _line_of(text: str, path: Path) -> int:
+    """Return the line of the value at ``path`` of a valid document, or of its parent."""
     at = _skip(text, 0)
     for step in path:
         start = _child(text, at, step)
@@ -288,18 +289,6 @@ def _skip(text: str, at: int) -> int:
     while at < len(text) and text[at] in _BLANK:
         at += 1
     return at
-
-
-def place_of(path: Path) -> str:
-    """Write a path.
-
-    >>> place_of(("features", 3, "smoker"))
-    'features[3].smoker'
-    """
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
 
 
 FORMAT = Format("json", (".json",), read, write, lambda data: data.lstrip()[:1] == b"{")

@@ -75,7 +75,6 @@ _TOKEN = re.compile(
 )
 _INT = re.compile(r"-?[0-9]+")
 _BLOCKS = ("features", "table", "tree")
-_HUGE = 10**9
 
 
 @dataclass(frozen=True)
@@ -102,12 +101,8 @@ def parse(source: Source, keyword: str) -> Listing:
     return _Parser(source, keyword).file()
 
 
-def header(source: Source, text: str) -> tuple[list[int], int]:
-    """Return the cardinalities, from the first line that is not blank, and the end of that line.
-
-    >>> header(Source(b"", "small.mn"), "2, 3\\nMN {")
-    ([2, 3], 4)
-    """
+def _header(source: Source, text: str) -> tuple[list[int], int]:
+    """Return the cardinalities, from the first line that is not blank, and the end of that line."""
     start = len(text) - len(text.lstrip(" \t\n"))
     end = text.find("\n", start)
     line = text[start : len(text) if end < 0 else end]
@@ -120,10 +115,10 @@ def header(source: Source, text: str) -> tuple[list[int], int]:
     if not cells or not all(cell.isascii() and cell.isdigit() for cell in cells):
         raise source.error(
             "expected the numbers of values of the variables, such as 2,3,2, "
-            f"but found {shown(line)}",
+            f"but found {_shown(line)}",
             number,
         )
-    cardinalities = list(map(whole, cells))
+    cardinalities = list(map(_whole, cells))
     if 0 in cardinalities:
         empty = cardinalities.index(0)
         raise source.error(f"variable v{empty} has no values; it needs at least one", number)
@@ -132,25 +127,23 @@ def header(source: Source, text: str) -> tuple[list[int], int]:
 
 
 class Token(NamedTuple):
-    """A token: its kind (a sign is its own kind), its text and its position."""
-
-    kind: str
+    kind: str  # a sign is its own kind
     text: str
     at: int
 
 
-def text_of(source: Source) -> str:
+def _text_of(source: Source) -> str:
     """Return the text of a file; Latin-1 decodes any byte, and the parser refuses odd ones."""
     return source.data.decode("latin-1").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def whole(digits: str) -> int:
+def _whole(digits: str) -> int:
     """Convert digits to an int, or to a billion if it is larger."""
     digits = digits.lstrip("0")
-    return int(digits or "0") if len(digits) < 10 else _HUGE
+    return int(digits or "0") if len(digits) < 10 else 10**9
 
 
-def shown(text: str) -> str:
+def _shown(text: str) -> str:
     """Quote a piece of the text for a message, shortened."""
     if not text:
         return "the end of the file"
@@ -164,8 +157,8 @@ class _Parser:
 
     def __init__(self, source: Source, keyword: str) -> None:
         self.source, self.keyword = source, keyword
-        self.text = text_of(source)
-        self.cardinalities, self.at = header(source, self.text)
+        self.text = _text_of(source)
+        self.cardinalities, self.at = _header(source, self.text)
         self.offsets = list(accumulate(self.cardinalities, initial=0))
         self.most_literals = most_literals(source, self.cardinalities)
         self.lengths, self.tests, self.weights = array("q"), array("q"), array("d")
@@ -177,7 +170,7 @@ class _Parser:
         if match is None:
             rest = self.text[self.at :].lstrip(" \t").partition("\n")[0]
             if rest:
-                raise self.error(f"cannot read {shown(rest)}", self.at)
+                raise self.error(f"cannot read {_shown(rest)}", self.at)
             return Token("end", "", len(self.text))
         self.at = match.end()
         kind = match.lastgroup or ""
@@ -185,43 +178,25 @@ class _Parser:
         return Token(text if kind == "sign" else kind, text, match.start(kind))
 
     def take(self, kind: str, wanted: str) -> Token:
-        """Return the next token; raise unless it has this kind."""
+        """Return the next token, which must have this kind."""
         token = self.next()
         if token.kind != kind:
             raise self.unexpected(token, wanted)
         return token
 
     def next_after_line_ends(self) -> Token:
-        """Return the next token that is not a line end."""
         token = self.next()
         while token.kind == "\n":
             token = self.next()
         return token
 
     def error(self, message: str, at: int) -> ParseError:
-        """Return an error at this position of the text."""
         return self.source.error(message, self.text.count("\n", 0, at) + 1)
 
     def unexpected(self, token: Token, wanted: str) -> ParseError:
-        """Return the error for an unexpected token."""
-        return self.error(f"expected {wanted} but found {shown(token.text)}", token.at)
+        return self.error(f"expected {wanted} but found {_shown(token.text)}", token.at)
 
     def file(self) -> Listing:
-        self.opening()
-        if self.keyword == "MN":
-            self.factors("MN")
-        else:
-            self.sections()
-        return Listing(
-            self.cardinalities,
-            np.frombuffer(self.lengths, dtype=np.int64),
-            np.frombuffer(self.tests, dtype=np.int64),
-            np.frombuffer(self.weights, dtype=np.float64) if self.weights else None,
-            self.text[self.at :],
-            self.text.count("\n", 0, self.at) + 1,
-        )
-
-    def opening(self) -> None:
         token = self.next_after_line_ends()
         if token.kind == "word" and token.text.upper() in {"MN", "BN", "DN"} - {self.keyword}:
             keyword = token.text.upper()
@@ -235,13 +210,25 @@ class _Parser:
         token = self.next_after_line_ends()
         if token.kind != "{":
             raise self.unexpected(token, f"'{{' after {self.keyword}")
+        if self.keyword == "MN":
+            self.factors("MN")
+        else:
+            self.sections()
+        return Listing(
+            self.cardinalities,
+            np.frombuffer(self.lengths, dtype=np.int64),
+            np.frombuffer(self.tests, dtype=np.int64),
+            np.frombuffer(self.weights, dtype=np.float64) if self.weights else None,
+            self.text[self.at :],
+            self.text.count("\n", 0, self.at) + 1,
+        )
 
     def sections(self) -> None:
         """Read the factors of each variable: ``v0 { … } v1 { … } … }``."""
         while (token := self.next_after_line_ends()).kind != "}":
             if token.kind != "variable":
                 raise self.unclosed(token, self.keyword, "'v0 {' or '}'")
-            if whole(token.text[1:]) >= len(self.cardinalities):
+            if _whole(token.text[1:]) >= len(self.cardinalities):
                 raise self.unknown(token, token.text)
             self.take("{", f"'{{' after {token.text}")
             self.factors(token.text)
@@ -341,12 +328,12 @@ class _Parser:
 
     def state(self, token: Token, name: str) -> int:
         """Return the number of a state, counted over all variables, from a name like ``0_1``."""
-        variable, value = map(whole, name.split("_"))
+        variable, value = map(_whole, name.split("_"))
         if variable >= len(self.cardinalities):
             raise self.unknown(token, f"v{name.split('_')[0]}")
         if value >= self.cardinalities[variable]:
             raise self.error(
-                f"{shown(token.text)} is out of range: v{variable} has "
+                f"{_shown(token.text)} is out of range: v{variable} has "
                 f"{self.cardinalities[variable]} values, counted from 0",
                 token.at,
             )
@@ -355,7 +342,7 @@ class _Parser:
     def unknown(self, token: Token, name: str) -> ParseError:
         count = len(self.cardinalities)
         return self.error(
-            f"unknown variable {shown(name)}; the first line gives {count} variables, "
+            f"unknown variable {_shown(name)}; the first line gives {count} variables, "
             f"v0 to v{count - 1}",
             token.at,
         )
@@ -367,7 +354,7 @@ class _Parser:
         else:
             value = float(weight.text)
             if math.isinf(value) and "inf" not in weight.text:
-                raise self.error(f"the weight {shown(weight.text)} is too large", weight.at)
+                raise self.error(f"the weight {_shown(weight.text)} is too large", weight.at)
             self.weights.append(value)
         if self.weightless and self.weights:
             raise self.error(
@@ -382,25 +369,12 @@ class _Parser:
 # -- from a listing to a model ---------------------------------------------------------------------
 
 
-def available() -> bool:
-    """Check whether the compiled scanner was built."""
-    return _scan is not None
-
-
-def listing_of(source: Source, keyword: str) -> Listing:
-    """Read a file with the keyword ``MN``, ``BN`` or ``DN``, compiled where possible.
-
-    >>> listing_of(Source(b"2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n", "small.mn"), "MN").tests
-    array([2, 9])
-    """
-    listing = scanned(source, keyword) if available() else None
-    return parse(source, keyword) if listing is None else listing
-
-
 def scanned(source: Source, keyword: str) -> Listing | None:
     """Read a file with the compiled scanner; return None if it cannot read the file."""
-    text = text_of(source)
-    cardinalities, at = header(source, text)
+    if _scan is None:
+        return None
+    text = _text_of(source)
+    cardinalities, at = _header(source, text)
     result = _scan.scan(
         text.encode("latin-1") if b"\r" in source.data else source.data,
         at,
@@ -411,25 +385,16 @@ def scanned(source: Source, keyword: str) -> Listing | None:
     if result is None:
         return None
     lengths, tests, weights, end = result
+    line = text.count("\n", 0, end) + 1
     return Listing(
-        cardinalities,
-        lengths,
-        tests,
-        weights if len(weights) else None,
-        text[end:],
-        text.count("\n", 0, end) + 1,
+        cardinalities, lengths, tests, weights if len(weights) else None, text[end:], line
     )
 
 
-def listed_features(
+def _listed_features(
     listing: Listing, domain: Domain, weights: npt.NDArray[np.float64] | None
 ) -> ListedFeatures:
-    """Turn the tests of a listing into value sets.
-
-    >>> listing = Listing([2, 3], np.array([2]), np.array([2, 9]), None, "", 4)
-    >>> listed_features(listing, Domain({"A": 2, "B": 3}), None).values
-    array([[2], [3]], dtype=uint64)
-    """
+    """Turn the tests of a listing into value sets."""
     cardinalities = np.array(listing.cardinalities, dtype=np.int64)
     before = np.cumsum(cardinalities) - cardinalities
     states = listing.tests >> 1
@@ -449,7 +414,7 @@ def read(source: Source, keyword: str) -> Model:
     >>> read(Source(b"2\\nBN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.bn"), "BN")
     LogLinear(1 variable, 2 features: -0.1 v0=0; -2.3 v0=1)
     """
-    listing = listing_of(source, keyword)
+    listing = scanned(source, keyword) or parse(source, keyword)
     weights = None if keyword == "DN" else listing.weights
     domain = Domain.of_cardinalities(listing.cardinalities)
     remark = _remark_of(source, listing) if keyword == "MN" else {}
@@ -460,7 +425,7 @@ def read(source: Source, keyword: str) -> Model:
     if "names" in remark or "states" in remark:
         names, states = remark.get("names", domain.names), remark.get("states", domain.states)
         domain = _named(source, listing, names, states)
-    return model_of(listed_features(listing, domain, weights), source, keyword.lower())
+    return model_of(_listed_features(listing, domain, weights), source, keyword.lower())
 
 
 def _remark_of(source: Source, listing: Listing) -> dict[str, Any]:
@@ -513,11 +478,21 @@ def write_mn(model: Model) -> bytes:
     }
     contextwise 1 {"weights": false, "names": ["A", "v1"]}
     """
-    domain = structure_of(model).domain
+    domain = model.domain
     if not domain.names:
         raise ContextwiseError("a .mn file needs at least one variable; write .json instead")
     lines = [",".join(map(str, domain.cardinalities)), "MN {", *_feature_lines(model), "}"]
-    remark = _remark_for(model)
+    # The remark has the names, states and kind, where Libra's own would be different.
+    plain = Domain.of_cardinalities(domain.cardinalities)
+    remark: dict[str, Any] = {}
+    if not isinstance(model, LogLinear):
+        remark["weights"] = False
+    elif not len(model):
+        remark["weights"] = True  # without features, the file has no weights
+    if domain.names != plain.names:
+        remark["names"] = domain.names
+    if domain.states != plain.states:
+        remark["states"] = domain.states
     if remark:
         lines.append(f"{_REMARK}{_VERSION} {json.dumps(remark)}")
     return "\n".join([*lines, ""]).encode("ascii")
@@ -539,22 +514,6 @@ def _feature_lines(model: Model) -> Iterator[str]:
     for literals in structure.features.literals():
         weight = next(weights) if weights is not None else "0"
         yield weight + "".join(text_of(*literal) for literal in literals)
-
-
-def _remark_for(model: Model) -> dict[str, Any]:
-    """Return the names, states and kind of a model, where Libra's own would be different."""
-    domain = structure_of(model).domain
-    plain = Domain.of_cardinalities(domain.cardinalities)
-    remark: dict[str, Any] = {}
-    if not isinstance(model, LogLinear):
-        remark["weights"] = False
-    elif not len(model):
-        remark["weights"] = True  # without features, the file has no weights
-    if domain.names != plain.names:
-        remark["names"] = domain.names
-    if domain.states != plain.states:
-        remark["states"] = domain.states
-    return remark
 
 
 def _format(keyword: str, write: Callable[[Model], bytes] | None = None) -> Format:

@@ -10,9 +10,10 @@ fixed amount is always allowed, and beyond that the size must be proportional to
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,11 +36,7 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """The bytes as UTF-8 text, with all line ends as ``\\n``.
-
-        >>> Source(b"a\\r\\nb", "x").text
-        'a\\nb'
-        """
+        """The bytes as UTF-8 text, with all line ends as ``\\n``."""
         return decoded(self.data, self.name).replace("\r\n", "\n").replace("\r", "\n")
 
     @property
@@ -115,11 +112,12 @@ def too_many_literals(source: Source, most: int) -> TooLargeError:
 
 
 def model_of(
-    listed: ListedFeatures, source: Source, format: str, *, description: str | None = None
+    listed: ListedFeatures, source: Source, format: str, about: Mapping[str, Any] | None = None
 ) -> Model:
     """Make a LogLinear if the features have weights, else a Structure.
 
     Features that can never hold are dropped with a warning; the weights of equal ones add up.
+    ``about`` is added to the ``info`` of the model.
     """
     count = len(listed.lengths)
     owners = np.repeat(np.arange(count), listed.lengths)
@@ -127,7 +125,7 @@ def model_of(
     features, places = normalized(cardinalities, owners, listed.variables, listed.values, count)
     alive = places >= 0
     contradictory = count - int(alive.sum())
-    info: dict[str, str | int] = {
+    info: dict[str, Any] = {
         "file": source.name,
         "format": format,
         "lines": source.lines,
@@ -136,8 +134,7 @@ def model_of(
         "contradictory": contradictory,
         "zero_weights": 0 if listed.weights is None else int((listed.weights == 0).sum()),
     }
-    if description is not None:
-        info["description"] = description
+    info |= about or {}
     if format in ("bif", "bn") or source.data.lstrip()[:5].upper() == b"BAYES":
         info["directed"] = True  # features cannot express all its independencies
     if contradictory:

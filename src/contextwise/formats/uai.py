@@ -43,7 +43,6 @@ from contextwise.models.factors import (
 from contextwise.models.structure import Model
 
 _COMMENT = re.compile(r"^c(?:[ \t].*)?$|#.*", re.MULTILINE)
-_KINDS = ("MARKOV", "BAYES")
 _ENTRIES_A_LINE = 8
 
 
@@ -54,8 +53,8 @@ class NamesLost(UserWarning):
 def read(source: Source) -> Model:
     """Read a ``.uai`` file."""
     words = _Words(source)
-    kind = words.word()
-    if kind.upper() not in _KINDS:
+    (kind,) = words.take(1, "MARKOV or BAYES")
+    if kind.upper() not in ("MARKOV", "BAYES"):
         raise words.error(f"expected MARKOV or BAYES, got {kind[:20]!r}")
     cardinalities = words.integers(words.integer("the number of variables"), "a cardinality", 1)
     check_states(source, cardinalities)
@@ -67,25 +66,14 @@ def read(source: Source) -> Model:
     except TooLargeError as error:
         raise words.error(str(error)) from None
     factors = [_factor(words, scope, cardinalities) for scope in scopes]
-    words.expect_end()
+    for word in words.words[words.at : words.at + 1]:
+        words.at += 1
+        raise words.error(f"expected the end of the file after the last table, got {word[:20]!r}")
     return model_of_factors(domain, factors, source, "uai")
 
 
 def write(model: Model) -> bytes:
-    """Write a log-linear model as a ``.uai`` file: one table for each scope of its features.
-
-    >>> from contextwise.models.structure import LogLinear, Structure
-    >>> model = LogLinear(Structure({"v0": 2, "v1": 2}, ["v0=1 & v1=1"]), [1.0])
-    >>> print(write(model).decode())
-    MARKOV
-    2
-    2 2
-    1
-    2 0 1
-    <BLANKLINE>
-    4
-     1.0 1.0 1.0 2.718281828459045
-    """
+    """Write a log-linear model as a ``.uai`` file: one table for each scope of its features."""
     factors = factors_to_write(model, "a .uai file")
     domain = model.domain
     if domain != Domain.of_cardinalities(domain.cardinalities):
@@ -129,9 +117,6 @@ class _Words:
         self.at += count
         return self.words[self.at - count : self.at]
 
-    def word(self) -> str:
-        return self.take(1, "MARKOV or BAYES")[0]
-
     def times(self, count: int) -> range:
         """Return a range that is not longer than the rest of the file."""
         return range(min(count, len(self.words) - self.at + 1))
@@ -157,12 +142,6 @@ class _Words:
             shown = self.words[self.at - 1][:20]
             raise self.error(f"expected {what} that is >= 0, got {shown!r}")
         return values
-
-    def expect_end(self) -> None:
-        if self.at < len(self.words):
-            self.at += 1
-            shown = self.words[self.at - 1][:20]
-            raise self.error(f"expected the end of the file after the last table, got {shown!r}")
 
 
 def _float(word: str) -> float:
