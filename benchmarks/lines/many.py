@@ -27,11 +27,10 @@ from contextwise import (
     compare_many,
     distance_matrix,
     explain,
-    nearest,
     read,
     track,
 )
-from contextwise.comparison.neighbours import Neighbours
+from contextwise.comparison.neighbours import Neighbours, nearest
 from contextwise.comparison.sketch import estimate_matrix, sketch_many
 from contextwise.counting import known_sizes
 from contextwise.evaluation import consensus

@@ -27,17 +27,16 @@ from contextwise import (
     distance_matrix,
     examples,
     explain,
-    farthest_first,
-    is_independent,
-    nearest,
     read,
     score,
     write,
 )
 from contextwise.cli import contextwise
+from contextwise.comparison.neighbours import farthest_first, nearest
 from contextwise.comparison.question import pose
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import as_log_linear, as_model, as_structure
+from contextwise.independence import is_independent
 from contextwise.models.domain import label_of
 from contextwise.testing import assignments, brute_force_pairs, families, rows, structures
 

@@ -1,7 +1,6 @@
 """The compiled scanner and the parser in plain Python read the same files, to the same arrays."""
 
 from contextlib import suppress
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -13,9 +12,7 @@ from contextwise.formats import encode, libra
 from contextwise.formats.reading import Source
 from contextwise.testing import domains, log_linear_models, structures
 
-pytestmark = pytest.mark.skipif(
-    find_spec("contextwise.formats._scan") is None, reason="the scanner was not built"
-)
+pytestmark = pytest.mark.skipif(not libra.available(), reason="the scanner was not built")
 
 
 def agree(data: bytes, keyword: str = "MN") -> bool:

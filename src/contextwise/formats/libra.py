@@ -369,10 +369,13 @@ class _Parser:
 # -- from a listing to a model ---------------------------------------------------------------------
 
 
+def available() -> bool:
+    """Check whether the compiled scanner was built."""
+    return _scan is not None
+
+
 def scanned(source: Source, keyword: str) -> Listing | None:
     """Read a file with the compiled scanner; return None if it cannot read the file."""
-    if _scan is None:
-        return None
     text = _text_of(source)
     cardinalities, at = _header(source, text)
     result = _scan.scan(
@@ -414,7 +417,8 @@ def read(source: Source, keyword: str) -> Model:
     >>> read(Source(b"2\\nBN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.bn"), "BN")
     LogLinear(1 variable, 2 features: -0.1 v0=0; -2.3 v0=1)
     """
-    listing = scanned(source, keyword) or parse(source, keyword)
+    listing = scanned(source, keyword) if available() else None
+    listing = listing or parse(source, keyword)
     weights = None if keyword == "DN" else listing.weights
     domain = Domain.of_cardinalities(listing.cardinalities)
     remark = _remark_of(source, listing) if keyword == "MN" else {}
