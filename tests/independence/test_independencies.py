@@ -5,11 +5,8 @@ from itertools import pairwise, product
 
 from hypothesis import given
 
-from contextwise.independence import (
-    Statement,
-    context_specific_independencies,
-    independencies,
-)
+from contextwise.independence import context_specific_independencies, independencies
+from contextwise.independence.queries import Statement
 from contextwise.models.notation import Literal
 from contextwise.models.structure import Structure
 from contextwise.testing import contexts_of, depends, domains, structures

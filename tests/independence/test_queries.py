@@ -11,27 +11,24 @@ from hypothesis import strategies as st
 
 from contextwise import examples, read, write
 from contextwise.convert import from_ldag
-from contextwise.errors import DomainError, OpenResult
+from contextwise.errors import ContextwiseError, DomainError, OpenResult, ParseError
 from contextwise.independence import (
     UNDECIDED,
-    Answer,
-    Statement,
-    answer_to,
     compare_complete,
+    compare_graphs,
     context_specific_independencies,
     dependency_model,
     edges_of,
     graph,
-    hamming,
     independencies,
     is_independent,
     markov_blanket,
-    parse_statement,
     queries,
 )
+from contextwise.independence.queries import Answer, Statement, answer_to, parse_statement
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
-from contextwise.testing import domains, structures
+from contextwise.testing import domains, names, structures
 from independence_oracle import (
     assignments_of,
     connected,
@@ -294,7 +291,7 @@ def test_a_model_may_be_named_by_its_file_or_as_an_example(tmp_path: Path) -> No
         assert context_specific_independencies(model, "smoker", "asbestos").contexts == 2
         assert graph(model).number_of_nodes() == len(edges_of(model).nodes) == 3
         assert markov_blanket(model, "cancer") == {"smoker", "asbestos"}
-        assert hamming(model, "lung") == 0
+        assert compare_graphs(model, "lung").distance == 0
         assert compare_complete(model, "lung").distance == 0
         assert next(iter(dependency_model(model))).first
 
@@ -346,3 +343,65 @@ def test_files_of_directed_networks_are_marked(suffix: str, tmp_path: Path) -> N
 def test_converted_networks_are_marked() -> None:
     model = from_ldag([("A", "C"), ("B", "C")], {"A": 2, "B": 2, "C": 2})
     assert "features cannot express" in str(is_independent(model, "A", "B", why=True))
+
+
+# -- queries as text -------------------------------------------------------------------------------
+
+
+ANY = names() | st.text(st.sampled_from('A⫫_|" ,='), max_size=5)
+
+
+@given(
+    st.lists(ANY, min_size=1, max_size=3).map(tuple),
+    st.lists(ANY, min_size=1, max_size=3).map(tuple),
+    st.lists(ANY, max_size=3).map(tuple),
+    st.dictionaries(ANY, ANY, max_size=3),
+)
+def test_what_is_written_comes_back(
+    first: tuple[str, ...],
+    second: tuple[str, ...],
+    conditions: tuple[str, ...],
+    context: dict[str, str],
+) -> None:
+    statement = Statement(first, second, conditions, context)
+    assert parse_statement(str(statement)) == statement
+
+
+@given(st.text(st.sampled_from('AB ⫫_|,="\\&!<')) | st.text())
+def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
+    message = ""
+    try:
+        parse_statement(text)
+    except ContextwiseError as error:
+        message = str(error)
+    assert "\n" not in message
+
+
+def test_both_signs_say_the_same() -> None:
+    assert parse_statement("A _||_ B|C,D=yes") == parse_statement("A ⫫ B | C & D = yes")
+    assert parse_statement('"A_||_x" ⫫ B').first == ("A_||_x",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A B", "needs one ⫫ or _||_"),
+        ("A ⫫ B ⫫ C", "needs one ⫫ or _||_"),
+        ("A ⫫ ", "expected a name but found the end"),
+        (" ⫫ B", "expected a name but found the end"),
+        ("A ⫫ B |", "expected a name but found the end"),
+        ("A ⫫ B | C | D", "a second bar"),
+        ("A ⫫ B=1", "'B' has a state left of the bar"),
+        ("A ⫫ B | C=", "expected a comma but found '='"),
+        ("A ⫫ B | C!=1", "expected a comma but found '!='"),
+    ],
+)
+def test_bad_texts(text: str, message: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_statement(text)
+    assert message in str(caught.value)
+
+
+def test_two_states_of_one_variable() -> None:
+    with pytest.raises(DomainError, match="two states to 'C'"):
+        parse_statement("A ⫫ B | C=1, C=0")

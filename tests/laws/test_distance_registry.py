@@ -23,7 +23,6 @@ from contextwise.comparison.matrix import distance_matrix
 from contextwise.comparison.sketch import sketch
 from contextwise.comparison.track import track
 from contextwise.evaluation import chance
-from contextwise.independence.graphs import hamming
 from contextwise.testing import families
 
 Distance = Callable[[Structure, Structure], Number | float]
@@ -83,7 +82,6 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
         lambda a, b: chance(a, b, draws=0).distance,
         METRIC,
     ),
-    "contextwise.independence.graphs.hamming": (hamming, METRIC),
 }
 
 OF_MANY = {

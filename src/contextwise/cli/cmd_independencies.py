@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +11,7 @@ from contextwise.cli.inputs import load
 from contextwise.cli.printing import print_json
 
 if TYPE_CHECKING:
-    from contextwise.independence import Independencies, PairIndependencies
+    from contextwise.independence.independencies import Independencies, PairIndependencies
 
 
 @click.command()
@@ -65,7 +64,7 @@ def independencies(
     for flag in options.typed_flags(ctx, ["most", "context_specific"]) if pair else []:
         raise click.UsageError(f"{flag} is for all pairs; leave out the variables")
     loaded = load(model, *reading)
-    pairs: Iterable[PairIndependencies]
+    pairs: list[PairIndependencies] | Independencies
     if pair:
         pairs = [independence.context_specific_independencies(loaded, *pair, **limits)]
     else:
@@ -82,7 +81,7 @@ def independencies(
             _print_pair(listed)
     if output == "json":
         print_json(records)
-    if isinstance(pairs, independence.Independencies):
+    if not isinstance(pairs, list):
         undecided |= pairs.unreached > 0
         _report_unlisted(pairs)
         if not pairs.pairs:

@@ -42,7 +42,7 @@ def query(
       contextwise query learned.mn "v1, v2 ⫫ v3 | v4, v5=0"
       contextwise query learned.mn '"blood pressure" _||_ age' --json
     """
-    from contextwise.independence import answer_to, parse_statement
+    from contextwise.independence.queries import answer_to, parse_statement
     from contextwise.models.notation import quoted
     from contextwise.support.formatting import printable
 

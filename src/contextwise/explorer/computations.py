@@ -21,7 +21,7 @@ from contextwise.evaluation.check import Check, check
 from contextwise.evaluation.consensus import ClaimSupport, Consensus, consensus
 from contextwise.explorer.job import Tell
 from contextwise.formats import format_of, read_stream
-from contextwise.independence import Answer, answer_to, parse_statement
+from contextwise.independence.queries import Answer, answer_to, parse_statement
 from contextwise.models.structure import Model
 from contextwise.report.comparisons import Guess
 from contextwise.report.shares import Shares, shares_of

@@ -13,7 +13,7 @@ from contextwise.explorer.computations import answers
 from contextwise.explorer.job import Background, Done, Outcome
 from contextwise.explorer.state import State
 from contextwise.explorer.wiring import Input, clicks, follow, on, show, text
-from contextwise.independence import Answer
+from contextwise.independence.queries import Answer
 from contextwise.models.domain import Domain
 from contextwise.models.notation import quoted
 

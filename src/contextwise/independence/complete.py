@@ -24,7 +24,7 @@ from contextwise.comparison.confusion import Confusion
 from contextwise.counting.extraction import all_contexts
 from contextwise.errors import TooLargeError
 from contextwise.formats import ModelLike, as_structure
-from contextwise.independence.statements import Statement
+from contextwise.independence.queries import Statement
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure
 from contextwise.support.formatting import number
@@ -38,16 +38,6 @@ Flags = npt.NDArray[np.bool_]
 def triplet_count(domain: Domain) -> int:
     """Count the assertions of the complete model.
 
-    Parameters
-    ----------
-    domain : Domain
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
     >>> triplet_count(Domain({"A": 2, "B": 2, "C": 2, "D": 2}))
     96
     """
@@ -62,8 +52,7 @@ def dependency_model(model: ModelLike, *, limit: int = LIMIT) -> Iterator[Statem
     Parameters
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
-    limit : int
-        Largest number of assertions.
+    limit : largest number of assertions
 
     Yields
     ------
@@ -95,8 +84,7 @@ def compare_complete(true: ModelLike, guess: ModelLike, *, limit: int = LIMIT) -
     Parameters
     ----------
     true, guess : Structure, LogLinear, path of a file, or name of an example
-    limit : int
-        Largest number of assertions.
+    limit : largest number of assertions
 
     Returns
     -------

@@ -5,27 +5,35 @@ The graph of a structure has an edge between two variables that depend in some c
 does not assign. One graph cannot show context-specific independence: two structures with the same
 graph can be far apart.
 
-A graph can be written as DOT, GraphML or node-link JSON. Only GraphML needs networkx.
+A **box** is a context in which a variable may have a set of values. A feature is compatible with it
+if it is compatible with some assignment in the box.
 """
 
 from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from contextwise.comparison.confusion import Confusion
 from contextwise.comparison.pairs import active_pairs
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.formats import ModelLike, as_structure
-from contextwise.independence.separation import network
 from contextwise.models.domain import Assignment
+from contextwise.models.features import Features, IntArray, as_words
 from contextwise.support.records import as_json
 
 if TYPE_CHECKING:
     import networkx
 
+Mask = npt.NDArray[np.bool_]
+Box = Mapping[int, int]
+"""The value set of each assigned variable."""
 GraphLike = Any
 """`Edges` or a networkx graph."""
 
@@ -35,18 +43,7 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 @dataclass(frozen=True)
 class Edges:
-    """A graph as its nodes and edges, by name, without networkx.
-
-    Attributes
-    ----------
-    nodes : names of variables, in the order of the domain
-    edges : pairs of them
-
-    Examples
-    --------
-    >>> Edges(("A", "B", "C"), (("A", "B"),)).edges
-    (('A', 'B'),)
-    """
+    """A graph as the names of its nodes, in the order of the domain, and its edges."""
 
     nodes: tuple[str, ...]
     edges: tuple[tuple[str, str], ...]
@@ -58,8 +55,7 @@ def edges_of(model: ModelLike, context: Assignment | None = None) -> Edges:
     Parameters
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
-    context : partial assignment, optional
-        Only the edges that remain there, over the variables that it does not assign.
+    context : partial assignment; only the edges that remain there, over the other variables
 
     Returns
     -------
@@ -78,12 +74,16 @@ def edges_of(model: ModelLike, context: Assignment | None = None) -> Edges:
     return Edges(names, tuple((names[i], names[j]) for i, j in pairs))
 
 
-def graph(model: ModelLike) -> networkx.Graph[str]:
-    """Build the graph of a structure: two variables are adjacent if they depend in some context.
+def graph(model: ModelLike, context: Assignment | None = None) -> networkx.Graph[str]:
+    """Build the graph of a structure, or the graph instantiated by a context.
+
+    Two variables are adjacent if they depend in some context, or occur together in a feature
+    compatible with this one.
 
     Parameters
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
+    context : partial assignment, such as ``"C=0"``; the graph is over the other variables
 
     Returns
     -------
@@ -93,54 +93,29 @@ def graph(model: ModelLike) -> networkx.Graph[str]:
     --------
     >>> from contextwise import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0", "A=0 & C=1"])
-    >>> sorted(graph(model).edges)
-    [('A', 'B'), ('A', 'C'), ('B', 'C')]
+    >>> graph(model).edges, graph(model, "C=1").edges
+    (EdgeView([('A', 'B'), ('A', 'C'), ('B', 'C')]), EdgeView([]))
     """
-    return instantiated_graph(model, None)
+    return _networkx(edges_of(model, context))
 
 
-def instantiated_graph(model: ModelLike, context: Assignment | None) -> networkx.Graph[str]:
-    """Build the graph instantiated by a context, over the variables that it does not assign.
-
-    Its edges are the pairs that occur together in a feature compatible with the context.
-
-    Parameters
-    ----------
-    model : Structure, LogLinear, path of a file, or name of an example
-    context : partial assignment
-        Such as ``"C=0"`` or ``{"C": 0}``; None for the graph over all contexts.
-
-    Returns
-    -------
-    networkx.Graph
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0", "A=0 & C=1"])
-    >>> instantiated_graph(model, "C=0").edges, instantiated_graph(model, "C=1").edges
-    (EdgeView([('A', 'B')]), EdgeView([]))
-    """
-    found = edges_of(model, context)
+def _networkx(graph: GraphLike) -> networkx.Graph[str]:
     result: networkx.Graph[str] = require("networkx", "graphs").Graph()
-    result.add_nodes_from(found.nodes)
-    result.add_edges_from(found.edges)
+    result.add_nodes_from(graph.nodes)
+    result.add_edges_from(graph.edges)
     return result
 
 
 def markov_blanket(
     model: ModelLike, variable: str, *, context: Assignment | None = None
 ) -> set[str]:
-    """Find the variables given which a variable is independent of all others, in a context.
-
-    These are its neighbours in the graph instantiated by the context.
+    """Find the neighbours of a variable in a context: given them it is independent of all others.
 
     Parameters
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
     variable : name
-    context : partial assignment, optional
-        It must not assign the variable itself.
+    context : partial assignment of other variables, optional
 
     Returns
     -------
@@ -188,7 +163,7 @@ def compare_graphs(true: ModelLike, guess: ModelLike) -> Confusion:
     """
     a = as_structure(true)
     b = as_structure(guess).aligned_to(a.domain)
-    edges_a, edges_b = (set(map(tuple, active_pairs(one).tolist())) for one in (a, b))
+    edges_a, edges_b = (set(map(tuple, active_pairs(model).tolist())) for model in (a, b))
     n = len(a.domain)
     return Confusion(
         tp=len(edges_a & edges_b),
@@ -198,48 +173,128 @@ def compare_graphs(true: ModelLike, guess: ModelLike) -> Confusion:
     )
 
 
-def hamming(true: ModelLike, guess: ModelLike) -> int:
-    """Count the edges that only one of the two graphs has.
+# -- separation ------------------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    true, guess : Structure, LogLinear, path of a file, or name of an example
 
-    Returns
-    -------
-    int
+@dataclass(frozen=True)
+class Network:
+    """The graph instantiated by a box, as the free literals of the compatible features.
 
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> saturated = Structure({"A": 2, "B": 2, "C": 2}, ["A=0 & B=0 & C=0", "A=1 & B=1 & C=1"])
-    >>> partial = Structure({"A": 2, "B": 2, "C": 2}, ["A=0 & B=0 & C=0"])
-    >>> hamming(saturated, partial)
-    0
+    The graph is never built: neighbours and components are found by passes over the literals.
     """
-    matrix = compare_graphs(true, guess)
-    return int(matrix.distance)
+
+    size: int  # number of variables, including assigned ones
+    assigned: Mask  # the variables of the box, which are not in the graph
+    owners: IntArray  # the feature of each remaining literal
+    variables: npt.NDArray[np.int32]
+    count: int  # number of all features
+
+    def mask(self, variables: Iterable[int]) -> Mask:
+        """Return a mask of some variables."""
+        result = np.zeros(self.size, dtype=bool)
+        result[list(variables)] = True
+        return result
+
+    def neighbours(self, nodes: Mask) -> Mask:
+        """Return the variables that share a feature with one of these, and these themselves."""
+        result = nodes.copy()
+        result[self.variables[self.touching(nodes)[self.owners]]] = True
+        return result
+
+    def touching(self, nodes: Mask) -> Mask:
+        """Mask the features with at least one of these variables."""
+        result = np.zeros(self.count, dtype=bool)
+        result[self.owners[nodes[self.variables]]] = True
+        return result
+
+    def linking(self, nodes: Mask) -> IntArray:
+        """Return the features with at least two of these variables."""
+        shared = np.bincount(self.owners[nodes[self.variables]], minlength=self.count)
+        return np.flatnonzero(shared > 1)
+
+    def component(self, start: Mask, blocked: Mask) -> Mask:
+        """Return what can be reached from ``start`` without entering ``blocked``."""
+        reached = start
+        while True:
+            further = self.neighbours(reached) & ~blocked
+            if (further == reached).all():
+                return reached
+            reached = further
+
+    def path(self, first: Mask, second: Mask, blocked: Mask) -> tuple[list[int], list[int]]:
+        """Return a shortest path between two connected sets: its variables, and its features."""
+        layers = [first]
+        while not (layers[-1] & second).any():
+            layers.append(self.neighbours(layers[-1]) & ~blocked)
+        here = int((layers.pop() & second).argmax())
+        variables, features = [here], []
+        for layer in reversed(layers):
+            near = self.touching(layer)[self.owners]
+            feature = int(self.owners[(self.variables == here) & near][0])
+            scope = self.variables[self.owners == feature]
+            here = int(scope[layer[scope]][0])
+            variables.append(here)
+            features.append(feature)
+        return variables[::-1], features[::-1]
+
+
+def network(features: Features, box: Box) -> Network:
+    """Instantiate the graph of a box, with the features compatible with some assignment in it."""
+    words = features.values.shape[1]
+    values = np.full((len(features.cardinalities), words), ~np.uint64(0))
+    for variable, allowed in box.items():
+        values[variable] = as_words(allowed, words)
+    refused = ~(features.values & values[features.variables]).any(axis=1)
+    compatible = np.ones(len(features), dtype=bool)
+    compatible[features.owners[refused]] = False
+    assigned = np.zeros(len(features.cardinalities), dtype=bool)
+    assigned[list(box)] = True
+    owners = features.owners
+    stays = compatible[owners] & ~assigned[features.variables]
+    return Network(len(assigned), assigned, owners[stays], features.variables[stays], len(features))
+
+
+def minimal_separator(graph: Network, first: Mask, second: Mask, within: Mask) -> Mask | None:
+    """Find a minimal set inside ``within`` that separates two sets; None if all of it does not.
+
+    Of the two minimal sets nearest to either side, return the smaller.
+    """
+    near = _nearest(graph, first, second, within)
+    if near is None:
+        return None
+    other = _nearest(graph, second, first, within)
+    return near if other is None or near.sum() <= other.sum() else other
+
+
+def _nearest(graph: Network, first: Mask, second: Mask, within: Mask) -> Mask | None:
+    """Return the part of the border of the first set's component that the second set touches."""
+    component = graph.component(first, within)
+    if (component & second).any():
+        return None
+    border = graph.neighbours(component) & within
+    far = graph.component(second, border)
+    return graph.neighbours(far) & border
 
 
 # -- as files --------------------------------------------------------------------------------------
 
 
 def encode_graph(graph: GraphLike, format: str) -> bytes:
-    """Encode a graph as "dot", "graphml" or "json".
-
-    >>> from contextwise import Structure
-    >>> model = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
-    >>> print(encode_graph(edges_of(model), "dot").decode())
-    graph {
-      "A";
-      "B";
-      "A" -- "B";
-    }
-    """
+    """Encode a graph as "dot", "graphml" or "json"; only GraphML needs networkx."""
     if format == "dot":
-        return _dot(graph).encode()
+        nodes = [f"  {_dot_name(name)};\n" for name in graph.nodes]
+        edges = [f"  {_dot_name(a)} -- {_dot_name(b)};\n" for a, b in graph.edges]
+        return f"graph {{\n{''.join(nodes)}{''.join(edges)}}}\n".encode()
     if format == "graphml":
-        return _graphml(graph)
+        for name in graph.nodes:
+            if _NOT_IN_XML.search(name):
+                raise ContextwiseError(
+                    f"GraphML cannot hold the name {name!r}; rename the variable, or use dot or "
+                    "json"
+                )
+        file = io.BytesIO()
+        require("networkx", "graphs").write_graphml(_networkx(graph), file)
+        return file.getvalue()
     if format == "json":
         node_link = {  # what networkx.node_link_graph reads
             "directed": False,
@@ -252,27 +307,6 @@ def encode_graph(graph: GraphLike, format: str) -> bytes:
     raise ContextwiseError(f"unknown graph format {format!r}; use one of {', '.join(FORMATS)}")
 
 
-def _dot(graph: GraphLike) -> str:
-    nodes = [f"  {_dot_name(name)};\n" for name in graph.nodes]
-    edges = [f"  {_dot_name(a)} -- {_dot_name(b)};\n" for a, b in graph.edges]
-    return f"graph {{\n{''.join(nodes)}{''.join(edges)}}}\n"
-
-
 def _dot_name(name: str) -> str:
     escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
-
-
-def _graphml(graph: GraphLike) -> bytes:
-    for name in graph.nodes:
-        if _NOT_IN_XML.search(name):
-            raise ContextwiseError(
-                f"GraphML cannot hold the name {name!r}; rename the variable, or use dot or json"
-            )
-    networkx = require("networkx", "graphs")
-    plain = networkx.Graph()
-    plain.add_nodes_from(graph.nodes)
-    plain.add_edges_from(graph.edges)
-    file = io.BytesIO()
-    networkx.write_graphml(plain, file)
-    return file.getvalue()

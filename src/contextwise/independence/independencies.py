@@ -24,7 +24,7 @@ from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, Region, complement
 from contextwise.formats import ModelLike, as_structure
-from contextwise.independence.separation import minimal_separator, network
+from contextwise.independence.graphs import minimal_separator, network
 from contextwise.models.features import Features
 from contextwise.models.notation import Literal, quoted, write_literal
 from contextwise.models.structure import Structure
@@ -42,11 +42,6 @@ class Independence:
     given : the other variables that must be known
     contexts : number of contexts of the pair in the region
     share : the same as a share of all contexts of the pair
-
-    Examples
-    --------
-    >>> print(Independence("A", "B", (Literal("C", ("yes",)),), ("D",), 1, 0.5))
-    A ⫫ B | C=yes, D
     """
 
     first: str
@@ -75,14 +70,6 @@ class PairIndependencies:
     independent : number of contexts in which the pair is independent, listed or not
     contexts : number of all contexts of the pair
     open : number of contexts that were not decided within the limits
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0"])
-    >>> found = context_specific_independencies(model, "A", "B")
-    >>> found.independent, found.contexts, len(found)
-    (1, 2, 1)
     """
 
     first: str
@@ -118,12 +105,9 @@ def context_specific_independencies(
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
     first, second : names of the variables
-    top : int, optional
-        Only this many statements, the most general ones.
-    boxes : int
-        Limit of the search for regions.
-    time_limit : seconds, optional
-        Contexts that are not decided by then are counted as ``open``.
+    top : most statements to list, the most general ones
+    boxes : limit of the search for regions
+    time_limit : seconds; contexts that are not decided by then are counted as ``open``
 
     Returns
     -------
@@ -159,14 +143,10 @@ def independencies(
     Parameters
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
-    most : int, optional
-        Only this many pairs.
-    context_specific : bool
-        Leave out the pairs that are independent in every context.
-    top, boxes
-        For each pair, as in `context_specific_independencies`.
-    time_limit : seconds, optional
-        For all pairs together, from this call on.
+    most : most pairs to list
+    context_specific : whether to leave out the pairs that are independent in every context
+    top, boxes : for each pair, as in `context_specific_independencies`
+    time_limit : seconds for all pairs together, from this call on
 
     Returns
     -------
@@ -203,13 +183,6 @@ class Independencies:
     unlisted_everywhere : number of further pairs that are independent in every context
     unlisted_somewhere : number of further pairs that are independent in some contexts
     unreached : number of listed pairs that the last iteration did not reach within the time limit
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> found = independencies(Structure(dict.fromkeys("ABCD", 2), ["A=1 & B=1"]), most=2)
-    >>> [str(pair) for pair in found], found.unlisted_everywhere, found.unlisted_somewhere
-    (['A ⫫ C', 'A ⫫ D'], 3, 0)
     """
 
     _lister: _Lister
@@ -280,11 +253,11 @@ class _Lister:
     def pair(self, i: int, j: int) -> PairIndependencies:
         cubes: list[Cube] = self.source.cubes(0, (i, j))
         space = self.source.space((i, j), cubes)
-        found = complement(space, cubes, boxes=self.boxes, deadline=self.deadline)
+        independent = complement(space, cubes, boxes=self.boxes, deadline=self.deadline)
         cardinalities, names = self.domain.cardinalities, self.domain.names
         contexts = prod(cardinalities) // (cardinalities[i] * cardinalities[j])
         statements: list[Independence] = []
-        for region in found.regions[: self.top]:
+        for region in independent.regions[: self.top]:
             if statements and self.deadline.passed:
                 break
             statements.append(self.statement(i, j, region, contexts))
@@ -292,10 +265,10 @@ class _Lister:
             names[i],
             names[j],
             tuple(statements),
-            len(found) - len(statements),
-            found.size,
+            len(independent) - len(statements),
+            independent.size,
             contexts,
-            found.open,
+            independent.open,
         )
 
     def statement(self, i: int, j: int, region: Region, contexts: int) -> Independence:

@@ -1,4 +1,4 @@
-"""Decide independence queries exactly.
+"""Independence queries, ``A ⫫ B | C, D=yes``: read them, decide them exactly, and say why.
 
 After assigning the context, variables are **given** without a value (the set W) or **free**. A
 feature with at least two free variables is a **link** between them. It *needs* values of the given
@@ -23,10 +23,10 @@ Each clause excludes the assignment it came from, so the search ends. The solver
 from __future__ import annotations
 
 import heapq
+import re
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal, overload
 
@@ -34,22 +34,204 @@ import numpy as np
 
 from contextwise.counting.branch import bits
 from contextwise.counting.cover import ClassSpace, class_space
-from contextwise.errors import require
+from contextwise.errors import DomainError, OpenResult, ParseError, TooLargeError, require
 from contextwise.formats import ModelLike, as_structure
-from contextwise.independence.separation import Mask, minimal_separator, network
-from contextwise.independence.statements import (
-    DIRECTED,
-    UNDECIDED,
-    Answer,
-    Positions,
-    Statement,
-    Undecided,
-    positions,
-)
-from contextwise.models.domain import Assignment, Domain
+from contextwise.independence.graphs import Mask, minimal_separator, network
+from contextwise.models.domain import Assignment, Domain, listed
 from contextwise.models.features import WORD, Features, members
+from contextwise.models.notation import quoted, tokens
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+
+_INDEPENDENT = re.compile(r'("(?:[^"\\]|\\.)*")|(⫫|_\|\|_)')
+_HOW = 'write a query like: A _||_ B | C, D=yes (special names in "quotes")'
+DIRECTED = (
+    "the model was a directed network, and features cannot express independencies that hold only "
+    "while a common child is unobserved; so they may be independent in the network"
+)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Two sets of variables are independent, given variables with any value and a context."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    given: tuple[str, ...] = ()
+    context: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        condition = [quoted(name) for name in self.given]
+        condition += [f"{quoted(name)}={quoted(state)}" for name, state in self.context.items()]
+        sides = " ⫫ ".join(", ".join(map(quoted, side)) for side in (self.first, self.second))
+        return f"{sides} | {', '.join(condition)}" if condition else sides
+
+
+def parse_statement(text: str) -> Statement:
+    """Parse a query.
+
+    Each side of ``⫫`` (or ``_||_``) has variables, separated by commas. In the condition after the
+    bar, a name means a variable with any value, and ``D=yes`` a context. Names and states with
+    special characters are put in double quotes.
+
+    >>> parse_statement('A, "B=C" _||_ D | E, F=very old')
+    Statement(first=('A', 'B=C'), second=('D',), given=('E',), context={'F': 'very old'})
+    """
+    signs = [match for match in _INDEPENDENT.finditer(text) if match[2]]
+    if len(signs) != 1:
+        raise ParseError(f"the query {text!r} needs one ⫫ or _||_; {_HOW}")
+    first, rest = tokens(text[: signs[0].start()]), tokens(text[signs[0].end() :])
+    bars = [at for at, (kind, _) in enumerate(rest) if kind == "|"]
+    if len(bars) > 1:
+        raise ParseError(f"the query {text!r} has a second bar; {_HOW}")
+    at = bars[0] if bars else len(rest)
+    given: list[str] = []
+    context: dict[str, str] = {}
+    for item in _items(rest[at + 1 :], text) if bars else ():
+        if len(item) == 1:
+            given.append(item[0])
+        elif context.setdefault(*item) != item[1]:
+            raise DomainError(f"the context gives two states to {item[0]!r}")
+    return Statement(_side(first, text), _side(rest[:at], text), tuple(given), context)
+
+
+def _items(parts: list[tuple[str, str]], text: str) -> Iterable[tuple[str] | tuple[str, str]]:
+    """Yield names, and names with a state, separated by commas."""
+    while True:
+        kinds = [kind for kind, _ in parts[:3]]
+        if kinds == ["name", "=", "name"]:
+            yield parts[0][1], parts[2][1]
+            parts = parts[3:]
+        elif kinds[:1] == ["name"]:
+            yield (parts[0][1],)
+            parts = parts[1:]
+        else:
+            actual = repr(parts[0][1]) if parts else "the end"
+            raise ParseError(f"expected a name but found {actual} in the query {text!r}; {_HOW}")
+        if not parts:
+            return
+        if parts[0][0] not in (",", "&"):
+            raise ParseError(
+                f"expected a comma but found {parts[0][1]!r} in the query {text!r}; {_HOW}"
+            )
+        parts = parts[1:]
+
+
+def _side(parts: list[tuple[str, str]], text: str) -> tuple[str, ...]:
+    items = list(_items(parts, text))
+    for item in items:
+        if len(item) == 2:
+            raise ParseError(
+                f"{item[0]!r} has a state left of the bar in the query {text!r}; {_HOW}"
+            )
+    return tuple(item[0] for item in items)
+
+
+@dataclass(frozen=True)
+class Positions:
+    """A statement over a domain: positions of variables, and of states in the context."""
+
+    first: frozenset[int]
+    second: frozenset[int]
+    given: frozenset[int]
+    context: Mapping[int, int]
+
+
+def positions(domain: Domain, statement: Statement) -> Positions:
+    """Translate a statement to positions; raise `DomainError` if it does not fit the domain."""
+    first, second, given = (
+        frozenset(map(domain.position, names))
+        for names in (statement.first, statement.second, statement.given)
+    )
+    context = domain.assignment(statement.context)
+    if not first or not second:
+        raise DomainError("a query needs at least one variable on either side")
+    both = first | second
+    for what, overlap in (
+        ("is on both sides of the query", first & second),
+        ("is on a side of the query and given; leave one out", both & given),
+        ("is on a side of the query and in the context; leave one out", both & context.keys()),
+        ("is given and also in the context; leave one out", given & context.keys()),
+    ):
+        if overlap:
+            raise DomainError(f"variable {domain.names[min(overlap)]!r} {what}")
+    return Positions(first, second, given, context)
+
+
+class Undecided:
+    """The answer to a query that was not decided in time; ``bool()`` of it raises."""
+
+    def __repr__(self) -> str:
+        return "UNDECIDED"
+
+    def __bool__(self) -> bool:
+        raise OpenResult(
+            "the query was not decided in time, so it is neither true nor false; "
+            "allow a longer time_limit"
+        )
+
+
+UNDECIDED = Undecided()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer and its reason; ``bool()`` of it is whether the sets are independent.
+
+    Attributes
+    ----------
+    statement : the query
+    independent : True, False or `UNDECIDED`
+    path : if dependent, variables from one set to the other, each linked to the next
+    features : if dependent, the feature of each step of the path, as text
+    assignment : if dependent, the values of given variables that the steps need
+    separator : if independent by separation, a minimal set of given variables that separates
+    blocking : if independent otherwise, given variables such that every path needs two values of
+        one of them
+    directed : whether the model was a directed network, which features express only in part
+    """
+
+    statement: Statement
+    independent: bool | Undecided
+    path: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    assignment: tuple[tuple[str, str], ...] = ()
+    separator: tuple[str, ...] | None = None
+    blocking: tuple[str, ...] = ()
+    directed: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.independent)
+
+    @property
+    def word(self) -> str:
+        """``independent``, ``dependent`` or ``undecided``."""
+        if isinstance(self.independent, Undecided):
+            return "undecided"
+        return "independent" if self.independent else "dependent"
+
+    @property
+    def reason(self) -> str:
+        """Why, in words."""
+        if isinstance(self.independent, Undecided):
+            return "the time limit passed before a path or a proof was found"
+        if self.path:
+            where = ", ".join(f"{quoted(name)}={quoted(state)}" for name, state in self.assignment)
+            way = " – ".join(map(quoted, self.path))
+            reason = f"they are connected by {way}" + (f" when {where}" if where else "")
+            return f"{reason} (but {DIRECTED})" if self.directed else reason
+        if self.separator:
+            return f"every path goes through {listed(self.separator)}"
+        if self.blocking:
+            some = "" if len(self.blocking) == 1 else "one of "
+            return f"every path needs two values of {some}{listed(self.blocking)}"
+        return "no path connects them"
+
+    def __str__(self) -> str:
+        return f"{self.word}: {self.reason}"
+
+
+# -- links and labels ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -62,20 +244,12 @@ class Link:
 
 @dataclass(frozen=True)
 class Links:
-    """All links of a query.
+    """All links of a query."""
 
-    Attributes
-    ----------
-    space : the given variables that some link tests, and their classes of values
-    fields : the mask of the bits of each of them
-    links : the links
-    at : the links of each free variable
-    """
-
-    space: ClassSpace
-    fields: tuple[int, ...]
+    space: ClassSpace  # the given variables that some link tests, and their classes of values
+    fields: tuple[int, ...]  # the mask of the bits of each of them
     links: tuple[Link, ...]
-    at: dict[int, list[Link]]
+    at: dict[int, list[Link]]  # the links of each free variable
 
     def can_hold(self, needs: int, tested: int) -> bool:
         """Return whether some assignment meets these needs; check only the fields of ``tested``."""
@@ -112,23 +286,14 @@ class Links:
 
 
 def links_of(features: Features, free: Mask, given: Mask) -> Links:
-    """Turn features that link two or more free variables into links.
-
-    Literals of variables that are neither free nor given are ignored.
-    """
+    """Turn features into links of their free variables that need values of their given ones."""
     scopes, needs = [], []
     for literals in features.literals():
         scopes.append(tuple(v for v, _ in literals if free[v]))
         needs.append([literal for literal in literals if given[literal[0]]])
     space = class_space(features.cardinalities.tolist(), needs)
-    everything = space.everything
-    return _linked(
-        space,
-        (
-            Link(scope, everything ^ space.encode(literals))
-            for scope, literals in zip(scopes, needs, strict=True)
-        ),
-    )
+    forbidden = [space.everything ^ space.encode(literals) for literals in needs]
+    return _linked(space, map(Link, scopes, forbidden))
 
 
 def _linked(space: ClassSpace, links: Iterable[Link]) -> Links:
@@ -140,13 +305,6 @@ def _linked(space: ClassSpace, links: Iterable[Link]) -> Links:
     return Links(space, space.cover(()).fields, distinct, at)
 
 
-class SearchEnd(Enum):
-    """The end of a search that found no path."""
-
-    EXHAUSTED = "no path can hold"
-    GAVE_UP = "too many labels"
-
-
 def search_by_labels(
     links: Links,
     start: Collection[int],
@@ -154,10 +312,10 @@ def search_by_labels(
     *,
     most: int,
     deadline: Deadline = NEVER,
-) -> int | SearchEnd:
-    """Search for an assignment, as bits, under which two sets are connected.
+) -> int | None:
+    """Search for an assignment, as bits, under which two sets are connected; None if none is.
 
-    Without one, return how the search ended. It gives up after growing ``most`` labels.
+    Raise `TooLargeError` after growing ``most`` labels.
     """
     ends = set(end)
     heap = [(0, 0, variable) for variable in start]
@@ -165,7 +323,10 @@ def search_by_labels(
     labels = 0
     while heap:
         _, needs, here = heapq.heappop(heap)
-        for link, joined in _steps(links, here, needs):
+        for link in links.at.get(here, ()):
+            joined = needs | link.needs
+            if joined != needs and not links.can_hold(joined, link.needs):
+                continue
             seen = demanded.setdefault(id(link), [])
             if any(joined & less == less for less in seen):
                 continue
@@ -174,19 +335,11 @@ def search_by_labels(
                 return links.assignment(joined)
             labels += 1
             if labels > most:
-                return SearchEnd.GAVE_UP
+                raise TooLargeError("too many labels")
             for there in link.scope:
                 heapq.heappush(heap, (joined.bit_count(), joined, there))
         deadline.check()
-    return SearchEnd.EXHAUSTED
-
-
-def _steps(links: Links, here: int, needs: int) -> Iterator[tuple[Link, int]]:
-    """Yield the links at a variable that can still hold, and the needs after taking them."""
-    for link in links.at.get(here, ()):
-        joined = needs | link.needs
-        if joined == needs or links.can_hold(joined, link.needs):
-            yield link, joined
+    return None
 
 
 # -- the solver ------------------------------------------------------------------------------------
@@ -200,7 +353,11 @@ def search_by_solver(
 ) -> int | None:
     """Search for an assignment, as bits, under which two sets are connected; None if none is."""
     solvers = require("pysat.solvers", "queries")
-    with solvers.Solver(name="glucose4", bootstrap_with=list(_one_value_each(links))) as solver:
+    clauses: list[list[int]] = []  # one bit of each field is set; bit k is the variable k + 1
+    for mask in links.fields:
+        numbers = [bit.bit_length() for bit in bits(mask)]
+        clauses += [numbers, *([-a, -b] for a, b in combinations(numbers, 2))]
+    with solvers.Solver(name="glucose4", bootstrap_with=clauses) as solver:
         encoded = _Encoding(links, solver)
         while True:
             values = encoded.guess(deadline)
@@ -211,14 +368,6 @@ def search_by_solver(
                 if not reached.isdisjoint(there):
                     return values
                 encoded.must_leave(reached)
-
-
-def _one_value_each(links: Links) -> Iterator[list[int]]:
-    """Yield clauses: one bit of each field is set. Bit ``k`` is the solver's variable ``k + 1``."""
-    for field in links.fields:
-        numbers = [bit.bit_length() for bit in bits(field)]
-        yield numbers
-        yield from ([-a, -b] for a, b in combinations(numbers, 2))
 
 
 class _Encoding:
@@ -314,14 +463,10 @@ def is_independent(
     ----------
     model : Structure, LogLinear, path of a file, or name of an example
     first, second : a name or several
-    given : names, optional
-        Variables that are known, with any value.
-    context : partial assignment, optional
-        Variables that are known, with their value.
-    time_limit : seconds, optional
-        After which the answer is `UNDECIDED`, which raises `OpenResult` when used as a bool.
-    why : bool
-        Return an `Answer` with its reason instead of a bool.
+    given : names of variables that are known, with any value
+    context : the variables that are known with their value, as a partial assignment
+    time_limit : seconds until the answer is `UNDECIDED`, which raises `OpenResult` as a bool
+    why : whether to return an `Answer` with its reason instead of a bool
 
     Returns
     -------
@@ -370,25 +515,8 @@ def is_independent(
 def answer_to(
     model: ModelLike, statement: Statement, *, time_limit: float | None = None, why: bool = True
 ) -> Answer:
-    """Answer a statement taken as a question; see `is_independent`.
+    """Answer a statement taken as a question, with the reason of an independence if ``why``.
 
-    Parameters
-    ----------
-    model : Structure, LogLinear, path of a file, or name of an example
-    statement : Statement
-        `parse_statement` makes it from a text.
-    time_limit : seconds, optional
-        After which the answer is `UNDECIDED`.
-    why : bool
-        Whether to search for the reason of an independence.
-
-    Returns
-    -------
-    Answer
-
-    Examples
-    --------
-    >>> from contextwise.independence import parse_statement
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
     >>> print(answer_to(model, parse_statement("A _||_ C | B")))
     independent: every path goes through B
@@ -437,8 +565,7 @@ def _path(
     structure: Structure, query: Positions, assignment: Mapping[int, int]
 ) -> tuple[list[int], list[int]] | None:
     """Find a path under an assignment of given variables; the others block no feature."""
-    box = _box({**query.context, **assignment})
-    graph = network(structure.features, box)
+    graph = network(structure.features, _box({**query.context, **assignment}))
     first, second, given = map(graph.mask, (query.first, query.second, query.given))
     if not (graph.component(first, given) & second).any():
         return None
@@ -473,10 +600,10 @@ def _decide(links: Links, query: Positions, deadline: Deadline) -> int | None:
     """Find an assignment that connects, or None: by labels, then by the solver."""
     deadline.check()
     most = LABELS + len(links.links)
-    found = search_by_labels(links, query.first, query.second, most=most, deadline=deadline)
-    if found is SearchEnd.GAVE_UP:
+    try:
+        return search_by_labels(links, query.first, query.second, most=most, deadline=deadline)
+    except TooLargeError:
         return search_by_solver(links, query.first, query.second, deadline=deadline)
-    return found if isinstance(found, int) else None
 
 
 def _blocking(links: Links, query: Positions, deadline: Deadline) -> list[int]:
