@@ -19,8 +19,9 @@ from contextwise.errors import ContextwiseError
 from contextwise.evaluation import ChanceInterrupted, chance
 from contextwise.evaluation.chance import NULLS, Chance, Skeleton, skills
 from contextwise.models.features import members
-from contextwise.models.literals import features_of
+from contextwise.models.structure import features_of
 from contextwise.testing import brute_force, families
+from features_invariant import check_features
 
 CARDINALITIES = [(2, 2), (3, 2), (2, 2, 2), (2, 3, 2), (2, 3, 4), (3, 3, 2), (1, 2, 2, 2)]
 Literals = list[list[tuple[int, int]]]
@@ -201,7 +202,7 @@ def test_drawn_features_keep_what_the_null_says(null: str, cardinality: int) -> 
     guess = Structure(domain, [text for text in texts if text] + [{}])
     for seed in range(20):
         drawn = NULLS[null].draw(guess.features, np.random.default_rng(seed))
-        drawn.check()
+        check_features(drawn)
         sizes = [sorted(values.bit_count() for _, values in f) for f in drawn.literals()]
         assert sizes == [sorted(v.bit_count() for _, v in f) for f in guess.features.literals()]
         if null != "variables":

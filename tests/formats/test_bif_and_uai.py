@@ -20,6 +20,7 @@ from contextwise.models.factors import Factor, FloatArray, log_linear
 from contextwise.models.structure import structure_of
 from contextwise.testing import domains, log_linear_models
 from convert_oracle import assert_equal, claims, interactions, random_domain
+from features_invariant import check_features
 
 SEEDS = range(20)
 
@@ -327,7 +328,7 @@ def test_slips_of_the_pen(format: str, text: str, data: st.DataObject) -> None:
         end = data.draw(st.integers(start, min(len(text), start + 12)))
         text = text[:start] + data.draw(PIECES | st.just(text[start:end] * 2)) + text[end:]
     try:
-        from_text(text, format).structure.features.check()
+        check_features(from_text(text, format).structure.features)
     except ContextwiseError as error:
         assert "\n" not in str(error)  # noqa: PT017
 

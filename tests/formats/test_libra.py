@@ -9,8 +9,7 @@ import pytest
 from contextwise import LogLinear, Structure, read
 from contextwise.formats import encode, read_stream
 from contextwise.formats.reading import Source
-from contextwise.models.literals import ContradictionWarning
-from contextwise.models.structure import Model
+from contextwise.models.structure import ContradictionWarning, Model
 
 DOMAIN = {"v0": 2, "v1": 3, "v2": 2}
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from contextwise import Comparison, Domain, Structure, compare, distance
 from contextwise.comparison.confusion import Confusion
 from contextwise.counting.extraction import all_contexts
-from contextwise.models.literals import Feature
+from contextwise.models.structure import Feature
 from contextwise.testing import (
     assignments,
     brute_force,

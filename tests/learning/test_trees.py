@@ -21,6 +21,7 @@ from contextwise.learning.growth import Rules, Tree, grow, grow_readably, not_co
 from contextwise.learning.trees import network_of, tree_logs
 from contextwise.models.features import IntArray
 from contextwise.support.deadline import Deadline
+from features_invariant import check_features
 
 TWINS = [grow_readably] if not_compiled else [grow_readably, grow]
 
@@ -187,7 +188,7 @@ def test_features_are_the_paths(data: Data, given_rules: Rules) -> None:
     cards = data.domain.cardinalities
     trees = grow_readably(data.rows, cards, given_rules)
     network = network_of(data.domain, trees, given_rules.prior)
-    network.structure.features.check()
+    check_features(network.structure.features)
     potential = np.zeros(len(data))
     for feature, weight in zip(
         network.structure.features.literals(), network.weights.tolist(), strict=True

@@ -13,6 +13,7 @@ from contextwise.models.features import (
     normalized,
     words_of,
 )
+from features_invariant import check_features
 
 CARDINALITIES = st.lists(
     st.sampled_from([1, 2, 3, 63, 64, 65, 127, 128, 129]), min_size=1, max_size=4
@@ -80,7 +81,7 @@ def check_normalising(cardinalities: list[int], raw: Raw) -> None:
         np.array([as_words(s, words) for _, _, s in literals], dtype=np.uint64).reshape(-1, words),
         len(raw),
     )
-    features.check()
+    check_features(features)
     distinct, expected = plainly(cardinalities, raw)
     assert [tuple(feature) for feature in features.literals()] == distinct
     assert places.tolist() == expected

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from contextwise import Domain, Structure, compare, distance
 from contextwise.errors import DomainError
 from contextwise.truths.generate import even_sample, perturb, random_structure, with_errors
+from features_invariant import check_features
 
 seeds = st.integers(0, 2**32 - 1)
 domains = st.lists(st.integers(1, 4), min_size=2, max_size=5).map(Domain.of_cardinalities)
@@ -78,8 +79,8 @@ def test_draws_repeat(domain: Domain, seed: int) -> None:
     first = random_structure(domain, features=5, rng=seed)
     assert first == random_structure(domain, features=5, rng=np.random.default_rng(seed))
     assert perturb(first, changes=3, rng=seed) == perturb(first, changes=3, rng=seed)
-    first.features.check()
-    perturb(first, changes=4, rng=seed).features.check()
+    check_features(first.features)
+    check_features(perturb(first, changes=4, rng=seed).features)
 
 
 def test_an_even_sample_is_spread_farther_than_its_pool() -> None:

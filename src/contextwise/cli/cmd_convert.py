@@ -65,7 +65,7 @@ def convert(
       contextwise convert six - --to dot --context "X0=1" | dot -Tsvg > six.svg
     """
     from contextwise.formats import encode, write
-    from contextwise.models.alignment import named
+    from contextwise.models.structure import named
 
     if target == "-" and target_format is None:
         raise click.UsageError("standard output needs a format; add --to FORMAT")

@@ -18,7 +18,7 @@ from contextwise.support.deadline import Deadline
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from contextwise.models.alignment import Align
+    from contextwise.models.structure import Align
     from contextwise.report.comparisons import Guess
 
 

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from contextwise.comparison.question import Question, Restriction
     from contextwise.evaluation.chance import Chance
     from contextwise.formats import ZeroWeights
-    from contextwise.models.alignment import Align
     from contextwise.models.domain import Domain
-    from contextwise.models.structure import Model
+    from contextwise.models.structure import Align, Model
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -32,10 +32,9 @@ from contextwise.comparison.pairs import (
 from contextwise.counting.extraction import all_contexts, contexts_of_pairs, covered_pairs
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike, ZeroWeights, as_structure
-from contextwise.models.alignment import Align, named
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import IntArray
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Align, Structure, named
 
 
 class Restriction(TypedDict, total=False):

@@ -26,9 +26,8 @@ from contextwise.counting.changes import changing_unions
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike
 from contextwise.models.features import PairIndex
-from contextwise.models.literals import Feature, features_of, literals_of
 from contextwise.models.notation import write_literals
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Feature, Structure, features_of, literals_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 
 Literals = tuple[tuple[int, int], ...]

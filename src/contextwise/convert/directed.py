@@ -43,9 +43,8 @@ from contextwise.errors import DomainError
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import check_scopes
 from contextwise.models.features import IntArray, PairIndex
-from contextwise.models.literals import Feature
 from contextwise.models.notation import write_literals
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Feature, Structure
 
 BoolArray = npt.NDArray[np.bool_]
 Edge = tuple[str, str]

@@ -37,9 +37,8 @@ from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, NotRepresentable, TooLargeError
 from contextwise.models.domain import Domain, State, listed
 from contextwise.models.features import PairIndex, members
-from contextwise.models.literals import Feature, features_of, literals_of
 from contextwise.models.notation import quoted, write_literals
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Feature, Structure, features_of, literals_of
 
 DomainLike = Domain | Mapping[str, Sequence[State] | int]
 CubeMap = Mapping[int, int]

@@ -27,9 +27,8 @@ from contextwise.errors import DomainError, NotRepresentable, ParseError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import check_scopes, tables
-from contextwise.models.literals import Feature, features_of
 from contextwise.models.notation import quoted
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Feature, Structure, features_of
 
 Generators = str | Iterable[Iterable[str]]
 """``"[AB][BC]"``, ``"~A:B + B:C"`` or ``[("A", "B"), ("B", "C")]``."""

@@ -47,8 +47,7 @@ from contextwise.models import notation
 from contextwise.models.domain import Domain, listed
 from contextwise.models.factors import check_scopes, tables
 from contextwise.models.features import PairIndex
-from contextwise.models.literals import Feature
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Feature, Structure
 
 GraphLike = Any
 """A networkx graph, an adjacency matrix (a NumPy array in the order of the domain), or edges."""

@@ -27,9 +27,8 @@ from contextwise.distributions.sampling import Estimate, Seed, mean_of
 from contextwise.distributions.tables import STATES, log_potential_blocks
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.formats import ModelLike, as_log_linear
-from contextwise.models.alignment import named
 from contextwise.models.features import concatenated
-from contextwise.models.structure import LogLinear, Structure
+from contextwise.models.structure import LogLinear, Structure, named
 from contextwise.support.progress import Progress
 
 How = Literal["auto", "exact", "sampled"]

@@ -32,8 +32,7 @@ from contextwise.evaluation.conditional_test import ConditionalTest, conditional
 from contextwise.formats import ModelLike
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import IntArray
-from contextwise.models.literals import features_of
-from contextwise.models.structure import LogLinear, Structure
+from contextwise.models.structure import LogLinear, Structure, features_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.maps import choose_map
 from contextwise.support.progress import Progress, progress_of

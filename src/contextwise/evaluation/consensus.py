@@ -27,8 +27,7 @@ from contextwise.counting.extraction import CoverSource
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, meets, name_claim
 from contextwise.formats import ModelLike
-from contextwise.models.literals import features_of
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Structure, features_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.formatting import plural, rate
 from contextwise.support.progress import Progress, progress_of

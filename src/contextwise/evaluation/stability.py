@@ -26,8 +26,7 @@ from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, name_
 from contextwise.evaluation.consensus import Consensus, consensus
 from contextwise.learning.base import as_learner, fresh
 from contextwise.models.domain import Domain
-from contextwise.models.literals import features_of
-from contextwise.models.structure import Structure, structure_of
+from contextwise.models.structure import Structure, features_of, structure_of
 from contextwise.support.formatting import percent
 from contextwise.support.maps import choose_map
 from contextwise.support.progress import Progress

@@ -16,10 +16,9 @@ from urllib.parse import parse_qs, urlencode
 
 from contextwise.comparison.pairs import FULLY, Contexts, Pair
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.models.alignment import alignment
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, write_literals
-from contextwise.models.structure import Model
+from contextwise.models.structure import Model, alignment
 from contextwise.truths import bundled
 
 TABS = {

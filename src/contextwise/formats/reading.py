@@ -22,8 +22,7 @@ from contextwise.errors import ParseError, TooLargeError
 from contextwise.models.domain import LARGEST_CARDINALITY, Domain
 from contextwise.models.factors import Factor, FloatArray, cells_of
 from contextwise.models.features import IntArray, WordArray, normalized, words_of
-from contextwise.models.literals import ContradictionWarning
-from contextwise.models.structure import LogLinear, Model, Structure
+from contextwise.models.structure import ContradictionWarning, LogLinear, Model, Structure
 from contextwise.support.files import decoded
 
 

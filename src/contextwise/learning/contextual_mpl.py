@@ -38,8 +38,7 @@ from contextwise.learning.mpl import LEAST, best_graph, configurations_of, log_r
 from contextwise.learning.table import BoolArray, Table, not_compiled, pairs_of
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray, PairIndex
-from contextwise.models.literals import features_of
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Structure, features_of
 from contextwise.support.progress import Progress, progress_of
 
 if TYPE_CHECKING or not not_compiled:

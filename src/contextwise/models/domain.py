@@ -27,11 +27,7 @@ LARGEST_CARDINALITY = 2**16
 
 
 def label_of(state: object) -> str:
-    """Return the label of a state; an int or a whole float stands for its text.
-
-    >>> label_of("yes"), label_of(1), label_of(np.int64(2)), label_of(3.0)
-    ('yes', '1', '2', '3')
-    """
+    """Return the label of a state; an int or a whole float stands for its text."""
     if isinstance(state, str):
         return state
     if isinstance(state, int | np.integer) and not isinstance(state, bool):
@@ -79,11 +75,9 @@ class Domain:
                 raise DomainError(f"the name of a variable must be a text, got {name!r}")
             if isinstance(listed_states, str):
                 raise DomainError(f"pass the states of {name!r} as a list, not as one text")
-            values = (
-                range(listed_states)
-                if isinstance(listed_states, int | np.integer)
-                else listed_states
-            )
+            values: Any = listed_states
+            if isinstance(listed_states, int | np.integer):
+                values = range(listed_states)
             if len(values) > LARGEST_CARDINALITY:
                 raise DomainError(
                     f"variable {name!r} has {len(values):,} states, and at most "
@@ -160,12 +154,7 @@ class Domain:
         return chosen ^ ((1 << self.cardinalities[variable]) - 1) if negated else chosen
 
     def literal(self, variable: int, value_set: int) -> Literal:
-        """Return a value set as a literal, with ``=`` or ``!=``, whichever is shorter.
-
-        >>> domain = Domain({"age": ["young", "old", "very old"]})
-        >>> domain.literal(0, 0b110)
-        Literal(variable='age', states=('young',), negated=True)
-        """
+        """Return a value set as a literal, with ``=`` or ``!=``, whichever is shorter."""
         states = self.states[variable]
         inside = tuple(s for k, s in enumerate(states) if value_set >> k & 1)
         outside = tuple(s for k, s in enumerate(states) if not value_set >> k & 1)
@@ -173,11 +162,7 @@ class Domain:
         return Literal(self.names[variable], outside if negated else inside, negated)
 
     def assignment(self, context: Assignment | None) -> dict[int, int]:
-        """Return a partial assignment by index: variable to state.
-
-        >>> Domain({"smoker": ["no", "yes"], "age": 3}).assignment("smoker=yes")
-        {0: 1}
-        """
+        """Return a partial assignment by index: variable to state."""
         if context is None:
             return {}
         if isinstance(context, str):
@@ -234,25 +219,19 @@ class Domain:
         if len(set(new)) < len(new):
             twice = Counter(new).most_common(1)[0][0]
             raise DomainError(f"two variables would be called {twice!r} after the renaming")
-        labels = [
-            self._new_labels(variable, states[name]) if name in states else self.states[variable]
-            for variable, name in enumerate(self.names)
-        ]
+        labels: list[Sequence[State]] = []
+        for variable, (name, known) in enumerate(zip(self.names, self.states, strict=True)):
+            changes = states.get(name, {})
+            if isinstance(changes, Mapping):
+                at = {self.state_position(variable, key): label for key, label in changes.items()}
+                changes = [at.get(place, label) for place, label in enumerate(known)]
+            if isinstance(changes, str) or len(changes) != len(known):
+                raise DomainError(
+                    f"variable {name!r} has {len(known)} states and needs as many new labels, "
+                    f"got {changes!r}"
+                )
+            labels.append(changes)
         return Domain(dict(zip(new, labels, strict=True)))
-
-    def _new_labels(
-        self, variable: int, new: Mapping[State, State] | Sequence[State]
-    ) -> Sequence[State]:
-        labels = self.states[variable]
-        if isinstance(new, Mapping):
-            changed = {self.state_position(variable, old): label for old, label in new.items()}
-            return [changed.get(place, label) for place, label in enumerate(labels)]
-        if isinstance(new, str) or len(new) != len(labels):
-            raise DomainError(
-                f"variable {self.names[variable]!r} has {len(labels)} states and needs as many new "
-                f"labels, got {new!r}"
-            )
-        return new
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:

@@ -61,22 +61,14 @@ def check_scopes(domain: Domain, scopes: Iterable[Scope], advice: str = "") -> l
 
 
 def readable(size: int) -> str:
-    """Write a size for a message: all digits, or the order of magnitude.
-
-    >>> readable(2**20), readable(2**100)
-    ('1048576', 'about 10**30')
-    """
+    """Write a size for a message: all digits, or the order of magnitude."""
     return str(size) if size < 10**12 else f"about 10**{int(log10(size))}"
 
 
 def tables(
     domain: Domain, scopes: Iterable[Sequence[int]], *, info: Mapping[str, Any] | None = None
 ) -> Structure:
-    """Make the structure with one feature for each cell of a table over each scope.
-
-    >>> tables(Domain({"A": 2, "B": 2, "C": 2}), [(0, 1)])
-    Structure(3 variables, 4 features: A=0 & B=0; A=0 & B=1; A=1 & B=0; A=1 & B=1)
-    """
+    """Make the structure with one feature for each cell of a table over each scope."""
     return Structure.from_literals(domain, *cells_of(domain, scopes), info=info)[0]
 
 

@@ -46,11 +46,7 @@ def all_values(cardinalities: IntArray) -> WordArray:
 
 
 def as_int(words: npt.NDArray[np.uint64]) -> int:
-    """Return a value set as one Python int: value ``k`` is bit ``k``.
-
-    >>> as_int(np.array([3, 1], dtype=np.uint64)) == 3 + 2**64
-    True
-    """
+    """Return a value set as one Python int: value ``k`` is bit ``k``."""
     return int.from_bytes(words.astype("<u8").tobytes(), "little")
 
 
@@ -60,11 +56,7 @@ def as_words(value_set: int, words: int) -> WordArray:
 
 
 def single_values(values: IntArray, words: int) -> WordArray:
-    """Return value sets that allow one value each: shape (values, words).
-
-    >>> single_values(np.array([0, 3, 64]), 2).tolist()
-    [[1, 0], [8, 0], [0, 1]]
-    """
+    """Return value sets that allow one value each: shape (values, words)."""
     sets = np.zeros((len(values), words), dtype=np.uint64)
     sets[np.arange(len(values)), values // WORD] = np.uint64(1) << (values % WORD).astype(np.uint64)
     return sets
@@ -143,21 +135,6 @@ class Features:
         compatible = np.ones(len(self), dtype=bool)
         compatible[np.searchsorted(self.starts, literals[allowed == 0], side="right") - 1] = False
         return compatible
-
-    def check(self) -> None:
-        """Raise `AssertionError` unless the invariant of this module holds."""
-        full = all_values(self.cardinalities)
-        assert self.starts[0] == 0
-        assert self.starts[-1] == len(self.variables) == len(self.values)
-        assert (self.lengths >= 0).all()
-        assert self.values.shape[1] == words_of(self.cardinalities)
-        same_owner = np.diff(self.owners) == 0
-        assert (np.diff(self.variables)[same_owner] > 0).all(), "variables out of order"
-        allowed = full[self.variables]
-        assert not (self.values & ~allowed).any(), "a value beyond the cardinality"
-        assert self.values.any(axis=1).all(), "a literal that allows nothing"
-        assert (self.values != allowed).any(axis=1).all(), "a literal that allows everything"
-        assert len(set(self.rows)) == len(self), "a feature that occurs twice"
 
 
 def no_features(cardinalities: npt.ArrayLike) -> Features:
@@ -239,14 +216,7 @@ def _hashes(features: Features) -> WordArray:
 
 
 def restrict(features: Features, fixed: Mapping[int, int]) -> Features:
-    """Return the features compatible with fixed states, over the other variables.
-
-    >>> both = Features(
-    ...     np.array([2, 2]), np.array([0, 2]), np.array([0, 1]), np.array([[2], [1]], np.uint64)
-    ... )
-    >>> restrict(both, {0: 1}).literals(), restrict(both, {0: 0}).literals()
-    ([[(0, 1)]], [])
-    """
+    """Return the features compatible with fixed states, over the other variables."""
     left = np.ones(len(features), dtype=bool)
     for variable, state in fixed.items():
         left &= features.allowing(variable, state)

@@ -50,8 +50,7 @@ def tokens(text: str) -> list[tuple[str, str]]:
         match = _TOKEN.match(text, at)
         if match is None:
             raise ParseError(f"cannot read {text[at : at + 20]!r} in {_short(text)!r}")
-        if match["sign"]:
-            sign = match["sign"]
+        if sign := match["sign"]:
             pairs.append(("!=" if sign == "≠" else sign, sign))
         elif match["quoted"]:
             pairs.append(("name", re.sub(r"\\(.)", r"\1", match["quoted"][1:-1])))
@@ -129,13 +128,7 @@ def write_literals(literals: Iterable[Literal]) -> str:
 
 
 def in_words(literals: Iterable[Literal]) -> str:
-    """Write literals for a sentence.
-
-    >>> in_words(parse_literals("C=yes & D!=old"))
-    'C=yes and D≠old'
-    >>> in_words([Literal("C", ("yes", "maybe"), negated=True)])
-    'C≠yes|maybe'
-    """
+    """Write literals for a sentence: ``C=yes and D≠old``."""
     return " and ".join(
         write_literal(literal).replace("!=", "≠", 1) if literal.negated else write_literal(literal)
         for literal in literals
@@ -143,21 +136,13 @@ def in_words(literals: Iterable[Literal]) -> str:
 
 
 def where(literals: Iterable[Literal]) -> str:
-    """Describe the contexts in which literals hold.
-
-    >>> where(parse_literals("C=yes & D!=old")), where(())
-    ('when C=yes and D≠old', 'in every context')
-    """
+    """Describe the contexts in which literals hold: ``when C=yes and D≠old``."""
     words = in_words(literals)
     return f"when {words}" if words else "in every context"
 
 
 def between(pair: Iterable[str]) -> str:
-    """Write the variables of a pair as one word.
-
-    >>> between(("smoker", "very old"))
-    'smoker–very old'
-    """
+    """Write the variables of a pair as one word: ``smoker–very old``."""
     return "–".join(map(quoted, pair))
 
 

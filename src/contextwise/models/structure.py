@@ -14,36 +14,37 @@ those of the generator ``[ABC]`` and of ``[AB][BC][AC]``.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from contextwise.errors import DomainError
-from contextwise.models.alignment import Align, alignment, realigned
-from contextwise.models.domain import Assignment, Domain, State
+from contextwise.models.domain import Assignment, Domain, State, listed
 from contextwise.models.features import (
     Features,
     IntArray,
     WordArray,
     as_int,
+    as_words,
     concatenated,
     normalized,
     restrict,
+    words_of,
 )
-from contextwise.models.literals import (
-    Feature,
-    features_of,
-    literals_of,
-    warn_of_contradictions,
-)
-from contextwise.models.notation import write_literals
+from contextwise.models.notation import parse_literals, write_literals
 from contextwise.support.formatting import printable
+
+Feature = Mapping[str, State | Sequence[State]] | str
+"""A mapping such as ``{"smoker": "yes"}`` or a text such as ``"smoker=yes & age!=young"``."""
+Align = Literal["names", "position"]
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -65,8 +66,6 @@ class Structure:
     ...     {"smoker": "yes", "age": ["old", "very old"], "ill": 1},
     ...     "smoker=yes & ill=1",
     ... ])
-    >>> len(model)
-    2
     >>> model
     Structure(3 variables, 2 features: smoker=yes & age!=young & ill=1; smoker=yes & ill=1)
     >>> model.restrict("smoker=yes")
@@ -193,13 +192,7 @@ class Structure:
         return Structure(self.domain.without(fixed), restrict(self.features, fixed))
 
     def union(self, other: Structure | LogLinear) -> Structure:
-        """Return the features of both structures, aligned by name.
-
-        >>> a = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
-        >>> b = Structure({"B": 2, "A": 2}, ["A=1 & B=1", "A=0 & B=0"])
-        >>> a | b
-        Structure(2 variables, 2 features: A=1 & B=1; A=0 & B=0)
-        """
+        """Return the features of both structures, aligned by name; also written ``a | b``."""
         aligned = structure_of(other).aligned_to(self.domain)
         features, _ = concatenated(self.features, aligned.features)
         return Structure(self.domain, features)
@@ -212,10 +205,7 @@ class Structure:
         *,
         states: Mapping[str, Mapping[State, State] | Sequence[State]] | None = None,
     ) -> Structure:
-        """Rename some variables and states; see `Domain.renamed`.
-
-        To take over all names of another model, see `aligned_to`.
-        """
+        """Rename some variables and states; see `Domain.renamed`."""
         domain = self.domain.renamed(names, states=states)
         return Structure(domain, self.features, info=self.info)
 
@@ -365,3 +355,147 @@ def _repr(kind: str, model: Model, shown: list[str]) -> str:
     sizes = (len(model.domain), "variable"), (len(model), "feature")
     size = ", ".join(f"{count} {what}{'s' * (count != 1)}" for count, what in sizes)
     return printable(f"{kind}({size}{': ' if shown else ''}{'; '.join(shown)})")
+
+
+# -- features from what people write ---------------------------------------------------------------
+
+
+class ContradictionWarning(UserWarning):
+    """Features that can never hold were dropped."""
+
+
+def literals_of(domain: Domain, feature: Feature) -> Iterator[tuple[int, int]]:
+    """Yield the literals of a feature: (variable, value set as an int)."""
+    if isinstance(feature, str):
+        for literal in parse_literals(feature):
+            variable = domain.position(literal.variable)
+            yield variable, domain.value_set(variable, literal.states, literal.negated)
+    elif isinstance(feature, Mapping):
+        for name, states in feature.items():
+            variable = domain.position(name)
+            if isinstance(states, str) or not isinstance(states, Iterable):
+                states = [states]
+            yield variable, domain.value_set(variable, states)
+    else:
+        raise DomainError(
+            f"{feature!r} is not a feature; pass a mapping such as {{'smoker': 'yes'}} or a "
+            "text such as 'smoker=yes & age!=young'"
+        )
+
+
+def features_of(domain: Domain, features: Iterable[Iterable[tuple[int, int]]]) -> Features:
+    """Make features from lists of (variable, value set as an int)."""
+    words = words_of(domain.cardinalities)
+    owners: list[int] = []
+    variables: list[int] = []
+    sets: list[int] = []
+    count = 0
+    for literals in features:
+        for variable, allowed in literals:
+            owners.append(count)
+            variables.append(variable)
+            sets.append(allowed)
+        count += 1
+    values = np.array([as_words(s, words) for s in sets], dtype=np.uint64).reshape(-1, words)
+    result, places = normalized(domain.cardinalities, owners, variables, values, count)
+    warn_of_contradictions(int((places < 0).sum()))
+    return result
+
+
+def warn_of_contradictions(count: int) -> None:
+    """Warn that features were dropped, if any."""
+    if count:
+        what = "feature that can" if count == 1 else "features that can"
+        warnings.warn(f"dropped {count} {what} never hold", ContradictionWarning, stacklevel=4)
+
+
+# -- aligning domains ------------------------------------------------------------------------------
+
+
+class Alignment(NamedTuple):
+    """The index in a target domain of each variable of a source domain, and of each state."""
+
+    target: Domain
+    variables: tuple[int, ...]
+    states: tuple[tuple[int, ...], ...]
+
+
+def alignment(source: Domain, target: Domain, *, align: Align = "names") -> Alignment:
+    """Align a domain to another one; raise `DomainError` if they do not match.
+
+    Messages call the target the first model and the source the second, as in `compare`.
+    """
+    if align not in ("names", "position"):
+        raise DomainError(f"align must be 'names' or 'position', got {align!r}")
+    # Equal domains match by position as well, which is faster.
+    by_names = align == "names" and source != target
+    return _by_names(source, target) if by_names else _by_position(source, target)
+
+
+@contextmanager
+def named(first: str, second: str) -> Iterator[None]:
+    """Put the names of the two models into the error that they do not align."""
+    try:
+        yield
+    except DomainError as error:
+        names = f"{first}, {second}: " if first and second else ""
+        raise DomainError(f"{names}{error}") from None
+
+
+def _by_names(source: Domain, target: Domain) -> Alignment:
+    advice = (
+        ". If they are the same in the same order, align them by position: "
+        "--by-position on the command line, align='position' in Python"
+    )
+    advice = advice if source.cardinalities == target.cardinalities else ""
+    missing = [name for name in target.names if name not in source.positions]
+    extra = [name for name in source.names if name not in target.positions]
+    if missing or extra:
+        both = ("first", missing), ("second", extra)
+        parts = [f"only the {which} model has {listed(names)}" for which, names in both if names]
+        raise DomainError(f"the models have different variables: {'; '.join(parts)}{advice}")
+    variables, states = [], []
+    for name, labels in zip(source.names, source.states, strict=True):
+        place = target.positions[name]
+        if set(labels) != set(target.states[place]):
+            raise DomainError(
+                f"variable {name!r} has different states in the two models: "
+                f"{listed(target.states[place])} in the first, {listed(labels)} in the second"
+                f"{advice}"
+            )
+        variables.append(place)
+        states.append(tuple(target.state_positions[place][label] for label in labels))
+    return Alignment(target, tuple(variables), tuple(states))
+
+
+def _by_position(source: Domain, target: Domain) -> Alignment:
+    if len(source) != len(target):
+        raise DomainError(
+            f"the models cannot be aligned by position: the first has {len(target)} variables, "
+            f"the second {len(source)}"
+        )
+    cardinalities = zip(target.cardinalities, source.cardinalities, strict=True)
+    for v, (first, second) in enumerate(cardinalities):
+        if first != second:
+            raise DomainError(
+                "the models cannot be aligned by position: variable number "
+                f"{v + 1}, {target.names[v]!r}, has {first} states in the first model, and "
+                f"{source.names[v]!r} has {second} in the second"
+            )
+    places = tuple(range(len(source)))
+    return Alignment(target, places, tuple(tuple(range(c)) for c in source.cardinalities))
+
+
+def realigned(features: Features, over: Alignment) -> tuple[Features, IntArray]:
+    """Move features from the source to the target of an alignment; return their new indices too."""
+    stays = (over.variables, *over.states)
+    if all(places == tuple(range(len(places))) for places in stays):
+        return features, np.arange(len(features))
+    variables = np.array(over.variables, dtype=np.int64)[features.variables]
+    values = np.zeros_like(features.values)
+    for variable, places in enumerate(over.states):
+        tested = features.variables == variable
+        for old, new in enumerate(places):
+            bit = features.values[tested, old // 64] >> np.uint64(old % 64) & np.uint64(1)
+            values[tested, new // 64] |= bit << np.uint64(new % 64)
+    return normalized(over.target.cardinalities, features.owners, variables, values, len(features))

@@ -25,8 +25,7 @@ from contextwise.comparison.confusion import Number
 from contextwise.errors import DomainError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain
-from contextwise.models.literals import features_of
-from contextwise.models.structure import Structure
+from contextwise.models.structure import Structure, features_of
 
 __all__ = ["WithErrors", "even_sample", "perturb", "random_structure", "with_errors"]
 
