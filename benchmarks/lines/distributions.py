@@ -18,7 +18,7 @@ from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, tim
 from contextwise import Domain, LogLinear, Structure, read
 from contextwise.convert import to_pgmpy, to_pyagrum
 from contextwise.distributions import conditional_log_probabilities, fit, marginal, sample
-from contextwise.distributions.elimination import exact_inference
+from contextwise.distributions.inference import exact_inference
 from contextwise.errors import require
 
 CHAIN = 12

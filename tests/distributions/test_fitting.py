@@ -20,10 +20,10 @@ from contextwise.distributions import (
     marginal,
     probabilities,
     sample,
-    states,
 )
 from contextwise.distributions.batch_fitting import Method
 from contextwise.distributions.conditionals import Conditionals
+from contextwise.distributions.inference import states
 from contextwise.distributions.potentials import FloatArray, distinct_rows
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain

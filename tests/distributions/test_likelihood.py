@@ -12,7 +12,6 @@ from contextwise.distributions import (
     cmll,
     conditional_log_probabilities,
     divergences,
-    estimated_log_partition,
     kl_divergence,
     log_partition,
     marginal,
@@ -21,7 +20,7 @@ from contextwise.distributions import (
     probabilities,
     sample,
 )
-from contextwise.distributions.bridge_sampling import bennett, bridge
+from contextwise.distributions.bridge_sampling import bennett, bridge, estimated_log_partition
 from contextwise.distributions.likelihood import _by_gibbs
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.models.domain import Domain

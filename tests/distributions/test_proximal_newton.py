@@ -14,19 +14,27 @@ from scipy import optimize, sparse
 
 from contextwise.cli import contextwise
 from contextwise.data.rows import format_rows
-from contextwise.distributions import descent, fit, proximal_newton, sample
+from contextwise.distributions import fit, proximal_newton, sample
 from contextwise.distributions.conditionals import Conditionals
-from contextwise.distributions.descent import descend, descend_in_python, gram
-from contextwise.distributions.logistic import LogisticLoss
 from contextwise.distributions.potentials import FloatArray
-from contextwise.distributions.proximal_newton import Penalty, minimise
+from contextwise.distributions.proximal_newton import (
+    LogisticLoss,
+    Penalty,
+    curvatures,
+    descend,
+    descend_in_python,
+    gram,
+    minimise,
+)
 from contextwise.formats import read, write
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.testing import domains, log_linear_models
 
-compiled = pytest.mark.skipif(not descent.available(), reason="the compiled twin was not built")
+compiled = pytest.mark.skipif(
+    not proximal_newton.available(), reason="the compiled twin was not built"
+)
 
 
 def some_rows(domain: Domain, count: int, seed: int) -> IntArray:
@@ -176,7 +184,7 @@ def test_both_descents_are_one(seed: int, size: int, passes: int) -> None:
         model.indices,
         model.data,
         starts,
-        descent.curvatures(model, starts),
+        curvatures(model, starts),
         prices,
         given_point,
         pull,
@@ -204,7 +212,7 @@ def test_a_fit_without_the_compiled_twin_is_the_same(monkeypatch: pytest.MonkeyP
     structure = Structure(domain, ["A=1", "A=1 & B!=0", "B=2 & C=1", "A=0 & B=1 & C=0", "C=1"])
     rows = some_rows(domain, 60, 3)
     fast = fit(structure, rows, l1=2.0)
-    monkeypatch.setattr(descent, "_descent", None)
+    monkeypatch.setattr(proximal_newton, "_descent", None)
     slow = fit(structure, rows, l1=2.0)
     assert np.allclose(fast.weights, slow.weights, atol=1e-6)
 

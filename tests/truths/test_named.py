@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from contextwise import LogLinear, Structure, compare, examples, write
-from contextwise.distributions import gibbs_chains
 from contextwise.distributions.inference import probabilities
+from contextwise.distributions.sampling import gibbs_chains
 from contextwise.errors import ContextwiseError
 from contextwise.models.structure import structure_of
 from contextwise.truths.named import Rows, Truth, draw_rows, truth_named

@@ -19,9 +19,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.distributions.elimination import log_sum_exp
+from contextwise.distributions.inference import log_sum_exp, state_count, states
 from contextwise.distributions.potentials import BoolArray, FloatArray, encode_rows, failures
-from contextwise.distributions.tables import state_count, states
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
@@ -39,27 +38,15 @@ Method = Literal["likelihood", "pseudo-likelihood"]
 
 @dataclass(frozen=True, eq=False)
 class BatchFit:
-    """The fits of every structure to every target.
-
-    Attributes
-    ----------
-    structures : what was fitted
-    weights : one array per structure, of shape (targets, features of the structure)
-    log_probabilities : shape (structures, targets, states), states in the order of `states`
-    converged : shape (structures, targets)
-
-    Examples
-    --------
-    >>> structure = Structure({"A": 2}, ["A=1"])
-    >>> fits = fit_many([structure], [[0.25, 0.75]])
-    >>> fits.model(0, 0), bool(fits.converged.all())
-    (LogLinear(1 variable, 1 feature: 1.09861 A=1), True)
-    """
+    """The fits of every structure to every target."""
 
     structures: tuple[Structure, ...]
     weights: tuple[FloatArray, ...]
+    """One array per structure, of shape (targets, features of the structure)."""
     log_probabilities: FloatArray
+    """Shape (structures, targets, states), states in the order of `states`."""
     converged: BoolArray
+    """Shape (structures, targets)."""
 
     def model(self, structure: int, target: int) -> LogLinear:
         """Return one of the fitted models."""
@@ -80,17 +67,6 @@ class BatchFit:
 def empirical(domain: Domain, rows: Any) -> FloatArray:
     """Return the share of each state among the rows: a target for `fit_many`.
 
-    Parameters
-    ----------
-    domain : Domain
-    rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
-
-    Returns
-    -------
-    array of float, one per state, in the order of `states`
-
-    Examples
-    --------
     >>> empirical(Domain({"A": 2, "B": 2}), [[0, 1], [1, 1], [1, 1], [1, 0]]).tolist()
     [0.0, 0.25, 0.25, 0.5]
     """
@@ -113,36 +89,14 @@ def fit_many(
     max_iterations: int = 200,
     show_progress: bool | Progress = False,
 ) -> BatchFit:
-    """Fit every structure to every target distribution.
+    """Fit every structure, over one domain of at most `STATES` states, to every target.
 
-    Parameters
-    ----------
-    structures : over one domain, of at most 1,024 states
-    targets : array of shape (targets, states)
-        Distributions over all states: `empirical` of data, or `probabilities` of a model (flat),
-        for a fit to its exact expectations.
-    sizes : the number of rows behind each target, optional
-        A penalty weighs less the more rows there are. Left out, the targets are exact, and no
-        penalty is applied.
-    method : "likelihood" or "pseudo-likelihood"
-    l2 : float
-        ``l2 / 2`` times the sum of squared weights is taken from the total log-likelihood.
-    tolerance : float
-        Converged means that a further Newton step would gain less than this per row.
-    max_iterations : Newton steps, at most
-    show_progress : bool or function of (structures fitted, total)
+    A target is a distribution over all states: `empirical` of data, or `probabilities` of a model
+    (flat), for a fit to its exact expectations. ``sizes`` are the numbers of rows behind the
+    targets: a penalty weighs less the more rows there are. Without them the targets are exact, and
+    no penalty is applied. Converged means that a further Newton step would gain less than
+    ``tolerance`` per row.
 
-    Returns
-    -------
-    BatchFit
-
-    Raises
-    ------
-    TooLargeError
-        If there are more states.
-
-    Examples
-    --------
     >>> domain = Domain({"A": 2, "B": 2})
     >>> structures = [Structure(domain, ["A=1", "B=1"]), Structure(domain, ["A=1 & B=1"])]
     >>> target = empirical(domain, [[0, 1], [1, 1], [1, 1], [1, 0]])
@@ -157,41 +111,34 @@ def fit_many(
     domain = structures[0].domain
     count = state_count(domain, STATES)
     wanted = np.atleast_2d(np.asarray(targets, dtype=np.float64))
-    _check(structures, wanted, count)
-    ridge = np.zeros(len(wanted)) if sizes is None else l2 / _sizes(sizes, len(wanted))
+    if any(structure.domain != domain for structure in structures):
+        raise DomainError("all structures must have the same domain")
+    if wanted.shape[1:] != (count,):
+        raise DomainError(f"each target must have {count} states, got shape {wanted.shape[1:]}")
+    if (wanted < 0).any() or not np.allclose(wanted.sum(axis=1), 1):
+        raise DomainError("each target must be nonnegative and sum to 1")
+    rows = np.broadcast_to(np.asarray(np.inf if sizes is None else sizes, float), (len(wanted),))
+    if (rows <= 0).any():
+        raise DomainError("sizes must be > 0")
+    ridge = l2 / rows
     objective = _pseudo_likelihood(domain) if method == "pseudo-likelihood" else _likelihood
     cells = states(domain)
     weights, tables, converged = [], [], []
     with progress_of(show_progress, "fitting structures") as progress:
         for done, structure in enumerate(structures):
-            design = (failures(structure.features, cells).counts == 0).T.astype(np.float64)
+            design = (failures(structure.features, cells)[1] == 0).T.astype(np.float64)
             basis, back = _basis(design)
-            found = [
-                _newton(basis, target, own_ridge, objective, tolerance, max_iterations)
-                for target, own_ridge in zip(wanted, ridge.tolist(), strict=True)
+            fits = [
+                _newton(basis, target, price, objective, tolerance, max_iterations)
+                for target, price in zip(wanted, ridge.tolist(), strict=True)
             ]
-            weights.append(np.stack([back @ point for point, _ in found]))
-            tables.append(np.stack([_log_distribution(basis @ point) for point, _ in found]))
-            converged.append([ended for _, ended in found])
+            weights.append(np.stack([back @ point for point, _ in fits]))
+            potentials = [basis @ point for point, _ in fits]
+            tables.append(np.stack([table - log_sum_exp(table) for table in potentials]))
+            converged.append([ended for _, ended in fits])
             if progress:
                 progress(done + 1, len(structures))
     return BatchFit(tuple(structures), tuple(weights), np.stack(tables), np.array(converged))
-
-
-def _check(structures: Sequence[Structure], targets: FloatArray, count: int) -> None:
-    if any(structure.domain != structures[0].domain for structure in structures):
-        raise DomainError("all structures must have the same domain")
-    if targets.shape[1:] != (count,):
-        raise DomainError(f"each target must have {count} states, got shape {targets.shape[1:]}")
-    if (targets < 0).any() or not np.allclose(targets.sum(axis=1), 1):
-        raise DomainError("each target must be nonnegative and sum to 1")
-
-
-def _sizes(sizes: npt.ArrayLike, count: int) -> FloatArray:
-    rows = np.broadcast_to(np.asarray(sizes, dtype=np.float64), (count,))
-    if (rows <= 0).any():
-        raise DomainError("sizes must be > 0")
-    return rows
 
 
 def _basis(design: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -233,21 +180,17 @@ def _pseudo_likelihood(domain: Domain) -> _Objective:
         value, gradient = 0.0, np.zeros_like(potentials)
         curvature = np.zeros((len(potentials), len(potentials)))
         for family in families:
-            own, shares = potentials[family], target[family]
-            totals = log_sum_exp(own.T)[:, None]
-            p = np.exp(own - totals)
+            logs, shares = potentials[family], target[family]
+            logs = logs - log_sum_exp(logs.T)[:, None]
+            p = np.exp(logs)
             mass = shares.sum(axis=1, keepdims=True)
-            value += float((shares * (own - totals)).sum())
+            value += float((shares * logs).sum())
             gradient[family] += shares - mass * p
             blocks = mass[..., None] * (p[:, :, None] * (np.eye(p.shape[1]) - p[:, None, :]))
             curvature[family[:, :, None], family[:, None, :]] += blocks
         return _Local(value, gradient, curvature)
 
     return objective
-
-
-def _log_distribution(potentials: FloatArray) -> FloatArray:
-    return potentials - log_sum_exp(potentials)
 
 
 def _newton(

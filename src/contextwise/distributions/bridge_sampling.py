@@ -24,12 +24,11 @@ from math import log
 
 import numpy as np
 
-from contextwise.distributions.gibbs import Chains, Gibbs
 from contextwise.distributions.potentials import FloatArray, log_potential_of
-from contextwise.distributions.sampling import Estimate, Seed, mean_of
+from contextwise.distributions.sampling import Estimate, Gibbs, Seed, mean_of
 from contextwise.errors import DomainError
 from contextwise.formats import ModelLike, as_log_linear
-from contextwise.models.features import IntArray, concatenated
+from contextwise.models.features import concatenated
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.support.progress import Progress, progress_of
 
@@ -70,7 +69,7 @@ def bridge(
     change = LogLinear(structure, high - low)
     draws = max(1, -(-samples // CHAINS))
     rows = np.zeros((CHAINS, len(p.domain)), dtype=np.int64)
-    seen = []
+    seen = []  # log q̃ - log p̃ along the chains, step by step: shape (chains, draws)
     with progress_of(show_progress, "climbing") as progress:
         for step in range(STEPS + 1):
             share = step / STEPS
@@ -78,67 +77,35 @@ def bridge(
             chains = sampler.begin(rows, generator) if step == 0 else sampler.resume(rows)
             for _ in range(BURN_IN if step == 0 else SWEEPS):
                 sampler.sweep(chains, generator)
-            ends = step in (0, STEPS)
-            seen.append(_watch(sampler, chains, change, draws if ends else SWEEPS, generator))
+            along = []
+            for _ in range(draws if step in (0, STEPS) else SWEEPS):
+                sampler.sweep(chains, generator)
+                along.append(log_potential_of(change, chains.values.T))
+            seen.append(np.stack(along, axis=1))
             rows = np.ascontiguousarray(chains.values.T)
             if progress:
                 progress(step + 1, STEPS + 1)
     grouped = [differences.reshape(GROUPS, -1) for differences in seen]
-    ratio = np.array([_ratio([part[g] for part in grouped]) for g in range(GROUPS)])
-    return Differences(
-        grouped[0], grouped[-1], ratio, f"from {CHAINS} Gibbs chains over {STEPS} steps"
-    )
+    ratio = np.zeros(GROUPS)
+    for below, above in pairwise(grouped):
+        ratio += [bennett(a / STEPS, b / STEPS) for a, b in zip(below, above, strict=True)]
+    how = f"from {CHAINS} Gibbs chains over {STEPS} steps"
+    return Differences(grouped[0], grouped[-1], ratio, how)
 
 
 def estimated_log_partition(
     model: ModelLike, *, samples: int = 2000, rng: Seed = 0, show_progress: bool | Progress = False
 ) -> Estimate:
-    """Estimate log Z with its standard error, from Gibbs chains.
+    """Estimate log Z with its standard error, from ``samples`` of Gibbs chains at either end.
 
-    Parameters
-    ----------
-    model : LogLinear, path of a file, or name of an example
-    samples : how many at either end
-    rng : generator or seed; equal seeds give equal estimates
-    show_progress : bool or function of (steps done, total)
-
-    Returns
-    -------
-    Estimate
-
-    Examples
-    --------
     >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(5)])
     >>> estimated_log_partition(model)
     Estimate(2.07... ± 0.0..., from 200 Gibbs chains over 20 steps)
     """
-    own = as_log_linear(model)
-    nothing = LogLinear(Structure(own.domain), np.zeros(0))
-    found = bridge(nothing, own, samples=samples, rng=rng, show_progress=show_progress)
-    base = sum(map(log, own.domain.cardinalities))
-    return mean_of(base + found.log_ratio, found.how)
-
-
-def _watch(
-    sampler: Gibbs,
-    chains: Chains,
-    change: LogLinear,
-    draws: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Return log q̃ - log p̃ along the chains: shape (chains, draws)."""
-    seen = []
-    for _ in range(draws):
-        sampler.sweep(chains, rng)
-        rows: IntArray = chains.values.T
-        seen.append(log_potential_of(change, rows))
-    return np.stack(seen, axis=1)
-
-
-def _ratio(differences: list[FloatArray]) -> float:
-    """Sum Bennett's ratios over the steps of the ladder."""
-    share = 1 / (len(differences) - 1)
-    return sum(bennett(share * a, share * b) for a, b in pairwise(differences))
+    model = as_log_linear(model)
+    uniform = LogLinear(Structure(model.domain), np.zeros(0))
+    ladder = bridge(uniform, model, samples=samples, rng=rng, show_progress=show_progress)
+    return mean_of(sum(map(log, model.domain.cardinalities)) + ladder.log_ratio, ladder.how)
 
 
 def bennett(below: FloatArray, above: FloatArray) -> float:
@@ -149,8 +116,9 @@ def bennett(below: FloatArray, above: FloatArray) -> float:
     >>> round(bennett(np.array([1.0]), np.array([1.0])), 9)
     1.0
     """
-    low = float(min(below.min(), above.min())) - log(1 + max(len(below), len(above)))
-    high = float(max(below.max(), above.max())) + log(1 + max(len(below), len(above)))
+    margin = log(1 + max(len(below), len(above)))
+    low = float(min(below.min(), above.min())) - margin
+    high = float(max(below.max(), above.max())) + margin
     for _ in range(60):
         middle = (low + high) / 2
         if _logistic(below - middle).mean() > _logistic(middle - above).mean():

@@ -3,8 +3,8 @@
 A feature matters to variable i only if all its other literals hold; then it adds its weight to the
 values that its literal on i allows. Rows in which the same literals on i matter form one *setting*
 of i. Learned structures have far fewer settings than data have rows. All conditionals become one
-sparse matrix for `logistic`: a row per setting and value (except value 0, the reference), a column
-per feature.
+sparse matrix for `proximal_newton`: a row per setting and value (except value 0, the reference), a
+column per feature.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.distributions.logistic import LogisticLoss, Options
 from contextwise.distributions.potentials import (
     BoolArray,
     Bytes,
@@ -26,6 +25,7 @@ from contextwise.distributions.potentials import (
     encode_rows,
     literal_bits,
 )
+from contextwise.distributions.proximal_newton import LogisticLoss, Options
 from contextwise.errors import DomainError, require
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.features import Features, IntArray
@@ -39,12 +39,8 @@ CELLS = 2**24
 class Conditionals:
     """The conditionals of every variable in every row, for any weights.
 
-    Attributes
-    ----------
-    options : the settings of all variables
-    settings : shape (variables, rows): the setting of each variable in each row
-        -1 for a variable with one value, which has nothing to choose.
-    values : shape (variables, rows): the value of each variable in each row
+    ``settings`` and ``values`` have shape (variables, rows). A variable with one value has nothing
+    to choose, and its setting is -1.
     """
 
     options: Options
@@ -90,11 +86,10 @@ class Conditionals:
 
     def log_conditionals(self, weights: FloatArray) -> FloatArray:
         """Return log p(the value in the row | the others): shape (variables, rows)."""
-        chances = self.options.at(weights)
+        potentials, log_totals, _ = self.options.at(weights)
         places = self.options.starts[self.settings] + self.values - 1
-        potentials = np.append(chances.potentials, 0.0)
-        chosen = potentials[np.where(self.values > 0, places, -1)]
-        logs: FloatArray = chosen - np.append(chances.log_totals, 0.0)[self.settings]
+        chosen = np.append(potentials, 0.0)[np.where(self.values > 0, places, -1)]
+        logs: FloatArray = chosen - np.append(log_totals, 0.0)[self.settings]
         return logs
 
 
@@ -107,13 +102,13 @@ def _patterns(features: Features, rows: IntArray) -> Iterator[tuple[int, IntArra
     owners, lengths = features.owners, features.lengths
     for variable in range(len(features.cardinalities)):
         literals = np.flatnonzero(features.variables == variable)
-        own = owners[literals]
-        found = np.full((len(literals), holds.shape[1]), 255, dtype=np.uint8)
-        for place in range(int(lengths[own].max(initial=0))):
-            others = features.starts[own] + place
-            here = np.flatnonzero((place < lengths[own]) & (others != literals))
-            found[here] &= holds[kinds[others[here]]]
-        yield variable, literals, _turned(found, len(rows))
+        mine = owners[literals]
+        matters = np.full((len(literals), holds.shape[1]), 255, dtype=np.uint8)
+        for place in range(int(lengths[mine].max(initial=0))):
+            others = features.starts[mine] + place
+            here = np.flatnonzero((place < lengths[mine]) & (others != literals))
+            matters[here] &= holds[kinds[others[here]]]
+        yield variable, literals, _turned(matters, len(rows))
 
 
 def _turned(bits: Bytes, count: int) -> Bytes:
@@ -141,7 +136,7 @@ def _matrix(speaks: BoolArray, effects: npt.NDArray[np.int8], owners: IntArray, 
 
 
 def conditional_log_probabilities(model: ModelLike, rows: Any) -> FloatArray:
-    """Return log p(x_i | all the others) of every variable in every row.
+    """Return log p(x_i | all the others) of each variable in each row: shape (rows, variables).
 
     The sum over variables is the pseudo-log-likelihood of a row.
 
@@ -151,10 +146,6 @@ def conditional_log_probabilities(model: ModelLike, rows: Any) -> FloatArray:
         Its weights must be finite.
     rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
 
-    Returns
-    -------
-    array of float of shape (rows, variables)
-
     Examples
     --------
     >>> from contextwise import Structure
@@ -162,8 +153,8 @@ def conditional_log_probabilities(model: ModelLike, rows: Any) -> FloatArray:
     >>> np.exp(conditional_log_probabilities(model, [[1, 1], [1, 0]])).round(3).tolist()
     [[0.75, 0.75], [0.5, 0.25]]
     """
-    own = as_log_linear(model)
-    return log_conditionals_of(own, encode_rows(own.domain, rows))
+    model = as_log_linear(model)
+    return log_conditionals_of(model, encode_rows(model.domain, rows))
 
 
 def log_conditionals_of(model: LogLinear, rows: IntArray) -> FloatArray:
@@ -172,5 +163,4 @@ def log_conditionals_of(model: LogLinear, rows: IntArray) -> FloatArray:
         raise DomainError("conditional probabilities need finite weights")
     back, first = distinct(rows)
     prepared = Conditionals.of(model.structure.features, rows[first])
-    own = prepared.log_conditionals(model.weights)
-    return np.ascontiguousarray(own.T)[back]
+    return np.ascontiguousarray(prepared.log_conditionals(model.weights).T)[back]

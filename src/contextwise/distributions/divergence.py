@@ -9,7 +9,7 @@ with 0 · log(0 / q) = 0, and infinity where p is positive and q is 0. Up to 2**
 over all states computes all four. Beyond that, KL is exact where `elimination` can compute the
 expectations of the other model's features, and the others are means over exact samples with
 standard errors. If the partition functions are out of reach as well, Gibbs chains estimate the
-difference of their logarithms (see `bridge`).
+difference of their logarithms (see `bridge_sampling`).
 """
 
 from __future__ import annotations
@@ -21,10 +21,14 @@ from typing import Literal
 import numpy as np
 
 from contextwise.distributions.bridge_sampling import GROUPS, Differences, bridge
-from contextwise.distributions.elimination import exact_inference, log_sum_exp
+from contextwise.distributions.inference import (
+    STATES,
+    exact_inference,
+    log_potential_blocks,
+    log_sum_exp,
+)
 from contextwise.distributions.potentials import FloatArray, log_potential_of
 from contextwise.distributions.sampling import Estimate, Seed, mean_of
-from contextwise.distributions.tables import STATES, log_potential_blocks
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.features import concatenated
@@ -41,9 +45,7 @@ class Divergences:
 
     Attributes
     ----------
-    kl_p_q, kl_q_p : Estimate
-    jensen_shannon : Estimate
-    total_variation : Estimate
+    kl_p_q, kl_q_p, jensen_shannon, total_variation : Estimate
 
     Examples
     --------
@@ -71,19 +73,10 @@ def divergences(
     Parameters
     ----------
     p, q : LogLinear, path of a file, or name of an example
-        q is laid over p's domain by names.
+        q is aligned to p's domain by names.
     how : "exact" refuses what is too large, "sampled" never tries, "auto" falls back to samples
     samples, rng : for estimates; equal seeds give equal estimates
     show_progress : bool or function of (done, total)
-
-    Returns
-    -------
-    Divergences
-
-    Raises
-    ------
-    TooLargeError
-        If the answer must be exact and there are too many states.
 
     Examples
     --------
@@ -129,17 +122,7 @@ def kl_divergence(
 
     Parameters
     ----------
-    p, q, how, samples, rng, show_progress
-        As in `divergences`.
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    TooLargeError
-        If the answer must be exact and the treewidth is too large.
+    p, q, how, samples, rng, show_progress : as in `divergences`
 
     Examples
     --------
@@ -219,11 +202,11 @@ def _sampled(
     p: LogLinear, q: LogLinear, samples: int, rng: Seed, show_progress: bool | Progress
 ) -> Divergences:
     """Estimate the divergences from samples of both models."""
-    found = _exact_samples(p, q, samples, np.random.default_rng(rng))
-    if found is None:
-        found = bridge(p, q, samples=samples, rng=rng, show_progress=show_progress)
+    drawn = _exact_samples(p, q, samples, np.random.default_rng(rng))
+    if drawn is None:
+        drawn = bridge(p, q, samples=samples, rng=rng, show_progress=show_progress)
     with np.errstate(over="ignore"):
-        r_p, r_q = found.log_ratio[:, None] - found.in_p, found.log_ratio[:, None] - found.in_q
+        r_p, r_q = (drawn.log_ratio[:, None] - part for part in (drawn.in_p, drawn.in_q))
         terms = [
             r_p.mean(axis=1),
             -r_q.mean(axis=1),
@@ -231,7 +214,7 @@ def _sampled(
             - (np.logaddexp(0, -r_p).mean(axis=1) + np.logaddexp(0, r_q).mean(axis=1)) / 2,
             np.maximum(0, -np.expm1(-r_p)).mean(axis=1),
         ]
-    return Divergences(*(mean_of(values, found.how) for values in terms))
+    return Divergences(*(mean_of(values, drawn.how) for values in terms))
 
 
 def _exact_samples(
@@ -243,9 +226,9 @@ def _exact_samples(
     except TooLargeError:
         return None
     each = max(2, -(-samples // GROUPS))
-    rows = [model.sample(GROUPS * each, rng) for model in (first, second)]
-    differences = [
-        (log_potential_of(q, own) - log_potential_of(p, own)).reshape(GROUPS, each) for own in rows
-    ]
+    in_p, in_q = (
+        (log_potential_of(q, rows) - log_potential_of(p, rows)).reshape(GROUPS, each)
+        for rows in (model.sample(GROUPS * each, rng) for model in (first, second))
+    )
     ratio = np.full(GROUPS, second.log_partition - first.log_partition)
-    return Differences(differences[0], differences[1], ratio, f"from {samples} exact samples")
+    return Differences(in_p, in_q, ratio, f"from {samples} exact samples")

@@ -4,10 +4,11 @@ The objective, in total over the rows, is ::
 
     - log-(pseudo-)likelihood  +  l1 · Σ |w|  +  l2/2 · Σ w²
 
-from weights of 0. For the pseudo-likelihood by the proximal Newton steps of `proximal`; for the
-likelihood, whose curvature is out of reach, by SciPy's L-BFGS-B, repeated with new signs of the
-weights until the gap is small enough. Either way a weight that is not worth its
-price ends at exactly 0, and the result states its *gap*: a bound on the distance from the optimum.
+The search starts at weights of 0. For the pseudo-likelihood it takes the steps of
+`proximal_newton`; for the likelihood, whose curvature is out of reach, those of SciPy's L-BFGS-B,
+repeated with new signs of the weights until the gap is small enough. Either way a weight that is
+not worth its price ends at exactly 0, and the result states its *gap*: a bound on the distance from
+the optimum.
 
 **Redundant features.** The four features of a 2 × 2 table have three degrees of freedom, and a
 feature that never (or always) holds in the data pulls its weight to infinity. Along directions that
@@ -22,15 +23,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from contextwise.distributions.batch_fitting import L2, Method
 from contextwise.distributions.conditionals import Conditionals
-from contextwise.distributions.elimination import calibrate, plan
-from contextwise.distributions.inference import probabilities
+from contextwise.distributions.inference import calibrate, plan, probabilities, states
 from contextwise.distributions.potentials import FloatArray, distinct_rows, encode_rows, frequencies
 from contextwise.distributions.proximal_newton import (
     FLOOR,
@@ -39,7 +39,6 @@ from contextwise.distributions.proximal_newton import (
     minimise,
     relative_gap,
 )
-from contextwise.distributions.tables import states
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.features import IntArray
@@ -81,8 +80,8 @@ class Fit:
     Examples
     --------
     >>> from contextwise.distributions import sample
-    >>> found = fit("lung", sample("lung", 500, rng=1), l1=1.0, l2=0.0)
-    >>> found.converged, found.gap < 1e-6, found.rows
+    >>> fitted = fit("lung", sample("lung", 500, rng=1), l1=1.0, l2=0.0)
+    >>> fitted.converged, fitted.gap < 1e-6, fitted.rows
     (True, True, 500)
     """
 
@@ -141,15 +140,6 @@ def fit(
     show_progress : bool, or a function of (done, total)
         In percent of the gap, or, by likelihood, in steps.
 
-    Returns
-    -------
-    Fit
-
-    Raises
-    ------
-    DomainError
-        If there are no rows, or a row has states that the structure does not know.
-
     Warns
     -----
     ConvergenceWarning
@@ -165,43 +155,44 @@ def fit(
     >>> fit(structure, rows, l1=0.5, l2=0).model
     LogLinear(2 variables, 1 feature: 0.788189 A=1 & B=1)
     """
-    own = as_structure(structure)
-    rows, counts, total = _sample(own, data)
+    structure = as_structure(structure)
+    rows, counts, total = _sample(structure, data)
     ridge = (L2 if total else 0.0) if l2 is None else l2
     check_penalties(ridge, l1)
     if method not in _SEARCHES:
         choices = " or ".join(map(repr, _SEARCHES))
         raise ContextwiseError(f"unknown method {method!r}; choose {choices}")
-    penalty = Penalty.l1(l1, len(own), ridge)
+    penalty = Penalty.l1(l1, len(structure), ridge)
     with progress_of(show_progress, "fitting weights") as progress:
-        found = _SEARCHES[method](own, rows, counts, penalty, tolerance, max_iterations, progress)
-    if not found.converged:
+        search = _SEARCHES[method]
+        best = search(structure, rows, counts, penalty, tolerance, max_iterations, progress)
+    if not best.converged:
         warnings.warn(
-            f"the fit has not converged after {plural(found.iterations, 'iteration')}; allow more "
+            f"the fit has not converged after {plural(best.iterations, 'iteration')}; allow more "
             "of them, or a larger penalty",
             ConvergenceWarning,
             stacklevel=2,
         )
-    model = LogLinear(own, found.weights)
+    model = LogLinear(structure, best.weights)
     return Fit(
         model.without_zero_weights() if l1 else model,
         model.weights,
         method,
-        found.converged,
-        found.iterations,
-        found.objective,
-        found.gap,
-        -found.loss / float(counts.sum()),
+        best.converged,
+        best.iterations,
+        best.objective,
+        best.gap,
+        -best.loss / float(counts.sum()),
         total,
-        np.flatnonzero(frequencies(own.features, rows, counts) == 0),
+        np.flatnonzero(frequencies(structure.features, rows, counts) == 0),
     )
 
 
 def check_penalties(*penalties: float) -> None:
     """Raise `DomainError` unless each penalty is finite and >= 0."""
-    for given in penalties:
-        if not 0 <= given < np.inf:
-            raise DomainError(f"penalties must be finite and >= 0, got {given}")
+    for penalty in penalties:
+        if not 0 <= penalty < np.inf:
+            raise DomainError(f"penalties must be finite and >= 0, got {penalty}")
 
 
 def _sample(structure: Structure, data: Any) -> tuple[IntArray, FloatArray, int]:
@@ -255,7 +246,9 @@ def _by_likelihood(
     while True:
         value, gradient, entropy = loss.at(weights)
         before, objective = objective, value + penalty.value(weights)
-        gap = relative_gap(objective, _bound(loss, penalty, weights, gradient, entropy), floor)
+        # the entropy of a mixture is at least the mixed entropies
+        mixed = partial(np.interp, xp=(0.0, 1.0), fp=(loss.entropy_of_rows, entropy))
+        gap = relative_gap(objective, penalty.lower_bound(weights, gradient, mixed), floor)
         slope = penalty.slope(weights, gradient + penalty.ridge * weights)
         steep = bool(np.abs(slope).max(initial=0) >= 1e-8 * loss.total)
         converged = gap <= tolerance or not steep
@@ -267,17 +260,6 @@ def _by_likelihood(
         weights, steps = search.run(weights, tolerance, max_iterations - iterations, progress)
         iterations += steps
     return Optimum(weights, objective, value, gap, iterations, converged)
-
-
-def _bound(
-    loss: _Likelihood, penalty: Penalty, weights: FloatArray, gradient: FloatArray, entropy: float
-) -> float:
-    """Bound the optimum from below; the entropy of a mixture is at least the mixed entropies."""
-
-    def mixture(share: float) -> float:
-        return (1 - share) * loss.entropy_of_rows + share * entropy
-
-    return penalty.lower_bound(weights, gradient, mixture)
 
 
 _SEARCHES: Mapping[str, _Search] = {

@@ -1,21 +1,52 @@
-"""Compute probabilities, marginals, conditionals and expectations exactly.
+"""Compute probabilities, marginals and expectations exactly, by tables of log-potentials.
 
-If exact inference is too large, the error states how large (see `elimination`).
+A table has one axis per variable. The cells where a feature holds form a box, so filling a table
+takes one sliced addition per feature, and the probability of a feature is one sliced sum. The whole
+state space is one such table, or, beyond `BLOCK` cells, several that fix the first variables.
+
+**Variable elimination** needs no table of all states. Summing out a variable ``v`` needs a table
+over ``v`` and its current neighbours, its **separator** S, and leaves a table over S. The same
+tables give p(v | S) for every variable. A forward pass gives the log partition function, a backward
+pass the marginals of all tables and the probability of every feature. Drawing each variable given
+its separator, last one first, gives exact samples. The order is greedy: the variable with the
+smallest table comes next. The cost, the number of cells of all tables, is known in advance, and
+more than `CELLS` raises `TooLargeError` with that estimate.
+
+A library's junction tree would need full tables of every scope; this one takes features with value
+sets. The tests compare it with pyAgrum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log10, prod
 from typing import Any
 
 import numpy as np
 
-from contextwise.distributions.elimination import exact_inference
 from contextwise.distributions.potentials import FloatArray, encode_rows, log_potential_of
-from contextwise.distributions.tables import log_potential_blocks
-from contextwise.errors import DomainError
+from contextwise.errors import DomainError, TooLargeError
 from contextwise.formats import ModelLike, as_log_linear
-from contextwise.models.domain import Assignment
+from contextwise.models.domain import Assignment, Domain
+from contextwise.models.features import Features, IntArray, members
+from contextwise.models.structure import LogLinear, Structure
+
+STATES = 2**24
+"""Largest state space to enumerate."""
+BLOCK = 2**20
+"""Largest number of states in memory."""
+CELLS = 2**24
+"""The largest number of cells of all tables of an elimination (each takes about 24 bytes)."""
+
+Index = tuple[slice | IntArray, ...]
+Pinned = Mapping[int, int]
+"""Variables that are fixed to a state, by position."""
+Pattern = list[dict[int, int] | None]
+"""What is left of each feature after some variables are fixed; None if they contradict it."""
 
 
 def log_potential(model: ModelLike, rows: Any) -> FloatArray:
@@ -29,10 +60,6 @@ def log_potential(model: ModelLike, rows: Any) -> FloatArray:
     model : LogLinear, path of a file, or name of an example
     rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
 
-    Returns
-    -------
-    array of float, one per row
-
     Examples
     --------
     >>> from contextwise import LogLinear, Structure
@@ -40,8 +67,8 @@ def log_potential(model: ModelLike, rows: Any) -> FloatArray:
     >>> log_potential(model, [[0, 1], [1, 0], [1, 1]]).tolist()
     [0.0, 0.5, 2.5]
     """
-    own = as_log_linear(model)
-    return log_potential_of(own, encode_rows(own.domain, rows))
+    loaded = as_log_linear(model)
+    return log_potential_of(loaded, encode_rows(loaded.domain, rows))
 
 
 def log_partition(model: ModelLike, *, context: Assignment | None = None) -> float:
@@ -52,15 +79,6 @@ def log_partition(model: ModelLike, *, context: Assignment | None = None) -> flo
     model : LogLinear, path of a file, or name of an example
     context : partial assignment, optional
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    TooLargeError
-        If the treewidth is too large.
-
     Examples
     --------
     >>> from contextwise import LogLinear, Structure
@@ -68,8 +86,8 @@ def log_partition(model: ModelLike, *, context: Assignment | None = None) -> flo
     >>> round(float(np.exp(log_partition(model))), 12)
     8.0
     """
-    own = as_log_linear(model)
-    return exact_inference(own, pinned=own.domain.assignment(context)).log_partition
+    loaded = as_log_linear(model)
+    return exact_inference(loaded, pinned=loaded.domain.assignment(context)).log_partition
 
 
 def log_probability(model: ModelLike, rows: Any) -> FloatArray:
@@ -79,15 +97,6 @@ def log_probability(model: ModelLike, rows: Any) -> FloatArray:
     ----------
     model : LogLinear, path of a file, or name of an example
     rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
-
-    Returns
-    -------
-    array of float, one per row
-
-    Raises
-    ------
-    TooLargeError
-        If the treewidth is too large.
 
     Examples
     --------
@@ -100,20 +109,11 @@ def log_probability(model: ModelLike, rows: Any) -> FloatArray:
 
 
 def probabilities(model: ModelLike) -> FloatArray:
-    """Compute the probability of every state, of at most 2**24.
+    """Compute the probability of every state, of at most 2**24: one axis per variable.
 
     Parameters
     ----------
     model : LogLinear, path of a file, or name of an example
-
-    Returns
-    -------
-    array of float with one axis per variable
-
-    Raises
-    ------
-    TooLargeError
-        If there are more states.
 
     Examples
     --------
@@ -122,36 +122,27 @@ def probabilities(model: ModelLike) -> FloatArray:
     >>> probabilities(model).round(3).tolist()
     [[0.125, 0.125], [0.125, 0.625]]
     """
-    own = as_log_linear(model)
-    table = np.concatenate([block for (block,) in log_potential_blocks(own)])
+    loaded = as_log_linear(model)
+    table = np.concatenate([block for (block,) in log_potential_blocks(loaded)])
     top = table.max()
     if top == -np.inf:
         raise DomainError("infinite weights exclude every state; use finite weights")
     np.exp(table - top, out=table)
     table /= table.sum()
-    return table.reshape(own.domain.cardinalities)
+    return table.reshape(loaded.domain.cardinalities)
 
 
 def marginal(
     model: ModelLike, variables: str | Sequence[str], *, context: Assignment | None = None
 ) -> FloatArray:
-    """Compute the distribution of some variables, optionally in a context.
+    """Compute the distribution of some variables, one axis for each, in this order.
 
     Parameters
     ----------
     model : LogLinear, path of a file, or name of an example
     variables : a name, or several
     context : partial assignment, optional
-        The states of other variables; the marginal is conditional on them.
-
-    Returns
-    -------
-    array of float with one axis per variable asked for, in this order
-
-    Raises
-    ------
-    TooLargeError
-        If the treewidth is too large.
+        The marginal is conditional on these states of other variables.
 
     Examples
     --------
@@ -162,14 +153,14 @@ def marginal(
     >>> marginal(model, "A", context="B=1").round(3).tolist()
     [0.167, 0.833]
     """
-    own = as_log_linear(model)
+    loaded = as_log_linear(model)
     names = [variables] if isinstance(variables, str) else list(variables)
-    positions = [own.domain.position(name) for name in names]
-    pinned = own.domain.assignment(context)
+    positions = [loaded.domain.position(name) for name in names]
+    pinned = loaded.domain.assignment(context)
     for name, position in zip(names, positions, strict=True):
         if position in pinned or names.count(name) > 1:
             raise DomainError(f"{name!r} must appear once, and not in the context")
-    return exact_inference(own, pinned=pinned, together=[positions]).marginal(positions)
+    return exact_inference(loaded, pinned=pinned, together=[positions]).marginal(positions)
 
 
 def expectations(model: ModelLike, *, context: Assignment | None = None) -> FloatArray:
@@ -180,15 +171,6 @@ def expectations(model: ModelLike, *, context: Assignment | None = None) -> Floa
     model : LogLinear, path of a file, or name of an example
     context : partial assignment, optional
 
-    Returns
-    -------
-    array of float, one per feature
-
-    Raises
-    ------
-    TooLargeError
-        If the treewidth is too large.
-
     Examples
     --------
     >>> from contextwise import LogLinear, Structure
@@ -196,5 +178,323 @@ def expectations(model: ModelLike, *, context: Assignment | None = None) -> Floa
     >>> expectations(model).round(3).tolist()
     [0.75, 0.625]
     """
-    own = as_log_linear(model)
-    return exact_inference(own, pinned=own.domain.assignment(context)).expectations()
+    loaded = as_log_linear(model)
+    return exact_inference(loaded, pinned=loaded.domain.assignment(context)).expectations()
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The shape of a table over some variables, and the boxes of its features."""
+
+    scope: tuple[int, ...]
+    shape: tuple[int, ...]
+    features: IntArray
+    boxes: tuple[Index, ...]
+
+    @classmethod
+    def of(
+        cls,
+        scope: Sequence[int],
+        cardinalities: Sequence[int],
+        pattern: Pattern,
+        features: Sequence[int],
+    ) -> Table:
+        """Lay out the table over ``scope`` for features inside the scope."""
+        shape = tuple(cardinalities[v] for v in scope)
+        boxes = tuple(_box(pattern[f] or {}, scope, shape) for f in features)
+        return cls(tuple(scope), shape, np.array(features, dtype=np.int64), boxes)
+
+    def fill(self, weights: FloatArray) -> FloatArray:
+        """Return the log-potential of every cell; ``inf`` must hold, ``-inf`` must not."""
+        table = np.zeros(self.shape)
+        for weight, box in zip(weights[self.features].tolist(), self.boxes, strict=True):
+            if weight == np.inf:
+                outside = np.full(self.shape, -np.inf)
+                outside[box] = 0.0
+                table += outside
+            else:
+                table[box] += weight
+        return table
+
+    def sums(self, table: FloatArray) -> FloatArray:
+        """Return the sum over the cells of each feature."""
+        return np.array([table[box].sum() for box in self.boxes])
+
+
+def pattern_of(features: Features, pinned: Pinned) -> Pattern:
+    """Drop the literals that fixed values satisfy, and the features they contradict."""
+    left: Pattern = []
+    for literals in features.literals():
+        refused = any(v in pinned and not s >> pinned[v] & 1 for v, s in literals)
+        left.append(None if refused else {v: s for v, s in literals if v not in pinned})
+    return left
+
+
+def _box(literals: Mapping[int, int], scope: Sequence[int], shape: Sequence[int]) -> Index:
+    axes: list[slice | list[int]] = []
+    for variable, size in zip(scope, shape, strict=True):
+        values = members(literals[variable]) if variable in literals else list(range(size))
+        runs = values[-1] - values[0] + 1 == len(values)
+        axes.append(slice(values[0], values[-1] + 1) if runs else values)
+    if all(isinstance(axis, slice) for axis in axes):
+        return tuple(axis for axis in axes if isinstance(axis, slice))
+    ranges = zip(axes, shape, strict=True)
+    return np.ix_(*(np.arange(n)[a] if isinstance(a, slice) else a for a, n in ranges))
+
+
+def states(domain: Domain) -> IntArray:
+    """Return all states, at most 2**24, as encoded rows, the last variable fastest.
+
+    Parameters
+    ----------
+    domain : Domain
+
+    Examples
+    --------
+    >>> states(Domain({"A": 2, "B": 2})).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    count = state_count(domain)
+    places = np.unravel_index(np.arange(count), domain.cardinalities) if len(domain) else ()
+    return np.stack(places, axis=1) if places else np.zeros((1, 0), dtype=np.int64)
+
+
+def state_count(domain: Domain, limit: int = STATES) -> int:
+    """Return the number of states, or raise if it exceeds ``limit``."""
+    count = prod(domain.cardinalities)
+    if count > limit:
+        raise TooLargeError(
+            f"the {len(domain)} variables have {count:.3g} states, and at most {limit:,} can be "
+            "visited"
+        )
+    return count
+
+
+def log_potential_blocks(*models: LogLinear) -> Iterator[tuple[FloatArray, ...]]:
+    """Yield the log-potentials of all states in blocks, in the order of `states`."""
+    domain = models[0].domain
+    state_count(domain)
+    cards = domain.cardinalities
+    lead = 0
+    while prod(cards[lead:]) > BLOCK:
+        lead += 1
+    scope = range(lead, len(domain))
+    for leading in itertools.product(*map(range, cards[:lead])):
+        pinned = dict(enumerate(leading))
+        yield tuple(_block(model, scope, pinned) for model in models)
+
+
+def _block(model: LogLinear, scope: Sequence[int], pinned: Pinned) -> FloatArray:
+    pattern = pattern_of(model.structure.features, pinned)
+    alive = [f for f, literals in enumerate(pattern) if literals is not None]
+    table = Table.of(scope, model.domain.cardinalities, pattern, alive).fill(model.weights)
+    dead = np.ones(len(model), dtype=bool)
+    dead[alive] = False
+    if (model.weights[dead] == np.inf).any():
+        table[...] = -np.inf
+    return table.reshape(-1)
+
+
+# -- elimination -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """An elimination order and the layout of its tables, for any weights."""
+
+    structure: Structure
+    pinned: Pinned
+    tables: tuple[Table, ...]
+    parents: tuple[int, ...]
+    constants: IntArray
+    refused: IntArray
+
+
+def plan(
+    structure: Structure,
+    *,
+    pinned: Pinned | None = None,
+    together: Iterable[Iterable[int]] = (),
+    limit: int = CELLS,
+) -> Plan:
+    """Choose an order and lay out the tables."""
+    pinned = {} if pinned is None else pinned
+    cardinalities = structure.domain.cardinalities
+    pattern = pattern_of(structure.features, pinned)
+    free = [v for v in range(len(structure.domain)) if v not in pinned]
+    wanted = {frozenset(v for v in scope if v not in pinned) for scope in together}
+    scopes = {frozenset(literals) for literals in pattern if literals is not None}
+    order = elimination_order(free, cardinalities, scopes | wanted, limit=limit)
+    number = {scope[0]: k for k, scope in enumerate(order)}
+
+    mine: list[list[int]] = [[] for _ in order]
+    constants, refused = [], []
+    for feature, literals in enumerate(pattern):
+        if literals is None:
+            refused.append(feature)
+        elif not literals:
+            constants.append(feature)
+        else:
+            mine[min(number[v] for v in literals)].append(feature)
+    return Plan(
+        structure,
+        pinned,
+        tuple(
+            Table.of(scope, cardinalities, pattern, features)
+            for scope, features in zip(order, mine, strict=True)
+        ),
+        tuple(min((number[v] for v in scope[1:]), default=-1) for scope in order),
+        np.array(constants, dtype=np.int64),
+        np.array(refused, dtype=np.int64),
+    )
+
+
+def elimination_order(
+    variables: Sequence[int],
+    cardinalities: Sequence[int],
+    scopes: Iterable[frozenset[int]],
+    *,
+    limit: int = CELLS,
+) -> list[tuple[int, ...]]:
+    """Return the scope of each table: a variable and its separator, smallest table first."""
+    neighbours: dict[int, set[int]] = {v: set() for v in variables}
+    for scope in scopes:
+        for variable in scope:
+            neighbours[variable] |= scope
+    for variable in variables:
+        neighbours[variable].discard(variable)
+
+    def size(variable: int) -> int:
+        return cardinalities[variable] * prod(cardinalities[u] for u in neighbours[variable])
+
+    queue = [(size(v), v) for v in variables]
+    heapq.heapify(queue)
+    order, cells = [], 0
+    while neighbours:
+        cost, variable = heapq.heappop(queue)
+        if variable not in neighbours or cost != size(variable):
+            continue
+        cells += cost
+        if cells > limit:
+            sizes = (str(n) if n < 10_000 else f"10^{log10(n):.1f}" for n in (cells, limit))
+            raise TooLargeError(
+                "exact inference needs tables of at least {} cells, the limit is {}; use sampling, "
+                "or fit by pseudo-likelihood".format(*sizes)
+            )
+        separator = neighbours.pop(variable)
+        order.append((variable, *sorted(separator)))
+        for u in separator:
+            neighbours[u] |= separator
+            neighbours[u] -= {u, variable}
+            heapq.heappush(queue, (size(u), u))
+    return order
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """A plan with weights: each variable given its separator, and the log partition function."""
+
+    plan: Plan
+    conditionals: tuple[FloatArray, ...]
+    log_partition: float
+
+    @cached_property
+    def beliefs(self) -> tuple[FloatArray, ...]:
+        """The marginal distribution over the scope of each table."""
+        tables, beliefs = self.plan.tables, list(self.conditionals)
+        for k in reversed(range(len(tables))):
+            beliefs[k] = np.exp(self.conditionals[k])
+            parent = self.plan.parents[k]
+            if parent >= 0:
+                separator = tables[k].scope[1:]
+                beliefs[k] *= project(beliefs[parent], tables[parent].scope, separator)[None]
+        return tuple(beliefs)
+
+    def expectations(self) -> FloatArray:
+        """Return the probability of each feature."""
+        expected = np.zeros(len(self.plan.structure))
+        expected[self.plan.constants] = 1.0
+        for table, belief in zip(self.plan.tables, self.beliefs, strict=True):
+            expected[table.features] = table.sums(belief)
+        return expected
+
+    def marginal(self, variables: Sequence[int]) -> FloatArray:
+        """Return the distribution over variables that share a table."""
+        wanted = set(variables)
+        for table, belief in zip(self.plan.tables, self.beliefs, strict=True):
+            if wanted <= set(table.scope):
+                return project(belief, table.scope, variables)
+        return np.ones(())
+
+    def sample(self, count: int, rng: np.random.Generator) -> IntArray:
+        """Draw independent exact samples as encoded rows."""
+        rows = np.empty((count, len(self.plan.structure.domain)), dtype=np.int64)
+        for variable, state in self.plan.pinned.items():
+            rows[:, variable] = state
+        steps = list(zip(self.plan.tables, self.conditionals, strict=True))
+        for table, conditional in reversed(steps):
+            variable, *separator = table.scope
+            up_to = np.cumsum(np.exp(conditional), axis=0)[:-1]
+            limits = np.moveaxis(up_to, 0, -1)[tuple(rows[:, v] for v in separator)]
+            rows[:, variable] = (rng.random(count)[:, None] >= limits).sum(axis=1)
+        return rows
+
+
+def calibrate(plan: Plan, weights: FloatArray) -> Calibrated:
+    """Sum the variables out with these weights."""
+    tables = [table.fill(weights) for table in plan.tables]
+    satisfied = weights[plan.constants]
+    log_partition = float(satisfied[np.isfinite(satisfied)].sum())
+    if (satisfied == -np.inf).any() or (weights[plan.refused] == np.inf).any():
+        log_partition = -np.inf
+    for k, table in enumerate(plan.tables):
+        with np.errstate(invalid="ignore"):
+            left = log_sum_exp(tables[k])
+            # where nothing is possible below, the conditional is never asked for
+            tables[k] = np.where(np.isneginf(left), -np.inf, tables[k] - left)
+        if plan.parents[k] < 0:
+            log_partition += float(left)
+        else:
+            above = plan.tables[plan.parents[k]].scope
+            tables[plan.parents[k]] += spread(left, table.scope[1:], above)
+    if log_partition == -np.inf:
+        raise DomainError("infinite weights (or the evidence) exclude every state")
+    return Calibrated(plan, tuple(tables), log_partition)
+
+
+def log_sum_exp(table: FloatArray) -> FloatArray:
+    """Return log Σ exp over the first axis."""
+    top = table.max(axis=0)
+    safe = np.where(np.isneginf(top), 0.0, top)
+    with np.errstate(divide="ignore"):
+        total: FloatArray = np.log(np.exp(table - safe).sum(axis=0)) + safe
+    return total
+
+
+def spread(table: FloatArray, scope: Sequence[int], onto: Sequence[int]) -> FloatArray:
+    """Reshape a table to broadcast over a larger scope."""
+    order = sorted(range(len(scope)), key=lambda k: onto.index(scope[k]))
+    sizes: Mapping[int, int] = dict(zip(scope, table.shape, strict=True))
+    return table.transpose(order).reshape([sizes.get(v, 1) for v in onto])
+
+
+def project(table: FloatArray, scope: Sequence[int], onto: Sequence[int]) -> FloatArray:
+    """Sum out axes and order the rest as requested."""
+    kept = [v for v in scope if v in set(onto)]
+    summed: FloatArray = table.sum(axis=tuple(k for k, v in enumerate(scope) if v not in kept))
+    return summed.transpose([kept.index(v) for v in onto])
+
+
+def exact_inference(
+    model: LogLinear,
+    *,
+    pinned: Pinned | None = None,
+    together: Iterable[Iterable[int]] = (),
+    limit: int = CELLS,
+) -> Calibrated:
+    """Return all conditionals of a model, each variable given its separator."""
+    layout = plan(model.structure, pinned=pinned, together=together, limit=limit)
+    return calibrate(layout, model.weights)

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from contextwise.distributions.conditionals import log_conditionals_of
-from contextwise.distributions.gibbs import Gibbs
-from contextwise.distributions.inference import log_partition
+from contextwise.distributions.inference import log_partition, states
 from contextwise.distributions.potentials import (
     BoolArray,
     CountArray,
@@ -32,8 +31,7 @@ from contextwise.distributions.potentials import (
     failures,
     log_potential_of,
 )
-from contextwise.distributions.sampling import Estimate, Seed
-from contextwise.distributions.tables import states
+from contextwise.distributions.sampling import Estimate, Gibbs, Seed
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.domain import Domain
@@ -57,17 +55,6 @@ def mean_log_likelihood(model: ModelLike, rows: Any) -> float:
     model : LogLinear, path of a file, or name of an example
     rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
 
-    Returns
-    -------
-    float, in nats
-
-    Raises
-    ------
-    DomainError
-        If there are no rows.
-    TooLargeError
-        If the treewidth is too large.
-
     Examples
     --------
     >>> from contextwise import Structure
@@ -75,9 +62,9 @@ def mean_log_likelihood(model: ModelLike, rows: Any) -> float:
     >>> round(mean_log_likelihood(model, [[1, 1], [1, 0]]), 4)  # 3/6 and 1/6
     -1.2425
     """
-    own = as_log_linear(model)
-    potentials = log_potential_of(own, scored_rows(own.domain, rows))
-    return float(potentials.mean()) - log_partition(own)
+    model = as_log_linear(model)
+    potentials = log_potential_of(model, scored_rows(model.domain, rows))
+    return float(potentials.mean()) - log_partition(model)
 
 
 def mean_pseudo_log_likelihood(model: ModelLike, rows: Any) -> float:
@@ -88,15 +75,6 @@ def mean_pseudo_log_likelihood(model: ModelLike, rows: Any) -> float:
     model : LogLinear, path of a file, or name of an example
     rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
 
-    Returns
-    -------
-    float, in nats
-
-    Raises
-    ------
-    DomainError
-        If there are no rows.
-
     Examples
     --------
     >>> from contextwise import Structure
@@ -104,8 +82,8 @@ def mean_pseudo_log_likelihood(model: ModelLike, rows: Any) -> float:
     >>> round(mean_pseudo_log_likelihood(model, [[1, 1]]), 4)  # log 3/4, twice
     -0.5754
     """
-    own = as_log_linear(model)
-    logs = log_conditionals_of(own, scored_rows(own.domain, rows))
+    model = as_log_linear(model)
+    logs = log_conditionals_of(model, scored_rows(model.domain, rows))
     return float(logs.sum(axis=1).mean())
 
 
@@ -133,25 +111,14 @@ def cmll(
     model : LogLinear, path of a file, or name of an example
     rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
     groups : int or lists of names
-        So many groups of neighbours in the order of the domain, as even as can be, or the groups
-        themselves, which must hold every variable once.
+        The number of groups of neighbours in the order of the domain, as even as possible, or the
+        groups themselves, which must contain every variable once.
     sampling : bool
         Whether a group that is too large to be exact is sampled; if not, it is refused.
     rng : for Gibbs sampling of groups that are too large
         At most 500 of the rows are then used, drawn by this generator, and the standard error
         covers that.
     show_progress : bool or function of (groups done, total)
-
-    Returns
-    -------
-    Estimate, in nats
-
-    Raises
-    ------
-    DomainError
-        If there are no rows, or the groups do not hold every variable once.
-    TooLargeError
-        If a group is too large and must not be sampled.
 
     Examples
     --------
@@ -165,7 +132,8 @@ def cmll(
         raise DomainError("CMLL needs finite weights")
     encoded = scored_rows(model.domain, rows)
     divided = _groups(model.domain, groups)
-    large = [g for g in divided if _group_states(model.domain, g) > GROUP_STATES]
+    cards = model.domain.cardinalities
+    large = [group for group in divided if prod(cards[v] for v in group) > GROUP_STATES]
     if large and not sampling:
         raise TooLargeError(
             f"a group of {len(large[0])} variables has more than {GROUP_STATES:,} states; more "
@@ -203,19 +171,15 @@ def _groups(domain: Domain, groups: int | Sequence[Iterable[str]]) -> list[list[
     return divided
 
 
-def _group_states(domain: Domain, group: Iterable[int]) -> int:
-    return prod(domain.cardinalities[v] for v in group)
-
-
 def _exactly(model: LogLinear, rows: IntArray, group: list[int]) -> FloatArray:
     """Return Σ log p(x_i | outside) of each row from tables of (row, state of the group)."""
     whole, domain = model.structure.features, model.domain
     touching = np.unique(whole.owners[np.isin(whole.variables, group)])
     features, weights = whole.take(touching), model.weights[touching]
     inside = np.isin(features.variables, group)
-    own = Domain({domain.names[v]: domain.cardinalities[v] for v in group})
-    cells = np.zeros((_group_states(domain, group), len(domain)), dtype=np.int64)
-    cells[:, group] = states(own)
+    inner = states(Domain({domain.names[v]: domain.cardinalities[v] for v in group}))
+    cells = np.zeros((len(inner), len(domain)), dtype=np.int64)
+    cells[:, group] = inner
     holds_inside = (_failing(features, inside, cells) == 0).astype(np.float64)
     score = np.empty(len(rows))
     step = max(1, CELLS // max(len(cells), len(features), 1))
@@ -233,15 +197,15 @@ def _exactly(model: LogLinear, rows: IntArray, group: list[int]) -> FloatArray:
 
 def _failing(features: Features, counted: BoolArray, rows: IntArray) -> CountArray:
     """Count the failing literals of each feature in each row."""
-    return counts_of(features, failures(features, rows).literals & counted[:, None])
+    return counts_of(features, failures(features, rows)[0] & counted[:, None])
 
 
 def _by_gibbs(
     model: LogLinear, rows: IntArray, group: list[int], rng: np.random.Generator
 ) -> FloatArray:
-    """Estimate Σ log p(x_i | outside) of each row with each replicate."""
+    """Estimate Σ log p(x_i | outside) of each row with each replicate: (replicates, rows)."""
     sampler = Gibbs.of(model, group)
-    found = np.zeros((REPLICATES, len(group), len(rows)))
+    probabilities = np.zeros((REPLICATES, len(group), len(rows)))
     step = max(1, CELLS // (REPLICATES * max(1, len(model.structure.features.variables))))
     place = {variable: k for k, variable in enumerate(group)}
     cards = model.domain.cardinalities
@@ -257,20 +221,15 @@ def _by_gibbs(
                 p = sampler.conditionals(chains, colour)
                 if sweep >= BURN_IN:
                     for k, variable in enumerate(colour.variables.tolist()):
-                        own = p[repeated[:, variable], k, np.arange(len(repeated))]
-                        tally[place[variable]] += own
+                        chosen = p[repeated[:, variable], k, np.arange(len(repeated))]
+                        tally[place[variable]] += chosen
                 sampler.move(chains, colour, p, rng)
         by_replicate = tally.reshape(len(group), REPLICATES, len(block)) / DRAWS
-        found[:, :, first : first + step] = by_replicate.transpose(1, 0, 2)
-    return _pseudo_values(found)
-
-
-def _pseudo_values(p: FloatArray) -> FloatArray:
-    """Return jackknife pseudo-values of Σ log(mean of p): shape (replicates, rows)."""
-    count = len(p)
-    whole = np.log(p.mean(axis=0)).sum(axis=0)
-    without = np.log((p.sum(axis=0) - p) / (count - 1)).sum(axis=1)
-    values: FloatArray = count * whole - (count - 1) * without
+        probabilities[:, :, first : first + step] = by_replicate.transpose(1, 0, 2)
+    # jackknife pseudo-values of Σ log(mean of the replicates)
+    whole = np.log(probabilities.mean(axis=0)).sum(axis=0)
+    others = (probabilities.sum(axis=0) - probabilities) / (REPLICATES - 1)
+    values: FloatArray = REPLICATES * whole - (REPLICATES - 1) * np.log(others).sum(axis=1)
     return values
 
 

@@ -8,8 +8,6 @@ that hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,22 +41,14 @@ def allowed_values(features: Features) -> BoolArray:
     return bits[:, :largest].astype(bool)
 
 
-@dataclass(frozen=True, eq=False)
-class Failures:
-    """The failing literals in some rows, and their number per feature."""
-
-    literals: BoolArray
-    counts: CountArray
-
-
-def failures(features: Features, rows: IntArray) -> Failures:
-    """Find the failing literals of encoded rows, shape (rows, variables)."""
+def failures(features: Features, rows: IntArray) -> tuple[BoolArray, CountArray]:
+    """Return the failing literals in encoded rows, and their number per feature."""
     refused = ~allowed_values(features)
     fails = np.empty((len(features.variables), len(rows)), dtype=bool)
     for variable in np.unique(features.variables).tolist():
         mine = np.flatnonzero(features.variables == variable)
         fails[mine] = refused[mine][:, rows[:, variable]]
-    return Failures(fails, counts_of(features, fails))
+    return fails, counts_of(features, fails)
 
 
 def counts_of(features: Features, marked: BoolArray) -> CountArray:
@@ -71,20 +61,14 @@ def counts_of(features: Features, marked: BoolArray) -> CountArray:
     return counts
 
 
-def blocks_of(features: Features, rows: IntArray) -> Iterator[IntArray]:
-    """Yield the rows in blocks that keep `failures` small."""
-    step = max(1, CELLS // max(1, len(features.variables) + len(features)))
-    for first in range(0, len(rows), step):
-        yield rows[first : first + step]
-
-
 def log_potential_of(model: LogLinear, rows: IntArray) -> FloatArray:
     """Return the sum of the weights that hold in each encoded row."""
     features, weights = model.structure.features, model.weights
     soft = np.where(np.isfinite(weights), weights, 0.0)
     parts = [np.zeros(0)]
-    for block in blocks_of(features, rows):
-        holds = failures(features, block).counts == 0
+    step = max(1, CELLS // max(1, len(features.variables) + len(features)))
+    for first in range(0, len(rows), step):
+        holds = failures(features, rows[first : first + step])[1] == 0
         total = soft @ holds
         violated = holds[weights == -np.inf].any(axis=0) | ~holds[weights == np.inf].all(axis=0)
         parts.append(np.where(violated, -np.inf, total))
@@ -97,8 +81,8 @@ def literal_bits(features: Features, rows: IntArray) -> tuple[IntArray, Bytes]:
     _, first, kinds = np.unique(table, axis=0, return_index=True, return_inverse=True)
     allowed = allowed_values(features)[first]
     holds = [
-        np.packbits(own[rows[:, variable]])
-        for own, variable in zip(allowed, features.variables[first].tolist(), strict=True)
+        np.packbits(allows[rows[:, variable]])
+        for allows, variable in zip(allowed, features.variables[first].tolist(), strict=True)
     ]
     width = (len(rows) + 7) // 8
     return kinds.reshape(-1), np.array(holds, dtype=np.uint8).reshape(len(first), width)
@@ -110,21 +94,21 @@ def frequencies(features: Features, rows: IntArray, share: FloatArray) -> FloatA
     total = np.zeros(len(features))
     step = max(1, CELLS // max(1, len(rows)))
     for first in range(0, len(features), step):
-        own = np.arange(first, min(first + step, len(features)))
-        holds = np.full((len(own), bits.shape[1]), 255, dtype=np.uint8)
-        for place in range(int(features.lengths[own].max(initial=0))):
-            long = np.flatnonzero(features.lengths[own] > place)
-            holds[long] &= bits[kinds[features.starts[own[long]] + place]]
-        total[own] = np.unpackbits(holds, axis=1, count=len(rows)) @ share
+        block = np.arange(first, min(first + step, len(features)))
+        holds = np.full((len(block), bits.shape[1]), 255, dtype=np.uint8)
+        for place in range(int(features.lengths[block].max(initial=0))):
+            long = np.flatnonzero(features.lengths[block] > place)
+            holds[long] &= bits[kinds[features.starts[block[long]] + place]]
+        total[block] = np.unpackbits(holds, axis=1, count=len(rows)) @ share
     return total
 
 
 def distinct(table: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
     """Return the number of each row among the distinct ones, and the first row of each."""
-    own = np.ascontiguousarray(table)
-    size = own.shape[1] * own.itemsize
-    padded = np.zeros((len(own), (size + 7) // 8 * 8), dtype=np.uint8)
-    padded[:, :size] = own.view(np.uint8).reshape(len(own), size)
+    table = np.ascontiguousarray(table)
+    size = table.shape[1] * table.itemsize
+    padded = np.zeros((len(table), (size + 7) // 8 * 8), dtype=np.uint8)
+    padded[:, :size] = table.view(np.uint8).reshape(len(table), size)
     words = padded.view(np.uint64)
     keys = np.zeros(len(words), dtype=np.uint64)
     for word in words.T:

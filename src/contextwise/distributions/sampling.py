@@ -2,25 +2,33 @@
 
 `draw` reports which of the two it used; `Drawn.diagnosis` reports how well chains mixed. Quantities
 computed from samples are `Estimate` objects with a standard error.
+
+Many **Gibbs chains** run at once. Variables that share no feature are drawn together: a greedy
+colouring groups them, and one step redraws a colour in every chain. Each chain keeps the number of
+failing literals of every feature. A feature affects variable i exactly when none of its other
+literals fails. The weights must be finite: with forbidden states a chain may not reach the whole
+state space.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Any, Literal
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.distributions.elimination import exact_inference
-from contextwise.distributions.gibbs import run
-from contextwise.distributions.potentials import FloatArray
+from contextwise.distributions.inference import exact_inference
+from contextwise.distributions.potentials import BoolArray, FloatArray, allowed_values, failures
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.domain import Assignment, Domain
-from contextwise.models.features import IntArray
+from contextwise.models.features import Features, IntArray
+from contextwise.models.structure import LogLinear
 from contextwise.support.progress import Progress, progress_of
 
 SampleMethod = Literal["auto", "exact", "gibbs"]
@@ -150,14 +158,9 @@ def sample(
     array of shape (count, variables)
         Labels of states, as all functions take them: ints if all labels are ``0``, ``1``, …
 
-    Raises
-    ------
-    TooLargeError
-        If the rows must be exact and the treewidth is too large.
-
     Examples
     --------
-    >>> from contextwise import LogLinear, Structure
+    >>> from contextwise import Structure
     >>> model = LogLinear(Structure({"A": 2, "B": ["no", "yes"]}, ["A=1 & B=yes"]), [9.0])
     >>> sample(model, 3, rng=1).tolist()
     [['1', 'yes'], ['1', 'yes'], ['1', 'yes']]
@@ -181,13 +184,9 @@ def sample_frame(
 
     Parameters
     ----------
-    model : LogLinear, path of a file, or name of an example
-    count : number of rows
-    rng : generator or seed; equal seeds give equal rows
+    model, count, rng, **options : as in `contextwise.distributions.sample`
     array : bool
         Return an array of labels instead, as `contextwise.distributions.sample` does.
-    **options
-        Other keywords of `contextwise.distributions.sample`.
 
     Returns
     -------
@@ -221,26 +220,16 @@ def draw(
 
     Parameters
     ----------
-    model, count, rng, context, method, burn_in, thin, show_progress
-        As in `sample`.
-
-    Returns
-    -------
-    Drawn
-
-    Raises
-    ------
-    TooLargeError
-        If the rows must be exact and the treewidth is too large.
+    model, count, rng, context, method, burn_in, thin, show_progress : as in `sample`
 
     Examples
     --------
-    >>> from contextwise import LogLinear, Structure
+    >>> from contextwise import Structure
     >>> model = LogLinear(Structure({"A": 2, "B": ["no", "yes"]}, ["A=1 & B=yes"]), [9.0])
     >>> draw(model, 2, rng=1).positions.tolist(), draw(model, 2, rng=1).chains
     ([[1, 1], [1, 1]], None)
     """
-    own = as_log_linear(model)
+    model = as_log_linear(model)
     if count < 0:
         raise DomainError(f"the number of rows must be >= 0, got {count}")
     if method not in ("auto", "exact", "gibbs"):
@@ -248,16 +237,16 @@ def draw(
     generator = np.random.default_rng(rng)
     if method != "gibbs":
         try:
-            found = exact_inference(own, pinned=own.domain.assignment(context))
+            exact = exact_inference(model, pinned=model.domain.assignment(context))
         except TooLargeError:
             if method == "exact":
                 raise
         else:
-            return Drawn(own.domain, found.sample(count, generator))
+            return Drawn(model.domain, exact.sample(count, generator))
     many = min(MOST_CHAINS, max(FEWEST_CHAINS, count // ROWS_PER_CHAIN))
     chains = max(1, min(count, many))
     drawn = gibbs_chains(
-        own,
+        model,
         chains=chains,
         draws=-(-count // chains),
         rng=generator,
@@ -266,8 +255,8 @@ def draw(
         thin=thin,
         show_progress=show_progress,
     )
-    in_turn = drawn.transpose(1, 0, 2).reshape(-1, len(own.domain))
-    return Drawn(own.domain, in_turn[:count], drawn)
+    in_turn = drawn.transpose(1, 0, 2).reshape(-1, len(model.domain))
+    return Drawn(model.domain, in_turn[:count], drawn)
 
 
 def gibbs_chains(
@@ -281,46 +270,29 @@ def gibbs_chains(
     thin: int = THIN,
     show_progress: bool | Progress = False,
 ) -> IntArray:
-    """Run Gibbs chains and return encoded states.
+    """Run Gibbs chains from random states and return encoded rows: (chains, draws, variables).
 
-    Chains start at random. See `diagnose` for whether they have mixed.
-
-    Parameters
-    ----------
-    model : LogLinear, path of a file, or name of an example
-    chains, draws : how many chains, and how many rows of each
-    rng, context, burn_in, thin, show_progress
-        As in `sample`.
-
-    Returns
-    -------
-    array of shape (chains, draws, variables)
-
-    Examples
-    --------
     >>> gibbs_chains("lung", chains=4, draws=50, rng=1).shape
     (4, 50, 3)
     """
-    own = as_log_linear(model)
+    model = as_log_linear(model)
     if chains < 1 or draws < 0 or burn_in < 0 or thin < 1:
         raise DomainError("chains and thin must be >= 1, draws and burn_in >= 0")
-    pinned = own.domain.assignment(context)
-    start = np.zeros((chains, len(own.domain)), dtype=np.int64)
+    pinned = model.domain.assignment(context)
+    start = np.zeros((chains, len(model.domain)), dtype=np.int64)
     for variable, state in pinned.items():
         start[:, variable] = state
-    rows = run(
-        own,
-        start,
-        free=[v for v in range(len(own.domain)) if v not in pinned],
-        draws=draws,
-        burn_in=burn_in,
-        thin=thin,
-        rng=np.random.default_rng(rng),
-    )
+    sampler = Gibbs.of(model, [v for v in range(len(model.domain)) if v not in pinned])
+    generator = np.random.default_rng(rng)
+    now = sampler.begin(start, generator)
+    for _ in range(burn_in):
+        sampler.sweep(now, generator)
     kept = np.zeros((draws, *start.shape), dtype=np.int64)
     with progress_of(show_progress, "sampling") as progress:
-        for done, values in enumerate(rows):
-            kept[done] = values
+        for done in range(draws):
+            for _ in range(thin):
+                sampler.sweep(now, generator)
+            kept[done] = now.values.T
             if progress:
                 progress(done + 1, draws)
     return kept.transpose(1, 0, 2)
@@ -342,8 +314,8 @@ class Diagnosis:
 
     Examples
     --------
-    >>> found = draw("lung", 1000, rng=1, method="gibbs").diagnosis
-    >>> found.names, bool((found.r_hat < 1.1).all())
+    >>> diagnosis = draw("lung", 1000, rng=1, method="gibbs").diagnosis
+    >>> diagnosis.names, bool((diagnosis.r_hat < 1.1).all())
     (('smoker', 'asbestos', 'cancer'), True)
     """
 
@@ -370,18 +342,6 @@ def diagnose(domain: Domain, chains: IntArray) -> Diagnosis:
 
     Needs ``pip install contextwise[diagnostics]``.
 
-    Parameters
-    ----------
-    domain : Domain
-    chains : array of shape (chains, draws, variables)
-        At least two chains with four draws each.
-
-    Returns
-    -------
-    Diagnosis
-
-    Examples
-    --------
     >>> from contextwise import examples
     >>> chains = gibbs_chains("lung", chains=4, draws=200, rng=1)
     >>> bool(diagnose(examples.load("lung").domain, chains).worst[1] < 1.1)
@@ -402,7 +362,149 @@ def diagnose(domain: Domain, chains: IntArray) -> Diagnosis:
 
 def labels_of(domain: Domain, positions: IntArray) -> Rows:
     """Decode rows to labels; to ints if all labels are ``0``, ``1`` and so on."""
-    if all(own == tuple(map(str, range(len(own)))) for own in domain.states):
+    if all(labels == tuple(map(str, range(len(labels)))) for labels in domain.states):
         return positions
-    columns = [np.array(own)[positions[:, v]] for v, own in enumerate(domain.states)]
+    columns = [np.array(labels)[positions[:, v]] for v, labels in enumerate(domain.states)]
     return np.stack(columns, axis=1)
+
+
+# -- Gibbs chains ----------------------------------------------------------------------------------
+
+
+class Colour(NamedTuple):
+    """Variables that are drawn together, and the literals on them."""
+
+    variables: IntArray
+    literals: IntArray
+    starts: IntArray
+    place: IntArray
+    owners: IntArray
+    effect: FloatArray
+    refused: BoolArray
+    possible: FloatArray
+
+
+class Chains(NamedTuple):
+    """The current values and failing literals of all chains, updated in place."""
+
+    values: IntArray
+    fails: BoolArray
+    failing: npt.NDArray[np.int16]
+
+
+@dataclass(frozen=True, eq=False)
+class Gibbs:
+    """A sampler of the free variables; the others keep their value in each chain."""
+
+    features: Features
+    colours: tuple[Colour, ...]
+    unrelated: IntArray
+    """The free variables that no feature mentions: they are drawn evenly."""
+
+    @classmethod
+    def of(cls, model: LogLinear, free: Collection[int] | None = None) -> Gibbs:
+        """Prepare a sampler; ``free`` are positions, by default all variables."""
+        if not np.isfinite(model.weights).all():
+            raise DomainError(
+                "Gibbs sampling needs finite weights; with constraints use exact sampling"
+            )
+        features = model.structure.features
+        wanted = range(len(model.domain)) if free is None else sorted(free)
+        related = set(features.variables.tolist())
+        colours = colouring(features, [v for v in wanted if v in related])
+        unrelated = np.array([v for v in wanted if v not in related], dtype=np.int64)
+        prepared = tuple(_colour(features, model.weights, variables) for variables in colours)
+        return cls(features, prepared, unrelated)
+
+    def begin(self, rows: IntArray, rng: np.random.Generator) -> Chains:
+        """Start one chain per row, with free variables at random."""
+        values = np.ascontiguousarray(rows.T)
+        cards = self.features.cardinalities
+        for variables in (self.unrelated, *(colour.variables for colour in self.colours)):
+            values[variables] = _evenly(cards[variables], values.shape[1], rng)
+        return self.resume(values.T)
+
+    def resume(self, rows: IntArray) -> Chains:
+        """Start one chain per row, at the row."""
+        return Chains(np.ascontiguousarray(rows.T), *failures(self.features, rows))
+
+    def sweep(self, chains: Chains, rng: np.random.Generator) -> None:
+        """Redraw every free variable once, in every chain."""
+        for colour in self.colours:
+            self.move(chains, colour, self.conditionals(chains, colour), rng)
+        if len(self.unrelated):
+            cards = self.features.cardinalities[self.unrelated]
+            chains.values[self.unrelated] = _evenly(cards, chains.values.shape[1], rng)
+
+    def conditionals(self, chains: Chains, colour: Colour) -> FloatArray:
+        """Return p(value | the others): shape (values, variables of the colour, chains)."""
+        speaks = chains.failing[colour.owners] == chains.fails[colour.literals]
+        count = chains.values.shape[1]
+        potentials = np.zeros((len(colour.effect) + 1, len(colour.variables), count))
+        for effect, potential in zip(colour.effect, potentials[1:], strict=True):
+            if len(colour.variables) == 1:
+                np.matmul(effect, speaks, out=potential[0])
+            else:
+                np.add.reduceat(speaks * effect[:, None], colour.starts, axis=0, out=potential)
+        potentials[1:] += colour.possible
+        np.exp(potentials - potentials.max(axis=0), out=potentials)
+        potentials /= potentials.sum(axis=0)
+        return potentials
+
+    def move(self, chains: Chains, colour: Colour, p: FloatArray, rng: np.random.Generator) -> None:
+        """Draw the variables of a colour from these conditionals."""
+        draws = rng.random(p.shape[1:])
+        up_to = np.cumsum(p[:-1], axis=0)
+        values = (draws >= up_to).sum(axis=0)
+        chains.values[colour.variables] = values
+        now = values[colour.place]
+        fails = colour.refused[0] & (now == 0)
+        for value, refused in enumerate(colour.refused[1:], start=1):
+            fails |= refused & (now == value)
+        before = chains.fails[colour.literals]
+        chains.failing[colour.owners] += fails.view(np.int8) - before.view(np.int8)
+        chains.fails[colour.literals] = fails
+
+
+def colouring(features: Features, variables: Collection[int]) -> list[list[int]]:
+    """Group variables that share no feature, those with most neighbours first."""
+    neighbours: dict[int, set[int]] = {v: set() for v in variables}
+    bounds, tested = features.starts.tolist(), features.variables.tolist()
+    for scope in {frozenset(tested[a:b]) for a, b in pairwise(bounds)}:
+        for variable in scope & neighbours.keys():
+            neighbours[variable] |= scope
+    colours: list[list[int]] = []
+    for variable in sorted(neighbours, key=lambda v: (-len(neighbours[v]), v)):
+        for colour in colours:
+            if neighbours[variable].isdisjoint(colour):
+                colour.append(variable)
+                break
+        else:
+            colours.append([variable])
+    return [sorted(colour) for colour in colours]
+
+
+def _colour(features: Features, weights: FloatArray, variables: list[int]) -> Colour:
+    mine = np.flatnonzero(np.isin(features.variables, variables))
+    literals = mine[np.argsort(features.variables[mine], kind="stable")]
+    tested = features.variables[literals]
+    owners = features.owners[literals]
+    allowed = allowed_values(features)[literals]
+    numbers = allowed.T.astype(np.float64)
+    chosen = np.array(variables, dtype=np.int64)
+    values = np.arange(1, len(numbers))[:, None]
+    possible = np.where(values < features.cardinalities[chosen], 0.0, -np.inf)
+    return Colour(
+        chosen,
+        literals,
+        np.searchsorted(tested, chosen),
+        np.searchsorted(chosen, tested),
+        owners,
+        (numbers[1:] - numbers[:1]) * weights[owners],
+        ~allowed.T[:, :, None],
+        possible[:, :, None],
+    )
+
+
+def _evenly(cards: IntArray, chains: int, rng: np.random.Generator) -> IntArray:
+    return rng.integers(cards[:, None], size=(len(cards), chains))

@@ -35,9 +35,14 @@ import numpy as np
 
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data
 from contextwise.distributions.fitting import ConvergenceWarning, check_penalties
-from contextwise.distributions.logistic import LogisticLoss, Options
 from contextwise.distributions.potentials import distinct_rows
-from contextwise.distributions.proximal_newton import Optimum, Penalty, minimise
+from contextwise.distributions.proximal_newton import (
+    LogisticLoss,
+    Optimum,
+    Options,
+    Penalty,
+    minimise,
+)
 from contextwise.errors import ContextwiseError, require
 from contextwise.learning.base import Learner, fresh, threads_of
 from contextwise.learning.table import FloatArray

@@ -34,10 +34,12 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import compare
-from contextwise.distributions import empirical, fit_many, probabilities
-from contextwise.distributions.batch_fitting import STATES
+from contextwise.distributions import (
+    probabilities,
+)
+from contextwise.distributions.batch_fitting import STATES, empirical, fit_many
+from contextwise.distributions.inference import state_count
 from contextwise.distributions.sampling import gibbs_chains
-from contextwise.distributions.tables import state_count
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray

@@ -47,14 +47,12 @@ from contextwise.data.rows import Data, as_data, by_position
 from contextwise.distributions import (
     Estimate,
     cmll,
-    empirical,
     fit,
-    fit_many,
     kl_divergence,
     mean_log_likelihood,
     mean_pseudo_log_likelihood,
 )
-from contextwise.distributions.batch_fitting import STATES
+from contextwise.distributions.batch_fitting import STATES, empirical, fit_many
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.evaluation.chance import skills
 from contextwise.evaluation.stability import stability
