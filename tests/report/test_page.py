@@ -19,7 +19,8 @@ from contextwise import Domain, Structure, compare, distance_matrix, examples
 from contextwise.cli import contextwise
 from contextwise.comparison.explain import explain_comparison
 from contextwise.errors import ContextwiseError
-from contextwise.evaluation import Stability, chance, check
+from contextwise.evaluation import chance, check
+from contextwise.evaluation.stability import Stability
 from contextwise.models.structure import Model, structure_of
 from contextwise.report.comparisons import Guess
 from contextwise.report.html import static

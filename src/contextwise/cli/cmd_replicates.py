@@ -111,16 +111,15 @@ class Replicates(NamedTuple):
         values = read_results(
             table, metrics=self.metrics, truth=self.truth_column, group=self.group_column
         )
+        smaller = None
         if self.better is not None:
             smaller = list(values) if self.better == "smaller" else []
         else:
-            smaller = [name for name, (_, is_better) in KNOWN.items() if is_better]
             for metric in (metric for metric in values if metric not in KNOWN):
                 raise click.UsageError(
                     f"which values of {metric} are better? Add --better smaller or larger"
                 )
-        ranges = {name: limits for name, (limits, _) in KNOWN.items()}
-        return summarize_values(values, smaller_is_better=smaller, ranges=ranges, alpha=self.alpha)
+        return summarize_values(values, smaller_is_better=smaller, alpha=self.alpha)
 
 
 replicates_options = options.options_as(

@@ -8,11 +8,11 @@ of independence, compared with data sets drawn from the fitted structure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "CheckedClaim", "Overall", "check"]
 
+R = TypeVar("R")
 BATCH = 32
 """Pairs per unit of work."""
 FIRST_DRAWS = 1_999
@@ -55,23 +56,12 @@ class CheckedClaim(NamedClaim):
 
     Attributes
     ----------
-    pair : the names
-    dependent : whether the structure has them dependent in this region
-    literals : the region; empty for every context
+    pair, dependent, literals : the claim; without literals it is about every context
     rows : number of rows in the region
     blanket_of : the variable whose blanket makes the groups
     test : the test within these groups
     both : the test within groups by the blankets of both variables
     adjusted : p-value after Benjamini and Yekutieli, among all claims of its kind
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> from contextwise.evaluation import check
-    >>> rows = [[0, 0], [1, 1]] * 20
-    >>> [claim] = check(Structure({"A": 2, "B": 2}), rows).claims
-    >>> claim.pair, claim.dependent, claim.rows, round(claim.test.bits, 1)
-    (('A', 'B'), False, 40, 1.0)
     """
 
     rows: int
@@ -120,10 +110,7 @@ class Overall:
 
     @property
     def p_value(self) -> float | None:
-        """(1 + number of simulated statistics at least as large) / (1 + number simulated).
-
-        None if no data set was finished in time.
-        """
+        """(1 + simulated statistics at least as large) / (1 + simulated); None without any."""
         if not self.simulated:
             return None
         larger = sum(value >= self.statistic for value in self.simulated)
@@ -144,17 +131,6 @@ class Check(Printed):
     alpha : the false discovery rate
     unfinished : number of pairs that were not tested within the time limit
     overall : the test of the structure as a whole, if it was asked for
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> from contextwise.evaluation import check
-    >>> rows = [[0, 0], [1, 1]] * 20
-    >>> found = check(Structure({"A": 2, "B": 2}), rows)
-    >>> found
-    Check(1 claims, 1 contradicted, 0 shown, 0 untestable)
-    >>> found.verdict
-    'The rows contradict the structure: 1 of 1 claim of independence fails.'
     """
 
     domain: Domain
@@ -247,38 +223,23 @@ def check(
 
     Parameters
     ----------
-    model : model, or path of a model file
-        Only its structure matters.
-    rows : rows of observed assignments
-        A frame, an array, a list of rows, or the path of a data file. They must be independent of
-        each other, and not those that the model was learned from.
-    pairs : pairs of names, optional
-        Only these pairs.
-    variables : names, optional
-        Only the pairs inside this set.
-    context : partial assignment, optional
-        Only contexts and rows that agree with it.
-    regions : int
-        Number of regions of each kind to test per pair, those with most rows.
-    dependencies : bool
-        Whether to test claims of dependence as well.
-    alpha : float
-        The false discovery rate, for each of the two kinds of claims.
-    draws : int
-        Most tables to draw for one claim, where the null cannot be computed.
-    overall : int
-        Number of data sets to simulate for the test of the structure as a whole; 0 for no such
-        test. The p-value is at least 1 / (1 + overall), so use 99 or more.
-    time_limit : seconds, optional
-        Pairs and simulations that are not finished by then are left out and counted.
-    rng : generator or seed
-        Equal seeds give equal results, whatever the number of processes.
-    n_jobs : int
-        Number of processes; -1 means one per core.
-    cluster : address of a Dask scheduler, or a Dask client
-        Replaces ``n_jobs``.
-    show_progress : bool or function
-        A line on standard error, or a function of (done, total): pairs, then simulations.
+    model : model, or path of a model file; only its structure matters
+    rows : frame, array, list of rows, or path of a data file
+        They must be independent of each other, and not those that the model was learned from.
+    pairs : only these pairs of names
+    variables : only the pairs inside this set of names
+    context : partial assignment; only contexts and rows that agree with it
+    regions : number of regions of each kind to test per pair, those with most rows
+    dependencies : whether to test claims of dependence as well
+    alpha : the false discovery rate, for each of the two kinds of claims
+    draws : most tables to draw for one claim, where the null cannot be computed
+    overall : number of data sets to simulate for the test of the structure as a whole
+        0 for no such test. The p-value is at least 1 / (1 + overall), so use 99 or more.
+    time_limit : seconds; pairs and simulations that are not finished then are left out and counted
+    rng : generator or seed; equal seeds give equal results, whatever the number of processes
+    n_jobs : number of processes; -1 means one per core
+    cluster : address of a Dask scheduler, or a Dask client; replaces ``n_jobs``
+    show_progress : bool, or a function of (done, total): pairs, then simulations
 
     Returns
     -------
@@ -296,9 +257,11 @@ def check(
     >>> from contextwise import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
     >>> rows = [[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 20
-    >>> found = check(model, rows, overall=99)
-    >>> [(claim.pair, claim.when) for claim in found.contradicted], found.overall.p_value
+    >>> result = check(model, rows, overall=99)
+    >>> [(claim.pair, claim.when) for claim in result.contradicted], result.overall.p_value
     ([(('A', 'B'), 'C=0')], 0.01)
+    >>> result
+    Check(6 claims, 1 contradicted, 1 shown, 4 untestable)
     """
     deadline = Deadline.after(time_limit)
     if regions < 1:
@@ -324,18 +287,30 @@ def check(
         seed=int(np.random.default_rng(rng).integers(2**62)),
         deadline=deadline,
     )
-    tested = list(_test_pairs(work, n_jobs, cluster, show_progress))
-    first = [claim for pair in tested for claim in pair.claims]
+    effort = _Effort(n_jobs, cluster, show_progress)
+    batches = [wanted[first : first + BATCH].tolist() for first in range(0, len(wanted), BATCH)]
+    tested = effort.run("testing pairs", partial(_test_batch, work), batches, len(wanted))
+    first = [claim for claims, _ in tested for claim in claims]
     simulated = None
     if overall:
         statistic = sum(claim.evidence for claim in first)
-        simulated = _overall(work, structure, statistic, overall, n_jobs, cluster, show_progress)
+        simulated = _overall(work, structure, statistic, overall, effort)
     return Check(
         domain,
-        tuple(_named(domain, *claim) for claim in _decide(work, first, alpha, draws)),
+        tuple(
+            CheckedClaim(
+                *name_claim(domain, tested.claim),
+                rows=tested.rows,
+                blanket_of=domain.names[tested.blanket_of],
+                test=tested.test,
+                both=tested.both,
+                adjusted=adjusted,
+            )
+            for tested, adjusted in _decide(work, first, alpha, draws)
+        ),
         len(table),
         len(wanted),
-        sum(pair.left_out for pair in tested),
+        sum(left_out for _, left_out in tested),
         alpha,
         len(wanted) - len(tested),
         simulated,
@@ -361,10 +336,29 @@ class _Tested:
         return 0.0 if self.claim.dependent else -log(max(self.test.p_value, 1e-300))
 
 
-@dataclass(frozen=True)
-class _PairTests:
-    claims: list[_Tested]
-    left_out: int
+PairTests = tuple[list[_Tested], int]
+"""The tested claims of a pair, and the number of regions that were left out."""
+
+
+class _Effort(NamedTuple):
+    n_jobs: int
+    cluster: Any
+    show_progress: bool | Progress
+
+    def run(
+        self, words: str, function: Callable[[Any], list[R]], items: Iterable[Any], total: int
+    ) -> list[R]:
+        """Map over numbered items; return the results of all, in order."""
+        finished: dict[int, list[R]] = {}
+        mapping = choose_map(n_jobs=self.n_jobs, cluster=self.cluster)
+        with progress_of(self.show_progress, words) as progress:
+            for done in mapping(function, enumerate(items)):
+                if done.value is None:
+                    raise ContextwiseError(f"{words} failed {done.tries} times: {done.error}")
+                finished[done.item[0]] = done.value
+                if progress:
+                    progress(sum(map(len, finished.values())), total)
+        return [result for _, results in sorted(finished.items()) for result in results]
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,7 +373,7 @@ class _Work:
     seed: int
     deadline: Deadline = NEVER
 
-    def test_pairs(self, pairs: Sequence[Sequence[int]], both: bool = True) -> list[_PairTests]:
+    def test_pairs(self, pairs: Sequence[Sequence[int]], both: bool = True) -> list[PairTests]:
         """Test the claims of each pair, as far as time allows."""
         tested = []
         try:
@@ -390,7 +384,7 @@ class _Work:
             pass
         return tested
 
-    def _test_claims(self, claims: list[Claim], both: bool) -> _PairTests:
+    def _test_claims(self, claims: list[Claim], both: bool) -> PairTests:
         """Test the claims of one pair in the regions with most rows, of each kind."""
         kept, left_out = [], 0
         for dependent in (False, True)[: 1 + self.dependencies]:
@@ -399,7 +393,7 @@ class _Work:
             order = sorted(range(len(kind)), key=lambda k: -counts[k])
             kept += [kind[k] for k in order[: self.regions]]
             left_out += len(order[self.regions :])
-        return _PairTests([self.test(claim, FIRST_DRAWS, both) for claim in kept], left_out)
+        return [self.test(claim, FIRST_DRAWS, both) for claim in kept], left_out
 
     def test(self, claim: Claim, draws: int, both: bool = True) -> _Tested:
         rows = self.rows[rows_in(self.rows, claim.literals)]
@@ -410,43 +404,21 @@ class _Work:
         first, second = (rows[:, v].astype(np.int64) for v in claim.pair)
 
         def tested(groups: IntArray) -> ConditionalTest:
-            generator = self.generator(claim, draws)
+            # The generator of a claim is the same wherever it is tested.
+            place = [number for literal in claim.literals for number in literal]
+            rng = np.random.default_rng(
+                [self.seed, *claim.pair, int(claim.dependent), draws, *place]
+            )
             return conditional_test(
-                first, second, groups, rng=generator, draws=draws, deadline=self.deadline
+                first, second, groups, rng=rng, draws=draws, deadline=self.deadline
             )
 
         test = tested(groups[side])
         given_both = tested(group_rows(rows, np.union1d(*sides))) if both else test
         return _Tested(claim, len(rows), claim.pair[side], test, given_both)
 
-    def generator(self, claim: Claim, draws: int) -> np.random.Generator:
-        """Return the generator of a claim, the same wherever it is tested."""
-        place = [number for literal in claim.literals for number in literal]
-        entropy = [self.seed, *claim.pair, int(claim.dependent), draws, *place]
-        return np.random.default_rng(entropy)
 
-
-def _test_pairs(
-    work: _Work, n_jobs: int, cluster: Any, show_progress: bool | Progress
-) -> Iterator[_PairTests]:
-    """Test all pairs, in their order."""
-    pairs = work.pairs.tolist()
-    batches = [pairs[first : first + BATCH] for first in range(0, len(pairs), BATCH)]
-    finished: dict[int, list[_PairTests]] = {}
-    with progress_of(show_progress, "testing pairs") as progress:
-        for done in choose_map(n_jobs=n_jobs, cluster=cluster)(
-            partial(_test_batch, work), enumerate(batches)
-        ):
-            if done.value is None:
-                raise ContextwiseError(f"testing failed {done.tries} times: {done.error}")
-            finished[done.item[0]] = done.value
-            if progress:
-                progress(sum(map(len, finished.values())), len(pairs))
-    for _, batch in sorted(finished.items()):
-        yield from batch
-
-
-def _test_batch(work: _Work, batch: tuple[int, list[list[int]]]) -> list[_PairTests]:
+def _test_batch(work: _Work, batch: tuple[int, list[list[int]]]) -> list[PairTests]:
     return work.test_pairs(batch[1])
 
 
@@ -488,24 +460,12 @@ def _at_limit(test: ConditionalTest) -> bool:
 
 def _needed(tests: Sequence[ConditionalTest], alpha: float) -> int:
     """The draws that make the claims at their limit significant, if they stay there."""
-    limited = sum(map(_at_limit, tests))
+    limited = [test.p_value for test in tests if _at_limit(test)]
     if not limited:
         return 0
-    small = min(test.p_value for test in tests if _at_limit(test))
-    together = limited + sum(not _at_limit(test) and test.p_value <= small for test in tests)
+    together = sum(_at_limit(test) or test.p_value <= min(limited) for test in tests)
     harmonic = sum(1 / k for k in range(1, len(tests) + 1))
     return ceil(len(tests) * harmonic / (alpha * together)) + 1
-
-
-def _named(domain: Domain, tested: _Tested, adjusted: float) -> CheckedClaim:
-    return CheckedClaim(
-        *name_claim(domain, tested.claim),
-        rows=tested.rows,
-        blanket_of=domain.names[tested.blanket_of],
-        test=tested.test,
-        both=tested.both,
-        adjusted=adjusted,
-    )
 
 
 # -- the structure as a whole ----------------------------------------------------------------------
@@ -516,9 +476,7 @@ def _overall(
     structure: Structure,
     statistic: float,
     simulations: int,
-    n_jobs: int,
-    cluster: Any,
-    show_progress: bool | Progress,
+    effort: _Effort,
 ) -> Overall:
     """Compare the statistic with data sets drawn from the structure, fitted to the rows.
 
@@ -530,28 +488,20 @@ def _overall(
     except OutOfTime:
         return Overall(statistic, (), True)
     seeds = np.random.default_rng([work.seed, simulations]).integers(2**62, size=simulations)
-    values: dict[int, list[float]] = {}
-    with progress_of(show_progress, "simulating data sets") as progress:
-        for done in choose_map(n_jobs=n_jobs, cluster=cluster)(
-            partial(_simulate, work, model), enumerate(seeds.tolist())
-        ):
-            if done.value is None:
-                raise ContextwiseError(f"simulating failed {done.tries} times: {done.error}")
-            values[done.item[0]] = done.value
-            if progress:
-                progress(len(values), simulations)
-    simulated = tuple(value for _, found in sorted(values.items()) for value in found)
-    return Overall(statistic, simulated, exact)
+    simulated = effort.run(
+        "simulating data sets", partial(_simulate, work, model), seeds.tolist(), simulations
+    )
+    return Overall(statistic, tuple(simulated), exact)
 
 
 def _fitted(work: _Work, structure: Structure) -> tuple[LogLinear, bool]:
     """Fit the structure to the rows; also return whether sampling from it is exact.
 
-    Every state gets a feature of its own, so that the marginals are right. Features of one variable
-    make no claim.
+    Every state gets a feature of its own, which makes no claim, so that the marginals are right.
     """
     from contextwise.distributions.fitting import fit
     from contextwise.distributions.inference import log_partition
+    from contextwise.distributions.sampling import labels_of
 
     domain = structure.domain
     literals = {tuple(feature): None for feature in structure.features.literals()}
@@ -562,19 +512,13 @@ def _fitted(work: _Work, structure: Structure) -> tuple[LogLinear, bool]:
     def stop(done: int, total: int) -> None:
         work.deadline.check()
 
-    rows = _labels(domain, work.rows)
+    rows = labels_of(domain, work.rows.astype(np.int64))
     try:
         model = fit(whole, rows, method="likelihood", show_progress=stop).model
         log_partition(model)
     except TooLargeError:
         return fit(whole, rows, show_progress=stop).model, False
     return model, True
-
-
-def _labels(domain: Domain, rows: npt.NDArray[Any]) -> Any:
-    from contextwise.distributions.sampling import labels_of
-
-    return labels_of(domain, rows.astype(np.int64))
 
 
 def _simulate(work: _Work, model: LogLinear, item: tuple[int, int]) -> list[float]:
@@ -593,4 +537,4 @@ def _simulate(work: _Work, model: LogLinear, item: tuple[int, int]) -> list[floa
     tested = simulated.test_pairs(work.pairs.tolist(), both=False)
     if len(tested) < len(work.pairs):
         return []
-    return [sum(claim.evidence for pair in tested for claim in pair.claims)]
+    return [sum(claim.evidence for claims, _ in tested for claim in claims)]

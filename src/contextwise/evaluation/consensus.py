@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import ceil
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -49,9 +49,7 @@ class ClaimSupport(NamedClaim):
 
     Attributes
     ----------
-    pair : the names
-    dependent : whether the consensus has them dependent in this region
-    literals : the region; empty for every context
+    pair, dependent, literals : the claim of the consensus; without literals about every context
     throughout : number of models with the dependence in every context of the region
     somewhere : number of models with the dependence in some context of the region
     of : the number of models
@@ -98,13 +96,6 @@ class Consensus(Printed):
     threshold : share of the models that a dependence needs
     asked : the pairs that were asked for, by names; None for all of them
     has_limit : whether a time limit was given; then the supports have `GRACE` seconds
-
-    Examples
-    --------
-    >>> from contextwise.evaluation import consensus
-    >>> found = consensus(["six", "six-guess", "six-graph"])
-    >>> found.sum, found.medoid_sum, found.lower_bound, found.majority.value
-    (88, 96, Fraction(88, 1), 88.0)
     """
 
     structure: Structure
@@ -135,17 +126,7 @@ class Consensus(Printed):
         return ClaimSource(self.structure.features)
 
     def supports(self, first: str, second: str, *, most: int = REGIONS) -> list[ClaimSupport]:
-        """Return the claims of the consensus about a pair, with their support.
-
-        Parameters
-        ----------
-        first, second : the names of the pair
-        most : number of regions of each kind, largest first
-
-        Returns
-        -------
-        list of ClaimSupport
-        """
+        """Return the claims about a pair, at most ``most`` of each kind, with their support."""
         return self._supports(pair_positions(self.structure.domain, (first, second)), most, NEVER)
 
     def _supports(self, pair: tuple[int, int], most: int, deadline: Deadline) -> list[ClaimSupport]:
@@ -164,16 +145,7 @@ class Consensus(Printed):
         return supports
 
     def widest_supports(self, top: int | None = None) -> list[ClaimSupport]:
-        """Return the supports of the pairs that depend, widest dependence first.
-
-        Parameters
-        ----------
-        top : number of pairs; None for all of them
-
-        Returns
-        -------
-        list of ClaimSupport
-        """
+        """Return the supports of the ``top`` pairs with the widest dependence."""
         deadline = Deadline.after(GRACE if self.has_limit else None)
         domain = self.structure.domain
         question = pose([Structure(domain), self.structure], pairs=self.asked)
@@ -254,20 +226,13 @@ def consensus(
 
     Parameters
     ----------
-    models : models, paths of model files, or names of bundled examples
-        At least two.
-    threshold : number between 0 and 1
-        Share of the models that a dependence needs.
-    time_limit : seconds, optional
-        When to stop improving. The sum of the result is exact.
-    rng : seed or numpy.random.Generator
-        For the estimate of the majority's sum, if there are too many assertions to count it.
-    matrix : DistanceMatrix, optional
-        The pairwise distances of the models, with the same restriction, if they are known.
-    show_progress : bool or function
-        A line on standard error, or a function of (features tried, all features).
-    **restriction
-        What to compare, with the keywords of `compare`, except observed rows.
+    models : at least two models, paths of model files, or names of bundled examples
+    threshold : share of the models that a dependence needs
+    time_limit : seconds until the search stops improving; the sum of the result is exact
+    rng : seed or generator, to estimate the majority's sum if there are too many assertions
+    matrix : the pairwise distances of the models, with the same restriction, if they are known
+    show_progress : bool, or a function of (features tried, all features)
+    **restriction : what to compare, with the keywords of `compare`, except observed rows
 
     Returns
     -------
@@ -287,8 +252,8 @@ def consensus(
 
     >>> domain = {"A": 2, "B": 2, "C": 2}
     >>> often, once = ["A=1 & B=1 & C=1"], ["A=1 & B=1"]
-    >>> found = consensus([Structure(domain, f) for f in (often, once, often)])
-    >>> found.structure, found.sum
+    >>> result = consensus([Structure(domain, f) for f in (often, once, often)])
+    >>> result.structure, result.sum
     (Structure(3 variables, 1 feature: A=1 & B=1 & C=1), 3)
     """
     deadline = Deadline.after(time_limit)
@@ -402,8 +367,7 @@ def _whole(number: Number) -> Number:
 # -- the search ------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Best:
+class _Best(NamedTuple):
     """The best structure so far, and how the search for it ended."""
 
     structure: Structure
@@ -462,18 +426,15 @@ class _Moves:
                 Tracker(replace(question, structures=(model, start)), deadline=deadline)
             )
         self.moves = 0
-        self.loss = self._sum(tracker.confusion for tracker in self._trackers)
+        self.loss = self._sum([tracker.confusion for tracker in self._trackers])
 
     @property
     def structure(self) -> Structure:
         return self._trackers[0].guess
 
-    def _sum(self, confusions: Iterable[Confusion]) -> Number:
-        """The cost of the errors: 1 each, with a threshold of a half."""
-        fp: Number = 0
-        fn: Number = 0
-        for confusion in confusions:
-            fp, fn = fp + confusion.fp, fn + confusion.fn
+    def _sum(self, confusions: Sequence[Confusion]) -> Number:
+        """Return the cost of the errors: 1 each, with a threshold of a half."""
+        fp, fn = sum(c.fp for c in confusions), sum(c.fn for c in confusions)
         return _whole(2 * self._share * fp + 2 * (1 - self._share) * fn)
 
     def improve(
@@ -540,12 +501,10 @@ def _majority(
     cost: npt.NDArray[np.float64] = np.minimum(with_it, without)
     if exact:
         return IntervalEstimate(float(cost.sum()), float(cost.sum()), float(cost.sum()), 1.0), True
-    scale = float(total)
     error = 1.96 * float(cost.std(ddof=1)) / len(cost) ** 0.5
-    mean = float(cost.mean())
-    return IntervalEstimate(
-        scale * mean, scale * max(0.0, mean - error), scale * (mean + error)
-    ), False
+    mean, scale = float(cost.mean()), float(total)
+    low, high = max(0.0, mean - error), mean + error
+    return IntervalEstimate(scale * mean, scale * low, scale * high), False
 
 
 def _every_assertion(question: Question) -> Assertions:
@@ -561,10 +520,5 @@ def _every_assertion(question: Question) -> Assertions:
         blocks.append(np.array(list(product(*free)), dtype=np.int64))
     states = np.concatenate(blocks) if blocks else np.zeros((0, len(cards)), dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int64)
-    return Assertions(
-        np.array(cards, dtype=np.int64),
-        pairs,
-        starts,
-        hold_bits(cards, states),
-        question.canonical,
-    )
+    bits = hold_bits(cards, states)
+    return Assertions(np.array(cards, dtype=np.int64), pairs, starts, bits, question.canonical)

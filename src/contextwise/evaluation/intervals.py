@@ -85,31 +85,17 @@ def mean_with_interval(
     within: Range = ANY,
     unit: str = "replicate",
     rng: np.random.Generator,
+    scale: float | None = None,
 ) -> Mean:
     """Compute the mean of some values with its interval; ``unit`` is used in messages.
 
+    The values are rounded relative to ``scale``, by default the largest of them.
+
     >>> mean_with_interval([1, 2, 3], rng=np.random.default_rng(0))
     Mean(count=3, mean=2.0, spread=1.0, low=-0.484..., high=4.484..., how='t', cut=False)
-    >>> found = mean_with_interval([0.1, 0.2, 0.6], within=(0, 1), rng=np.random.default_rng(0))
-    >>> found.low, round(found.high, 2), found.cut
-    (0, 0.96, True)
-    >>> mean_with_interval([0.1], rng=np.random.default_rng(0)).how
-    'one replicate has no spread'
     """
     x = np.array(values, dtype=np.float64)
-    return _mean(x, _largest(x), confidence, training_share, within, unit, rng)
-
-
-def _mean(
-    x: FloatArray,
-    scale: float,
-    confidence: float,
-    training_share: float | None,
-    within: Range,
-    unit: str,
-    rng: np.random.Generator,
-) -> Mean:
-    """The mean of values that are rounded relative to this scale."""
+    scale = _largest(x) if scale is None else scale
     if not len(x):
         return Mean(0, None, None, None, None, f"not defined for any {unit}")
     mean = _zero_if_rounded(fmean(x.tolist()), scale)
@@ -177,20 +163,23 @@ def paired_difference(
 ) -> tuple[Mean, DifferenceTest]:
     """Test the mean difference of results on the same rows, by Student's t.
 
-    >>> rng = np.random.default_rng(0)
-    >>> _, test = paired_difference([1, 2, 3], [0, 0, 0], rng=rng)
-    >>> round(test.p_value, 4), test.how
-    (0.0742, 't')
-
     The same difference six times: all six signs agree, which happens twice in 2^6.
 
-    >>> paired_difference([0.5] * 6, [0.2] * 6, rng=rng)[1]
+    >>> paired_difference([0.5] * 6, [0.2] * 6, rng=np.random.default_rng(0))[1]
     DifferenceTest(p_value=0.03125, how='exact signs')
     """
     a, b = (np.array(values, dtype=np.float64) for values in (first, second))
     scale = _largest(a, b)
     x = a - b
-    mean = _mean(x, scale, confidence, training_share, _differences_of(within), unit, rng)
+    mean = mean_with_interval(
+        x.tolist(),
+        confidence=confidence,
+        training_share=training_share,
+        within=_differences_of(within),
+        unit=unit,
+        rng=rng,
+        scale=scale,
+    )
     if len(x) < 2:
         return mean, DifferenceTest(None, f"too few {unit}s")
     if _are_equal(x, scale):

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import inf, isfinite, isnan, nan, sqrt
 from statistics import fmean
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -103,14 +102,7 @@ def metric_label(metric: str) -> str:
 
 @dataclass(frozen=True)
 class GroupMean:
-    """One metric of one group.
-
-    Attributes
-    ----------
-    group, metric : the names
-    value : the mean with its interval
-    undefined : number of replicates (or truths) without a value
-    """
+    """The mean of one metric of one group; ``undefined`` replicates (or truths) have no value."""
 
     group: str
     metric: str
@@ -230,14 +222,6 @@ class Summary(Printed):
     training_share : share of common rows that each replicate learned from, if they overlap
     alpha : level of the tests in the verdict
     smaller_is_better : the metrics of which the smallest value is the best
-
-    Examples
-    --------
-    >>> from contextwise import compare
-    >>> from contextwise.evaluation import summarize
-    >>> found = summarize({"guesses": [compare("six", "six-guess"), compare("six", "six-graph")]})
-    >>> round(found.mean("guesses", "normalized").mean, 4), found.records()[0]["interval"]
-    (0.2, 't')
     """
 
     groups: tuple[str, ...]
@@ -273,27 +257,19 @@ class Summary(Printed):
             return f"The {metric_label(metric)} is not defined for any group."
         smaller = metric in self.smaller_is_better
         best = (min if smaller else max)(values, key=values.__getitem__)
-        mean = means[best]
-        interval = ""
-        if mean.low is not None and mean.high is not None:
-            interval = (
-                f", {100 * self.confidence:g} % interval {rate(mean.low)} to {rate(mean.high)}"
-            )
-        average = f"mean {metric_label(metric)} {rate(values[best])}{interval}"
+        low, high = means[best].low, means[best].high
+        average = f"mean {metric_label(metric)} {rate(values[best])}"
+        if low is not None and high is not None:
+            average += f", {100 * self.confidence:g} % interval {rate(low)} to {rate(high)}"
         if len(values) == 1:
             return f"{best}: {average}."
+        leads = f"has the {'smallest' if smaller else 'largest'} {metric_label(metric)}"
         if metric == "normalized":
-            return (
-                f"{best} is nearest to the truth ({average}). {self._distinguished(best, metric)}"
-            )
-        least = "smallest" if smaller else "largest"
-        return (
-            f"{best} has the {least} {metric_label(metric)} ({average}). "
-            f"{self._distinguished(best, metric)}"
-        )
+            leads = "is nearest to the truth"
+        return f"{best} {leads} ({average}). {self._distinguished(best, metric)}"
 
     def _distinguished(self, best: str, metric: str) -> str:
-        """From which groups the best one can be distinguished, and from which not."""
+        """Name the groups that the best one can be distinguished from, and those it cannot."""
         alike: list[str] = []
         worse: list[str] = []
         untested: list[str] = []
@@ -313,9 +289,7 @@ class Summary(Printed):
             clauses.append(f"cannot be distinguished from {_listed(alike)}")
         if worse:
             clauses.append(f"is better than {_listed(worse)}")
-        sentences = []
-        if clauses:
-            sentences.append(f"It {'; it '.join(clauses)}{corrected}.")
+        sentences = [f"It {'; it '.join(clauses)}{corrected}."] if clauses else []
         if untested:
             sentences.append(f"Not tested against {_listed(untested)}: too few {self.unit}s.")
         return " ".join(sentences)
@@ -405,24 +379,18 @@ def summarize(
 
     Parameters
     ----------
-    comparisons : mapping from groups to comparisons, or the comparisons of one group
-        One per replicate. If results are paired, the replicates of all groups are in the same
-        order.
+    comparisons : mapping from groups to comparisons, one per replicate, or those of one group
+        If results are paired, the replicates of all groups are in the same order.
     truths : mapping from groups to names of the true models, one per comparison
         With two truths or more, replicates of one truth are averaged, and intervals and
         differences are over truths.
     metrics : names from `METRICS`
-    paired : bool, optional
-        Whether the k-th replicate of every group was learned from the same rows. True by default
-        if the groups have equally many. Differences over truths are always paired.
-    confidence : float
-        Of the intervals.
-    training_share : float, optional
-        If replicates learned from parts of the same rows: the share of them that each one had.
-    alpha : float
-        Level of the tests in the verdict, and of the critical difference of ranks.
-    rng : generator or seed
-        For the bootstrap.
+    paired : whether the k-th replicate of every group was learned from the same rows
+        True by default if the groups have equally many. Over truths, always true.
+    confidence : of the intervals
+    training_share : the share of common rows that each replicate learned from, if they overlap
+    alpha : level of the tests in the verdict, and of the critical difference of ranks
+    rng : generator or seed for the bootstrap
 
     Returns
     -------
@@ -434,9 +402,10 @@ def summarize(
     >>> true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
     >>> near = [Structure(true.domain, [text]) for text in ("A=1 & B=1", "B=1 & C=0")]
     >>> far = [Structure(true.domain, texts) for texts in (["A=1 & C=1"], [])]
-    >>> found = summarize({name: [compare(true, guess) for guess in guesses]
-    ...                    for name, guesses in (("near", near), ("far", far))})
-    >>> found.mean("near", "normalized").mean, found.mean("far", "normalized").mean
+    >>> groups = {"near": near, "far": far}
+    >>> summary = summarize({name: [compare(true, guess) for guess in guesses]
+    ...                      for name, guesses in groups.items()})
+    >>> summary.mean("near", "normalized").mean, summary.mean("far", "normalized").mean
     (0.333..., 0.833...)
     """
     check_training_share(training_share)
@@ -459,17 +428,15 @@ def summarize(
                     f"summarize() needs Comparison objects, got {type(member).__name__}; "
                     "compare(true, guess) makes them"
                 )
-    labels = None if truths is None else _labels(grouped, truths)
-    over_truths = labels is not None and len({t for names in labels.values() for t in names}) > 1
+    labels = {} if truths is None else _labels(grouped, truths)
+    over_truths = len({truth for names in labels.values() for truth in names}) > 1
     sizes = {group: len(members) for group, members in grouped.items()}
     alike = len(set(sizes.values())) == 1
     if paired and not alike and not over_truths:
         raise ContextwiseError(_unequal(sizes, "replicate"))
     table = {
         metric: {
-            group: _values(
-                METRICS[metric].value, members, labels[group] if over_truths and labels else None
-            )
+            group: _values(metric, members, labels[group] if over_truths else None)
             for group, members in grouped.items()
         }
         for metric in metrics
@@ -478,10 +445,8 @@ def summarize(
         table,
         unit="truth" if over_truths else "replicate",
         paired=over_truths or (alike if paired is None else paired),
-        smaller_is_better=[name for name, metric in METRICS.items() if metric.smaller_is_better],
         confidence=confidence,
         training_share=None if over_truths else training_share,
-        ranges={name: metric.range for name, metric in METRICS.items()},
         alpha=alpha,
         rng=rng,
     )
@@ -509,12 +474,9 @@ def _labels(
     return labels
 
 
-def _values(
-    metric: Callable[[Comparison], float | None],
-    comparisons: Sequence[Comparison],
-    truths: Sequence[str] | None,
-) -> Values:
-    values = [metric(comparison) for comparison in comparisons]
+def _values(metric: str, comparisons: Sequence[Comparison], truths: Sequence[str] | None) -> Values:
+    """Compute a metric for each comparison, or its mean for each truth."""
+    values = [METRICS[metric].value(comparison) for comparison in comparisons]
     if truths is None:
         return values
     by_truth: dict[str, list[float]] = {truth: [] for truth in sorted(truths)}
@@ -534,13 +496,13 @@ def summarize_values(
     smaller_is_better: Container[str] | None = None,
     confidence: float = 0.95,
     training_share: float | None = None,
-    ranges: Mapping[str, Range] = MappingProxyType({}),
     alpha: float = 0.05,
     rng: Seed = 0,
 ) -> Summary:
     """Summarize numbers, for instance from a table of results: metric -> group -> values.
 
-    Paired groups have their values in the same order. A metric without values is left out.
+    Paired groups have their values in the same order. Names in `KNOWN` tell the range of a metric
+    and which values are better.
 
     >>> values = {"trees": [0.1, 0.2, 0.1], "pairs": [0.3, 0.3, 0.2], "none": [0.5, 0.6, 0.4]}
     >>> [ranking] = summarize_values({"normalized": values}).rankings
@@ -559,7 +521,7 @@ def summarize_values(
         metric: {
             "confidence": confidence,
             "training_share": training_share,
-            "within": ranges.get(metric, ANY),
+            "within": KNOWN.get(metric, (ANY, True))[0],
             "unit": unit,
             "rng": generator,
         }
@@ -576,13 +538,10 @@ def summarize_values(
             continue
         everywhere = [row for row in zip(*by_group.values(), strict=True) if None not in row]
         if len(everywhere) > 1:
-            columns: dict[str, Any] = dict(
-                zip(by_group, zip(*everywhere, strict=True), strict=True)
-            )
+            columns: Any = dict(zip(by_group, zip(*everywhere, strict=True), strict=True))
+            larger = metric not in smaller
             rankings.append(
-                rank_groups(
-                    columns, metric=metric, larger_is_better=metric not in smaller, alpha=alpha
-                )
+                rank_groups(columns, metric=metric, larger_is_better=larger, alpha=alpha)
             )
     return Summary(
         groups=tuple(next(iter(values.values()), {})),
@@ -624,12 +583,12 @@ def _differences(
         if paired:
             rows = zip(a, b, strict=True)
             both = [(x, y) for x, y in rows if x is not None and y is not None]
-            found = paired_difference([x for x, _ in both], [y for _, y in both], **options)
+            result = paired_difference([x for x, _ in both], [y for _, y in both], **options)
         else:
             known = ([value for value in values if value is not None] for values in (a, b))
             unpaired = {key: options[key] for key in ("confidence", "within", "unit")}
-            found = unpaired_difference(*known, **unpaired)
-        tests.append((first, second, *found))
+            result = unpaired_difference(*known, **unpaired)
+        tests.append((first, second, *result))
     adjusted = iter(holm([test.p_value for *_, test in tests if test.p_value is not None]))
     return [
         Difference(

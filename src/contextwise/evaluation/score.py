@@ -43,12 +43,6 @@ class Score(Shown):
     features : number of features of the guess, their mean and largest length
     values : the other scores by name, each exact or with its standard error
     missing : the scores that could not be computed, by name, with the reason
-
-    Examples
-    --------
-    >>> found = score("lung", "lung-learned")
-    >>> found.comparison.distance, "kl_true_guess" in found.values, "aic" in found.missing
-    (2, True, True)
     """
 
     comparison: Comparison
@@ -99,22 +93,16 @@ def score(
     ----------
     true, guess : models, paths of model files, or names of bundled examples
         With weights (`LogLinear`) for the scores of distributions.
-    test : rows, optional
-        For the scores of predictions.
-    fit_to : rows, optional
-        First fit the weights of the guess to these rows, by pseudo-likelihood.
-    sampling : bool
-        Whether to estimate, with standard errors, what is too large to compute exactly.
+    test : rows for the scores of predictions
+    fit_to : rows to fit the weights of the guess to first, by pseudo-likelihood
+    sampling : whether to estimate, with standard errors, what is too large to compute exactly
     groups : number of groups of variables that CMLL queries in turn
     rng : generator or seed of the estimates
-    time_limit : seconds for the metric, optional
-        Then the comparison may be open; see `compare`.
-    show_progress : bool or function
-        As in `compare`.
-    **restriction
-        What the metric compares, with the keywords of `compare`. Alignment and zero weights apply
-        to every score, the others to the metric alone. In particular ``data`` restricts its
-        contexts to those of the rows; it is not related to ``test``.
+    time_limit : seconds for the metric; then the comparison may be open, see `compare`
+    show_progress : as in `compare`
+    **restriction : what the metric compares, with the keywords of `compare`
+        Alignment and zero weights apply to every score, the others to the metric alone. In
+        particular ``data`` restricts its contexts; it is not related to ``test``.
 
     Returns
     -------
@@ -147,17 +135,22 @@ def score(
     if fit_to is not None:
         second = fit(structure_of(second), fit_to, show_progress=show_progress).model
     statistics = structure_of(second).statistics()
-    scores = _Collected({}, {})
-    _compare_distributions(scores, first, second, sampling, rng, show_progress)
-    _predict(scores, second, test, sampling, groups, rng, show_progress)
+    scores = _Scores({}, {}, sampling, rng, show_progress)
+    scores.compare_distributions(first, second)
+    scores.predict(second, test, groups)
     counts = {key: statistics[key] for key in ("features", "mean_length", "largest_length")}
     return Score(comparison, counts, scores.values, scores.missing)
 
 
 @dataclass(frozen=True)
-class _Collected:
+class _Scores:
+    """Collects the scores, and why others are missing."""
+
     values: dict[str, Estimate]
     missing: dict[str, str]
+    sampling: bool
+    rng: Seed
+    show_progress: bool | Progress
 
     def add(self, name: str, value: Callable[[], Estimate]) -> None:
         """Add a score, or the reason why it is missing."""
@@ -166,88 +159,50 @@ class _Collected:
         except ContextwiseError as error:
             self.missing[name] = str(error)
 
-    def refuse(self, names: tuple[str, ...], reason: str) -> None:
-        """Leave out these scores for this reason."""
-        self.missing.update(dict.fromkeys(names, reason))
-
-
-def _compare_distributions(
-    scores: _Collected,
-    true: Model,
-    guess: Model,
-    sampling: bool,
-    rng: Seed,
-    show_progress: bool | Progress,
-) -> None:
-    if not isinstance(true, LogLinear) or not isinstance(guess, LogLinear):
-        which = "guess" if isinstance(true, LogLinear) else "true model"
-        scores.refuse(DIVERGENCES, f"the {which} has no weights")
-        return
-    try:
-        how: How = "auto" if sampling else "exact"
-        all_four = divergences(true, guess, how=how, rng=rng, show_progress=show_progress)
-    except TooLargeError as error:
-        scores.add("kl_true_guess", lambda: kl_divergence(true, guess, how="exact"))
-        scores.add("kl_guess_true", lambda: kl_divergence(guess, true, how="exact"))
-        scores.refuse(DIVERGENCES[2:], str(error))
-    except ContextwiseError as error:
-        scores.refuse(DIVERGENCES, str(error))
-    else:
-        values = (
-            all_four.kl_p_q,
-            all_four.kl_q_p,
-            all_four.jensen_shannon,
-            all_four.total_variation,
-        )
-        scores.values.update(zip(DIVERGENCES, values, strict=True))
-
-
-def _predict(
-    scores: _Collected,
-    guess: Model,
-    test: Any,
-    sampling: bool,
-    groups: int,
-    rng: Seed,
-    show_progress: bool | Progress,
-) -> None:
-    if test is None:
-        scores.refuse(PREDICTIONS, "there are no rows to predict")
-        return
-    if not isinstance(guess, LogLinear):
-        scores.refuse(PREDICTIONS, "the guess has no weights")
-        return
-    positions = scored_rows(guess.domain, test)
-    count = len(positions)
-
-    def likelihood() -> Estimate:
-        log_z = _log_partition(guess, sampling, rng, show_progress)
-        mean = float(log_potential_of(guess, positions).mean())
-        return Estimate(mean - log_z.value, log_z.standard_error, log_z.how)
-
-    scores.add("log_likelihood", likelihood)
-    scores.add("pseudo_log_likelihood", lambda: Estimate(mean_pseudo_log_likelihood(guess, test)))
-    scores.add(
-        "cmll",
-        lambda: cmll(
-            guess, test, groups=groups, sampling=sampling, rng=rng, show_progress=show_progress
-        ),
-    )
-    for name, price in (("aic", 2.0), ("bic", log(count))):
-        if "log_likelihood" in scores.values:
-            mean = scores.values["log_likelihood"]
-            total = -2 * count * mean.value + price * len(guess)
-            scores.values[name] = Estimate(total, 2 * count * mean.standard_error, mean.how)
+    def compare_distributions(self, true: Model, guess: Model) -> None:
+        if not isinstance(true, LogLinear) or not isinstance(guess, LogLinear):
+            which = "guess" if isinstance(true, LogLinear) else "true model"
+            self.missing.update(dict.fromkeys(DIVERGENCES, f"the {which} has no weights"))
+            return
+        try:
+            how: How = "auto" if self.sampling else "exact"
+            d = divergences(true, guess, how=how, rng=self.rng, show_progress=self.show_progress)
+        except TooLargeError as error:
+            self.add("kl_true_guess", lambda: kl_divergence(true, guess, how="exact"))
+            self.add("kl_guess_true", lambda: kl_divergence(guess, true, how="exact"))
+            self.missing.update(dict.fromkeys(DIVERGENCES[2:], str(error)))
+        except ContextwiseError as error:
+            self.missing.update(dict.fromkeys(DIVERGENCES, str(error)))
         else:
-            scores.missing[name] = scores.missing["log_likelihood"]
+            values = (d.kl_p_q, d.kl_q_p, d.jensen_shannon, d.total_variation)
+            self.values.update(zip(DIVERGENCES, values, strict=True))
 
+    def predict(self, guess: Model, test: Any, groups: int) -> None:
+        if test is None or not isinstance(guess, LogLinear):
+            why = "there are no rows to predict" if test is None else "the guess has no weights"
+            self.missing.update(dict.fromkeys(PREDICTIONS, why))
+            return
+        effort: dict[str, Any] = {"rng": self.rng, "show_progress": self.show_progress}
+        positions = scored_rows(guess.domain, test)
+        count = len(positions)
 
-def _log_partition(
-    model: LogLinear, sampling: bool, rng: Seed, show_progress: bool | Progress
-) -> Estimate:
-    try:
-        return Estimate(log_partition(model))
-    except TooLargeError:
-        if not sampling:
-            raise
-        return estimated_log_partition(model, rng=rng, show_progress=show_progress)
+        def likelihood() -> Estimate:
+            try:
+                log_z = Estimate(log_partition(guess))
+            except TooLargeError:
+                if not self.sampling:
+                    raise
+                log_z = estimated_log_partition(guess, **effort)
+            mean = float(log_potential_of(guess, positions).mean())
+            return Estimate(mean - log_z.value, log_z.standard_error, log_z.how)
+
+        self.add("log_likelihood", likelihood)
+        self.add("pseudo_log_likelihood", lambda: Estimate(mean_pseudo_log_likelihood(guess, test)))
+        self.add("cmll", lambda: cmll(guess, test, groups=groups, sampling=self.sampling, **effort))
+        for name, price in (("aic", 2.0), ("bic", log(count))):
+            if "log_likelihood" in self.values:
+                mean = self.values["log_likelihood"]
+                total = -2 * count * mean.value + price * len(guess)
+                self.values[name] = Estimate(total, 2 * count * mean.standard_error, mean.how)
+            else:
+                self.missing[name] = self.missing["log_likelihood"]
