@@ -86,7 +86,7 @@ def test_rows_survive_a_round_trip(domain: Domain, seed: int) -> None:
         return  # blanks around a cell do not count, so such labels cannot be told apart
     if any(name != name.strip() or not name for name in domain.names):
         return
-    text = format_rows(labels_of(domain, positions), domain)
+    text = format_rows(labels_of(domain, positions), domain.names)
     assert np.array_equal(parse_data(text.encode(), "x", domain).rows, positions)
 
 

@@ -163,7 +163,7 @@ def test_chains_that_never_move_have_no_diagnosis_of_a_variable() -> None:
 def test_models_and_rows_by_name(tmp_path: Path) -> None:
     rows = sample("lung", 50, rng=1)
     path = tmp_path / "rows.csv"
-    path.write_text(format_rows(rows, examples.load("lung").domain))
+    path.write_text(format_rows(rows, examples.load("lung").domain.names))
     assert mean_pseudo_log_likelihood("lung", path) == mean_pseudo_log_likelihood("lung", rows)
     write(examples.load("lung"), tmp_path / "lung.mn")
     assert gibbs_chains(tmp_path / "lung.mn", chains=2, draws=3, rng=1).shape == (2, 3, 3)

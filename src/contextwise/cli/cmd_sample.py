@@ -49,7 +49,7 @@ def sample(model: str, count: int, out: str, format_name: str | None, **keywords
       contextwise sample truth.bif -n 10000 --seed 1 --out train.data
       contextwise sample fitted.mn -n 100 --context "v0=1" --method gibbs
     """
-    from contextwise.data.rows import format_codes, format_rows
+    from contextwise.data.rows import format_rows
     from contextwise.distributions.sampling import draw
     from contextwise.models.structure import LogLinear
     from contextwise.support import files
@@ -62,9 +62,9 @@ def sample(model: str, count: int, out: str, format_name: str | None, **keywords
         )
     drawn = draw(loaded, count, show_progress=True, **keywords)
     if suffix == ".data":
-        text = format_codes(drawn.positions)
+        text = format_rows(drawn.positions)
     else:
-        text = format_rows(drawn.rows, loaded.domain)
+        text = format_rows(drawn.rows, loaded.domain.names)
     if out == "-":
         click.echo(text, nl=False)
     else:

@@ -38,7 +38,7 @@ import numpy.typing as npt
 from contextwise.errors import ContextwiseError, DomainError, ParseError, require
 from contextwise.models.domain import Domain, State, listed
 from contextwise.models.features import IntArray
-from contextwise.models.structure import LogLinear, Structure, structure_of
+from contextwise.models.structure import LogLinear, Structure
 from contextwise.support import files
 from contextwise.support.formatting import plural
 
@@ -149,11 +149,6 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
     -------
     Data
 
-    Raises
-    ------
-    DomainError, ParseError
-        If a value is missing, is not a state of its variable, or a column is not a category.
-
     Examples
     --------
     >>> as_data([["yes", "old"], ["no", "old"]]).domain
@@ -180,11 +175,7 @@ def infer_domain(data: DataLike) -> Domain:
 
 
 def parse_data(content: bytes, name: str, domain: Domain | None = None) -> Data:
-    """Read the rows of a data file from its bytes; ``name`` is for messages.
-
-    >>> parse_data(b"age,smoker\\nold,yes\\nyoung,no\\n", "people.csv").rows.tolist()
-    [[0, 1], [1, 0]]
-    """
+    """Read the rows of a data file from its bytes; ``name`` is for messages."""
     codes = _codes(content)
     if codes is not None and domain is None and codes.max(initial=0) <= LARGEST_CODE:
         for variable, column in enumerate(codes.T):
@@ -198,28 +189,17 @@ def parse_data(content: bytes, name: str, domain: Domain | None = None) -> Data:
     return _encoded(table, _inferred(table) if domain is None else domain)
 
 
-def format_rows(rows: npt.NDArray[Any], domain: Domain) -> str:
-    """Write rows of labels as CSV, with the names of the variables as header.
+def format_rows(rows: npt.NDArray[Any], names: Sequence[str] | None = None) -> str:
+    """Write rows as CSV, with the names of the variables as header if given.
 
-    >>> print(format_rows(np.array([[1, 0]]), Domain({"A": 2, "B": 2})), end="")
-    A,B
-    1,0
+    Rows of positions without a header are Libra's ``.data`` format.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(domain.names)
+    if names is not None:
+        writer.writerow(names)
     writer.writerows(rows.tolist())
     return text.getvalue()
-
-
-def format_codes(positions: npt.NDArray[np.int64]) -> str:
-    """Write rows of positions as Libra's ``.data``: codes separated by commas, no header.
-
-    >>> print(format_codes(np.array([[1, 0], [0, 2]])), end="")
-    1,0
-    0,2
-    """
-    return "".join(",".join(map(str, row)) + "\n" for row in positions.tolist())
 
 
 def read_once(data: DataLike, domain: DomainLike | None) -> tuple[DataLike, Data]:
@@ -229,11 +209,7 @@ def read_once(data: DataLike, domain: DomainLike | None) -> tuple[DataLike, Data
 
 
 def take_rows(data: DataLike, rows: IntArray) -> DataLike:
-    """Return some rows of a frame, an array, a list or `Data`, in the same form.
-
-    >>> take_rows([[0, 1], [1, 1], [1, 0]], np.array([2, 0]))
-    [[1, 0], [0, 1]]
-    """
+    """Return some rows of a frame, an array, a list or `Data`, in the same form."""
     if isinstance(data, Data):
         return data.take(rows)
     if hasattr(data, "iloc"):
@@ -244,10 +220,7 @@ def take_rows(data: DataLike, rows: IntArray) -> DataLike:
 def by_position(model: M) -> M:
     """Return the model with codes for labels, to use with rows of codes."""
     plain = Domain.of_cardinalities(model.domain.cardinalities)
-    structure = Structure(plain, structure_of(model).features)
-    if isinstance(model, LogLinear):
-        return LogLinear(structure, model.weights)
-    return structure
+    return model.aligned_to(plain, align="position")
 
 
 def _aligned(data: Data, domain: Domain) -> Data:
@@ -281,13 +254,8 @@ class _Table:
     def distinct(self) -> list[tuple[list[Any], IntArray]]:
         return [_distinct(column) for column in self.columns]
 
-    @property
-    def is_file(self) -> bool:
-        return self.path is not None
-
-    @property
-    def missing(self) -> frozenset[str]:
-        return MISSING if self.is_file else frozenset()
+    def is_missing(self, cell: Any) -> bool:
+        return _is_empty(cell) or (self.path is not None and cell in MISSING)
 
 
 def _python_table(data: Any, domain: Domain | None) -> _Table:
@@ -501,16 +469,16 @@ def _inferred(table: _Table) -> Domain:
         if name in table.categories:
             variables[name] = table.categories[name]
             continue
-        cells = [c for c in distinct if not _is_missing(c) and c not in table.missing]
+        cells = [cell for cell in distinct if not table.is_missing(cell)]
         labels = sorted(set(map(_label, cells)))
         _check_category(name, labels, table.rows, table.path)
-        codes = [_code(cell, table.is_file) for cell in cells] if table.are_coded else []
+        codes = [_code(cell, table.path is not None) for cell in cells] if table.are_coded else []
         numbers = [code for code in codes if code is not None]
         if numbers and len(numbers) == len(cells):
             if min(numbers) >= 0 and max(numbers) <= LARGEST_CODE:
                 variables[name] = max(numbers) + 1
                 continue
-            if not table.is_file:
+            if table.path is None:
                 bad = min(numbers) if min(numbers) < 0 else max(numbers)
                 raise DomainError(
                     f"{bad} is not a code of {name!r} (codes are 0 to {LARGEST_CODE:,}); pass the "
@@ -544,9 +512,7 @@ def _encoded(table: _Table, domain: Domain) -> Data:
         known = domain.state_positions[variable]
         positions = np.empty(len(cells), dtype=np.int64)
         for d, cell in enumerate(cells):
-            place = None
-            if not _is_missing(cell):
-                place = next((known[text] for text in _spellings(cell) if text in known), None)
+            place = next((known[text] for text in _spellings(cell) if text in known), None)
             if place is None:
                 row = int(np.flatnonzero(inverse == d)[0])
                 raise table.error(row, _problem(cell, variable, domain, table))
@@ -557,12 +523,12 @@ def _encoded(table: _Table, domain: Domain) -> Data:
 
 def _problem(cell: Any, variable: int, domain: Domain, table: _Table) -> str:
     name = domain.names[variable]
-    if _is_missing(cell) or cell in table.missing:
+    if table.is_missing(cell):
         return (
             f"the value of {name!r} is missing; remove such rows (pandas: dropna()), fill them in, "
             "or make 'missing' a state of its own"
         )
-    if table.is_file and not variable and "|" in cell:
+    if table.path is not None and not variable and "|" in cell:
         return (
             f"{cell!r} looks like a row with a weight (weight|…), which is not supported; repeat "
             "the row as often as it counts"
@@ -600,6 +566,8 @@ def _label(cell: Any) -> str:
 
 def _spellings(cell: Any) -> list[str]:
     """Return the labels that a cell can mean; a bool may be called ``True``, ``true`` or ``1``."""
+    if _is_empty(cell):
+        return []
     label = _label(cell)
     if isinstance(cell, bool | np.bool_):
         return [label, label.lower(), label.upper(), str(int(cell))]
@@ -613,7 +581,7 @@ def _code(cell: Any, is_file: bool) -> int | None:
     return int(label) if is_number and _is_whole(label.removeprefix("-")) else None
 
 
-def _is_missing(cell: object) -> bool:
+def _is_empty(cell: object) -> bool:
     """Check for None, NaN, and pandas' NA and NaT."""
     is_nan = isinstance(cell, float | np.floating) and bool(np.isnan(cell))
     return cell is None or is_nan or type(cell).__name__ in ("NAType", "NaTType")

@@ -18,17 +18,6 @@ class Deadline:
     Public functions take ``time_limit`` in seconds and make a deadline of it, inner functions take
     ``deadline``. A deadline can be pickled and sent to another machine: it then refers to the wall
     clock, so the time spent in a queue counts.
-
-    Examples
-    --------
-    >>> Deadline.after(None).left() is None, Deadline.after(60).passed
-    (True, False)
-    >>> Deadline.after(0).check()
-    Traceback (most recent call last):
-    contextwise.support.deadline.OutOfTime
-    >>> Deadline.after(-1)
-    Traceback (most recent call last):
-    contextwise.errors.ContextwiseError: time limit must be >= 0 seconds, got -1
     """
 
     def __init__(self, instant: float = inf) -> None:

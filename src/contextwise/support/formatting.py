@@ -18,20 +18,12 @@ READABLE = 12
 
 
 def printable(text: str) -> str:
-    """Escape control characters, so that the text is safe to show on one line.
-
-    >>> printable("two\\nlines"), printable("naïve")
-    ('two\\\\nlines', 'naïve')
-    """
+    """Escape control characters, so that the text is safe to show on one line."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def digits_of(value: int) -> str:
-    """Return all digits of an int; unlike ``str``, without a limit on their number.
-
-    >>> digits_of(-7), len(digits_of(10**5000))
-    ('-7', 5001)
-    """
+    """Return all digits of an int; unlike ``str``, without a limit on their number."""
     return str(Decimal(value))
 
 
@@ -54,11 +46,7 @@ def number(value: Number, digits: int = READABLE) -> str:
 
 
 def is_readable(value: Number, digits: int = READABLE) -> bool:
-    """Check whether `number` shows the value in full.
-
-    >>> is_readable(10**12 - 1), is_readable(10**12)
-    (True, False)
-    """
+    """Check whether `number` shows the value in full."""
     limit: int = 10**digits
     return -limit < value < limit
 

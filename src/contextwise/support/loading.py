@@ -16,10 +16,6 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> None:
 
     ``homes`` maps a name to its module inside the package, or to ``module:other_name``. A name that
     its module does not define is the module itself.
-
-    >>> import contextwise
-    >>> contextwise.compare.__module__, contextwise.convert.__name__
-    ('contextwise.comparison.compare', 'contextwise.convert')
     """
 
     class Room(type(sys)):  # type: ignore[misc]
@@ -47,11 +43,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> None:
 
 
 def why_not_compiled(error: ImportError) -> str:
-    """Explain why a compiled module cannot be imported, and what to do.
-
-    >>> why_not_compiled(ModuleNotFoundError("No module named '_kernel'")).partition(":")[0]
-    'not compiled'
-    """
+    """Explain why a compiled module cannot be imported, and what to do."""
     if isinstance(error, ModuleNotFoundError):
         return (
             "not compiled: install a C++20 compiler, then "

@@ -47,9 +47,6 @@ def choose_map(*, n_jobs: int = 1, cluster: Any = None) -> Map:
     """Return the map over a cluster (an address or a Dask client), processes, or this process.
 
     ``n_jobs=-1`` means one process per core.
-
-    >>> sorted(done.value for done in choose_map(n_jobs=1)(abs, [-1, 2]))
-    [1, 2]
     """
     if cluster is not None:
         return lambda function, items: _on_cluster(function, items, cluster)
@@ -61,13 +58,7 @@ def choose_map(*, n_jobs: int = 1, cluster: Any = None) -> Map:
 
 
 def here(function: Callable[[T], R], items: Iterable[T]) -> Iterator[Done[T, R]]:
-    """Map in this process, one item after the other.
-
-    >>> [done.value for done in here(abs, [-1, 2])]
-    [1, 2]
-    >>> next(here(int, ["x"]))
-    Done(item='x', value=None, error="ValueError: ...'x'", tries=3)
-    """
+    """Map in this process, one item after the other."""
     for item in items:
         yield _attempt(function, item)
 
@@ -109,10 +100,9 @@ def _on_cluster(
     function: Callable[[T], R], items: Iterable[T], cluster: Any
 ) -> Iterator[Done[T, R]]:
     with _client_of(cluster) as client:
-        workers = _workers_of(client)
         executor = client.get_executor(pure=False)
         try:
-            yield from _windowed(function, items, lambda: executor, workers)
+            yield from _windowed(function, items, lambda: executor, _workers_of(client))
         finally:
             executor.shutdown(wait=False)
 

@@ -20,12 +20,7 @@ CLEAR = "\r\x1b[K\x1b[?25h"  # an empty line, and the cursor that click hides
 
 @contextmanager
 def progress_of(wanted: bool | Progress, label: str) -> Iterator[Progress | None]:
-    """Yield the function to report to: the caller's, one that draws a bar, or None.
-
-    >>> with progress_of(lambda done, total: print(f"{done} of {total}"), "pairs") as progress:
-    ...     progress(1, 2)
-    1 of 2
-    """
+    """Yield the function to report to: the caller's, one that draws a bar, or None."""
     if callable(wanted):
         yield wanted
     elif not wanted or sys.stderr is None or not sys.stderr.isatty():
@@ -42,10 +37,6 @@ def part_of(whole: Progress | None, before: int, share: int, total: int) -> Prog
     """Return a function that reports progress of one part as progress of the whole.
 
     ``before`` units of the whole are done already, and this part is ``share`` of ``total`` units.
-
-    >>> half = part_of(lambda done, total: print(f"{done} of {total}"), 10, 10, 20)
-    >>> half(50, 100)
-    15 of 20
     """
     if whole is None:
         return None

@@ -7,27 +7,8 @@ the keys, so they do not depend on the number of workers or on interruptions. Ma
 one thread, because the way BLAS splits a sum changes its last bits.
 
 A store belongs to one **configuration**, the values that define the run; a different one is
-refused. A unit that fails keeps its error and is tried again by the next run.
-
-One process writes at a time: a second one is refused with the process id of the first. Each row has
-a checksum. Damaged rows are dropped with a `DamagedResults` warning and computed again; if SQLite
-cannot read the file, the error names the file to delete.
-
-Examples
---------
->>> import tempfile
->>> folder = tempfile.mkdtemp()
->>> def squares(number):
-...     return [{"number": number, "square": number**2}]
->>> units = [Unit(f"square-{number}", number) for number in range(3)]
->>> with Store(folder, {"numbers": 3}) as store:
-...     print(run_units(store, units[:2], squares))
-2 units done
->>> with Store(folder, {"numbers": 3}) as store:
-...     print(run_units(store, units, squares, choose_map(n_jobs=1)))
-1 unit done, 2 were there before
->>> read_records(folder)[-1]
-{'number': 2, 'square': 4}
+refused. A unit that fails keeps its error and is tried again by the next run. One process writes at
+a time. Each row has a checksum; damaged rows are dropped with a warning and computed again.
 """
 
 from __future__ import annotations
@@ -51,7 +32,7 @@ from typing import Any, NamedTuple
 
 from contextwise.errors import ContextwiseError, require
 from contextwise.support.formatting import digits_of, plural
-from contextwise.support.maps import Map, choose_map, here
+from contextwise.support.maps import Map, here
 from contextwise.support.progress import Progress, progress_of
 
 fcntl: Any
@@ -59,18 +40,6 @@ try:
     import fcntl
 except ImportError:  # on Windows; SQLite's own locks still keep the file consistent
     fcntl = None
-
-__all__ = [
-    "DamagedResults",
-    "Ended",
-    "Outcome",
-    "Store",
-    "Unit",
-    "choose_map",
-    "read_configuration",
-    "read_records",
-    "run_units",
-]
 
 FILE = "results.sqlite"
 SUFFIX = ".sqlite"
@@ -136,10 +105,15 @@ class Store:
     is not a readable store.
 
     >>> import tempfile
-    >>> with Store(tempfile.mkdtemp(), {"seed": 1}) as store:
-    ...     store.add(Ended("first", seconds=0.5, tries=1, records=[{"errors": 2**70}]))
-    ...     print(store.done(), list(store.records()))
-    {'first'} [{'errors': 1180591620717411303424}]
+    >>> folder = tempfile.mkdtemp()
+    >>> for count in (2, 3):
+    ...     with Store(folder, {"seed": 1}) as store:
+    ...         units = [Unit(f"square-{number}", number) for number in range(count)]
+    ...         print(run_units(store, units, lambda number: [{"square": number**2}]))
+    2 units done
+    1 unit done, 2 were there before
+    >>> read_records(folder)[-1]
+    {'square': 4}
     """
 
     def __init__(self, path: str | os.PathLike[str], configuration: Record) -> None:
@@ -238,7 +212,7 @@ class Store:
             self._db = None
         if self._lock is not None:
             with suppress(OSError):
-                os.unlink(_lock_path(self.path))
+                os.unlink(f"{self.path}.lock")
             os.close(self._lock)
             self._lock = None
 
@@ -398,21 +372,16 @@ def _explained(file: Path) -> Iterator[None]:
         elif code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
             reason = f"cannot write here ({error}); check the permissions, or delete the file"
         else:
-            reason = (
-                f"not the results of a run, or damaged ({error}); delete this file and run again"
-            )
+            what = "not the results of a run, or damaged"
+            reason = f"{what} ({error}); delete this file and run again"
         raise ContextwiseError(f"{file}: {reason}") from None
-
-
-def _lock_path(file: Path) -> str:
-    return f"{file}.lock"
 
 
 def _lock(file: Path) -> int | None:
     """Take the lock of a store for this process; raise if another process holds it."""
     if fcntl is None:
         return None
-    path = _lock_path(file)
+    path = f"{file}.lock"
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
