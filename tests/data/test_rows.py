@@ -77,6 +77,10 @@ def test_a_state_may_be_called_like_a_missing_value() -> None:
     assert parsed("?,NA\n", Domain({"A": ["?", "x"], "B": ["NA", "y"]})) == [["?", "NA"]]
 
 
+def test_a_header_of_numbers_is_a_header() -> None:
+    assert parse_data(b"0,1\n1,0\n", "x", Domain({"0": 2, "1": 2})).rows.tolist() == [[1, 0]]
+
+
 @given(domains(min_variables=1), st.integers(0, 99))
 def test_rows_survive_a_round_trip(domain: Domain, seed: int) -> None:
     rng = np.random.default_rng(seed)

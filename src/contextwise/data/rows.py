@@ -361,6 +361,8 @@ def _are_codes(rows: IntArray, domain: Domain) -> bool:
     """Check that the labels of the domain are codes and include all codes of the rows."""
     if rows.shape[1] != len(domain) or (rows.max(axis=0) >= domain.cardinalities).any():
         return False
+    if set(domain.names) <= set(map(str, rows[0].tolist())):
+        return False  # the first row is a header
     return all(states == tuple(map(str, range(len(states)))) for states in set(domain.states))
 
 
