@@ -7,12 +7,15 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise import examples
+from contextwise import Domain, examples
 from contextwise.explorer import sidebar
 from contextwise.explorer.job import Done
 from contextwise.explorer.view import (
     View,
     chosen_guesses,
+    context_in,
+    context_text,
+    fits,
     library,
     offered_guesses,
     shown_guess,
@@ -84,3 +87,14 @@ def test_a_context_is_built_state_by_state() -> None:
     assert view.with_state(SIX.domain, "X0", "0").context == "X0=0"
     assert view.with_state(SIX.domain, "nobody", "0") == view
     assert view.with_state(SIX.domain, "X0", "many").context == ""
+
+
+def test_contexts_and_domains_that_fit() -> None:
+    domain = Domain({"age": ["young", "old"], "smoker": ["no", "yes"]})
+    assert context_in(domain, "smoker=yes") == {"smoker": "yes"}
+    assert context_in(domain, "weight=9") == {}
+    assert context_text({"age": "old", "smoker": "yes"}) == "age=old & smoker=yes"
+    assert fits(Domain({"A": 2, "B": 3}), Domain({"B": 3, "A": 2}))
+    assert not fits(Domain({"A": 2, "B": 3}), Domain({"B": 2, "A": 2}))
+    labels = [entry.label for entry in with_uploads({}, [("a.mn", SIX), ("a.mn", SIX)]).values()]
+    assert labels == ["a.mn", "a.mn (2)"]

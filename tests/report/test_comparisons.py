@@ -19,6 +19,8 @@ from contextwise.report.comparisons import (
     guesses_parts,
     measures,
     open_note,
+    scope_words,
+    summary,
     variables_tables,
     worst_pairs,
 )
@@ -212,3 +214,19 @@ class TestExplanations:
         by_ganak = replace(SIX, unions=replace(SIX.unions, counted={"ganak": 3}))
         assert "Ganak" in explain_comparison(by_ganak)._repr_html_()
         assert "Ganak" not in explain_comparison(SIX)._repr_html_()
+
+
+def test_the_summary_and_the_scope_in_words() -> None:
+    true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
+    c = compare(true, Structure(true.domain, ["A=1 & B=1 & C=1"]))
+    assert summary(c) == c.summary()
+    assert summary(c).splitlines() == [
+        "50 % of all assertions differ (3 of 6): 33.3 % false negatives, 16.7 % false positives.",
+        "No better than chance (kappa 0).",
+        "3 of 3 pairs differ: A–B, A–C and B–C.",
+    ]
+    assert scope_words(c) == "3 pairs, 6 assertions"
+    restricted = compare("lung", "lung-learned", context="smoker=yes", contexts="canonical")
+    assert scope_words(restricted) == (
+        "1 pair, 4 assertions on full assignments in the context smoker=yes"
+    )

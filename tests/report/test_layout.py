@@ -12,10 +12,12 @@ from contextwise.report.layout import (
     apart,
     cut_names,
     distinct_names,
+    filling,
     fitted_to,
     graph_layout,
     hop_distances,
     place_labels,
+    placed_beside,
     planar,
     shared_parts,
 )
@@ -118,3 +120,16 @@ def test_heights_are_a_step_apart(wanted: list[float]) -> None:
     found = np.sort(apart(np.array(wanted), 0.05))
     assert (np.diff(found) >= 0.05 - 1e-9).all()
     assert (found <= 1).all()
+
+
+def test_examples_of_places_and_names() -> None:
+    places = placed_beside({"A": (0.5, 0.5), "Z": (0, 0)}, [("A", "B"), ("C", "D")])
+    assert (places["A"], sorted(places)) == ((0.5, 0.5), ["A", "B", "C", "D"])
+    assert filling({"A": (0.0, 0.5), "B": (1.0, 0.5), "C": (0.5, 0.1)})["C"] == (0.5, 0.2)
+    assert apart(np.array([0.5, 0.5, 0.1]), 0.25).tolist() == [0.5, 0.75, 0.1]
+    files = [f"runs/nltcs.{learner}.mn" for learner in ("cl", "dt-ps10", "dt-ps50")]
+    assert distinct_names(files) == ["cl", "dt-ps10", "dt-ps50"]
+    long = ["x" * 30 + digit + "y" * 30 for digit in "12"]
+    assert cut_names(["smoker", *long], most=9) == ["smoker", "…xx1yyyy…", "…xx2yyyy…"]
+    assert shared_parts(files) == ("runs/nltcs.", ".mn")
+    assert shared_parts(["smoker", "smokes"]) == ("", "")

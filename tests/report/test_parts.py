@@ -11,6 +11,7 @@ from contextwise.report.parts import (
     Column,
     Interval,
     Section,
+    Share,
     Table,
     cell_text,
     exact_digits,
@@ -35,3 +36,10 @@ class TestCells:
         assert cell_text(float("inf"), Column("", "score")) == "inf"
         assert cell_text("a" * 99, Column("", "name")) != "a" * 99
         assert cell_text("a" * 99, Column("", "words")) == "a" * 99
+        assert cell_text(Interval(3, 10**20), Column("", "count")) == "3 to 1.000e20"
+        assert cell_text(0.99999, Column("", "rate")) == ">0.9999"
+        assert cell_text(None, Column("", "rate")) == "–"
+        third, column = Share(1, 3), Column("", "share")
+        assert cell_text(third, column) == "33.3 %"
+        assert cell_text(third, Column("", "share", counts=True)) == "33.3 % (1 of 3)"
+        assert exact_digits(third, column) == "1 of 3"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from contextwise import Structure, compare
-from contextwise.report.shares import edges_of
+from contextwise.report.shares import Edge, edge_words, edges_of, select_edges
 from contextwise.testing import families
 
 
@@ -19,3 +19,17 @@ class TestAgreement:
             pair = found.pair(*edge.pair)
             assert edge.tp == pytest.approx(pair.tp / pair.total)
             assert edge.errors == pytest.approx(pair.normalized)
+
+
+def test_a_selection_and_an_edge_in_words() -> None:
+    pairs = ("A", "B"), ("B", "C"), ("C", "D")
+    same, small, large = (
+        Edge(pair, *shares)
+        for pair, shares in zip(pairs, ((1.0, 0, 0), (0, 0.25, 0), (0, 0, 1.0)), strict=True)
+    )
+    edges = [same, small, large]
+    assert select_edges(edges, most_edges=1).words == "the largest of 2 differences"
+    assert select_edges(edges, around=["B"]).words == "both dependencies of B"
+    assert edge_words(Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0)) == (
+        "A – B: in both in 50 % of contexts, only in guess in 25 % of contexts"
+    )

@@ -33,8 +33,7 @@ STATIC = Path(__file__).parent / "static"
 SCRIPTS = Path(report.__file__).parent / "static"
 TAB = Input("tab", choice(TABS, str), FIRST_TAB)
 THEME = Input("theme", choice({"light": "", "dark": ""}, str))
-WALK = Input("walk", text)
-"""The query that Back or Forward of the browser leads to."""
+WALK = Input("walk", text)  # the query that Back or Forward of the browser leads to
 
 
 def explorer(

@@ -18,8 +18,7 @@ from contextwise.report.html import CellContent, Markup, as_html, tag
 from contextwise.report.parts import Cell, Column, PairName, Part, cell_text
 
 T = TypeVar("T")
-CHOSEN_PAIR = "chosen_pair"
-"""The input that a click on any pair sets."""
+CHOSEN_PAIR = "chosen_pair"  # the input that a click on any pair sets
 UNBOUND: dict[str, str | float | bool | HTML | None] = {"data-shiny-no-bind-input": ""}
 """A field that our own script reads instead of Shiny."""
 LINK = "btn btn-link btn-sm p-0 text-start"
@@ -146,11 +145,7 @@ def notice(text: TagChild, kind: str = "warning") -> Tag:
 
 
 def under_way(working: Working) -> Tag:
-    """Return the progress of work; without a total, the bar has no number.
-
-    >>> str(under_way(Working("Comparing", 25, 100))).count("25 %")
-    1
-    """
+    """Return the progress of work; without a total, the bar has no number."""
     share = 100 * working.done // working.total if working.total else None
     count = f": {working.done:,} of {working.total:,} ({share} %)" if working.total else " …"
     moving = " progress-bar-striped progress-bar-animated" if share is None else ""

@@ -75,16 +75,11 @@ class Done(Generic[T_co]):
     value: T_co
 
 
-Outcome = Working | Failed | Done[T_co] | None
-"""None is work that was not requested."""
+Outcome = Working | Failed | Done[T_co] | None  # None: work that was not requested
 
 
 def value_of(outcome: Outcome[T], missing: str) -> T:
-    """Return the result, or raise `ContextwiseError` with this message.
-
-    >>> value_of(Done(7), "nothing was counted yet")
-    7
-    """
+    """Return the result, or raise `ContextwiseError` with this message."""
     if not isinstance(outcome, Done):
         raise ContextwiseError(missing)
     return outcome.value

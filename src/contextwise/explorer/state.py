@@ -28,8 +28,7 @@ TIME_LIMIT = 60.0  # seconds for each guess, by default
 GRACE = 20.0  # seconds that a comparison may take beyond its own time limit
 MOST_KEPT = 8  # comparisons of lasting models that are kept for other sessions
 
-Key = tuple[str, str, Contexts]
-"""A comparison: true model, guess, contexts."""
+Key = tuple[str, str, Contexts]  # a comparison: true model, guess, contexts
 Ahead = dict[tuple[str, tuple[str, ...], Contexts], Job]
 """Comparisons that began before their session: true model, guesses, contexts."""
 

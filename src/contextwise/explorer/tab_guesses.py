@@ -50,12 +50,9 @@ ESTIMATING = 120.0  # seconds for the estimates
 GRACE = 60.0  # seconds that each may take beyond that
 SUMMARIZED = ("normalized", "fp_share", "fn_share", "mcc", "kappa")
 """The metrics of groups of guesses."""
-MOST_EXACT = 40
-"""Up to this number of models, distances are counted without a request."""
-MOST_OPEN = 12
-"""Up to this number of models, the table of their distances is open."""
-SAME_PLACE = 0.02
-"""Points of the map that are nearer than this share a label."""
+MOST_EXACT = 40  # up to this number of models, distances are counted without a request
+MOST_OPEN = 12  # up to this number of models, the table of their distances is open
+SAME_PLACE = 0.02  # points of the map that are nearer than this share a label
 
 Matrix = DistanceMatrix | EstimatedMatrix
 SHOW = Input("show_guess", text)
@@ -108,11 +105,7 @@ def guess_table(results: Sequence[Guess]) -> TagChild:
 
 
 def group_of(label: str) -> str:
-    """Return the common name of repeats: the label without its last number.
-
-    >>> group_of("nltcs.pc-3.json"), group_of("nltcs.dt-ps10.mn"), group_of("six (example)")
-    ('nltcs.pc', 'nltcs.dt-ps10', 'six')
-    """
+    """Return the common name of repeats: the label without its last number."""
     stem = re.sub(r"( \((example|\d+)\))|(\.(mn|json|bn|dn|uai|bif)(\.gz)?$)", "", label)
     return re.sub(r"[-_ .#](run|rep|repeat|seed)?\d+$", "", stem) or stem
 
@@ -212,11 +205,7 @@ def distance_map(matrix: Matrix) -> str:
 
 
 def shared_labels(places: npt.NDArray[np.float64], names: Sequence[str]) -> list[str]:
-    """Return a label for each point; points in the same place share that of the first.
-
-    >>> shared_labels(np.array([[0, 0], [1, 1], [0, 0.01]]), ["a", "b", "c"])
-    ['a, c', 'b', '']
-    """
+    """Return a label for each point; points in the same place share that of the first."""
     labels: list[list[str]] = []
     for k, name in enumerate(names):
         near = np.hypot(*(places[:k] - places[k]).T) < SAME_PLACE

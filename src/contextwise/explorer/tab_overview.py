@@ -258,14 +258,7 @@ def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:
 
 
 def region_context(region: ErrorRegion, domain: Domain) -> str:
-    """Write one context of a region: the first state that each literal allows.
-
-    >>> domain = Domain({"C": ["no", "yes"], "D": ["young", "old", "very old"]})
-    >>> from contextwise.models.notation import Literal
-    >>> literals = (Literal("C", ("yes",)), Literal("D", ("old",), negated=True))
-    >>> region_context(ErrorRegion("guess", literals, 2, Fraction(1, 3)), domain)
-    'C=yes & D=young'
-    """
+    """Write one context of a region: the first state that each literal allows."""
     context = {}
     for literal in region.literals:
         states = domain.states[domain.position(literal.variable)]

@@ -40,12 +40,6 @@ class View:
 
     ``guesses`` is None until some are chosen, ``shown`` is the guess in the views, ``variable`` is
     the one whose neighbours are listed, and ``context`` is text such as ``A=1 & B=0``.
-
-    >>> view = View(true="example:six", guesses=("example:six-guess",), pair=("X1", "X2"))
-    >>> view.query()
-    'true=example%3Asix&guess=example%3Asix-guess&first=X1&second=X2'
-    >>> View.parse(view.query()) == view
-    True
     """
 
     true: str = ""
@@ -104,11 +98,7 @@ class View:
         return urlencode([(key, value) for key, value in fields if value or key == "guess"])
 
     def link(self) -> View:
-        """Return the view without uploaded files and whatever depends on them.
-
-        >>> View(true="upload:0", pair=("A", "B"), tab="graph").link()
-        View(true='', guesses=None, shown='', ..., tab='graph', pair=None, ...)
-        """
+        """Return the view without uploaded files and whatever depends on them."""
         if self.true.startswith(UPLOAD):
             return View(tab=self.tab, contexts=self.contexts, question=self.question)
         lasting = tuple(key for key in self.guesses or () if not key.startswith(UPLOAD))
@@ -117,12 +107,7 @@ class View:
         return replace(self, guesses=guesses, shown=shown)
 
     def with_state(self, domain: Domain, variable: str, state: str | None) -> View:
-        """Return the view in a context with another state of a variable; None removes it.
-
-        >>> domain = Domain({"A": 2, "B": 2})
-        >>> View(context="A=1").with_state(domain, "B", "0").context
-        'A=1 & B=0'
-        """
+        """Return the view in a context with another state of a variable; None removes it."""
         if variable not in domain.positions:
             return self
         context = context_in(domain, self.context)
@@ -133,12 +118,7 @@ class View:
 
 
 def context_in(domain: Domain, text: str) -> dict[str, str]:
-    """Read a context; one that does not fit the domain is empty.
-
-    >>> domain = Domain({"age": ["young", "old"], "smoker": ["no", "yes"]})
-    >>> context_in(domain, "smoker=yes"), context_in(domain, "weight=9")
-    ({'smoker': 'yes'}, {})
-    """
+    """Read a context; one that does not fit the domain is empty."""
     try:
         fixed = domain.assignment(text)
     except ContextwiseError:
@@ -147,11 +127,7 @@ def context_in(domain: Domain, text: str) -> dict[str, str]:
 
 
 def context_text(context: Mapping[str, str]) -> str:
-    """Write a context.
-
-    >>> context_text({"age": "old", "smoker": "yes"})
-    'age=old & smoker=yes'
-    """
+    """Write a context."""
     return write_literals(Literal(name, (state,)) for name, state in context.items())
 
 
@@ -176,11 +152,7 @@ Entries = Mapping[str, Entry]
 
 
 def library(models: Sequence[tuple[str, Model]] = ()) -> dict[str, Entry]:
-    """Return the models of the command line and the bundled examples that are not among them.
-
-    >>> list(library([("six", bundled.load("six"))]))[:2]
-    ['given:0', 'example:six-guess']
-    """
+    """Return the models of the command line and the bundled examples that are not among them."""
     entries = {f"given:{k}": Entry(f"given:{k}", *model) for k, model in enumerate(models)}
     named = dict(models)
     for name in bundled.names():
@@ -192,12 +164,7 @@ def library(models: Sequence[tuple[str, Model]] = ()) -> dict[str, Entry]:
 
 
 def with_uploads(entries: Entries, models: Iterable[tuple[str, Model]]) -> dict[str, Entry]:
-    """Add uploaded models, each with a label of its own.
-
-    >>> six = bundled.load("six")
-    >>> [entry.label for entry in with_uploads({}, [("a.mn", six), ("a.mn", six)]).values()]
-    ['a.mn', 'a.mn (2)']
-    """
+    """Add uploaded models, each with a label of its own."""
     result = dict(entries)
     for name, model in models:
         taken = {entry.label for entry in result.values()}
@@ -211,11 +178,7 @@ def with_uploads(entries: Entries, models: Iterable[tuple[str, Model]]) -> dict[
 
 
 def fits(domain: Domain, other: Domain) -> bool:
-    """Return whether two domains have the same variables and states.
-
-    >>> fits(Domain({"A": 2, "B": 3}), Domain({"B": 3, "A": 2}))
-    True
-    """
+    """Return whether two domains have the same variables and states."""
     if domain == other:
         return True
     if len(domain) != len(other) or set(domain.names) != set(other.names):

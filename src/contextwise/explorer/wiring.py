@@ -25,8 +25,7 @@ from contextwise.errors import ContextwiseError
 from contextwise.explorer.messages import Messages, quoted, warn
 
 T = TypeVar("T")
-INPUTS: dict[str, Input[Any]] = {}
-"""All inputs of the page, by their keys."""
+INPUTS: dict[str, Input[Any]] = {}  # all inputs of the page, by their keys
 
 
 @dataclass(frozen=True)
@@ -80,11 +79,7 @@ def texts(sent: Any) -> tuple[str, ...]:
 
 
 def texts_named(*keys: str) -> Callable[[Any], tuple[str, ...]]:
-    """Return a reader of an object that has a text under each key.
-
-    >>> texts_named("variable", "state")({"variable": "A", "state": "0"})
-    ('A', '0')
-    """
+    """Return a reader of an object that has a text under each key."""
     return lambda sent: tuple(text(sent[key]) for key in keys)
 
 
@@ -96,11 +91,7 @@ def flag(sent: Any) -> bool:
 
 
 def choice(options: Mapping[str, object], convert: Callable[[str], T]) -> Callable[[Any], T]:
-    """Return a reader of one of the options.
-
-    >>> choice({"99": "99 draws"}, int)("99")
-    99
-    """
+    """Return a reader of one of the options."""
 
     def read(sent: Any) -> T:
         if text(sent) not in options:
@@ -267,9 +258,5 @@ def offer(
 
 
 def file_name(text: str) -> str:
-    """Return a text as the name of a file on any machine.
-
-    >>> file_name("a/b: <c>.mn vs d.mn"), file_name("..")
-    ('a-b-c-.mn-vs-d.mn', 'contextwise')
-    """
+    """Return a text as the name of a file on any machine."""
     return re.sub(r"[^\w.+-]+", "-", text).strip("-.")[:120] or "contextwise"

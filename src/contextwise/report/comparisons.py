@@ -161,15 +161,7 @@ def compare_text(
 
 
 def summary(comparison: Comparison) -> str:
-    """Describe how near the models are, whether that beats chance, and where the errors are.
-
-    >>> from contextwise import Structure, compare
-    >>> true = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=1 & C=1"])
-    >>> print(summary(compare(true, Structure(true.domain, ["A=1 & B=1 & C=1"]))))
-    50 % of all assertions differ (3 of 6): 33.3 % false negatives, 16.7 % false positives.
-    No better than chance (kappa 0).
-    3 of 3 pairs differ: A–B, A–C and B–C.
-    """
+    """Describe how near the models are, whether that beats chance, and where the errors are."""
     unfinished, pair_count = len(comparison.unions.open), comparison.pair_count
     if unfinished:
         low, high = (percent(bound, comparison.total) for bound in comparison.distance_bounds)
@@ -299,16 +291,12 @@ def measures(comparison: Comparison, medium: Medium = "page") -> Measures:
         values |= {key: None if isnan(value) else value for key, value in c.rates().items()}
         if medium == "command" and not is_readable(c.distance):
             del values["distance"]
-    groups = []
-    for column in ("distances", "dependencies", "assertions"):
-        keys = [key for key in values if MEASURES[key].column == column]
-        group = []
-        for key in keys:
-            style: Style = "count" if key == "distance" else "rate"
-            entry = MEASURES[key]
-            group.append(Measure(key, entry.label, values[key], style, entry.meaning))
-        groups.append(tuple(group))
-    return Measures(tuple(filter(None, groups)))
+    groups: dict[str, list[Measure]] = {"distances": [], "dependencies": [], "assertions": []}
+    for key, value in values.items():
+        style: Style = "count" if key == "distance" else "rate"
+        entry = MEASURES[key]
+        groups[entry.column].append(Measure(key, entry.label, value, style, entry.meaning))
+    return Measures(tuple(tuple(group) for group in groups.values() if group))
 
 
 def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
@@ -317,22 +305,19 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
     if not comparison.differing_pairs:
         return Note("nothing", f"No {'finished ' if some_open else ''}pair differs.")
     columns = [Column("pair", "name"), Column("differs", "share", counts=True), *ERROR_COLUMNS]
+    columns += [] if some_open else [Column("of all errors", "share")]
     rows: list[tuple[Cell, ...]] = []
     for pair, c in comparison.worst_pairs(top):
-        shares = (Share(count, c.total) for count in (c.distance, c.fn, c.fp))
+        shares = [Share(count, c.total) for count in (c.distance, c.fn, c.fp)]
+        shares += [] if some_open else [Share(c.distance, comparison.distance)]
         rows.append((PairName(*pair), *shares))
-        if not some_open:
-            rows[-1] += (Share(c.distance, comparison.distance),)
-    if not some_open:
-        columns.append(Column("of all errors", "share"))
     known = "are known to differ" if some_open else "differ"
     title = f"All pairs that {known}"
     if len(rows) < comparison.differing_pairs:
         which = "pair" if len(rows) == 1 else f"{len(rows)} pairs"
         title = f"The {which} with the most errors, of {comparison.differing_pairs:,} that {known}"
-        title += _tie_words(
-            comparison.differing[1], len(rows), "pairs of variables with more errors come first"
-        )
+        order = "pairs of variables with more errors come first"
+        title += _tie_words(comparison.differing[1], len(rows), order)
     return Table(title, tuple(columns), tuple(rows), key="worst pairs")
 
 
@@ -411,14 +396,7 @@ def _guess_cells(c: Comparison, keys: Sequence[str]) -> Iterator[Cell]:
 
 
 def scope_words(comparison: Comparison, *, data: str = "the data") -> str:
-    """Return the number of pairs and assertions, and the restriction to contexts or to ``data``.
-
-    >>> from contextwise import compare
-    >>> scope_words(compare("lung", "lung-learned"))
-    '3 pairs, 6 assertions'
-    >>> scope_words(compare("lung", "lung-learned", context="smoker=yes", contexts="canonical"))
-    '1 pair, 4 assertions on full assignments in the context smoker=yes'
-    """
+    """Return the number of pairs and assertions, and the restriction to contexts or to ``data``."""
     question = comparison.question
     words = f"{plural(comparison.pair_count, 'pair')}, {plural(comparison.total, 'assertion')}"
     if question.canonical:
@@ -526,13 +504,7 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
 
 
 def region_parts(pair: PairExplanation) -> list[Part]:
-    """Return the regions of one pair as a table, or a note if the models agree.
-
-    >>> from contextwise import explain
-    >>> (pair,) = explain("survey", "survey-learned", pairs=[("children", "work")]).pairs
-    >>> region_parts(pair)[0].texts()
-    [['only in guess', '50 %', 'gender=man']]
-    """
+    """Return the regions of one pair as a table, or a note if the models agree."""
     rows = tuple(region_rows(pair))
     if not rows:
         return [Note("nothing", f"{between(pair.pair)}: no difference")]

@@ -29,17 +29,12 @@ if TYPE_CHECKING:
     from contextwise.report.comparisons import Guess
 
 WIDEST = 5.0
-THINNEST = 0.8
-"""Widths in points of an edge for every context, and for the fewest."""
-MANY = 40
-"""Lines get thinner in graphs of more edges than this."""
+THINNEST = 0.8  # widths in points of an edge for every context, and for the fewest
+MANY = 40  # lines get thinner in graphs of more edges than this
 
-DISC = 2.2
-"""The radius of a node."""
-NEAR = 7.0
-"""Labels farther from their node than this get a line to it."""
-LONGEST = 16
-"""The most characters of a name."""
+DISC = 2.2  # the radius of a node
+NEAR = 7.0  # labels farther from their node than this get a line to it
+LONGEST = 16  # the most characters of a name
 
 Point = tuple[float, float]
 Measure = Callable[[str, float], tuple[float, float]]
@@ -131,12 +126,7 @@ class EdgeLine:
 def edge_lines(
     edge: Edge, places: Mapping[str, Point], *, view: View = "both", widest: float = WIDEST
 ) -> Iterator[EdgeLine]:
-    """Yield the parallel lines of an edge, as wide as their shares of contexts.
-
-    >>> edge = Edge(("A", "B"), tp=1.0, fp=0.0, fn=0.0)
-    >>> list(edge_lines(edge, {"A": (0, 0), "B": (9, 0)}))
-    [EdgeLine(kind='tp', width=5.0, start=(0.0, 0.0), end=(9.0, 0.0))]
-    """
+    """Yield the parallel lines of an edge, as wide as their shares of contexts."""
     (x1, y1), (x2, y2) = (places[name] for name in edge.pair)
     length = hypot(x2 - x1, y2 - y1) or 1.0
     across = ((y1 - y2) / length, (x2 - x1) / length)
@@ -208,8 +198,7 @@ def add_text(parent: Element, text: str, place: Point, *, anchor: str, **style: 
 
 # -- graphs ----------------------------------------------------------------------------------------
 
-FONTS = (12.0, 11.0, 10.0, 9.0, 8.0, 7.0)
-"""Sizes of the labels of a graph, the largest first."""
+FONTS = (12.0, 11.0, 10.0, 9.0, 8.0, 7.0)  # sizes of the labels of a graph, the largest first
 
 
 def graph_svg(
@@ -288,8 +277,7 @@ def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> 
 
 SERIES = ("currentColor", "#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
 """The palette of Okabe and Ito; the first is the colour of the text."""
-MOST_NAMED = 12
-"""Up to this many guesses without groups each have a mark; more share one."""
+MOST_NAMED = 12  # up to this many guesses without groups each have a mark; more share one
 
 
 MARKS = (
@@ -301,8 +289,7 @@ MARKS = (
     "M-4.6 -1.7H-1.7V-4.6H1.7V-1.7H4.6V1.7H1.7V4.6H-1.7V1.7H-4.6Z",
 )
 """The outlines of points around their middle, so that series differ without colour."""
-TICKS = 5
-"""The approximate number of ticks of an axis."""
+TICKS = 5  # the approximate number of ticks of an axis
 
 
 @dataclass(frozen=True)
@@ -386,8 +373,7 @@ def _mean(summary: Summary, group: str) -> PlaneMean | None:
 
 
 SIZE, LEFT, BOTTOM, TOP, RIGHT = 420.0, 62.0, 46.0, 10.0, 16.0
-HEADROOM = 1.08
-"""The length of an axis over the largest value."""
+HEADROOM = 1.08  # the length of an axis over the largest value
 
 
 def plane_svg(plane: Plane) -> str:
@@ -413,11 +399,7 @@ def plane_svg(plane: Plane) -> str:
 
 
 def round_step(end: float) -> float:
-    """Return a round distance between the ticks of an axis from 0 to ``end``.
-
-    >>> [round_step(end) for end in (1.0, 100.0, 0.037, 0.26)]
-    [0.2, 20.0, 0.01, 0.1]
-    """
+    """Return a round distance between the ticks of an axis from 0 to ``end``."""
     power = 10.0 ** floor(log10(end / TICKS))
     return next(power * k for k in (1, 2, 5, 10) if end / TICKS <= power * k * 1.0001)
 

@@ -37,16 +37,13 @@ if TYPE_CHECKING:
     from contextwise.evaluation.score import Score
     from contextwise.evaluation.stability import PairSupport, Stability
 
-TOP = 10
-"""Default number of pairs or claims of a kind to show."""
+TOP = 10  # default number of pairs or claims of a kind to show
 
 
 # -- chance ----------------------------------------------------------------------------------------
 
-ROUND_FROM = 10_000
-"""Show larger expected numbers without decimals."""
-Wanted = tuple[str, str, Style, str]
-"""Key of `Chance.record`, label, style and meaning of a number."""
+ROUND_FROM = 10_000  # show larger expected numbers without decimals
+Wanted = tuple[str, str, Style, str]  # key of `Chance.record`, label, style and meaning of a number
 OF_DISTANCE: tuple[Wanted, ...] = (
     ("distance", "distance", "count", "Number of assertions on which the models differ."),
     ("expected", "expected", "count", "Expected distance of a random guess, exact."),

@@ -52,11 +52,7 @@ CellContent = Callable[[Cell, Column], Markup | None]
 
 
 def tag(name: str, /, *children: str | None, **attributes: object) -> Markup:
-    """Return an element; texts and attributes are escaped.
-
-    >>> tag("b", "x < y", class_="fp", data_row=1, title=None)
-    '<b class="fp" data-row="1">x &lt; y</b>'
-    """
+    """Return an element; texts and attributes are escaped."""
     shown = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(printable(str(value)))}"'
         for key, value in attributes.items()

@@ -21,25 +21,17 @@ from contextwise.support.formatting import name as short
 from contextwise.support.formatting import printable
 
 FloatArray = npt.NDArray[np.float64]
-Positions = dict[str, tuple[float, float]]
-"""Places of variables in the unit square; y points up."""
+Positions = dict[str, tuple[float, float]]  # places of variables in the unit square; y points up
 
-STEPS = 100
-"""The most steps for many points; few points may take more."""
-TOLERANCE = 1e-4
-"""Stop when a step improves the stress by a smaller share."""
-EXACT = 1e-9
-"""The relative stress that counts as none."""
-STRETCH = 1.5
-"""The largest ratio of the two stretches of a layout."""
+STEPS = 100  # the most steps for many points; few points may take more
+TOLERANCE = 1e-4  # stop when a step improves the stress by a smaller share
+EXACT = 1e-9  # the relative stress that counts as none
+STRETCH = 1.5  # the largest ratio of the two stretches of a layout
 EDGE, PLACES = 0.15, 24
 """The length of an edge to a node placed later, and the number of places tried a side."""
-APART = 0.11
-"""The least distance of nodes that fill the unit square, where there is room."""
-SPOKE = 0.4
-"""The distance between neighbours of a star on their circle."""
-GAP = 0.8
-"""The distance between parts of a graph; an edge is about 1 long."""
+APART = 0.11  # the least distance of nodes that fill the unit square, where there is room
+SPOKE = 0.4  # the distance between neighbours of a star on their circle
+GAP = 0.8  # the distance between parts of a graph; an edge is about 1 long
 
 
 def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
@@ -47,10 +39,6 @@ def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
 
     Each connected part minimises the stress; the parts are drawn side by side. For nodes that stay
     in place, pass the edges of both models.
-
-    >>> places = graph_layout(["A", "B", "C"], [("A", "B")])
-    >>> sorted(places), all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places.values())
-    (['A', 'B', 'C'], True)
     """
     place = {name: k for k, name in enumerate(names)}
     adjacent = np.zeros((len(names), len(names)), dtype=bool)
@@ -65,10 +53,6 @@ def placed_beside(known: Positions, edges: Sequence[Pair]) -> Positions:
 
     The others follow one by one, those with most placed neighbours first: near to these and far
     from everything else. Nodes without an edge are left out.
-
-    >>> places = placed_beside({"A": (0.5, 0.5), "Z": (0, 0)}, [("A", "B"), ("C", "D")])
-    >>> places["A"], sorted(places)
-    ((0.5, 0.5), ['A', 'B', 'C', 'D'])
     """
     neighbours: dict[str, list[str]] = {}
     for first, second in edges:
@@ -183,11 +167,7 @@ def in_unit_square(points: FloatArray) -> FloatArray:
 
 
 def filling(positions: Positions) -> Positions:
-    """Stretch places to fill the unit square, within limits, and push them apart.
-
-    >>> filling({"A": (0.0, 0.5), "B": (1.0, 0.5), "C": (0.5, 0.1)})["C"]
-    (0.5, 0.2)
-    """
+    """Stretch places to fill the unit square, within limits, and push them apart."""
     points = np.array(list(positions.values())).reshape(-1, 2)
     fitted = fitted_to(points, (1.0, 1.0), margin=(0.0, 0.0), apart=APART)
     return {name: (x, y) for name, (x, y) in zip(positions, fitted.tolist(), strict=True)}
@@ -264,30 +244,21 @@ RINGS = 14
 RING = 3.5
 DIRECTIONS = 16
 """Labels are tried at this many distances, this many points apart, in this many directions."""
-STEP = 3.0
-"""The distance between the points of a line that labels avoid."""
+STEP = 3.0  # the distance between the points of a line that labels avoid
 
 
 # -- short names ---------------------------------------------------------------------------------
 
 
 def distinct_names(names: Sequence[str], most: int = 20) -> list[str]:
-    """Shorten names: drop the words that all share, and keep different names different.
-
-    >>> distinct_names(["runs/nltcs.cl.mn", "runs/nltcs.dt-ps10.mn", "runs/nltcs.dt-ps50.mn"])
-    ['cl', 'dt-ps10', 'dt-ps50']
-    """
+    """Shorten names: drop the words that all share, and keep different names different."""
     lines = [printable(name) for name in names]
     begin, end = shared_parts(lines)
     return cut_names([line[len(begin) : len(line) - len(end)] for line in lines], most)
 
 
 def cut_names(names: Sequence[str], most: int = 20) -> list[str]:
-    """Cut long names; two different names are never cut to the same text.
-
-    >>> cut_names(["smoker", "x" * 30 + "1" + "y" * 30, "x" * 30 + "2" + "y" * 30], most=9)
-    ['smoker', '…xx1yyyy…', '…xx2yyyy…']
-    """
+    """Cut long names; two different names are never cut to the same text."""
     lines = [printable(name) for name in names]
     cut = [short(line, most) for line in lines]
     for form in {form for form in cut if cut.count(form) > 1}:
@@ -299,11 +270,7 @@ def cut_names(names: Sequence[str], most: int = 20) -> list[str]:
 
 
 def shared_parts(names: Sequence[str]) -> tuple[str, str]:
-    """Return the words that all names begin with, and those that all end with.
-
-    >>> shared_parts(["nltcs.cl.mn", "nltcs.dt.mn"]), shared_parts(["smoker", "smokes"])
-    (('nltcs.', '.mn'), ('', ''))
-    """
+    """Return the words that all names begin with, and those that all end with."""
     words = [re.split(r"([^A-Za-z0-9]+)", name) for name in names]
     fewest = min(map(len, words), default=0)
     if len(set(names)) < 2:
@@ -410,11 +377,7 @@ def _along(lines: FloatArray) -> FloatArray:
 
 
 def apart(wanted: FloatArray, step: float) -> FloatArray:
-    """Move heights, given as shares, in their order until they are at least ``step`` apart.
-
-    >>> apart(np.array([0.5, 0.5, 0.1]), 0.25).tolist()
-    [0.5, 0.75, 0.1]
-    """
+    """Move heights, given as shares, in their order until they are at least ``step`` apart."""
     order = np.argsort(wanted, kind="stable")
     room = step * np.arange(len(wanted))
     pushed_up = np.maximum.accumulate(wanted[order] - room) + room

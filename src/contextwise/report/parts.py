@@ -25,8 +25,7 @@ Style = Literal["name", "words", "count", "rate", "share", "mean", "score", "pro
 a mean of counts, a score of any size, a p-value, or information in bits."""
 UNKNOWN = "–"
 LONGEST_TIP = 400  # digits
-SHORT = 10**4
-"""Counts out of fewer than this are shown next to their shares."""
+SHORT = 10**4  # counts out of fewer than this are shown next to their shares
 
 Agreement = Literal["tp", "fp", "fn"]
 """The models that have the dependence in a context: both, only the guess, or only the true one."""
@@ -208,15 +207,7 @@ Part: TypeAlias = Note | Measures | Table | Legend | Picture | Section
 
 
 def cell_text(cell: Cell, column: Column) -> str:
-    """Return a value as one line of text, by the style of its column.
-
-    >>> cell_text(Interval(3, 10**20), Column("distance", "count"))
-    '3 to 1.000e20'
-    >>> cell_text(0.99999, Column("recall", "rate")), cell_text(None, Column("recall", "rate"))
-    ('>0.9999', '–')
-    >>> [cell_text(Share(1, 3), Column("differs", "share", counts=c)) for c in (False, True)]
-    ['33.3 %', '33.3 % (1 of 3)']
-    """
+    """Return a value as one line of text, by the style of its column."""
     match cell:
         case None:
             return UNKNOWN
@@ -258,13 +249,7 @@ def _number_text(value: Number | float, column: Column) -> str:
 
 
 def exact_digits(cell: Cell, column: Column) -> str | None:
-    """Return the exact number behind a text that rounds it, or None.
-
-    >>> exact_digits(10**16, Column("errors", "count")), exact_digits(7, Column("errors", "count"))
-    ('10000000000000000', None)
-    >>> exact_digits(Share(1, 3), Column("differs", "share"))
-    '1 of 3'
-    """
+    """Return the exact number behind a text that rounds it, or None."""
     if isinstance(cell, Share):
         if column.counts and cell.whole < SHORT:
             return None

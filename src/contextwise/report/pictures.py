@@ -52,23 +52,18 @@ if TYPE_CHECKING:
     from contextwise.evaluation.stability import Stability
     from contextwise.report.comparisons import Guess
 
-STEPS = (0.001, 0.01, 0.1, 0.25, 0.5, 1.0)
-"""Shares of contexts are drawn in these steps."""
+STEPS = (0.001, 0.01, 0.1, 0.25, 0.5, 1.0)  # shares of contexts are drawn in these steps
 STEP_WORDS = ("≤ 0.1 %", "≤ 1 %", "≤ 10 %", "≤ 25 %", "≤ 50 %", "≤ 100 %")
 OPACITIES = (0.12, 0.22, 0.38, 0.58, 0.78, 1.0)
-UNKNOWN = "#F0E442"
-"""The colour of a pair that a time limit left open."""
+UNKNOWN = "#F0E442"  # the colour of a pair that a time limit left open
 COVERED, COVERED_OPACITY = "#7f7f7f", 0.16
 """The colour of a pair that depends somewhere and has no error of this kind."""
 BLANK, AGREED, FIRST_FP, FIRST_FN = 0, 1, 2, 2 + len(STEPS)
 OPEN = FIRST_FN + len(STEPS)
 """The codes of a cell: never dependent, no error of this kind, the steps of each kind, open."""
-GROUPED = 100
-"""Above this many variables, heat maps group variables with similar errors by default."""
-LONE = 0.5
-"""The least share of errors of a lone pair, which is marked."""
-CUT = 0.7
-"""The share of the tree's height at which it is cut into blocks of similar variables."""
+GROUPED = 100  # above this many variables, heat maps group variables with similar errors by default
+LONE = 0.5  # the least share of errors of a lone pair, which is marked
+CUT = 0.7  # the share of the tree's height at which it is cut into blocks of similar variables
 SMALLEST, BLOCKS = 0.03, 6
 """The least share of the variables, three or more, that is a block, and the most blocks."""
 SUPPORT, SUPPORT_DARK = "#0072B2", "#56B4E9"

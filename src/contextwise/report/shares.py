@@ -29,18 +29,15 @@ from contextwise.support.formatting import percent
 FloatArray = npt.NDArray[np.float64]
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 """The least share that is not 0, so that the browser's short floats keep it."""
-View = Literal["both", "true", "guess"]
-"""The two graphs in one, or the edges of one model."""
+View = Literal["both", "true", "guess"]  # the two graphs in one, or the edges of one model
 KINDS_SHOWN: Mapping[View, tuple[Agreement, ...]] = {
     "both": ("tp", "fp", "fn"),
     "true": ("tp", "fn"),
     "guess": ("tp", "fp"),
 }
-Which = Literal["differences", "strongest", "all"]
-"""The edges that a graph shows."""
+Which = Literal["differences", "strongest", "all"]  # the edges that a graph shows
 MOST_EDGES = 40
-MOST_NODES = 40
-"""The most edges and variables that can be read in one picture."""
+MOST_NODES = 40  # the most edges and variables that can be read in one picture
 
 
 @dataclass(frozen=True)
@@ -90,15 +87,7 @@ class Shares:
 
 
 def shares_of(comparison: Comparison) -> Shares:
-    """Return the shares of a comparison.
-
-    >>> from contextwise import Structure, compare
-    >>> domain = {"A": 2, "B": 2, "C": 2}
-    >>> true, guess = Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & B=1 & C=1"])
-    >>> shares = shares_of(compare(true, guess))
-    >>> shares.pairs.tolist(), shares.tp.tolist(), shares.fp.tolist(), shares.fn.tolist()
-    ([[0, 1], [0, 2], [1, 2]], [0.5, 0.0, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.0])
-    """
+    """Return the shares of a comparison."""
 
     def divided(counts: list[Any]) -> FloatArray:
         shares = (
@@ -188,11 +177,6 @@ def select_edges(
 
     ``around`` keeps only edges of these variables, ``min_share`` only edges whose share, as ranked,
     is at least this. Of equally strong edges, those of variables with stronger edges come first.
-
-    >>> same, small, large = ("A", "B"), ("B", "C"), ("C", "D")
-    >>> edges = [Edge(same, 1.0, 0, 0), Edge(small, 0, 0.25, 0), Edge(large, 0, 0, 1.0)]
-    >>> select_edges(edges, most_edges=1).words, select_edges(edges, around=["B"]).words
-    ('the largest of 2 differences', 'both dependencies of B')
     """
     which = which or ("strongest" if around else "differences")
 
@@ -264,11 +248,7 @@ def edges_between(edges: Iterable[Edge], names: Collection[str]) -> list[Edge]:
 
 
 def edge_words(edge: Edge) -> str:
-    """Return an edge as a line of text.
-
-    >>> edge_words(Edge(("A", "B"), tp=0.5, fp=0.25, fn=0.0))
-    'A – B: in both in 50 % of contexts, only in guess in 25 % of contexts'
-    """
+    """Return an edge as a line of text."""
     kinds = (
         f"{WORDS[kind]} in {percent(Fraction(share), 1)} of contexts"
         for kind, share in edge.kinds()

@@ -13,12 +13,10 @@ from typing import Any
 from contextwise.report.parts import Measures, Note, Part, Section, Table, cell_text
 from contextwise.support.formatting import columns
 
-WIDTH = 100
-"""The width of the lines of a note."""
+WIDTH = 100  # the width of the lines of a note
 UNTITLED = ("confusion", "guesses", "matrix", "scores")
 """Tables that a terminal shows without a title."""
-TRANSPOSED = ("scores",)
-"""Tables of few rows and more columns than fit into a terminal."""
+TRANSPOSED = ("scores",)  # tables of few rows and more columns than fit into a terminal
 LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -38,11 +36,7 @@ LATEX = {
 
 
 def as_text(parts: Iterable[Part]) -> str:
-    """Return parts as text, with empty lines between them and without pictures.
-
-    >>> print(as_text([Note("nothing", "No pair differs.")]))
-    No pair differs.
-    """
+    """Return parts as text, with empty lines between them and without pictures."""
     return "\n\n".join(block for part in parts for block in _blocks(part))
 
 
@@ -72,21 +66,7 @@ def _blocks(part: Part) -> Iterator[str]:
 
 
 def as_latex(parts: Iterable[Part]) -> str:
-    """Return the tables of parts as ``tabular`` with rules of booktabs; notes become comments.
-
-    >>> from contextwise.report.parts import Column
-    >>> head = Column("group", "name"), Column("errors", "count")
-    >>> print(as_latex([Table("Errors", head, (("a_1", 7),))]))
-    % Errors
-    \\begin{tabular}{lr}
-    \\toprule
-    group & errors \\\\
-    \\midrule
-    a\\_1 & 7 \\\\
-    \\bottomrule
-    \\end{tabular}
-    <BLANKLINE>
-    """
+    """Return the tables of parts as ``tabular`` with rules of booktabs; notes become comments."""
     return "\n".join(block for part in parts for block in _latex_blocks(part))
 
 

@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 WITH_NUMBERS = 8
 """Up to this many models each cell shows its number: in more cells, none could be read."""
-LABELS = 40
-"""The most labels along a side."""
-HIGH = 0.07
-"""The height of a label next to the map, as a share of the map's; less for many labels."""
+LABELS = 40  # the most labels along a side
+HIGH = 0.07  # the height of a label next to the map, as a share of the map's; less for many labels
 
 
 @styled

@@ -50,22 +50,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LABELS = 40
-"""The most labels along a side."""
+LABELS = 40  # the most labels along a side
 CELLS = 125
 """The most cells along a side; with more variables, a cell shows the mean of several pairs."""
-NEIGHBOURS = 30
-"""The most neighbours of a variable in one picture."""
-LEGEND_ROW = 0.11
-"""Inches for a row of a legend."""
+NEIGHBOURS = 30  # the most neighbours of a variable in one picture
+LEGEND_ROW = 0.11  # inches for a row of a legend
 HATCHES: dict[Agreement, str] = {"tp": "", "fn": "....", "fp": "////"}
 """Patterns of the kinds, for black-and-white printers."""
-FEW = 12
-"""Up to this many variables a graph fits into one column; more need the width of a page."""
+FEW = 12  # up to this many variables a graph fits into one column; more need the width of a page
 FONTS = (7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0)
 """Sizes of labels, the first for which all of them find a place."""
-HEAD, FOOT = 0.52, 0.24
-"""Room for the title and for the legend, in inches."""
+HEAD, FOOT = 0.52, 0.24  # room for the title and for the legend, in inches
 
 
 @styled

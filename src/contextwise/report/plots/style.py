@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLUMN = 3.4
-"""The width of a paper's column, in inches."""
-POINTS = 72
-"""Points of an inch."""
+COLUMN = 3.4  # the width of a paper's column, in inches
+POINTS = 72  # points of an inch
 FORMATS = ("png", "svg", "pdf")
 STYLE: dict[str, Any] = {
     "font.size": 8,
@@ -126,22 +124,14 @@ def named(guesses: Guesses) -> dict[str, Comparison]:
 
 
 def fitted_title(text: str, width: float, *, size: float = 8.0) -> str:
-    """Break a title into lines of a width in inches, at commas first.
-
-    >>> fitted_title("true: a-long-name-of-a-model.mn, guess: another-such-name.mn", 3.4)
-    'true: a-long-name-of-a-model.mn,\\nguess: another-such-name.mn'
-    """
+    """Break a title into lines of a width in inches, at commas first."""
     most = int(width * POINTS / (0.55 * size))
     lines = [text] if len(text) <= most else text.replace(", ", ",\n").splitlines()
     return "\n".join(fill(line, most, break_on_hyphens=False) for line in lines)
 
 
 def on_white(colour: str, opacity: float) -> str:
-    """Return the opaque colour that a translucent one has on white paper.
-
-    >>> on_white("#000000", 0.5), on_white("#D55E00", 1.0)
-    ('#808080', '#d55e00')
-    """
+    """Return the opaque colour that a translucent one has on white paper."""
     channels = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return "#" + "".join(f"{round(255 - opacity * (255 - c)):02x}" for c in channels)
 
