@@ -6,7 +6,6 @@ import asyncio
 import base64
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from math import hypot
 from typing import Any
@@ -33,7 +32,7 @@ from contextwise.explorer import (
     tab_statistics,
 )
 from contextwise.explorer.job import Done, Failed, Job, Working
-from contextwise.explorer.wiring import Upload, clicks
+from contextwise.explorer.wiring import Upload, clicks, file_name
 from contextwise.models.structure import structure_of
 from contextwise.report.comparisons import Guess
 from contextwise.report.parts import Note
@@ -118,13 +117,12 @@ def test_hostile_names_are_texts_in_every_view() -> None:
 def test_hostile_names_are_texts_in_what_is_asked_for() -> None:
     one = hostile()
     true, guess = one.comparison.true, one.comparison.guess
-    agreed = computations.Agreed(consensus([true, guess]), ())
-    supported = replace(agreed, supports=tuple(agreed.consensus.widest_supports()))
+    made = consensus([true, guess])
     rows = [[0, 0, HOSTILE], [1, 1, HOSTILE]] * 20
     picture = runs.RunPicture(HOSTILE, "data:,", HOSTILE, is_wide=False)
     stored = runs.Run(HOSTILE, [], [Note("a", HOSTILE)], [picture], true)
     contents = [
-        tab_guesses.agreed(supported),
+        tab_guesses.agreed((made, list(made.widest_supports()))),
         tab_statistics.chance_view(chance(true, guess, draws=9)),
         tab_statistics.check_view(check(guess, rows)),
         tab_statistics.rows_name(Upload("/tmp/x", HOSTILE)),
@@ -256,14 +254,14 @@ def test_distances_that_are_open_are_drawn_between_their_bounds() -> None:
 
 def test_a_consensus_stands_beside_its_bounds() -> None:
     named = {"a": SIX, "b": SIX_GUESS, "c": structure_of(examples.load("six-graph"))}
-    matrix = run(computations.distances_between, named, "fully-contextualized", 60.0)
-    found = run(computations.consensus_of, named, matrix, "fully-contextualized", 60.0)
-    text = str(tab_guesses.agreed(found))
+    matrix = run(computations.distances, named, "fully-contextualized", 60.0)
+    made, supports = run(computations.consensus_of, named, matrix, "fully-contextualized", 60.0)
+    text = str(tab_guesses.agreed((made, supports)))
     assert "lower bound for any structure" in text
     assert "a local optimum" in text
-    assert found.consensus.sum == found.consensus.lower_bound == 88
+    assert made.sum == made.lower_bound == 88
     assert re.search(r"\d( to \d)? of 3", text)
-    estimated = run(computations.estimated_distances, named, "fully-contextualized")
+    estimated = run(computations.distances, named, "fully-contextualized", None)
     assert estimated.names == ("a", "b", "c")
 
 
@@ -303,3 +301,12 @@ def test_a_tiny_share_is_not_lost_on_the_way() -> None:
     wide = Structure(domain, ["v0=1 & v1=1", narrow])
     found = shares_of(compare(wide, Structure(domain, ["v0=1 & v1=1"]), variables=["v0", "v2"]))
     assert found.fn.astype(np.float32)[0] > 0
+
+
+def test_names_of_groups_files_and_places() -> None:
+    labels = "nltcs.pc-3.json", "nltcs.dt-ps10.mn", "six (example)"
+    assert list(map(tab_guesses.group_of, labels)) == ["nltcs.pc", "nltcs.dt-ps10", "six"]
+    places = np.array([[0, 0], [1, 1], [0, 0.01]])
+    assert tab_guesses.shared_labels(places, ["a", "b", "c"]) == ["a, c", "b", ""]
+    assert file_name("a/b: <c>.mn vs d.mn") == "a-b-c-.mn-vs-d.mn"
+    assert file_name("..") == "contextwise"

@@ -6,8 +6,9 @@ The last argument of each function reports progress.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from contextwise.comparison.compare import Comparison, Interrupted, compare
 from contextwise.comparison.explain import PairExplanation, explain_comparison, explain_pair
@@ -136,42 +137,25 @@ def report_of(true: str, guesses: Sequence[Guess], time_limit: float, tell: Tell
     return report_page(true, explained)
 
 
-def distances_between(
-    models: Mapping[str, Model], contexts: Contexts, time_limit: float, tell: Tell
-) -> DistanceMatrix:
-    """Compute all pairwise distances; the ones not known in time have bounds."""
-    words = f"Comparing {len(models)} models pairwise"
-    tell(words, 0, 0)
+def distances(
+    models: Mapping[str, Model], contexts: Contexts, time_limit: float | None, tell: Tell
+) -> DistanceMatrix | EstimatedMatrix:
+    """Compute all pairwise distances, or estimate them if there is no time limit.
+
+    Distances that are not known in time have bounds.
+    """
+    what = f"Comparing {len(models)} models pairwise"
+    how: dict[str, Any] = {"time_limit": time_limit}
+    if time_limit is None:
+        what, how = f"Estimating the distances between {len(models)} models", {"approximate": True}
+    tell(what, 0, 0)
     return distance_matrix(
         list(models.values()),
         names=list(models),
         contexts=contexts,
-        time_limit=time_limit,
-        show_progress=partial(tell, words),
+        show_progress=partial(tell, what),
+        **how,
     )
-
-
-def estimated_distances(
-    models: Mapping[str, Model], contexts: Contexts, tell: Tell
-) -> EstimatedMatrix:
-    """Estimate all pairwise distances from random assertions."""
-    words = f"Estimating the distances between {len(models)} models"
-    tell(words, 0, 0)
-    return distance_matrix(
-        list(models.values()),
-        names=list(models),
-        contexts=contexts,
-        approximate=True,
-        show_progress=partial(tell, words),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Agreed:
-    """A consensus, and how many models support its widest claims."""
-
-    consensus: Consensus
-    supports: tuple[ClaimSupport, ...]
 
 
 def consensus_of(
@@ -180,8 +164,11 @@ def consensus_of(
     contexts: Contexts,
     time_limit: float,
     tell: Tell,
-) -> Agreed:
-    """Find a structure that is near to all models; known distances are not counted again."""
+) -> tuple[Consensus, list[ClaimSupport]]:
+    """Find a structure near to all models, and the support of its widest claims.
+
+    Known distances are not counted again.
+    """
     tell("Comparing the models", 0, 0)
     result = consensus(
         list(models.values()),
@@ -191,7 +178,7 @@ def consensus_of(
         show_progress=partial(tell, "Trying features"),
     )
     tell("Counting the models that support it", 0, 0)
-    return Agreed(result, tuple(result.widest_supports(SUPPORTED)))
+    return result, list(result.widest_supports(SUPPORTED))
 
 
 def chance_of(comparison: Comparison, null: str, draws: int, tell: Tell) -> Chance:

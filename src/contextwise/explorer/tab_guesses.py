@@ -10,7 +10,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
+from xml.etree.ElementTree import tostring
 
 import numpy as np
 import numpy.typing as npt
@@ -20,25 +22,20 @@ from shiny import reactive, ui
 from contextwise.comparison.compare import comparison_record
 from contextwise.comparison.matrix import DistanceMatrix
 from contextwise.comparison.sketch import EstimatedMatrix
-from contextwise.evaluation.replicates import summarize
+from contextwise.evaluation.consensus import ClaimSupport, Consensus
+from contextwise.evaluation.replicates import METRICS, summarize
 from contextwise.explorer import controls
-from contextwise.explorer.computations import (
-    Agreed,
-    consensus_of,
-    distances_between,
-    estimated_distances,
-    report_of,
-)
+from contextwise.explorer.computations import consensus_of, distances, report_of
 from contextwise.explorer.job import Background, Done, Outcome, value_of
-from contextwise.explorer.model_map import Point, map_svg
 from contextwise.explorer.state import State, is_open
 from contextwise.explorer.wiring import Input, Settled, clicks, offer, on, show, text
 from contextwise.formats import encode
 from contextwise.report.comparisons import Guess, estimated_parts, guesses_parts, matrix_parts
+from contextwise.report.drawing import add, add_text, add_tip, coordinate, new_picture
 from contextwise.report.evaluations import consensus_parts, summary_parts
 from contextwise.report.html import Markup
 from contextwise.report.layout import in_unit_square, planar
-from contextwise.report.parts import Cell, Column
+from contextwise.report.parts import COLOURS, Agreement, Cell, Column
 from contextwise.report.pictures import plane_picture
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import percent
@@ -46,13 +43,20 @@ from contextwise.support.records import as_csv, as_json
 
 EXPLAINING, DRAWING = 30.0, 60.0  # seconds for each guess of a report, and for its pictures
 COUNTING, AGREEING = 120.0, 60.0  # seconds for the distances, and to improve a consensus
-ESTIMATING = 120.0  # seconds for the estimates
 GRACE = 60.0  # seconds that each may take beyond that
-SUMMARIZED = ("normalized", "fp_share", "fn_share", "mcc", "kappa")
-"""The metrics of groups of guesses."""
+SUMMARIZED = [metric for metric in METRICS if metric != "skill"]  # which would take too long
 MOST_EXACT = 40  # up to this number of models, distances are counted without a request
 MOST_OPEN = 12  # up to this number of models, the table of their distances is open
 SAME_PLACE = 0.02  # points of the map that are nearer than this share a label
+
+WIDTH, HEIGHT, MARGIN = 720, 440, 48  # of the map of models
+HALO = {
+    "class_": "halo",
+    "paint_order": "stroke",
+    "stroke": "#ffffff",
+    "stroke_width": "3",
+    "stroke_opacity": "0.8",
+}
 
 Matrix = DistanceMatrix | EstimatedMatrix
 SHOW = Input("show_guess", text)
@@ -192,16 +196,29 @@ def between(outcome: Outcome[Matrix], results: Sequence[Guess] = ()) -> TagChild
 
 
 def distance_map(matrix: Matrix) -> str:
-    """Draw the models as points with about the distances of the matrix."""
-    positions = in_unit_square(planar(middle(matrix)))
-    few = len(positions) <= MOST_EXACT
-    labels = shared_labels(positions, matrix.names) if few else [matrix.names[0]]
-    labels += [""] * (len(positions) - len(labels))
-    points = [
-        Point(x, y, name, label)
-        for (x, y), name, label in zip(positions.tolist(), matrix.names, labels, strict=True)
-    ]
-    return map_svg(points, title=f"Map of {len(points)} models by their distances")
+    """Draw the models as points with about the distances of the matrix; the first is a square."""
+    places = in_unit_square(planar(middle(matrix)))
+    few = len(places) <= MOST_EXACT
+    labels = shared_labels(places, matrix.names) if few else [matrix.names[0]]
+    side = HEIGHT - 2 * MARGIN
+    words = f"Map of {len(places)} models by their distances"
+    picture = new_picture("scatter", WIDTH, HEIGHT, words)
+    for k, (across, upward) in enumerate(places.tolist()):
+        kind: Agreement = "fp" if k else "fn"
+        x, y = (WIDTH - side) / 2 + side * across, MARGIN + side * (1 - upward)
+        style = {"class_": f"mark {kind}", "stroke": COLOURS[kind], "fill": "none"}
+        style |= {"stroke_width": "1.5", "pointer_events": "all"}
+        if k:
+            drawn = add(picture, "circle", **style, cx=coordinate(x), cy=coordinate(y), r="4")
+        else:
+            corner = {"x": coordinate(x - 3.5), "y": coordinate(y - 3.5)}
+            drawn = add(picture, "rect", **style, **corner, width="7", height="7")
+        add_tip(drawn, matrix.names[k])
+        if label := "".join(labels[k : k + 1]):
+            right = x < 0.7 * WIDTH
+            place, anchor = (x + (8 if right else -8), y), "start" if right else "end"
+            add_text(picture, short(label, 36), place, anchor=anchor, **HALO)
+    return tostring(picture, encoding="unicode")
 
 
 def shared_labels(places: npt.NDArray[np.float64], names: Sequence[str]) -> list[str]:
@@ -214,10 +231,10 @@ def shared_labels(places: npt.NDArray[np.float64], names: Sequence[str]) -> list
     return [", ".join(members) for members in labels]
 
 
-def agreed(result: Agreed) -> TagList:
+def agreed(result: tuple[Consensus, list[ClaimSupport]]) -> TagList:
     """Show the consensus, its distances to the guesses, and who supports it."""
     return TagList(
-        controls.parts(consensus_parts(result.consensus, result.supports, medium="page")),
+        controls.parts(consensus_parts(*result, medium="page")),
         ui.input_action_button(ADD.key, "Add it to the guesses", class_="btn-sm"),
         controls.downloads(
             ("consensus_json", "consensus (model file, JSON)"), ("supports_csv", "its claims (CSV)")
@@ -235,13 +252,8 @@ def matrix_records(matrix: Matrix) -> list[dict[str, object]]:
         values = {"low": matrix.lower, "high": matrix.upper, "share": middle(matrix)}
     names = matrix.names
     return [
-        {
-            "first": names[i],
-            "second": names[j],
-            **{key: array[i, j] for key, array in values.items()},
-        }
-        for i in range(len(names))
-        for j in range(i + 1, len(names))
+        {"first": names[i], "second": names[j]} | {key: a[i, j] for key, a in values.items()}
+        for i, j in combinations(range(len(names)), 2)
     ]
 
 
@@ -295,7 +307,7 @@ def _serve_report(state: State) -> Background[str]:
 
 
 def _serve_distances(state: State) -> list[Background[Any]]:
-    counting, estimating = Background(distances_between), Background(estimated_distances)
+    counting, estimating = Background(distances), Background(distances)
     nothing: tuple[Hashable, bool] = (None, False)
     chosen = reactive.value(nothing, name="chosen")
 
@@ -310,8 +322,8 @@ def _serve_distances(state: State) -> list[Background[Any]]:
     def outcome() -> Outcome[Matrix]:
         return counting.outcome(models()) if exactly() else estimating.outcome(models())
 
-    def found() -> Matrix:
-        return value_of(outcome(), "the distances are not known yet")
+    def records() -> list[dict[str, object]]:
+        return matrix_records(value_of(outcome(), "the distances are not known yet"))
 
     @reactive.effect
     def measure() -> None:
@@ -324,10 +336,8 @@ def _serve_distances(state: State) -> list[Background[Any]]:
                 return
             true, guesses, contexts = state.true(), state.guesses(), state.contexts()
         named = {entry.label: entry.model for entry in (true, *guesses)}
-        if exact:
-            counting.start(wanted, named, contexts, COUNTING, seconds=COUNTING + GRACE)
-        else:
-            estimating.start(wanted, named, contexts, seconds=ESTIMATING + GRACE)
+        work, limit = (counting, COUNTING) if exact else (estimating, None)
+        work.start(wanted, named, contexts, limit, seconds=COUNTING + GRACE)
 
     def choose(exact: bool) -> None:
         counting.drop()
@@ -352,14 +362,14 @@ def _serve_distances(state: State) -> list[Background[Any]]:
     on(EXACTLY, lambda _: choose(exact=True))
     on(INSTEAD, lambda _: choose(exact=False))
     name = _name(state, "distances")
-    offer("matrix_csv", lambda: as_csv(matrix_records(found())), name=name)
-    offer("matrix_json", lambda: as_json(matrix_records(found())), name=name)
+    offer("matrix_csv", lambda: as_csv(records()), name=name)
+    offer("matrix_json", lambda: as_json(records()), name=name)
     return [counting, estimating, _serve_consensus(state, models, outcome)]
 
 
 def _serve_consensus(
     state: State, models: Callable[[], Hashable], distances: Callable[[], Outcome[Matrix]]
-) -> Background[Agreed]:
+) -> Background[tuple[Consensus, list[ClaimSupport]]]:
     agreeing = Background(consensus_of)
 
     def begin() -> None:
@@ -378,21 +388,21 @@ def _serve_consensus(
         CONSENSUS, "Find a consensus", agreeing, about=models, begin=begin, content=agreed
     )
 
-    def found() -> Agreed:
-        return value_of(outcome(), "no consensus has been found yet")
+    def result() -> Consensus:
+        return value_of(outcome(), "no consensus has been found yet")[0]
 
     def add(_: int) -> None:
         with reactive.isolate():
             known = outcome()
         if isinstance(known, Done):
-            made = known.value.consensus
+            made = known.value[0]
             state.add([(f"consensus of {len(made.models)}", made.structure)])
 
     def structure() -> str:
-        return encode(found().consensus.structure, "json").decode()
+        return encode(result().structure, "json").decode()
 
     def supports() -> str:
-        return as_csv(support.record() for support in found().consensus.widest_supports())
+        return as_csv(support.record() for support in result().widest_supports())
 
     on(ADD, add)
     offer("consensus_json", structure, name=_name(state, "consensus"))
