@@ -149,13 +149,14 @@ def distances(
     if time_limit is None:
         what, how = f"Estimating the distances between {len(models)} models", {"approximate": True}
     tell(what, 0, 0)
-    return distance_matrix(
+    matrix: DistanceMatrix | EstimatedMatrix = distance_matrix(
         list(models.values()),
         names=list(models),
         contexts=contexts,
         show_progress=partial(tell, what),
         **how,
     )
+    return matrix
 
 
 def consensus_of(

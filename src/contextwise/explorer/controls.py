@@ -42,9 +42,6 @@ def svg(text: str) -> Tag:
     return tags.div(HTML(text), class_="scroll")
 
 
-# -- choosing ------------------------------------------------------------------------------------
-
-
 def choose(label: str, source: Input[Any] | str, value: object, class_: str = LINK) -> Markup:
     """Return a button that sets an input to a JSON value."""
     key = source if isinstance(source, str) else source.key
@@ -53,7 +50,6 @@ def choose(label: str, source: Input[Any] | str, value: object, class_: str = LI
 
 
 def choose_pair(label: str, first: str, second: str) -> Markup:
-    """Return a button that shows a pair."""
     return choose(label, CHOSEN_PAIR, {"first": first, "second": second})
 
 
@@ -67,7 +63,6 @@ def options(values: Iterable[str], *, selected: str | None = None) -> HTML:
 
 
 def selector(key: str, label: str, values: Iterable[str], selected: str, source: Input[Any]) -> Tag:
-    """Return a labelled selector that sets an input."""
     return tags.div(
         tags.label(label, for_=key, class_="when"),
         tags.select(
@@ -136,9 +131,6 @@ def downloads(*offers: tuple[str, str]) -> Tag:
     return tags.div(tags.span("Download:"), *links, class_="downloads")
 
 
-# -- messages and progress -----------------------------------------------------------------------
-
-
 def notice(text: TagChild, kind: str = "warning") -> Tag:
     """Return a message that a screen reader reads at once."""
     return tags.div(text, class_=f"alert alert-{kind} py-2", role="alert")
@@ -172,9 +164,6 @@ def not_done(outcome: Working | Failed | None) -> TagChild:
     if isinstance(outcome, Working):
         return under_way(outcome)
     return notice(outcome.why, "danger") if isinstance(outcome, Failed) else None
-
-
-# -- work that a button begins -------------------------------------------------------------------
 
 
 def request_panel(key: str) -> Tag:

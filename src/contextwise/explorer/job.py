@@ -49,9 +49,6 @@ def prepare() -> None:
         forkserver.ensure_running()
 
 
-# -- outcomes ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Working:
     """Work in progress; a total of 0 means that the number of steps is unknown."""
@@ -63,15 +60,11 @@ class Working:
 
 @dataclass(frozen=True)
 class Failed:
-    """Work that ended without a result, and why."""
-
     why: str
 
 
 @dataclass(frozen=True)
 class Done(Generic[T_co]):
-    """Finished work and its result."""
-
     value: T_co
 
 
@@ -87,9 +80,6 @@ def value_of(outcome: Outcome[T], missing: str) -> T:
 
 class WorkError(ContextwiseError):
     """Why a job has no result, as a message for the page."""
-
-
-# -- jobs ----------------------------------------------------------------------------------------
 
 
 class Job:
@@ -172,7 +162,6 @@ class Job:
 
 
 def _work(sending: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """Run in the new process."""
     last, last_words = 0.0, ""
 
     def tell(words: str, done: int, total: int) -> None:
@@ -215,9 +204,6 @@ def _outcome(
         return Failed(f"internal error; please report it: {type(error).__name__}: {error}")
 
 
-# -- work of a session ---------------------------------------------------------------------------
-
-
 class Background(Generic[T]):
     """One kind of work of a session: starting it again ends the job before."""
 
@@ -235,14 +221,12 @@ class Background(Generic[T]):
         self.adopt(key, Job(self._function, *arguments, seconds=seconds).begin())
 
     def adopt(self, key: Hashable, job: Job) -> None:
-        """Wait for a job that has begun already."""
         self._cancel()
         self._known.set((key, Working("Starting")))
         self._job = job
         self._task = asyncio.create_task(self._follow(key, job))
 
     def interrupt(self) -> None:
-        """Ask the work to end with what it has."""
         if self._job is not None:
             self._job.interrupt()
 

@@ -174,11 +174,7 @@ def _picture(name: str, figure: Figure, caption: str) -> RunPicture:
     return RunPicture(name, source, caption, is_wide=width > WIDE * height)
 
 
-# -- reading and checking ------------------------------------------------------------------------
-
-
 def read_units(path: str) -> list[Row]:
-    """Read the units of the study of learners."""
     from contextwise.studies.learner_study import COLUMNS
 
     units: list[Row] = _stored(path, read_records)

@@ -50,11 +50,7 @@ AGAIN = Input("again", clicks)
 NEW_TRUE = Input("new_true", text)
 
 
-# -- content -------------------------------------------------------------------------------------
-
-
 def panel(entries: Entries, start: View) -> ui.Sidebar:
-    """Return the sidebar as a view begins."""
     true = view.true_model(start, entries)
     guesses = view.chosen_guesses(start, entries)
     shown = view.shown_guess(start, entries)
@@ -119,7 +115,6 @@ def status_panel() -> Tag:
 
 
 def status(*, any_guess: bool, failure: str | None, open_pairs: bool) -> TagChild:
-    """Show what is missing or what went wrong."""
     if not any_guess:
         return controls.notice(
             "No guess is chosen. Choose one under Models, or add a model file with the same "
@@ -159,11 +154,7 @@ def _labels(entries: Iterable[Entry]) -> dict[str, str]:
     return {entry.key: entry.label for entry in entries}
 
 
-# -- sessions ------------------------------------------------------------------------------------
-
-
 def serve(state: State) -> Background[ReadFiles]:
-    """Connect the sidebar to the session."""
     _serve_choices(state)
     _serve_comparing(state)
     return _serve_uploads(state)

@@ -73,6 +73,10 @@ class State:
             part.name: reactive.value(getattr(view, part.name), name=part.name)
             for part in fields(View)
         }
+        self.tab: reactive.Value[str] = self._parts["tab"]
+        self.contexts: reactive.Value[Contexts] = self._parts["contexts"]
+        self.question: reactive.Value[str] = self._parts["question"]
+        self.all_edges: reactive.Value[bool] = self._parts["all_edges"]
         self._kept = kept
         self._ahead = ahead
         self._compared: reactive.Value[Mapping[Key, Guess]] = reactive.value(
@@ -84,10 +88,7 @@ class State:
         self.guess = Settled(self._guess, is_)
         self.current = Settled(self._current, is_)
 
-    # -- the view --------------------------------------------------------------------------------
-
     def view(self) -> View:
-        """Return the view, as a reactive read."""
         return View(**{name: part() for name, part in self._parts.items()})
 
     def now(self) -> View:
@@ -108,35 +109,13 @@ class State:
         """Turn to the view with other values of some parts."""
         self.go(replace(self.now(), **parts))
 
-    def part(self, name: str) -> Any:
-        """Return one part of the view, as a reactive read."""
-        return self._parts[name]()
-
-    def tab(self) -> str:
-        """Return the tab in front."""
-        return str(self.part("tab"))
-
-    def contexts(self) -> Contexts:
-        """Return the kind of contexts."""
-        chosen: Contexts = self.part("contexts")
-        return chosen
-
-    def question(self) -> str:
-        """Return the independence question."""
-        return str(self.part("question"))
-
-    def all_edges(self) -> bool:
-        """Return whether the graphs also show where the models agree."""
-        return bool(self.part("all_edges"))
-
     def context(self) -> dict[str, str]:
-        """Return the context of the graphs."""
-        return views.context_in(self.domain(), str(self.part("context")))
+        return views.context_in(self.domain(), self._parts["context"]())
 
     def pair(self) -> Pair:
         """Return the chosen pair or the worst one; without a comparison, stop the reader."""
         shown = self.shown()
-        chosen: Pair | None = self.part("pair")
+        chosen: Pair | None = self._parts["pair"]()
         names = shown.comparison.domain.names
         if chosen and chosen[0] != chosen[1] and set(chosen) <= set(names):
             return chosen
@@ -145,17 +124,15 @@ class State:
 
     def variable(self) -> str | None:
         """Return the variable whose neighbours are listed, if they are."""
-        chosen: str | None = self.part("variable")
+        chosen: str | None = self._parts["variable"]()
         return chosen if chosen in self.domain().positions else None
 
-    # -- the models ------------------------------------------------------------------------------
-
     def _true(self) -> Entry:
-        return views.true_model(View(true=self.part("true")), self.entries())
+        return views.true_model(View(true=self._parts["true"]()), self.entries())
 
     def _view_of_models(self) -> View:
-        true, shown = self._true().key, self.part("shown")
-        return View(true=true, guesses=self.part("guesses"), shown=shown)
+        guesses, shown = self._parts["guesses"](), self._parts["shown"]()
+        return View(true=self._true().key, guesses=guesses, shown=shown)
 
     def _guesses(self) -> list[Entry]:
         return views.chosen_guesses(self._view_of_models(), self.entries())
@@ -172,11 +149,9 @@ class State:
         return not unknown
 
     def offered(self) -> list[Entry]:
-        """Return the models that can be guesses."""
         return views.offered_guesses(self.true(), self.entries())
 
     def domain(self) -> Domain:
-        """Return the domain of the true model."""
         return self.true().model.domain
 
     def add(self, models: Iterable[tuple[str, Model]]) -> tuple[str, ...]:
@@ -192,8 +167,6 @@ class State:
             guesses = tuple(key for key in chosen if key in fitting)
             self.change(guesses=guesses, shown=next(key for key in keys if key in fitting))
         return keys
-
-    # -- the comparisons -------------------------------------------------------------------------
 
     def compare(self, *, time_limit: float, again: bool = False) -> None:
         """Begin the comparisons that are missing; ``again`` includes those with open pairs."""
@@ -230,7 +203,6 @@ class State:
             del self._kept[next(iter(self._kept))]
 
     def failure(self) -> str | None:
-        """Return why there is no comparison, if it failed."""
         outcome = self.comparing.latest()
         return outcome.why if isinstance(outcome, Failed) else None
 
@@ -254,7 +226,6 @@ class State:
         return current
 
     def file_name(self, what: str) -> str:
-        """Return the name of a file about the shown comparison."""
         return f"{self.true().label} vs {self.shown().title} {what}"
 
 

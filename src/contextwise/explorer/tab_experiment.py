@@ -19,11 +19,7 @@ from contextwise.support.records import as_csv, as_json
 READING = 300.0  # seconds
 
 
-# -- content -------------------------------------------------------------------------------------
-
-
 def panel() -> Tag:
-    """Return the tab."""
     return tags.div(ui.output_ui("run"), aria_live="polite")
 
 
@@ -52,9 +48,6 @@ def _figure(picture: RunPicture) -> Tag:
         tags.figcaption(picture.caption, class_="note"),
         class_="wide-figure" if picture.is_wide else None,
     )
-
-
-# -- sessions ------------------------------------------------------------------------------------
 
 
 def serve(run: Path) -> list[Background[Run]]:

@@ -59,11 +59,7 @@ ALL_EDGES = Input("all_edges", flag, False)
 EDGE_COUNT = Input("most_edges", choice(MOST_EDGES, int), 40)
 
 
-# -- content -------------------------------------------------------------------------------------
-
-
 def panel(start: View) -> TagList:
-    """Return the tab as a view begins."""
     return TagList(
         tags.p(
             "Two variables are joined if they depend in some context, that is, in some assignment "
@@ -227,11 +223,7 @@ def differences(edges: Sequence[Edge]) -> TagList:
     return TagList(tags.h3(title, class_="h6 mt-2"), tags.ol(*items))
 
 
-# -- sessions ------------------------------------------------------------------------------------
-
-
 def serve(state: State) -> Background[Shares]:
-    """Connect the tab to the session."""
     comparing = Background(shares_in)
 
     def key() -> Hashable:

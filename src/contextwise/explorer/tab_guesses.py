@@ -66,9 +66,6 @@ ADD = Input("add_consensus", clicks)
 REPORT, CONSENSUS = "report", "consensus"
 
 
-# -- content -------------------------------------------------------------------------------------
-
-
 def panel() -> TagList:
     """Return the tab; the distances come last, because nothing may move when they are known."""
     return TagList(
@@ -95,7 +92,6 @@ def panel() -> TagList:
 
 
 def guess_table(results: Sequence[Guess]) -> TagChild:
-    """Show the distances and rates of each guess."""
     if not results:
         return None
     keys = {guess.title: guess.name for guess in results}
@@ -257,11 +253,7 @@ def matrix_records(matrix: Matrix) -> list[dict[str, object]]:
     ]
 
 
-# -- sessions ------------------------------------------------------------------------------------
-
-
 def serve(state: State) -> list[Background[Any]]:
-    """Connect the tab to the session."""
     show("guess_table", lambda: guess_table(state.results()))
     show("plane", lambda: plane(state.results()))
     on(SHOW, lambda key: state.change(shown=key) if state.knows(key) else None)

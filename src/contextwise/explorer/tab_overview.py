@@ -42,7 +42,7 @@ from contextwise.explorer.wiring import (
 from contextwise.models.domain import Domain
 from contextwise.models.notation import in_words
 from contextwise.report.comparisons import Guess, comparison_parts, region_parts
-from contextwise.report.html import Markup, as_html, cell_html, joined
+from contextwise.report.html import Markup, as_html, cell_html, joined, tag
 from contextwise.report.page import terms_note
 from contextwise.report.parts import (
     WORDS,
@@ -58,8 +58,8 @@ from contextwise.report.parts import (
 from contextwise.report.pictures import GROUPED, HeatMap, heat_legends, heat_map, packed
 from contextwise.report.plots import plot_pairs
 from contextwise.report.plots.style import encoded
-from contextwise.report.shares import Edge, Shares, neighbours
-from contextwise.support.formatting import Number, number, percent
+from contextwise.report.shares import Shares, neighbours
+from contextwise.support.formatting import Number, number
 from contextwise.support.formatting import name as short
 from contextwise.support.records import as_csv, as_json
 
@@ -89,7 +89,6 @@ REGION = Input("chosen_region", text)
 
 
 def panel(start: View, variables: int) -> TagList:
-    """Return the tab as a view begins."""
     return TagList(
         ui.output_ui("summary"),
         tags.div(map_panel(variables), card_panel(start), class_="map-and-card needs-comparison"),
@@ -146,7 +145,6 @@ def map_panel(variables: int) -> Tag:
 
 
 def card_panel(start: View) -> Tag:
-    """Return the card next to the heat map."""
     pair = ui.nav_panel(
         "One pair",
         ui.output_ui("pair_selectors"),
@@ -199,7 +197,6 @@ def _split(guess: Guess) -> tuple[list[Part], list[Part]]:
 
 
 def heat_legend(heat: HeatMap) -> Tag:
-    """Explain the colours and the two halves."""
     words = (
         "Colour is the share of contexts in which the models differ. Above the diagonal only the "
         "guess has the dependence, below it only the true model."
@@ -208,7 +205,6 @@ def heat_legend(heat: HeatMap) -> Tag:
 
 
 def pair_selectors(names: Sequence[str], pair: Pair) -> Tag:
-    """Show the two selectors of a pair."""
     return tags.div(
         controls.selector(FIRST.key, "First variable", names, pair[0], FIRST),
         controls.selector(SECOND.key, "Second variable", names, pair[1], SECOND),
@@ -217,7 +213,6 @@ def pair_selectors(names: Sequence[str], pair: Pair) -> Tag:
 
 
 def variable_search(names: Sequence[str], chosen: str | None = None) -> Tag:
-    """Show the field that finds a variable."""
     return controls.search(AROUND, names, label="Variable", placeholder="Type a name", value=chosen)
 
 
@@ -268,65 +263,44 @@ def region_context(region: ErrorRegion, domain: Domain) -> str:
     return context_text(context)
 
 
-def around(shares: Shares, name: str) -> TagChild:
+def around(shares: Shares, variable: str) -> TagChild:
     """Show the neighbours of a variable in both models, the largest errors first."""
-    edges = neighbours(shares, name)
+    edges = {edge.pair[1]: edge for edge in neighbours(shares, variable)}
     if not edges:
-        return tags.p(f"{short(name)} depends on no other variable, in either model.")
-    differ = sum(1 for edge in edges if edge.errors)
+        return tags.p(f"{short(variable)} depends on no other variable, in either model.")
+    differ = sum(1 for edge in edges.values() if edge.errors)
     words = (
-        f"{len(edges):,} of {len(shares.names) - 1:,} other variables depend on {short(name)} in "
-        f"some context, in one model or both. The models differ about {differ:,} of them."
+        f"{len(edges):,} of {len(shares.names) - 1:,} other variables depend on {short(variable)} "
+        f"in some context, in one model or both. The models differ about {differ:,} of them."
     )
     if len(edges) > MOST_NEIGHBOURS:
         words += f" The first {MOST_NEIGHBOURS} are shown."
-    heads = ("neighbour", "share of contexts", "guess only", "true only", "both")
-    return TagList(
-        tags.p(words),
-        tags.div(
-            tags.table(
-                tags.caption("Its neighbours, the largest errors first", class_="visually-hidden"),
-                tags.thead(
-                    tags.tr(
-                        *(
-                            tags.th(head, scope="col", class_="number" if k > 1 else None)
-                            for k, head in enumerate(heads)
-                        )
-                    )
-                ),
-                tags.tbody(*map(_neighbour, edges[:MOST_NEIGHBOURS])),
-                class_="table neighbours",
-            ),
-            class_="scroll",
-            tabindex="0",
-            role="region",
-            aria_label="Neighbours",
-        ),
+
+    def cell(value: Cell, column: Column) -> Markup | None:
+        other = str(value)
+        if column.title == "neighbour":
+            return controls.choose_pair(short(other, 24), variable, other)
+        if column.title != "share of contexts":
+            return None
+        bars = (
+            tag("span", class_=f"paint {kind}", style=f"width: {100 * share:.2f}%")
+            for kind in KINDS
+            if (share := getattr(edges[other], kind))
+        )
+        return tag("div", *bars, class_="bar", aria_hidden="true")
+
+    columns = [Column("neighbour", "words"), Column("share of contexts", "words")]
+    columns += [Column(title, "share") for title in ("guess only", "true only", "both")]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (other, other, edge.fp or None, edge.fn or None, edge.tp or None)
+        for other, edge in list(edges.items())[:MOST_NEIGHBOURS]
     )
-
-
-def _neighbour(edge: Edge) -> Tag:
-    bars = (
-        tags.span(class_=f"paint {kind}", style=f"width: {100 * share:.2f}%")
-        for kind, share in (("tp", edge.tp), ("fn", edge.fn), ("fp", edge.fp))
-        if share
-    )
-    link = controls.choose_pair(short(edge.pair[1], 24), *edge.pair)
-    return tags.tr(
-        tags.th(HTML(link), scope="row"),
-        tags.td(tags.div(*bars, class_="bar", aria_hidden="true")),
-        *(
-            tags.td(percent(Fraction(share), 1) if share else "–", class_="number")
-            for share in (edge.fp, edge.fn, edge.tp)
-        ),
-    )
-
-
-# -- sessions ------------------------------------------------------------------------------------
+    title = "Its neighbours, the largest errors first"
+    table = Table(title, tuple(columns), rows, "neighbours")
+    return TagList(tags.p(words), controls.parts([table], cell=cell))
 
 
 def serve(state: State) -> Background[PairExplanation]:
-    """Connect the tab to the session."""
 
     @reactive.calc
     async def drawn() -> HeatMap:

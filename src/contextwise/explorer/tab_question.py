@@ -25,9 +25,6 @@ ASK = Input("ask", clicks)
 EXAMPLE = Input("example_question", text)
 
 
-# -- content -------------------------------------------------------------------------------------
-
-
 def panel(question: str) -> TagList:
     """Return the tab with a first question."""
     return TagList(
@@ -49,7 +46,6 @@ def panel(question: str) -> TagList:
 
 
 def example(domain: Domain) -> TagChild:
-    """Show a question about the first variables."""
     if len(domain) < 3:
         return None
     words = "{} _||_ {} | {}".format(*map(quoted, domain.names[:3]))
@@ -79,9 +75,6 @@ def _reply(role: str, answer: Answer) -> Tag:
         tags.ul(*steps, class_="when") if steps else None,
         class_="card card-body",
     )
-
-
-# -- sessions ------------------------------------------------------------------------------------
 
 
 def serve(state: State) -> Background[list[Answer]]:

@@ -34,11 +34,7 @@ ROWS: Input[tuple[Upload, ...]] = Input("rows", uploads, ())
 CHANCE, CHECK = "chance", "check"
 
 
-# -- content -------------------------------------------------------------------------------------
-
-
 def panel() -> TagList:
-    """Return the tab."""
     return TagList(
         tags.section(
             tags.h2("Better than chance?", class_="h5"),
@@ -86,7 +82,6 @@ def chance_view(chance: Chance) -> TagList:
 
 
 def check_view(check: Check) -> TagList:
-    """Show the tests of the claims."""
     return TagList(
         controls.parts(check_parts(check, top=TOP)),
         controls.downloads(("check_csv", "all claims (CSV)"), ("check_json", "all claims (JSON)")),
@@ -94,7 +89,6 @@ def check_view(check: Check) -> TagList:
 
 
 def rows_name(rows: Upload | None) -> TagChild:
-    """Show the name of the file of rows."""
     if rows is None:
         words = "No rows yet: choose a file, or start with contextwise explore --data FILE."
         return tags.p(words, class_="note")
@@ -102,7 +96,6 @@ def rows_name(rows: Upload | None) -> TagChild:
 
 
 def pair_chance_records(chance: Chance) -> list[dict[str, object]]:
-    """Return a flat record of each pair."""
     return [
         {
             "first": pair.pair[0],
@@ -112,9 +105,6 @@ def pair_chance_records(chance: Chance) -> list[dict[str, object]]:
         }
         for pair in chance.pair_chances()
     ]
-
-
-# -- sessions ------------------------------------------------------------------------------------
 
 
 def serve(state: State, data: Path | None) -> list[Background[Any]]:

@@ -79,7 +79,6 @@ class View:
         )
 
     def query(self) -> str:
-        """Return the view as a query string."""
         guesses = ("",) if self.guesses == () else self.guesses or ()
         first, second = self.pair or ("", "")
         fields = [
@@ -127,17 +126,11 @@ def context_in(domain: Domain, text: str) -> dict[str, str]:
 
 
 def context_text(context: Mapping[str, str]) -> str:
-    """Write a context."""
     return write_literals(Literal(name, (state,)) for name, state in context.items())
-
-
-# -- models --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A model that can be chosen."""
-
     key: str
     label: str
     model: Model

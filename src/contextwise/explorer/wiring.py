@@ -61,18 +61,13 @@ class Input(Generic[T]):
             return self()
 
 
-# -- readers -------------------------------------------------------------------------------------
-
-
 def text(sent: Any) -> str:
-    """Read a text."""
     if not isinstance(sent, str):
         raise TypeError
     return sent
 
 
 def texts(sent: Any) -> tuple[str, ...]:
-    """Read a list of texts."""
     if not isinstance(sent, list | tuple | None):
         raise TypeError
     return tuple(map(text, sent or ()))
@@ -84,7 +79,6 @@ def texts_named(*keys: str) -> Callable[[Any], tuple[str, ...]]:
 
 
 def flag(sent: Any) -> bool:
-    """Read True or False."""
     if not isinstance(sent, bool):
         raise TypeError
     return sent
@@ -144,9 +138,6 @@ def checked_messages() -> Messages:
     return Messages(reader, files)
 
 
-# -- reacting ------------------------------------------------------------------------------------
-
-
 def on(source: Input[T], action: Callable[[T], object]) -> None:
     """Call a function whenever the user sets an input."""
 
@@ -184,7 +175,6 @@ class Settled(Generic[T]):
                     self._value.set(value)
 
     def __call__(self) -> T:
-        """Return the value as a reactive read."""
         return self._value()
 
 
@@ -197,9 +187,6 @@ def skip_source_references() -> None:
         module: Any = sys.modules.get(name)
         if hasattr(module, "extract_source_ref"):
             module.extract_source_ref = lambda function: {}
-
-
-# -- outputs -------------------------------------------------------------------------------------
 
 
 def show(

@@ -91,7 +91,6 @@ class Guess:
 
     @property
     def title(self) -> str:
-        """The label if there is one, otherwise the name."""
         return self.label or self.name
 
     @property

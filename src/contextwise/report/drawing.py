@@ -110,8 +110,6 @@ def _labels(
 
 @dataclass(frozen=True)
 class EdgeLine:
-    """A line of one kind."""
-
     kind: Agreement
     width: float
     start: Point
@@ -177,12 +175,10 @@ def add_tip(parent: Element, words: str) -> None:
 
 
 def coordinate(value: float) -> str:
-    """Return a coordinate with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def add_line(parent: Element, start: Point, stop: Point, **style: str) -> Element:
-    """Add a straight line."""
     x1, y1, x2, y2 = map(coordinate, (*start, *stop))
     return add(parent, "line", **style, x1=x1, y1=y1, x2=x2, y2=y2)
 

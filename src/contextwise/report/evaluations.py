@@ -142,7 +142,6 @@ def chance_of_pairs(chance: Chance, top: int) -> Table | None:
 
 
 def chances_table(guesses: Sequence[Guess]) -> Table:
-    """Show several guesses compared with chance, one row each."""
     compared = [(guess.title, guess.chance) for guess in guesses if guess.chance is not None]
     wanted = [row for row in OF_DISTANCE if not row[0].startswith("draws")]
     if any(chance.context_pairs for _, chance in compared):

@@ -157,7 +157,6 @@ def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
 
 
 def models_table(true: str, guesses: Sequence[Guess]) -> Table:
-    """Return the sizes of the models, one row each."""
     models = [(true, guesses[0].comparison.true)]
     models += [(guess.title, guess.comparison.guess) for guess in guesses]
     statistics = [(label, model.statistics()) for label, model in models]

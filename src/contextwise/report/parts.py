@@ -78,8 +78,6 @@ class Marked:
 
 @dataclass(frozen=True)
 class PairName:
-    """The two variables of a pair."""
-
     first: str
     second: str
 

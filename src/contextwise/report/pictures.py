@@ -89,7 +89,6 @@ class HeatMap:
 
     @cached_property
     def codes(self) -> npt.NDArray[np.uint8]:
-        """The code of each pair."""
         below = np.tri(len(self.names), dtype=bool)
         codes = np.where(below, FIRST_FN, FIRST_FP) + np.searchsorted(STEPS, self.shares)
         codes[self.shares == 0] = AGREED
@@ -185,7 +184,6 @@ def pooled(heat: HeatMap, most: int, *, worst: bool = False) -> Pooled:
 
 
 def palette() -> list[tuple[str, float]]:
-    """Return the colour and the opacity of each code."""
     return [
         ("#ffffff", 0.0),
         (COVERED, COVERED_OPACITY),
@@ -216,7 +214,6 @@ def packed(shares: Shares, order: IntArray) -> dict[str, Any]:
 
 
 def pairs_picture(comparison: Comparison) -> Picture:
-    """Return the heat map of pairs."""
     shares = shares_of(comparison)
     heat = heat_map(shares)
     caption = (

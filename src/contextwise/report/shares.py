@@ -51,7 +51,6 @@ class Edge:
 
     @property
     def errors(self) -> float:
-        """The share of contexts in which the models differ."""
         return self.fp + self.fn
 
     def kinds(self, view: View = "both") -> list[tuple[Agreement, float]]:
@@ -71,7 +70,6 @@ class Shares:
     fn: FloatArray
 
     def edge(self, k: int) -> Edge:
-        """Return one of the pairs, with its names."""
         first, second = self.pairs[k].tolist()
         names = (self.names[first], self.names[second])
         return Edge(names, float(self.tp[k]), float(self.fp[k]), float(self.fn[k]))
@@ -82,7 +80,6 @@ class Shares:
         return [self.edge(k) for k in np.flatnonzero(somewhere).tolist()]
 
     def open_pairs(self) -> int:
-        """Count the pairs that a time limit left open."""
         return int(np.isnan(self.tp).sum())
 
 
@@ -232,7 +229,6 @@ class Graph:
 
     @property
     def edges(self) -> tuple[Edge, ...]:
-        """The edges that are drawn."""
         return self.selection.edges
 
 

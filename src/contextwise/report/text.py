@@ -90,7 +90,6 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape a text for LaTeX."""
     return "".join(LATEX.get(sign, sign) for sign in text)
 
 
@@ -130,12 +129,10 @@ def parts_of(result: Any, top: int = 10) -> list[Part]:
 
 
 def text_of(result: object) -> str:
-    """Return what a terminal shows of a result."""
     return as_text(parts_of(result, top=0 if type(result).__name__ == "Chance" else 10))
 
 
 def html_of(result: object) -> str:
-    """Return what a notebook shows of a result."""
     from contextwise.report.html import notebook_html
 
     return notebook_html(parts_of(result))
