@@ -24,14 +24,7 @@ from contextwise.report.comparisons import (
     variables_tables,
     worst_pairs,
 )
-from contextwise.report.parts import (
-    Interval,
-    Note,
-    Part,
-    Section,
-    Share,
-    Table,
-)
+from contextwise.report.parts import Interval, Note, Part, Section, Share, Table
 from contextwise.report.text import as_text
 from contextwise.testing import families
 from hard import hard_models

@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextwise import (
-    Comparison,
-    Domain,
-    Structure,
-    compare,
-    examples,
-)
+from contextwise import Comparison, Domain, Structure, compare, examples
 from contextwise.report.pictures import (
     AGREED,
     BLANK,

@@ -37,10 +37,7 @@ WALK = Input("walk", text)  # the query that Back or Forward of the browser lead
 
 
 def explorer(
-    models: Sequence[tuple[str, Model]] = (),
-    *,
-    run: Path | None = None,
-    data: Path | None = None,
+    models: Sequence[tuple[str, Model]] = (), *, run: Path | None = None, data: Path | None = None
 ) -> App:
     """Return the explorer as an application.
 

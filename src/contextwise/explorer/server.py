@@ -40,12 +40,7 @@ HEADERS = [(b"referrer-policy", b"same-origin"), (b"x-frame-options", b"DENY")]
 
 
 def serve(
-    app: ASGIApp,
-    *,
-    host: str,
-    port: int,
-    open_browser: bool,
-    tell: Callable[[str], None],
+    app: ASGIApp, *, host: str, port: int, open_browser: bool, tell: Callable[[str], None]
 ) -> None:
     """Run the page until Ctrl-C.
 

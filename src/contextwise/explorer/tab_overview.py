@@ -11,12 +11,7 @@ import numpy as np
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.comparison.compare import (
-    PAIR_KEYS,
-    Comparison,
-    comparison_record,
-    pair_records,
-)
+from contextwise.comparison.compare import PAIR_KEYS, Comparison, comparison_record, pair_records
 from contextwise.comparison.explain import ErrorRegion, PairExplanation
 from contextwise.comparison.pairs import Pair
 from contextwise.errors import OpenResult

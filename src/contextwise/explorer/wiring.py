@@ -219,16 +219,13 @@ def send(key: str, data: Callable[[], Awaitable[dict[str, Any] | None]]) -> None
     require_active_session(None).output(id=key, suspend_when_hidden=False)(_Data()(output))
 
 
-def offer(
-    key: str, content: Callable[[], str | Awaitable[str]], *, name: Callable[[], str]
-) -> None:
+def offer(key: str, content: Callable[[], str], *, name: Callable[[], str]) -> None:
     """Offer a text as a download; the last part of the key is the suffix of the file."""
     suffix = key.rsplit("_", 1)[1]
 
     async def made() -> AsyncIterator[str]:
         try:
-            result = content()
-            yield await result if isawaitable(result) else result
+            yield content()
         except ContextwiseError as error:
             yield f"{error}\n"
         except SilentException:

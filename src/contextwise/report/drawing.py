@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from contextwise.evaluation.replicates import Summary
     from contextwise.report.comparisons import Guess
 
-WIDEST = 5.0
-THINNEST = 0.8  # widths in points of an edge for every context, and for the fewest
+WIDEST, THINNEST = 5.0, 0.8  # widths in points of an edge for every context, and for the fewest
 MANY = 40  # lines get thinner in graphs of more edges than this
 
 DISC = 2.2  # the radius of a node
@@ -289,31 +288,14 @@ TICKS = 5  # the approximate number of ticks of an axis
 
 
 @dataclass(frozen=True)
-class PlanePoint:
-    """A guess, with its errors of each kind as shares of all assertions."""
-
-    name: str
-    fp: float
-    fn: float
-
-
-@dataclass(frozen=True)
-class PlaneMean:
-    """The mean of a group, with intervals, for each kind of error."""
-
-    fp: Mean
-    fn: Mean
-
-
-@dataclass(frozen=True)
 class PlaneSeries:
-    """Guesses with one mark, those of a group or a single one; groups can have a mean."""
+    """Guesses with one mark: each with its shares of FP and FN, and the means of a group."""
 
     name: str
     colour: str
     path: str
-    points: tuple[PlanePoint, ...]
-    mean: PlaneMean | None = None
+    points: tuple[tuple[str, float, float], ...]
+    means: tuple[Mean, Mean] | None = None
 
 
 @dataclass(frozen=True)
@@ -323,34 +305,25 @@ class Plane:
     series: tuple[PlaneSeries, ...]
     left_out: tuple[str, ...] = ()
 
-    @property
-    def points(self) -> list[PlanePoint]:
-        return [point for series in self.series for point in series.points]
-
-    @property
-    def means(self) -> list[PlaneMean]:
-        return [series.mean for series in self.series if series.mean is not None]
-
 
 def errors_plane(guesses: Sequence[Guess], summary: Summary | None = None) -> Plane:
     """Return the points of guesses, and the means of groups that have a summary."""
     known = [guess for guess in guesses if not len(guess.comparison.unions.open)]
     grouped = any(guess.group for guess in guesses)
-    members: dict[str, list[PlanePoint]] = {}
+    members: dict[str, list[tuple[str, float, float]]] = {}
     for guess in known:
         label = guess.group or guess.title
         if not grouped and len(known) > MOST_NAMED:
             label = "guesses"
-        members.setdefault(label, []).append(
-            PlanePoint(guess.title, *error_shares(guess.comparison))
-        )
+        point = (guess.title, *error_shares(guess.comparison))
+        members.setdefault(label, []).append(point)
     series = tuple(
         PlaneSeries(
             label,
             SERIES[k % len(SERIES)],
             MARKS[k % len(MARKS)],
             tuple(points),
-            _mean(summary, label) if summary and label in summary.groups else None,
+            _means(summary, label) if summary and label in summary.groups else None,
         )
         for k, (label, points) in enumerate(members.items())
     )
@@ -363,9 +336,9 @@ def error_shares(comparison: Comparison) -> tuple[float, float]:
     return ratio(comparison.fp, total), ratio(comparison.fn, total)
 
 
-def _mean(summary: Summary, group: str) -> PlaneMean | None:
-    mean = PlaneMean(summary.mean(group, "fp_share"), summary.mean(group, "fn_share"))
-    return None if mean.fp.low is None and mean.fn.low is None else mean
+def _means(summary: Summary, group: str) -> tuple[Mean, Mean] | None:
+    fp, fn = (summary.mean(group, f"{kind}_share") for kind in ("fp", "fn"))
+    return None if fp.low is None and fn.low is None else (fp, fn)
 
 
 SIZE, LEFT, BOTTOM, TOP, RIGHT = 420.0, 62.0, 46.0, 10.0, 16.0
@@ -374,23 +347,25 @@ HEADROOM = 1.08  # the length of an axis over the largest value
 
 def plane_svg(plane: Plane) -> str:
     """Draw the plane over equal axes; grey lines join points of the same distance."""
-    words = f"False positives against false negatives of {len(plane.points)} guesses"
+    points = [point for series in plane.series for point in series.points]
+    means = [mean for series in plane.series for mean in series.means or ()]
+    words = f"False positives against false negatives of {len(points)} guesses"
     picture = new_picture("plane", SIZE, SIZE, words)
-    largest = max([share for p in plane.points for share in (p.fp, p.fn)], default=0.0)
-    widest = max([m.high or 0.0 for mean in plane.means for m in (mean.fp, mean.fn)], default=0)
+    largest = max([share for point in points for share in point[1:]], default=0.0)
+    widest = max([mean.high or 0.0 for mean in means], default=0.0)
     end = HEADROOM * max(largest, min(widest, 2 * largest)) or 1.0
     _add_axes(picture, end)
     for series in plane.series:
-        for point in series.points:
-            x, y = map(coordinate, _place(point.fp, point.fn, end))
+        for name, fp, fn in series.points:
+            x, y = map(coordinate, _place(fp, fn, end))
             style = {"class_": "guess", "fill": series.colour, "fill_opacity": "0.8"}
             place = f"translate({x} {y})"
             drawn = add(picture, "path", d=series.path, transform=place, **style)
-            fp, fn = (f"{100 * share:.3g} %" for share in (point.fp, point.fn))
-            add_tip(drawn, f"{shown(point.name)}: only in guess {fp}, only in true {fn}")
+            words = f"only in guess {100 * fp:.3g} %, only in true {100 * fn:.3g} %"
+            add_tip(drawn, f"{shown(name)}: {words}")
     for series in plane.series:
-        if series.mean is not None:
-            _add_mean(picture, series, series.mean, end)
+        if series.means is not None:
+            _add_means(picture, series, *series.means, end)
     return tostring(picture, encoding="unicode")
 
 
@@ -430,22 +405,21 @@ def _add_axes(picture: Element, end: float) -> None:
     add_text(picture, false_negatives, (0, 0), anchor="middle", transform=turned)
 
 
-def _add_mean(picture: Element, series: PlaneSeries, mean: PlaneMean, end: float) -> None:
+def _add_means(picture: Element, series: PlaneSeries, fp: Mean, fn: Mean, end: float) -> None:
     """Add the mark of a group, larger and hollow, with its intervals."""
-    fp, fn = mean.fp.mean or 0.0, mean.fn.mean or 0.0
-    drawn = add(
-        picture, "g", class_="mean", stroke=series.colour, fill="none", pointer_events="all"
-    )
-    words = f"{shown(series.name)}, mean of {mean.fp.count}: FP {_with_ends(mean.fp)}, "
-    add_tip(drawn, words + f"FN {_with_ends(mean.fn)}")
-    if mean.fp.low is not None and mean.fp.high is not None:
-        ends = (_place(share, fn, end) for share in (mean.fp.low, mean.fp.high))
+    style = {"class_": "mean", "stroke": series.colour, "fill": "none", "pointer_events": "all"}
+    drawn = add(picture, "g", **style)
+    words = f"{shown(series.name)}, mean of {fp.count}: FP {_with_ends(fp)}, FN {_with_ends(fn)}"
+    add_tip(drawn, words)
+    x, y = fp.mean or 0.0, fn.mean or 0.0
+    if fp.low is not None and fp.high is not None:
+        ends = (_place(share, y, end) for share in (fp.low, fp.high))
         add_line(drawn, *ends, stroke_opacity="0.6")
-    if mean.fn.low is not None and mean.fn.high is not None:
-        ends = (_place(fp, share, end) for share in (mean.fn.low, mean.fn.high))
+    if fn.low is not None and fn.high is not None:
+        ends = (_place(x, share, end) for share in (fn.low, fn.high))
         add_line(drawn, *ends, stroke_opacity="0.6")
-    x, y = map(coordinate, _place(fp, fn, end))
-    add(drawn, "path", d=series.path, transform=f"translate({x} {y}) scale(1.7)")
+    across, down = map(coordinate, _place(x, y, end))
+    add(drawn, "path", d=series.path, transform=f"translate({across} {down}) scale(1.7)")
 
 
 def _with_ends(value: Mean) -> str:

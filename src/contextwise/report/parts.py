@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from contextwise.support.formatting import is_readable, name, number, percent, rate
 
 if TYPE_CHECKING:
+    from contextwise.distributions.sampling import Estimate
     from contextwise.report.drawing import Plane
     from contextwise.report.shares import Graph
 
@@ -34,11 +35,7 @@ UNDECIDED = "not decided in time"
 # Okabe and Ito's hues, which colour-blind readers can distinguish; dashes are for black and white.
 COLOURS: dict[Agreement, str] = {"tp": "#7f7f7f", "fp": "#D55E00", "fn": "#0072B2"}
 DARK_COLOURS: dict[Agreement, str] = {"tp": "#9a9a9a", "fp": "#F28E3C", "fn": "#56B4E9"}
-DASHES: dict[Agreement, tuple[float, float] | None] = {
-    "tp": None,
-    "fp": (6, 3),
-    "fn": (1.5, 2.5),
-}
+DASHES: dict[Agreement, tuple[float, float] | None] = {"tp": None, "fp": (6, 3), "fn": (1.5, 2.5)}
 
 
 @dataclass(frozen=True)
@@ -85,18 +82,7 @@ class PairName:
         return f"{name(self.first, 24)} – {name(self.second, 24)}"
 
 
-@runtime_checkable
-class Estimated(Protocol):
-    """A number with a standard error, which is 0 if the number is exact."""
-
-    @property
-    def value(self) -> float: ...
-
-    @property
-    def standard_error(self) -> float: ...
-
-
-Cell: TypeAlias = str | Number | float | Interval | Share | Estimated | Marked | PairName | None
+Cell: TypeAlias = "str | Number | float | Interval | Share | Estimate | Marked | PairName | None"
 """A value of a table or of a measure; None if it is unknown."""
 
 
@@ -219,16 +205,16 @@ def cell_text(cell: Cell, column: Column) -> str:
             return str(cell)
         case str():
             return name(cell) if column.style == "name" else cell
-        case Estimated():
-            if not cell.standard_error:
-                return f"{cell.value:.6g}"
-            return f"{cell.value:.4g} ± {cell.standard_error:.1g}"
         case _:
-            return _number_text(cell, column)
+            value: Any = cell
+            if not hasattr(value, "standard_error"):
+                return _number_text(value, column.style)
+            error = value.standard_error  # 0 if the value is exact
+            return f"{value.value:.4g} ± {error:.1g}" if error else f"{value.value:.6g}"
 
 
-def _number_text(value: Number | float, column: Column) -> str:
-    match column.style:
+def _number_text(value: Number | float, style: Style) -> str:
+    match style:
         case "rate":
             return rate(float(value))
         case "share":
@@ -242,8 +228,7 @@ def _number_text(value: Number | float, column: Column) -> str:
         case "bits":
             return f"{round(float(value), 4) + 0.0:.4f}"  # never -0.0000
         case _:
-            exact = value if isinstance(value, int | Fraction) else Fraction(value)
-            return number(exact)
+            return number(value if isinstance(value, int) else Fraction(value))
 
 
 def exact_digits(cell: Cell, column: Column) -> str | None:

@@ -333,7 +333,7 @@ def plane_picture(guesses: Sequence[Guess], summary: Summary | None = None) -> P
         "Each point is a guess: the nearer to the corner, the nearer to the true model. "
         "Points on one grey line have the same distance."
     )
-    if summary and plane.means:
+    if summary and any(series.means for series in plane.series):
         percents = f"{100 * summary.confidence:g} %"
         caption += f" A large mark is the mean of its group; lines are its {percents} intervals."
     if plane.left_out:

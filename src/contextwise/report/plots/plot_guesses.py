@@ -48,11 +48,6 @@ def plot_guesses(guesses: Guesses, *, title: str = "", **options: Unpack[FigureO
     Parameters
     ----------
     guesses : one comparison, a mapping from names, or a list
-    title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
 
     Examples
     --------
@@ -88,11 +83,6 @@ def plot_confusion(
     Parameters
     ----------
     comparison : of the true model and a guess
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
 
     Examples
     --------
@@ -213,11 +203,6 @@ def plot_groups(
     Parameters
     ----------
     groups : the guesses of each group, for instance the repeats of one learner
-    title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
 
     Examples
     --------
@@ -309,21 +294,11 @@ def plot_critical_difference(
     """Plot the mean rank of each group; a bar joins groups that do not differ significantly.
 
     Two groups differ if their ranks are farther apart than the critical difference, which is drawn
-    above the scale.
+    above the scale. Two groups alone have none, and raise `ContextwiseError`.
 
     Parameters
     ----------
     ranking : of groups over several truths
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    ContextwiseError
-        For two groups, which have no critical difference.
 
     Examples
     --------

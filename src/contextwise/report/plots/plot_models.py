@@ -48,11 +48,6 @@ def plot_models(
     distances : array of shape (models, models)
         Symmetric; normalized distances, or any others.
     label : what the distances are
-    title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
 
     Examples
     --------

@@ -84,11 +84,6 @@ def plot_pairs(
     reorder : whether to group variables with similar errors and name the largest groups; by default
         above 100 variables
     worst : whether a cell shows its worst pair instead of the mean
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
 
     Examples
     --------
@@ -266,13 +261,8 @@ def plot_graphs(
     comparison : of the two structures
     in_context : the comparison of the same models in a context, optional
     fixed : the states that the context assigns
-    title : as in all plots
     selection : the edges to show, if they are chosen already
     **options : otherwise which edges to choose; see `contextwise.report.shares.select_edges`
-
-    Returns
-    -------
-    Figure
 
     Examples
     --------
@@ -353,11 +343,6 @@ def plot_neighbours(
     variable : whose neighbours are shown
     most : how many neighbours, the strongest first
     which, min_share : as in `contextwise.report.shares.select_edges`
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
 
     Examples
     --------
@@ -433,11 +418,6 @@ def plot_supports(
     Parameters
     ----------
     stability : structures from resamples
-    axes, title, **options : as in all plots; see `contextwise.report.plots`
-
-    Returns
-    -------
-    Figure
 
     Examples
     --------

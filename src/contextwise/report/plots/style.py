@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from functools import cache, wraps
+from inspect import cleandoc, signature
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypedDict, TypeVar, cast
 
@@ -54,7 +55,10 @@ _width: ContextVar[float | None] = ContextVar("width", default=None)
 
 
 def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Draw in our style and at the wanted size, or in the caller's style on the caller's Axes."""
+    """Draw in our style and at the wanted size, or in the caller's style on the caller's Axes.
+
+    The docstring gets the parameters that all plots have, and the result.
+    """
 
     @wraps(draw)
     def in_style(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -72,6 +76,12 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
         finally:
             _width.reset(before)
 
+    text = cleandoc(draw.__doc__ or "")
+    shared = [name for name in ("axes", "title") if name in signature(draw).parameters]
+    shared += [] if "**options" in text else ["**options"]
+    words = f"{', '.join(shared)} : as in all plots; see above\n"
+    sections = f"{words}\nReturns\n-------\nFigure\n\nExamples\n"
+    in_style.__doc__ = text.replace("\nExamples\n", sections, 1)
     return in_style
 
 
