@@ -62,15 +62,26 @@ def options(values: Iterable[str], *, selected: str | None = None) -> HTML:
     return HTML("".join(made))
 
 
-def selector(key: str, label: str, values: Iterable[str], selected: str, source: Input[Any]) -> Tag:
+def selector(
+    key: str,
+    label: str,
+    values: Iterable[str],
+    selected: str | None,
+    source: Input[Any],
+    *,
+    variable: str | None = None,
+) -> Tag:
+    """Return a labelled selector; that of a ``variable`` also offers any state."""
     return tags.div(
         tags.label(label, for_=key, class_="when"),
         tags.select(
             UNBOUND,
+            None if variable is None else tags.option("any", value=""),
             options(values, selected=selected),
             id=key,
             class_="form-select",
             data_input=source.key,
+            data_variable=variable,
         ),
         class_="form-group",
     )

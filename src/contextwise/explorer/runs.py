@@ -199,72 +199,49 @@ def read_results(path: str) -> list[Row]:
 
 def _rows_of_store(path: str) -> Iterator[Row]:
     for k, row in enumerate(_stored(path, read_records), start=1):
-        yield _parse_row(row, partial(_error_in_row, path, k))
-
-
-def _error_in_row(path: str, row: int, words: str) -> ContextwiseError:
-    return ContextwiseError(f"{path}: row {row}: {words}")
+        try:
+            yield _parse_row(row)
+        except ValueError as error:
+            raise ContextwiseError(f"{path}: row {k}: {error}") from None
 
 
 def _rows_of_csv(path: str) -> Iterator[Row]:
     with open(path, encoding="utf-8", errors="replace", newline="") as file:
         reader = csv.DictReader(file, restval="")
-
-        def error_at(words: str) -> ContextwiseError:
-            return ParseError(words, path=path, line=reader.line_num)
-
         try:
             for row in reader:
-                yield _parse_row({k: v for k, v in row.items() if k is not None}, error_at)
-        except csv.Error as error:
-            raise error_at(f"this is not a CSV file: {error}") from None
+                yield _parse_row({k: v for k, v in row.items() if k is not None})
+        except (csv.Error, ValueError) as error:
+            words = f"this is not a CSV file: {error}" if isinstance(error, csv.Error) else error
+            raise ParseError(str(words), path=path, line=reader.line_num) from None
 
 
-def _whole(value: Any) -> int:
-    if isinstance(value, str) or (isinstance(value, float) and value.is_integer()):
-        return int(value)
-    if not isinstance(value, int):
-        raise ValueError
-    return value
+NEEDED = {
+    "structure": int, "side": str, "size": int, "parameters": int, "percentage": float, "kl": float,
+}  # fmt: skip
+MUST_BE = {int: "a whole number", float: "a finite number", str: " or ".join(NAMES)}
 
 
-def _finite(value: Any) -> float:
-    if not isinstance(value, str | int | float) or not isfinite(float(value)):
-        raise ValueError
-    return float(value)
-
-
-def _side(value: Any) -> str:
-    if not isinstance(value, str) or value not in NAMES:
-        raise ValueError
-    return value
-
-
-NEEDED: Mapping[str, tuple[Callable[[Any], Any], str]] = {
-    "structure": (_whole, "a whole number"),
-    "side": (_side, " or ".join(NAMES)),
-    "size": (_whole, "a whole number"),
-    "parameters": (_whole, "a whole number"),
-    "percentage": (_finite, "a finite number"),
-    "kl": (_finite, "a finite number"),
-}
-"""The columns of a row: their readers, and what they must be."""
-
-
-def _parse_row(row: Row, error_at: Callable[[str], ContextwiseError]) -> Row:
-    """Return the row with its numbers as numbers."""
+def _parse_row(row: Row) -> Row:
+    """Return the row with its numbers as numbers; raise `ValueError` if it is invalid."""
     if any(key not in row for key in NEEDED):
-        raise error_at(
+        raise ValueError(
             f"these are not the results of an experiment; the columns must be {', '.join(NEEDED)}"
         )
-    numbers = {}
-    for key, (read, kind) in NEEDED.items():
+    parsed = {}
+    for key, kind in NEEDED.items():
+        value = row[key]
         try:
-            numbers[key] = read(row[key])
-        except (ValueError, OverflowError):
-            shown = repr(row[key])[:LONGEST]
-            raise error_at(f"{key} must be {kind}, got {shown}") from None
-    return {**row, **numbers}
+            parsed[key] = kind(value)
+            if kind is str:
+                valid = value in NAMES
+            else:
+                valid = isfinite(float(value)) and float(value) == parsed[key]
+        except (TypeError, ValueError, OverflowError):
+            valid = False
+        if not valid:
+            raise ValueError(f"{key} must be {MUST_BE[kind]}, got {repr(value)[:LONGEST]}")
+    return {**row, **parsed}
 
 
 def _check_complete(rows: Sequence[Row], path: str) -> None:

@@ -103,27 +103,14 @@ def context_states(domain: Domain, context: Mapping[str, str]) -> Tag:
     names = domain.names if len(domain) <= MOST_SELECTORS else tuple(context)
     if not names:
         return tags.p("No state is chosen: the graphs are about all contexts.", class_="note")
-    return tags.div(
-        *(_selector(domain, name, context.get(name)) for name in names), class_="selectors"
-    )
-
-
-def _selector(domain: Domain, name: str, chosen: str | None) -> Tag:
-    position = domain.position(name)
-    key = f"state_{position}"
-    return tags.div(
-        tags.label(name, for_=key, class_="when"),
-        tags.select(
-            controls.UNBOUND,
-            tags.option("any", value=""),
-            controls.options(domain.states[position], selected=chosen),
-            id=key,
-            class_="form-select",
-            data_input=STATE.key,
-            data_variable=name,
-        ),
-        class_="form-group",
-    )
+    selectors = []
+    for name in names:
+        v = domain.position(name)
+        states, chosen = domain.states[v], context.get(name)
+        selectors.append(
+            controls.selector(f"state_{v}", name, states, chosen, STATE, variable=name)
+        )
+    return tags.div(*selectors, class_="selectors")
 
 
 def selection_of(edges: Sequence[Edge], *, all_edges: bool, most: int = 40) -> Selection:
@@ -232,7 +219,7 @@ def serve(state: State) -> Background[Shares]:
     def outcome() -> Outcome[Shares]:
         return comparing.outcome(key()) if state.context() else Done(state.shown().shares)
 
-    def found() -> Shares:
+    def shares() -> Shares:
         return value_of(outcome(), "nothing has been compared in this context yet")
 
     @reactive.effect
@@ -268,7 +255,14 @@ def serve(state: State) -> Background[Shares]:
     show("context_states", lambda: context_states(state.domain(), state.context()))
     show("context_work", work)
     show("context_graphs", content)
-    show("context_downloads", lambda: _downloads() if isinstance(outcome(), Done) else None)
+    links = controls.downloads(
+        ("graph_svg", "graph of the differences (SVG)"),
+        ("graph_true_svg", "graph of the true model (SVG)"),
+        ("graph_guess_svg", "graph of the guess (SVG)"),
+        ("edges_csv", "edges (CSV)"),
+        ("edges_json", "edges (JSON)"),
+    )
+    show("context_downloads", lambda: links if isinstance(outcome(), Done) else None)
 
     def set_state(variable: str, chosen: str) -> None:
         with reactive.isolate():
@@ -293,8 +287,8 @@ def serve(state: State) -> Background[Shares]:
 
     def drawn(side: Side) -> str:
         every, most = side != "both", EDGE_COUNT()
-        selection = selection_of(found().edges(), all_edges=every, most=most)
-        where = places(state.shown(), found(), selection, all_edges=every, most=most)
+        selection = selection_of(shares().edges(), all_edges=every, most=most)
+        where = places(state.shown(), shares(), selection, all_edges=every, most=most)
         return picture(selection, where, state.context(), side=side)
 
     def name(what: str) -> Callable[[], str]:
@@ -303,7 +297,7 @@ def serve(state: State) -> Background[Shares]:
     def records() -> list[dict[str, Any]]:
         return [
             dict(zip(EDGE_KEYS, (*edge.pair, edge.tp, edge.fp, edge.fn), strict=True))
-            for edge in found().edges()
+            for edge in shares().edges()
         ]
 
     def record() -> str:
@@ -315,13 +309,3 @@ def serve(state: State) -> Background[Shares]:
     offer("edges_csv", lambda: as_csv(records(), EDGE_KEYS), name=name("edges"))
     offer("edges_json", record, name=name("edges"))
     return comparing
-
-
-def _downloads() -> Tag:
-    return controls.downloads(
-        ("graph_svg", "graph of the differences (SVG)"),
-        ("graph_true_svg", "graph of the true model (SVG)"),
-        ("graph_guess_svg", "graph of the guess (SVG)"),
-        ("edges_csv", "edges (CSV)"),
-        ("edges_json", "edges (JSON)"),
-    )

@@ -418,15 +418,15 @@ def _serve_pair(state: State) -> Background[PairExplanation]:
     on(AROUND, choose_variable)
     on(REGION, lambda context: state.change(tab="graph", context=context))
 
-    def found() -> PairExplanation:
+    def explained() -> PairExplanation:
         return value_of(explanation(), "no pair has been explained yet")
 
     def name() -> str:
         return state.file_name(" ".join((*state.pair(), "regions")))
 
     def rows() -> str:
-        return as_csv((region.record() for region in found().regions), REGION_KEYS)
+        return as_csv((region.record() for region in explained().regions), REGION_KEYS)
 
     offer("regions_csv", rows, name=name)
-    offer("regions_json", lambda: as_json(found().record()), name=name)
+    offer("regions_json", lambda: as_json(explained().record()), name=name)
     return explaining

@@ -97,13 +97,9 @@ def rows_name(rows: Upload | None) -> TagChild:
 
 def pair_chance_records(chance: Chance) -> list[dict[str, object]]:
     return [
-        {
-            "first": pair.pair[0],
-            "second": pair.pair[1],
-            "distance": pair.distance,
-            **{key: getattr(pair, key) for key in PAIR_KEYS},
-        }
-        for pair in chance.pair_chances()
+        {"first": p.pair[0], "second": p.pair[1], "distance": p.distance}
+        | {key: getattr(p, key) for key in PAIR_KEYS}
+        for p in chance.pair_chances()
     ]
 
 
@@ -128,14 +124,14 @@ def _serve_chance(state: State) -> Background[Chance]:
         CHANCE, "Compare with chance", drawing, about=about, begin=begin, content=chance_view
     )
 
-    def found() -> Chance:
+    def result() -> Chance:
         return value_of(outcome(), MISSING)
 
     def name() -> str:
         return state.file_name("chance")
 
-    offer("chance_json", lambda: as_json(found().record()), name=name)
-    offer("chance_csv", lambda: as_csv(pair_chance_records(found())), name=name)
+    offer("chance_json", lambda: as_json(result().record()), name=name)
+    offer("chance_csv", lambda: as_csv(pair_chance_records(result())), name=name)
     return drawing
 
 
@@ -165,14 +161,14 @@ def _serve_check(state: State, data: Path | None) -> Background[Check]:
         CHECK, "Test the claims", checking, about=about, begin=begin, content=check_view
     )
 
-    def found() -> Check:
-        return value_of(outcome(), MISSING)
+    def records() -> list[dict[str, object]]:
+        return value_of(outcome(), MISSING).records()
 
     def name() -> str:
         with reactive.isolate():
             model = entry()
         return f"{model.label if model else 'model'} claims"
 
-    offer("check_csv", lambda: as_csv(found().records()), name=name)
-    offer("check_json", lambda: as_json(found().records()), name=name)
+    offer("check_csv", lambda: as_csv(records()), name=name)
+    offer("check_json", lambda: as_json(records()), name=name)
     return checking

@@ -347,8 +347,8 @@ def _candidates(point: FloatArray, size: FloatArray, radius: float) -> FloatArra
     # In direction d, the box touches the circle of radius g when its middle is g·d + s·half.
     reach = np.clip(ways * 1.4, -1, 1) * size / 2
     offsets = gaps[:, None, None] * ways[None, :] + reach[None, :]
-    found: FloatArray = point + offsets.reshape(-1, 2)
-    return found
+    middles: FloatArray = point + offsets.reshape(-1, 2)
+    return middles
 
 
 def _cheapest(
