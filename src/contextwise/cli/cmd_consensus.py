@@ -16,7 +16,7 @@ HEADER = ("first", "second", "dependent", "when", "throughout", "somewhere", "of
 
 @click.command()
 @options.model("models", metavar="MODEL...", nargs=-1, required=True)
-@click.option("--out", type=click.Path(), help="Write the structure to this model file.")
+@options.path("--out", help="Write the structure to this model file.")
 @options.share("--threshold", default=0.5, help="Share of the models that must have a dependence.")
 @options.time_limit()
 @options.top()

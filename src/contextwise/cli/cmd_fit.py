@@ -14,7 +14,7 @@ from contextwise.cli.inputs import load, load_data, only_one_from_stdin
 @click.command()
 @options.model("structure")
 @options.data
-@click.option("--out", required=True, type=click.Path(), help="Write the fitted model here.")
+@options.path("--out", required=True, help="Write the fitted model here.")
 @options.choice(
     "--method",
     "pseudo-likelihood",

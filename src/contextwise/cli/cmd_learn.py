@@ -139,9 +139,9 @@ def _complete_learner(
 @click.command(cls=LearnCommand, no_args_is_help=True)
 @click.argument("learner", shell_complete=_complete_learner)
 @options.data
-@click.option("--out", required=True, type=click.Path(), help="Write the model to this file.")
+@options.path("--out", required=True, help="Write the model to this file.")
 @options.domain_from
-@click.option("--valid", type=click.Path(), help="Score the result on the rows of this file.")
+@options.path("--valid", help="Score the result on the rows of this file.")
 @click.option(
     "--grid",
     multiple=True,

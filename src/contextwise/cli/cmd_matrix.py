@@ -28,16 +28,13 @@ ONLY_MATRIX = (*ONLY_EXACT, "normalized", "approximate", "assertions", "rng")
 @options.model("models", metavar="MODEL...", nargs=-1, required=True)
 @options.model_option("--nearest", "query", help="List only the models nearest to this one.")
 @options.top(3, least=1)
-@click.option("--out", type=click.Path(), help="Write to this .csv or .json file.")
+@options.path("--out", help="Write to this .csv or .json file.")
 @click.option("--normalized", is_flag=True, help="With --csv: print normalized distances.")
 @options.output("json", "csv")
 @options.parallel
 @options.engine
-@click.option(
-    "--store",
-    type=click.Path(),
-    metavar="FOLDER",
-    help="Keep finished blocks here; an interrupted run resumes.",
+@options.path(
+    "--store", metavar="FOLDER", help="Keep finished blocks here; an interrupted run resumes."
 )
 @click.option("--approximate", is_flag=True, help="Estimate by sampling, for thousands of models.")
 @options.number(

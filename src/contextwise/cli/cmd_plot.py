@@ -88,10 +88,9 @@ class Picture(NamedTuple):
 
 
 FIGURE = (
-    click.option(
+    options.path(
         "--out",
         metavar="FILE",
-        type=click.Path(),
         required=True,
         callback=_check_picture,
         help="Write this .png, .svg or .pdf file.",

@@ -126,11 +126,8 @@ replicates_options = options.options_as(
     "replicates",
     Replicates,
     options.model("arguments", metavar="[TRUTH]... [NAME=FILES]...", nargs=-1),
-    click.option(
-        "--table",
-        type=click.Path(),
-        metavar="FILE",
-        help="Read results from this CSV file instead, one row per run.",
+    options.path(
+        "--table", metavar="FILE", help="Read results from this CSV file instead, one row per run."
     ),
     click.option(
         "--truth-column",

@@ -27,23 +27,19 @@ from contextwise.support.deadline import Deadline
 @click.command(cls=options.SectionedCommand)
 @options.model("true")
 @options.model("guesses", metavar="GUESS... | NAME=FILES...", nargs=-1, required=True)
-@click.option(
-    "--out", metavar="FILE", type=click.Path(), required=True, help="Write this .html file."
-)
+@options.path("--out", metavar="FILE", required=True, help="Write this .html file.")
 @options.top(least=1)
 @options.chance
-@click.option(
+@options.path(
     "--check",
     "check_rows",
     metavar="ROWS",
-    type=click.Path(),
     help="Test the claims of each guess against the rows of this CSV file.",
 )
-@click.option(
+@options.path(
     "--stability",
     "stability_rows",
     metavar="ROWS",
-    type=click.Path(),
     help="Show how stable the result of --learner is on the rows of this file.",
 )
 @learner_options(required=False)

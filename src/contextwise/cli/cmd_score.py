@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 @click.command()
 @options.model("true")
 @options.model("guesses", metavar="GUESS...", nargs=-1, required=True)
-@click.option("--test", type=click.Path(), help="Score predictions of the rows of this CSV file.")
-@click.option("--fit", "fit_to", type=click.Path(), help="Fit the guesses to this CSV file first.")
+@options.path("--test", help="Score predictions of the rows of this CSV file.")
+@options.path("--fit", "fit_to", help="Fit the guesses to this CSV file first.")
 @options.number(
     "--groups", default=4, help="Number of parts into which CMLL divides the variables."
 )

@@ -47,21 +47,13 @@ def learner_options(required: bool) -> options.Decorator:
 )
 @options.share("--share", default=0.5, help="Share of the rows in a subsample.")
 @options.domain_from
-@click.option(
-    "--folder",
-    type=click.Path(),
-    help="Keep the learned structures here; an interrupted run resumes.",
-)
+@options.path("--folder", help="Keep the learned structures here; an interrupted run resumes.")
 @options.seed
 @options.parallel
-@click.option("--medoid", type=click.Path(), help="Write the most typical structure to this file.")
-@click.option(
-    "--consensus",
-    type=click.Path(),
-    help="Find the structure nearest to all and write it to this file.",
-)
+@options.path("--medoid", help="Write the most typical structure to this file.")
+@options.path("--consensus", help="Find the structure nearest to all and write it to this file.")
 @options.time_limit()
-@click.option("--picture", type=click.Path(), help="Draw a heat map of the supports here.")
+@options.path("--picture", help="Draw a heat map of the supports here.")
 @options.top()
 @options.output("json", "csv")
 @click.pass_context

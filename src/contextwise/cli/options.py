@@ -84,6 +84,10 @@ def options_as(argument: str, kind: type[Any], *options: Decorator) -> Decorator
     return decorated
 
 
+path = partial(click.option, type=click.Path())
+"""Add an option that takes a path."""
+
+
 def choice(name: str, *choices: str, help: str) -> Decorator:
     """Add an option that takes one of some words; the first is the default."""
     return click.option(
@@ -276,15 +280,9 @@ scope = options_as(
     pairs,
     variables,
     context,
-    click.option(
-        "--data",
-        type=click.Path(),
-        metavar="FILE",
-        help="Only the contexts in the rows of this CSV file.",
-    ),
-    click.option(
+    path("--data", metavar="FILE", help="Only the contexts in the rows of this CSV file."),
+    path(
         "--weights",
-        type=click.Path(),
         metavar="FILE",
         help="Weight contexts by the state probabilities in this file (JSON: variable -> list).",
     ),
