@@ -1,132 +1,25 @@
-"""Markov and Bayesian networks in files: .uai and .bif."""
+"""Bayesian networks in ``.bif`` files, and what both formats of networks refuse."""
 
 from __future__ import annotations
 
 import io
-import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextwise import Domain, LogLinear, Structure, distance, read, write
+from contextwise import Domain, LogLinear, Structure
 from contextwise.errors import ContextwiseError, NotRepresentable, ParseError, TooLargeError
 from contextwise.formats import encode, read_stream
 from contextwise.formats.bif import MissingProbabilities
-from contextwise.formats.uai import NamesLost
-from contextwise.models.factors import Factor, FloatArray, log_linear
+from contextwise.models.factors import Factor, log_linear
 from contextwise.models.structure import structure_of
-from contextwise.testing import domains, log_linear_models
 from convert_oracle import assert_equal, claims, interactions, random_domain
 from features_invariant import check_features
+from network_tables import from_text, joint, log_table, random_network
 
 SEEDS = range(20)
-
-
-def log_table(model: LogLinear) -> FloatArray:
-    """The table of log p, up to a constant: the sum of the weights that hold in each cell."""
-    logs = np.zeros(model.domain.cardinalities)
-    grid = np.indices(logs.shape)
-    for literals, weight in zip(model.structure.features.literals(), model.weights, strict=True):
-        where = np.ones(logs.shape, dtype=bool)
-        for v, allowed in literals:
-            where &= (allowed >> grid[v] & 1).astype(bool)
-        logs[where] += weight
-    return logs
-
-
-def random_network(rng: np.random.Generator, domain: Domain) -> list[Factor]:
-    """Random conditional distributions: parents first, in any order, then the child."""
-    factors = []
-    for child in range(len(domain)):
-        parents = [p for p in rng.permutation(child).tolist() if rng.random() < 0.6]
-        shape = [domain.cardinalities[p] for p in parents]
-        size = domain.cardinalities[child]
-        factors.append(Factor((*parents, child), np.log(rng.dirichlet(np.full(size, 2.0), shape))))
-    return factors
-
-
-def uai_text(kind: str, domain: Domain, factors: list[Factor]) -> str:
-    words: list[object] = [kind, len(domain), *domain.cardinalities, len(factors)]
-    for factor in factors:
-        words += [len(factor.scope), *factor.scope]
-    for factor in factors:
-        words += [factor.logs.size, *np.exp(factor.logs).ravel().tolist()]
-    return "\n".join(map(str, words))
-
-
-def joint(domain: Domain, factors: list[Factor]) -> FloatArray:
-    logs = np.zeros(domain.cardinalities)
-    for factor in factors:
-        order = np.argsort(factor.scope)
-        shape = [c if v in factor.scope else 1 for v, c in enumerate(domain.cardinalities)]
-        logs = logs + factor.logs.transpose(order).reshape(shape)
-    return logs
-
-
-def from_text(text: str, format: str) -> LogLinear:
-    model = read_stream(io.StringIO(text), format=format)
-    assert isinstance(model, LogLinear)
-    return model
-
-
-# -- UAI -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["MARKOV", "BAYES"])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_uai_files_claim_what_their_tables_show(kind: str, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    domain = random_domain(rng, 4)
-    factors = random_network(rng, domain)
-    model = from_text(uai_text(kind, domain, factors), "uai")
-    np.testing.assert_allclose(log_table(model), joint(domain, factors), atol=1e-12)
-    assert_equal(claims(model.structure), interactions(joint(domain, factors)))
-
-
-@given(model=log_linear_models(domains(min_variables=1)))
-def test_uai_keeps_the_distribution_and_the_claims_without_zeros(model: LogLinear) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NamesLost)
-        data = encode(model, "uai")
-    again = read_stream(io.BytesIO(data), zero_weights="drop")
-    assert isinstance(again, LogLinear)
-    np.testing.assert_allclose(log_table(again), log_table(model), atol=1e-9)
-    plain = Domain.of_cardinalities(model.domain.cardinalities)
-    assert again.domain == plain
-    if (np.abs(model.weights) > 1e-6).all() and len(set(map(len, model.structure))) == len(model):
-        numbered = Structure(plain, model.structure.features)
-        assert distance(again.structure, numbered) == 0
-
-
-def test_uai_is_found_by_its_suffix_and_by_its_first_word(tmp_path: Path) -> None:
-    text = "MARKOV 2 2 2 1 2 0 1 4 1 2 3 4"
-    (tmp_path / "m.uai").write_text(text)
-    model = read(tmp_path / "m.uai")
-    assert model == read_stream(io.StringIO(text))
-    assert model.info["format"] == "uai"
-    assert model.info["zero_weights"] == 1
-    write(model, tmp_path / "again.uai.gz")
-    assert read(tmp_path / "again.uai.gz") == model
-
-
-def test_uai_comments_and_a_zero() -> None:
-    text = "c a comment\nMARKOV # a Markov network\n1\n2\n1\n1 0 # v0\n2\n 0.0 1.0\n"
-    assert from_text(text, "uai").weights.tolist() == [-np.inf, 0.0]
-
-
-def test_uai_has_no_place_for_names() -> None:
-    with pytest.warns(NamesLost, match="has no names"):
-        encode(LogLinear(Structure({"A": 2}, ["A=1"]), np.ones(1)), "uai")
-
-
-@pytest.mark.parametrize("weight", [800.0, -800.0, np.inf])
-def test_uai_refuses_what_a_number_cannot_hold(weight: float) -> None:
-    model = LogLinear(Structure({"v0": 2}, ["v0=1"]), np.array([weight]))
-    with pytest.raises(ContextwiseError, match=r"too large or too small for a \.uai file"):
-        encode(model, "uai")
 
 
 @pytest.mark.parametrize("format", ["uai", "bif"])
@@ -134,42 +27,6 @@ def test_a_structure_without_weights_has_no_numbers_to_write(format: str) -> Non
     with pytest.raises(ContextwiseError, match="needs weights, and this structure has none"):
         encode(Structure({"v0": 2}, ["v0=1"]), format)
 
-
-@pytest.mark.parametrize(
-    ("text", "line", "message"),
-    [
-        ("", 1, "the file ends where MARKOV or BAYES should follow"),
-        ("FACTOR\n1", 1, "expected MARKOV or BAYES, got 'FACTOR'"),
-        ("MARKOV\n-1", 2, "expected the number of variables, got '-1'"),
-        ("MARKOV\n2\n2 0\n0", 3, "expected a cardinality, got '0'"),
-        ("MARKOV\n2\n2", 3, "the file ends where a cardinality should follow"),
-        ("MARKOV\n1\n2\n99999999999\n1 0", 5, "the file ends where the size of a scope"),
-        ("MARKOV\n2\n2 2\n1\n2 0 2", 5, "there is no variable 2; the last one is 1"),
-        ("MARKOV\n2\n2 2\n1\n2 0 0", 5, "variable 0 occurs twice in a scope"),
-        ("MARKOV\n1\n2\n1\n1 0\n3\n1 2 3", 6, "the table over 1 variables has 2 entries, got 3"),
-        ("MARKOV\n1\n2\n1\n1 0\n2\n1", 7, "the file ends where an entry of a table"),
-        ("MARKOV\n1\n2\n1\n1 0\n2\n1\nx", 8, "expected an entry of a table that .* got 'x'"),
-        ("MARKOV\n1\n2\n1\n1 0\n2\n1\n-1", 8, "expected an entry of a table that .* got '-1'"),
-        ("MARKOV\n1\n2\n1\n1 0\n2\nnan 1", 7, "expected an entry of a table that .* got 'nan'"),
-        ("MARKOV\n1\n2\n1\n1 0\n2\n1 1\n7", 8, "expected the end of the file"),
-        (f"MARKOV 40 {'2 ' * 40} 1 40 {' '.join(map(str, range(40)))}", 1, r"about 10\*\*12 cells"),
-        (
-            f"MARKOV 99 {'1 ' * 99} 1 99 {' '.join(map(str, range(99)))} 1 1",
-            1,
-            "96 more has 1 cells, which is too large",
-        ),
-        ("MARKOV 3 2 99999999999999 2", None, "at most 65,536 are possible"),
-    ],
-)
-def test_bad_uai_files(text: str, line: int | None, message: str) -> None:
-    with pytest.raises(ContextwiseError, match=message) as caught:
-        from_text(text, "uai")
-    if line is not None:
-        assert isinstance(caught.value, ParseError)
-        assert caught.value.line == line
-
-
-# -- BIF -----------------------------------------------------------------------------------------
 
 CANCER = """
 // a comment
@@ -256,7 +113,11 @@ def test_a_model_that_is_no_bayesian_network_is_not_written_as_one(features: lis
 
 
 A = "variable A { type discrete [2] {a b}; }\n"
+
+
 B = "variable B { type discrete [2] {a b}; }\n"
+
+
 PA = "probability (A) { table 0.5 0.5; }\n"
 
 
