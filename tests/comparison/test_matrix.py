@@ -298,3 +298,11 @@ def test_what_cannot_be_done_is_said() -> None:
     large = Structure(domain, [f"X0=1 & X1=1 & X{k}=1" for k in range(2, 70)])
     with pytest.raises(TooLargeError):
         distance_matrix([large, Structure(domain)], engine="enumerate")
+
+
+def test_a_dict_names_the_models() -> None:
+    models = {"graph": "six-graph", "guess": "six-guess"}
+    assert compare_many("six", models).names == ("graph", "guess")
+    matrix = distance_matrix(models)
+    assert matrix.names == ("graph", "guess")
+    assert matrix.distances[0, 1] == distance("six-graph", "six-guess")

@@ -462,7 +462,7 @@ class ManyOptions(Restriction, Effort, total=False):
 
 @overload
 def distance_matrix(  # type: ignore[overload-overlap]  # False is an int, too
-    models: Iterable[ModelLike],
+    models: Iterable[ModelLike] | Mapping[str, ModelLike],
     *,
     names: Iterable[str] | None = None,
     approximate: Literal[False] = False,
@@ -474,7 +474,7 @@ def distance_matrix(  # type: ignore[overload-overlap]  # False is an int, too
 
 @overload
 def distance_matrix(
-    models: Iterable[ModelLike],
+    models: Iterable[ModelLike] | Mapping[str, ModelLike],
     *,
     names: Iterable[str] | None = None,
     approximate: int,
@@ -485,7 +485,7 @@ def distance_matrix(
 
 
 def distance_matrix(
-    models: Iterable[ModelLike],
+    models: Iterable[ModelLike] | Mapping[str, ModelLike],
     *,
     names: Iterable[str] | None = None,
     approximate: int = False,
@@ -497,7 +497,7 @@ def distance_matrix(
 
     Parameters
     ----------
-    models : models, paths of model files, or names of bundled examples
+    models : models, paths of model files, or names of bundled examples; or a dict by name
     names : one for each model, optional
         By default the path of a model file, or the place of a model.
     approximate : bool or int
@@ -549,6 +549,7 @@ def distance_matrix(
     (array([0.  , 0.06, 0.33]), 0.01)
     """
     chosen = listed_models("models", models)
+    names = list(models) if names is None and isinstance(models, Mapping) else names
     labels = tuple(map(_name, range(len(chosen)), chosen) if names is None else names)
     if len(labels) != len(chosen):
         raise ContextwiseError(f"{len(chosen)} models need as many names, got {len(labels)}")
@@ -585,7 +586,7 @@ def _estimate(
 
 def compare_many(
     true: ModelLike,
-    guesses: Iterable[ModelLike],
+    guesses: Iterable[ModelLike] | Mapping[str, ModelLike],
     *,
     zero_division: ZeroDivision = "warn",
     **options: Unpack[ManyOptions],
@@ -597,7 +598,7 @@ def compare_many(
     Parameters
     ----------
     true : model, path of a model file, or name of a bundled example
-    guesses : the same, one or more
+    guesses : the same, several; or a dict from names to them
     zero_division : number or "warn"
         Value of a rate whose denominator is zero.
     **options
@@ -616,8 +617,8 @@ def compare_many(
     >>> [comparison.distance for comparison in compare_many(true, guesses)]
     [3, 3]
     """
-    guesses = listed_models("guesses", guesses)
-    question, effort = pose_many([true, *guesses], None, options)
+    chosen = listed_models("guesses", guesses)
+    question, effort = pose_many([true, *chosen], None, options)
     counting, map_units = counting_of(**effort)
     places = range(1, len(question.structures))
     size = 1 if counting.here else block_size(len(places), here=False)
@@ -630,8 +631,8 @@ def compare_many(
                 results[place] = replace(comparison, question=about, zero_division=zero_division)
             if progress:
                 progress(len(results), len(places))
-    names = [_name(place, guess) for place, guess in zip(places, guesses, strict=True)]
-    return Comparisons((results[place] for place in places), names)
+    names = guesses if isinstance(guesses, Mapping) else map(_name, places, chosen)
+    return Comparisons((results[place] for place in places), list(names))
 
 
 class Comparisons(Shown, list[Comparison]):

@@ -198,7 +198,7 @@ def listed_models(name: str, models: Any) -> list[ModelLike]:
     if isinstance(models, str | os.PathLike) or not isinstance(models, Iterable):
         shown = repr(models) if isinstance(models, str) else type(models).__name__
         raise ContextwiseError(f"{name} must be a list of models, got {shown}; pass [{shown}]")
-    return list(models)
+    return list(models.values() if isinstance(models, Mapping) else models)
 
 
 def _unknown_keyword(name: str) -> str:

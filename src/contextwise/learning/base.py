@@ -21,6 +21,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from html import escape
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any, Self, TypeVar
@@ -244,6 +245,13 @@ class Learner:
         defaults = self.defaults()
         changed = [f"{k}={v!r}" for k, v in self.get_params().items() if v != defaults[k]]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _repr_html_(self) -> str:
+        sizes = "not fitted"
+        if self.__sklearn_is_fitted__():
+            domain, features = self.structure_.domain, len(self.structure_)
+            sizes = f"fitted: {features:,} features of {len(domain):,} variables"
+        return f"<code>{escape(repr(self))}</code>, {sizes}"
 
     def __sklearn_tags__(self) -> Any:
         utils = import_module("sklearn.utils")  # only scikit-learn calls this

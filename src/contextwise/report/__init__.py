@@ -6,3 +6,7 @@
 - `shares` has what pictures draw; `layout` places it; `drawing`, `plots` and ``static/heatmap.js``
   draw it.
 """
+
+from contextwise.support.loading import lazy_names
+
+lazy_names(__name__, {"plots": "plots"})

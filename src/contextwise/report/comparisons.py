@@ -129,7 +129,11 @@ def compare_text(
     size and how many of its features have weight 0. ``data`` is the name of a file of rows.
     """
     several = len(guesses) > 1
-    parts = guesses_parts(guesses) if several else comparison_parts(guesses[0].comparison, top=top)
+    parts = (
+        guesses_parts(guesses)
+        if several
+        else comparison_parts(guesses[0].comparison, top=top, chance=guesses[0].chance)
+    )
     lines = [as_text(parts[:1])] if isinstance(parts[0], Note) else []
     rest = as_text(parts[len(lines) :])
     counts = [(true, zero_weights), *((guess.title, guess.zero_weights) for guess in guesses)]
@@ -152,15 +156,17 @@ def compare_text(
         if guess.chance is not None:
             from contextwise.report.evaluations import chance_parts
 
-            drawn = as_text(chance_parts(guess.chance)[:-1])  # the last part is the verdict
-            verdict = guess.chance.verdict
-            lines.append(f"{guess.title}: {verdict}" if several else verdict)
+            drawn = as_text(chance_parts(guess.chance)[1:])  # the first part is the verdict
+            lines += [f"{guess.title}: {guess.chance.verdict}"] if several else []
             blocks.append(f"{guess.title}:\n{drawn}" if several else drawn)
     return "\n\n".join(["\n".join(lines), *blocks] if lines else blocks)
 
 
-def summary(comparison: Comparison) -> str:
-    """Describe how near the models are, whether that beats chance, and where the errors are."""
+def summary(comparison: Comparison, chance: Chance | None = None) -> str:
+    """Describe how near the models are, whether that beats chance, and where the errors are.
+
+    Without random guesses (``chance``) the sign of kappa decides what beats chance.
+    """
     unfinished, pair_count = len(comparison.unions.open), comparison.pair_count
     if unfinished:
         low, high = (percent(bound, comparison.total) for bound in comparison.distance_bounds)
@@ -170,7 +176,8 @@ def summary(comparison: Comparison) -> str:
         )
     c, (places, errors) = comparison.confusion, comparison.differing
     if not c.distance:
-        return f"The models agree on all {number(c.total)} assertions."
+        verdict = "" if chance is None else f"\n{chance.verdict}"
+        return f"The models agree on all {number(c.total)} assertions.{verdict}"
     counts = f" ({number(c.distance)} of {number(c.total)})" if c.total < SHORT else ""
     kinds = sorted([(c.fp, "false positives"), (c.fn, "false negatives")], reverse=True)
     shares = ", ".join(f"{percent(count, c.total)} {kind}" for count, kind in kinds)
@@ -178,7 +185,9 @@ def summary(comparison: Comparison) -> str:
     lines = [f"{percent(c.distance, c.total)} of all assertions differ{counts}{split}."]
     sentences = []
     kappa = comparison.rate("kappa", float("nan"))
-    if not isnan(kappa):
+    if chance is not None:
+        sentences.append(chance.verdict)
+    elif not isnan(kappa):
         words = "Better than" if kappa > 0 else "Worse than" if kappa < 0 else "No better than"
         sentences.append(f"{words} chance (kappa {kappa:.2g}).")
     pairs = f"{len(errors):,} of {plural(pair_count, 'pair')} differ{'s' * (len(errors) == 1)}"
@@ -216,10 +225,14 @@ def _listed(words: Sequence[str], link: str) -> str:
 
 
 def comparison_parts(
-    comparison: Comparison, *, top: int = 10, medium: Medium = "command"
+    comparison: Comparison,
+    *,
+    top: int = 10,
+    medium: Medium = "command",
+    chance: Chance | None = None,
 ) -> list[Part]:
     """Return one guess in full; ``top`` limits the pairs and variables, 0 leaves them out."""
-    parts: list[Part] = [Note("summary", summary(comparison))]
+    parts: list[Part] = [Note("summary", summary(comparison, chance))]
     if len(comparison.unions.open):
         parts += [open_note(comparison), measures(comparison), *estimate_notes(comparison)]
         if top:

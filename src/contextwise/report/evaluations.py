@@ -75,7 +75,7 @@ OF_GRAPHS: tuple[Wanted, ...] = (
 
 
 def chance_parts(chance: Chance, *, top: int = 0) -> list[Part]:
-    """Show what was drawn, the numbers, what they mean, and the ``top`` pairs of least skill."""
+    """Show the verdict, what was drawn, the numbers, and the ``top`` pairs of least skill."""
     values = {"distance": chance.distance, **chance.record()}
     groups = [OF_DISTANCE if chance.draws else OF_DISTANCE[:3]]
     groups += [OF_CONTEXTS] if chance.context_pairs else []
@@ -83,10 +83,10 @@ def chance_parts(chance: Chance, *, top: int = 0) -> list[Part]:
     draws = f" ({plural(chance.draws, 'draw')})" if chance.draws else ""
     limits = "\n".join(_limits(chance))
     parts: list[Part] = [
+        Note("verdict", chance.verdict),
         Note("null", f"Random guesses{draws}: {NULLS[chance.null].words}."),
         Measures(tuple(tuple(_measures(wanted, values)) for wanted in groups)),
         *([Note("limits", limits)] if limits else []),
-        Note("verdict", chance.verdict),
     ]
     pairs = chance_of_pairs(chance, top) if top else None
     return parts if pairs is None else [*parts, pairs]
@@ -101,7 +101,7 @@ def _measures(wanted: Iterable[Wanted], values: dict[str, object]) -> Iterator[M
 
 
 def _rounded(value: Fraction) -> Fraction | int:
-    return value if value < ROUND_FROM else round(value)
+    return round(value, 2) if value < ROUND_FROM else round(value)
 
 
 def _limits(chance: Chance) -> Iterator[str]:

@@ -146,7 +146,7 @@ def guess_parts(guess: Guess, *, top: int = TOP) -> list[Part]:
     """Return the section of one guess; the verdict comes first."""
     c = guess.comparison
     explained = [] if guess.explanation is None else explanation_parts(guess.explanation)
-    parts = comparison_parts(c, top=0 if explained else top, medium="page")
+    parts = comparison_parts(c, top=0 if explained else top, medium="page", chance=guess.chance)
     parts.append(Section("Pictures", (pairs_picture(c), *graph_pictures(c)), key="pictures"))
     parts += explained
     if guess.chance is not None:
