@@ -8,6 +8,7 @@ import numpy as np
 
 from contextwise import Domain, Structure
 from contextwise.counting.cover import Cover, cover_of
+from contextwise.independence.queries import Statement
 
 LATE = 30
 """Seconds. What ignores its limit takes minutes on these models; what respects it, one second."""
@@ -55,3 +56,35 @@ def hard_pair(seed: int = 1) -> Structure:
         literals = {f"v{v}": int(s) for v, s in zip(others, states, strict=True)}
         scopes.append({"v0": 1, "v1": 1, **literals})
     return Structure(Domain.of_cardinalities([2] * 90), scopes)
+
+
+def chain_of_clauses(clauses: list[list[int]]) -> Structure:
+    """A chain whose ends are connected exactly by the assignments that satisfy all clauses."""
+    count = max(abs(literal) for clause in clauses for literal in clause)
+    domain = {f"n{k}": 2 for k in range(len(clauses) + 1)} | {f"x{k + 1}": 2 for k in range(count)}
+    return Structure(
+        domain,
+        [
+            {f"n{k}": 1, f"n{k + 1}": 1, f"x{abs(literal)}": int(literal > 0)}
+            for k, clause in enumerate(clauses)
+            for literal in clause
+        ],
+    )
+
+
+def pigeons(count: int, holes: int) -> Structure:
+    """Each pigeon needs a hole of its own."""
+    at = [[pigeon * holes + hole + 1 for hole in range(holes)] for pigeon in range(count)]
+    apart = [
+        [-at[a][hole], -at[b][hole]]
+        for hole in range(holes)
+        for a in range(count)
+        for b in range(a)
+    ]
+    return chain_of_clauses(at + apart)
+
+
+def ends(model: Structure) -> Statement:
+    names = model.domain.names
+    nodes = [name for name in names if name[0] == "n"]
+    return Statement((nodes[0],), (nodes[-1],), tuple(name for name in names if name[0] == "x"))

@@ -9,14 +9,18 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from contextwise import read, write
-from contextwise.cli import contextwise
-from hard import LATE, hard_models
+from contextwise import Structure, read, write
+from contextwise.cli import contextwise, main
+from hard import LATE, ends, hard_models, pigeons
 
 
 @pytest.fixture(name="models")
@@ -94,39 +98,91 @@ def test_interruption_prints_what_is_known(models: list[str]) -> None:
     assert record["distance_lower"] < record["distance_upper"]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "compare TRUE GUESS",
-        "compare TRUE GUESS GUESS --estimate",
-        "compare TRUE GUESS --chance",
-        "matrix TRUE GUESS",
-        "consensus TRUE GUESS",
-        "explain TRUE GUESS",
-        "score TRUE GUESS",
-        "check TRUE ROWS",
-        "check TRUE ROWS --overall",
-        "report TRUE GUESS --out page.html --chance --check ROWS",
-        "query TRUE A_||_B|C",
-        "independencies TRUE",
-        "plot pairs TRUE GUESS --out p.png",
-        "plot graph TRUE GUESS --context X1=1 --out p.png",
-        "plot neighbours TRUE GUESS A --out p.png",
-        "plot confusion TRUE GUESS --out p.png",
-        "plot matrix TRUE GUESS --out p.png",
-    ],
-)
+# -- every command with the option -----------------------------------------------------------------
+
+COMMANDS = [
+    "compare TRUE GUESS",
+    "compare TRUE GUESS GUESS --estimate",
+    "compare ROWS_MODEL OTHER_MODEL --chance --draws 100000000",
+    "matrix TRUE GUESS",
+    "consensus TRUE GUESS",
+    "explain TRUE GUESS",
+    "score TRUE GUESS",
+    "learn edge-trees ROWS --out learned.json",
+    "learn gssl ROWS --out learned.json --count 400000",
+    "learn trees ROWS --out learned.json --grid l1=1,2 --refit l1 --penalty 0",
+    "check TRUE TRUE_ROWS",
+    "check TRUE TRUE_ROWS --overall",
+    "stability ROWS --learner edge-trees --resamples 10000",
+    "stability ROWS --learner chow-liu --resamples 10000 --consensus agreed.json",
+    "report TRUE GUESS --out page.html --chance --check TRUE_ROWS",
+    "report ROWS_MODEL OTHER_MODEL --out page.html --stability ROWS --learner edge-trees",
+    "query PIGEONS QUERY",
+    "independencies TRUE",
+    "plot pairs TRUE GUESS --out p.png",
+    "plot graph TRUE GUESS --context X1=1 --out p.png",
+    "plot neighbours TRUE GUESS A --out p.png",
+    "plot confusion TRUE GUESS --out p.png",
+    "plot matrix TRUE GUESS --out p.png",
+]
+"""Commands that would take minutes; the file names are those of the fixture."""
+
+
+@pytest.fixture(name="files")
+def _files(models: list[str], tmp_path: Path) -> dict[str, str]:
+    files = {"TRUE": models[0], "GUESS": models[1]}
+    generator = np.random.default_rng(0)
+    tables = {
+        "TRUE_ROWS": (read(models[0]).domain.names, np.tile(np.arange(153) % 2, (50, 1))),
+        "ROWS": ([f"v{v}" for v in range(150)], generator.integers(2, size=(2000, 150))),
+    }
+    for name, (header, rows) in tables.items():
+        files[name] = str(tmp_path / f"{name}.csv")
+        np.savetxt(files[name], rows, "%d", ",", header=",".join(header), comments="")
+    domain = {f"v{v}": 2 for v in range(150)}
+    files["PIGEONS"] = str(tmp_path / "pigeons.json")
+    write(pigeons(13, 12), files["PIGEONS"])
+    files["QUERY"] = str(ends(pigeons(13, 12)))
+    for name, step in (("ROWS_MODEL", 1), ("OTHER_MODEL", 2)):
+        files[name] = str(tmp_path / f"{name}.json")
+        pairs = [f"v{v}=1 & v{v + step}=1" for v in range(148)]
+        write(Structure(domain, pairs), files[name])
+    return files
+
+
+def with_limit(command: click.Command, path: str, parent: click.Context | None) -> Iterator[str]:
+    """List the commands that have the option."""
+    context = click.Context(command, parent=parent)
+    if any("--time-limit" in parameter.opts for parameter in command.params):
+        yield path
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from with_limit(inner, f"{path} {name}".strip(), context)
+
+
+def test_every_command_with_a_limit_is_tried() -> None:
+    named = list(with_limit(contextwise, "", None))
+    assert len(named) > 10
+    for path in named:
+        assert any(command.startswith(f"{path} ") for command in COMMANDS), path
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_limit_bounds_the_whole_command(
-    command: str, models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, files: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """With code 3, whatever could not be finished."""
     monkeypatch.chdir(tmp_path)
-    names = read(models[0]).domain.names
-    row = ",".join("01"[k % 2] for k in range(len(names)))
-    Path("rows.csv").write_text("\n".join([",".join(names), *[row] * 50]))
-    places = {"TRUE": models[0], "GUESS": models[1], "ROWS": "rows.csv"}
-    words = [places.get(word, word) for word in command.split()]
-    runner = CliRunner()
-    runner.invoke(contextwise, [*words, "--time-limit", "0"])  # import what the command needs
-    start = time.monotonic()
-    runner.invoke(contextwise, [*words, "--time-limit", "1"])
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    words = [files.get(word, word) for word in command.split()]
+    digits = sys.get_int_max_str_digits()
+    for limit in ("0", "1"):  # the first time imports what the command needs
+        start = time.monotonic()
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--time-limit", limit])
     assert time.monotonic() - start < LATE
+    assert ended.value.code == 3
+    sys.set_int_max_str_digits(digits)

@@ -170,7 +170,7 @@ def test_what_features_add_to_the_graphs_is_said(train: str, tmp_path: Path) -> 
 def test_a_time_limit_stops_the_learner_and_is_recorded(train: str, tmp_path: Path) -> None:
     out = tmp_path / "learned.json"
     result = run("mpl", train, "--out", str(out), "--time-limit", "0")
-    assert result.exit_code == 0
+    assert result.exit_code == 3
     assert "unfinished: the time limit stopped the learner" in result.stderr
     structure = structure_of(cw.read(out))
     assert "unfinished" in structure.info["description"]

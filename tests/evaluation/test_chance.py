@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from importlib import import_module
@@ -15,13 +16,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import ChanceInterrupted, chance
 from contextwise.evaluation.chance import NULLS, Chance, Skeleton, skills
 from contextwise.models.features import members
 from contextwise.models.structure import features_of
 from contextwise.testing import brute_force, families
 from features_invariant import check_features
+from hard import LATE, hard_models
 
 CARDINALITIES = [(2, 2), (3, 2), (2, 2, 2), (2, 3, 2), (2, 3, 4), (3, 3, 2), (1, 2, 2, 2)]
 Literals = list[list[tuple[int, int]]]
@@ -508,3 +510,24 @@ def test_one_variable_has_no_other_to_differ_from() -> None:
     assert "exchanged:" not in str(chance(one, one, null="variables", draws=5))
     two = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
     assert "asserts 1 dependency, random guesses 1" in str(chance(two, two, null="values", draws=5))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_time_limit_keeps_the_draws_that_are_done(n_jobs: int) -> None:
+    start = time.monotonic()
+    with pytest.warns(UserWarning, match=r"the time limit ended after \d+ of 1000000000 draws"):
+        found = chance("six", "six-guess", draws=10**9, time_limit=1, n_jobs=n_jobs)
+    assert time.monotonic() - start < LATE
+    again = chance("six", "six-guess", draws=20)
+    assert not found.draws or found.distances[:20] == again.distances or n_jobs > 1
+    assert found.expected == again.expected
+
+
+def test_a_time_limit_bounds_the_comparisons_before_the_draws() -> None:
+    for models in (hard_models(), ("six", "six-guess")):
+        with pytest.raises(OpenResult, match="chance was not computed within the time limit"):
+            chance(*models, time_limit=0)
+    start = time.monotonic()
+    with pytest.raises(OpenResult, match="chance was not computed within the time limit"):
+        chance(*hard_models(), time_limit=0.5)
+    assert time.monotonic() - start < LATE

@@ -15,11 +15,15 @@ from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare, distance_matrix
 from contextwise.comparison.neighbours import medoid
+from contextwise.comparison.question import pose
+from contextwise.comparison.track import Tracker
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import consensus
+from contextwise.evaluation.consensus import _Moves
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.testing import contexts_of, depends, domains, families
 from contextwise.truths.generate import random_structure
-from hard import LATE, hard_pair
+from hard import LATE, hard_models, hard_pair
 
 
 def loss(models: tuple[Structure, ...], structure: Structure, t: Fraction, **options: Any) -> Any:
@@ -179,3 +183,32 @@ def test_a_matrix_that_is_known_saves_counting_and_changes_nothing() -> None:
     assert (known.structure, known.record()) == (asked.structure, asked.record())
     with pytest.raises(ContextwiseError, match="must be of 3 models, got 2"):
         consensus(models, matrix=matrix.submatrix([0, 1]))
+
+
+def test_a_step_without_time_changes_no_tracker(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = pose(["six", "six-guess", "six-graph"])
+    moves = _Moves(question, question.structures[2], Fraction(1, 2), NEVER)
+    before, loss = moves.structure, moves.loss
+    step, steps = Tracker._step, []
+
+    def late(self: Tracker, *change: Any) -> Tracker:
+        steps.append(change)
+        if len(steps) == 2:
+            raise OutOfTime
+        return step(self, *change)
+
+    monkeypatch.setattr(Tracker, "_step", late)
+    pool = [tuple(f) for f in question.structures[0].features.literals()]
+    assert not moves.improve(pool, NEVER, None)
+    assert len(steps) == 2
+    assert {tracker.guess for tracker in moves._trackers} == {before}
+    assert moves.loss == loss
+
+
+def test_a_preview_stops_at_the_deadline() -> None:
+    guess, _ = hard_models()
+    nothing = Structure(guess.domain)
+    tracker = Tracker(pose([nothing, nothing]))
+    tracker._deadline = Deadline.after(0.2)
+    with pytest.raises(OutOfTime):
+        tracker.preview(add=list(map(guess.feature_text, range(len(guess)))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import given, settings
 from contextwise import Domain, LogLinear, Structure, compare, distance_matrix, read, write
 from contextwise.cli import contextwise
 from contextwise.distributions import sample
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import read_stability, stability
 from contextwise.evaluation.stability import Resampling, Stability
 from contextwise.learning import Trees
@@ -24,6 +25,7 @@ from contextwise.models.structure import structure_of
 from contextwise.report.plots.plot_pairs import plot_supports
 from contextwise.support.store import Store
 from contextwise.testing import brute_force, contexts_of, depends, families
+from hard import LATE
 
 DOMAIN = Domain({"smoker": ["no", "yes"], "asbestos": 2, "cancer": ["no", "yes"], "age": 3})
 TRUTH = LogLinear(
@@ -281,3 +283,24 @@ def test_a_folder_can_be_read_alone(tmp_path: Path) -> None:
         read_stability(tmp_path / "other")
     with pytest.raises(ContextwiseError, match="there is no run here"):
         read_stability(tmp_path)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_time_limit_keeps_the_resamples_that_are_done(n_jobs: int, tmp_path: Path) -> None:
+    rows = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 30
+    start = time.monotonic()
+    with pytest.warns(UserWarning, match="the time limit ended after learning") as caught:
+        found = stability(
+            rows, "trees", resamples=10**5, time_limit=4, n_jobs=n_jobs, folder=tmp_path
+        )
+    assert time.monotonic() - start < LATE
+    assert f"learning {found.resamples + 1} of 100001 structures" in str(caught[0].message)
+    assert found.instability == 0
+    assert read_stability(tmp_path).resamples == found.resamples
+
+
+def test_a_time_limit_stops_the_learner() -> None:
+    start = time.monotonic()
+    with pytest.raises(OpenResult, match="ended after learning 0 of 3 structures"):
+        stability([[0, 1]] * 9, lambda data: time.sleep(LATE), resamples=2, time_limit=0.5)
+    assert time.monotonic() - start < LATE

@@ -29,6 +29,7 @@ from contextwise.independence.queries import Answer, Statement, answer_to, parse
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
 from contextwise.testing import domains, names, structures
+from hard import ends, pigeons
 from independence_oracle import (
     assignments_of,
     connected,
@@ -194,38 +195,6 @@ def test_two_paths_may_need_two_variables_that_block_and_no_third() -> None:
 def test_weights_do_not_matter() -> None:
     model = Structure({"A": 2, "B": 2}, ["A=1 & B=1"])
     assert not is_independent(LogLinear(model, np.zeros(1)), "A", "B")
-
-
-def chain_of_clauses(clauses: list[list[int]]) -> Structure:
-    """A chain whose ends are connected exactly by the assignments that satisfy all clauses."""
-    count = max(abs(literal) for clause in clauses for literal in clause)
-    domain = {f"n{k}": 2 for k in range(len(clauses) + 1)} | {f"x{k + 1}": 2 for k in range(count)}
-    return Structure(
-        domain,
-        [
-            {f"n{k}": 1, f"n{k + 1}": 1, f"x{abs(literal)}": int(literal > 0)}
-            for k, clause in enumerate(clauses)
-            for literal in clause
-        ],
-    )
-
-
-def pigeons(count: int, holes: int) -> Structure:
-    """Each pigeon needs a hole of its own."""
-    at = [[pigeon * holes + hole + 1 for hole in range(holes)] for pigeon in range(count)]
-    apart = [
-        [-at[a][hole], -at[b][hole]]
-        for hole in range(holes)
-        for a in range(count)
-        for b in range(a)
-    ]
-    return chain_of_clauses(at + apart)
-
-
-def ends(model: Structure) -> Statement:
-    names = model.domain.names
-    nodes = [name for name in names if name[0] == "n"]
-    return Statement((nodes[0],), (nodes[-1],), tuple(name for name in names if name[0] == "x"))
 
 
 @pytest.mark.parametrize(("count", "independent"), [(6, False), (7, True)])

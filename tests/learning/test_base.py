@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 
 import contextwise as cw
 from contextwise.data.rows import Data
-from contextwise.errors import ContextwiseError, DomainError, ParseError
+from contextwise.errors import ContextwiseError, DomainError, OpenResult, ParseError
 from contextwise.learning import ChowLiu, Independent, Trees, as_data, as_learner
+from hard import LATE
 
 ROWS = np.random.default_rng(5).integers(0, 2, (60, 4)) | np.array([[0, 0, 1, 0]])
 ROWS[:, 1] = ROWS[:, 0] ^ (np.arange(60) % 7 == 0)
@@ -154,3 +156,10 @@ def test_learn_by_name() -> None:
     assert cw.distance(learned, learned.structure_) == 0
     with pytest.raises(ContextwiseError, match="learn: Trees has no parameter 'penaltie'"):
         cw.learn(ROWS, "trees", penaltie=1.0)
+
+
+def test_a_learner_that_ignores_the_time_limit_is_stopped() -> None:
+    start = time.monotonic()
+    with pytest.raises(OpenResult, match="found no structure within the time limit"):
+        as_learner(lambda data: time.sleep(LATE)).fit([[0, 1], [1, 0]], time_limit=0.1)
+    assert time.monotonic() - start < LATE

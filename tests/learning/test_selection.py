@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import combinations
 from math import log
 from pathlib import Path
@@ -11,9 +12,10 @@ import numpy as np
 import pytest
 
 import contextwise as cw
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.learning import ChowLiu, Trees, as_data, as_learner, select
 from contextwise.learning.selection import instability
+from hard import LATE
 
 RNG = np.random.default_rng(4)
 ROWS = RNG.integers(0, 2, (400, 5))
@@ -130,3 +132,23 @@ def test_what_cannot_be_selected_is_an_error(options: dict[str, Any], match: str
     arguments = {"grid": {"penalty": [1.0]}, **options}
     with pytest.raises((ContextwiseError, TypeError), match=match):
         select(Trees(), arguments.pop("grid"), TRAIN, **arguments)
+
+
+def test_a_time_limit_leaves_out_what_is_not_finished() -> None:
+    class Slow(ChowLiu):
+        def __init__(self, seconds: float = 0) -> None:
+            super().__init__()
+            self.seconds = seconds
+
+        def learn(self, data: Any) -> Any:
+            time.sleep(self.seconds)
+            return super().learn(data)
+
+    rows = [[0, 0], [1, 1]] * 20
+    found = select(Slow(), {"seconds": [0, LATE, 0]}, rows, by="bic", time_limit=3)
+    assert [candidate.value is None for candidate in found.candidates] == [False, True, True]
+    assert found.best is found.candidates[0]
+    assert found.note == "2 combinations not finished within the time limit"
+    for by in ("bic", "stability"):
+        with pytest.raises(OpenResult, match="not finished within the time limit"):
+            select(Slow(), {"seconds": [LATE]}, rows, by=by, time_limit=0.2)

@@ -19,7 +19,8 @@ from typing import Any, NoReturn
 
 import click
 
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, OpenResult
+from contextwise.support.deadline import OutOfTime
 
 SECTIONS: dict[str, dict[str, str]] = {
     "Compare": {
@@ -55,6 +56,8 @@ SECTIONS: dict[str, dict[str, str]] = {
 
 COMMANDS = {name: text for section in SECTIONS.values() for name, text in section.items()}
 
+UNDECIDED = 3
+"""Exit code if the time limit left something unfinished."""
 READER_LEFT = 141
 """Exit code if the reader of standard output has closed it, as shells report SIGPIPE."""
 INTERRUPTED = 130
@@ -161,6 +164,10 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(INTERRUPTED)
     except MemoryError:
         _fail("there is not enough memory for this")
+    except OutOfTime:
+        _fail("not finished within the time limit; allow more time", UNDECIDED)
+    except OpenResult as error:
+        _fail(str(error), UNDECIDED)
     except ContextwiseError as error:
         _fail(str(error))
     except OSError as error:
@@ -170,9 +177,9 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(error.strerror or str(error))
 
 
-def _fail(message: str) -> NoReturn:
+def _fail(message: str, code: int = 2) -> NoReturn:
     click.echo(f"contextwise: {_one_line(message)}", err=True)
-    sys.exit(2)
+    sys.exit(code)
 
 
 def _discard_output() -> None:

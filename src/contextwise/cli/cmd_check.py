@@ -63,7 +63,8 @@ def check(
     Claimed dependencies are tested in the same way; a small p-value confirms them. The rows must
     be independent observations, and must not be the rows that the model was learned from.
 
-    Exit codes: 0 done, 1 contradicted (only with --exit-code), 2 error.
+    Exit codes: 0 done, 1 contradicted (only with --exit-code), 2 error, 3 stopped by the time
+    limit.
 
     \b
     Examples:
@@ -109,3 +110,6 @@ def check(
         click.echo(as_text(check_parts(result, top=top)))
     if exit_code and result.contradicted:
         ctx.exit(1)
+    simulated = 0 if result.overall is None else len(result.overall.simulated)
+    if result.unfinished or simulated < keywords["overall"]:
+        ctx.exit(3)

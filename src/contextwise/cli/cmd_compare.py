@@ -105,7 +105,9 @@ def compare(
         options.refuse_nothing(comparison.question)
         chance, stopped = None, comparison.interrupted
         if by_chance.chance and not comparison.open_pairs and not stopped:
-            chance, stopped = by_chance.run(first, other, restriction, engine=engine)
+            chance, stopped = by_chance.run(
+                first, other, restriction, engine=engine, time_limit=deadline.left()
+            )
         features, zeros = _feature_counts(other, scope)
         compared.append(Guess(name, comparison, label, features, zeros, chance=chance))
         if stopped:

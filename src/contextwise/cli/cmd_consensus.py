@@ -23,7 +23,10 @@ HEADER = ("first", "second", "dependent", "when", "throughout", "somewhere", "of
 @options.output("json", "csv")
 @options.by_position
 @options.reading
+@click.pass_context
 def consensus(
+    ctx: click.Context,
+    /,
     models: tuple[str, ...],
     out: str | None,
     top: int,
@@ -36,6 +39,8 @@ def consensus(
     The search starts from the model in the middle and from the features that enough models share.
     It adds and removes features while the sum of distances decreases. The result includes a lower
     bound that holds for every structure, and how many models support each dependence.
+
+    Exit codes: 0 done, 2 error, 3 stopped by the time limit.
 
     \b
     Examples:
@@ -58,9 +63,9 @@ def consensus(
         from contextwise.report.text import as_text
 
         click.echo(as_text(consensus_parts(result, result.widest_supports(top))))
-        return
-    supports = [support.record() for support in result.widest_supports()]
-    if output == "csv":
-        print_csv(supports, HEADER)
+    elif output == "csv":
+        print_csv(result.records(), HEADER)
     else:
-        print_json({**result.record(), "supports": supports})
+        print_json({**result.record(), "supports": result.records()})
+    if not result.is_local_optimum:
+        ctx.exit(3)

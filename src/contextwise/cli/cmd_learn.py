@@ -11,6 +11,7 @@ import re
 import types
 import typing
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,14 +21,18 @@ from click.shell_completion import CompletionItem
 from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data
 from contextwise.learning.registry import LEARNERS, learner_named
+from contextwise.support.deadline import Deadline, OutOfTime
 
 if TYPE_CHECKING:
     from contextwise.data.rows import Data
     from contextwise.learning.base import Learner
+    from contextwise.models.structure import Model
 
 RULES = ("pseudo-likelihood", "bic", "stability")
 """The names in `contextwise.learning.selection.RULES`, without importing it."""
 
+GRACE = 1.0
+"""Seconds after the time limit in which the weights have to be fitted."""
 FLAGS = {"n_jobs": "--jobs", "rng": "--seed"}
 """Parameters whose option has another name."""
 
@@ -154,7 +159,10 @@ def _complete_learner(
     help="With --grid: how to choose.  [default: pseudo-likelihood with --valid, bic without]",
 )
 @options.time_limit()
+@click.pass_context
 def learn(
+    ctx: click.Context,
+    /,
     learner: str,
     data: str,
     out: str,
@@ -171,7 +179,10 @@ def learn(
     may end in .gz, and - is standard input. Written as .json, the model also records the
     learner, its parameters and the data.
 
-    Each learner has options of its own: contextwise learn LEARNER --help.
+    Each learner has options of its own: contextwise learn LEARNER --help. Compiled code of other
+    packages stops only when it returns, so their learners can exceed a time limit.
+
+    Exit codes: 0 done, 2 error, 3 stopped by the time limit; the best structure so far is written.
 
     \b
     Examples:
@@ -184,7 +195,7 @@ def learn(
 
     kind = learner_named(learner)
     if "refit" in parameters and not any(text.startswith("refit") for text in grid):
-        options.refuse_alone(click.get_current_context(), ("l1", "l2"), "refit")
+        options.refuse_alone(ctx, ("l1", "l2"), "refit")
     formats.check_target(out)
     domain = None if domain_from is None else load(domain_from).domain
     rows = load_data(data, domain)
@@ -192,13 +203,25 @@ def learn(
     if "show_progress" in kind.defaults():
         parameters["show_progress"] = not grid
     fitted = kind(**parameters)
+    deadline = Deadline.after(time_limit)
+    all_tried = True
     if grid or select_by:
-        fitted = _select(fitted, grid, select_by, rows, held_out, time_limit)
+        fitted, all_tried = _select(fitted, grid, select_by, rows, held_out, deadline.left())
     else:
-        fitted.fit(rows, time_limit=time_limit)
-    formats.write(fitted.model_, out)
-    for line in _summary(fitted, rows, held_out, constants=domain is None):
+        fitted.fit(rows, time_limit=deadline.left())
+    model: Model = fitted.structure_
+    with suppress(OutOfTime), deadline.enforced(GRACE):
+        model = fitted.model_
+    formats.write(model, out)
+    has_weights = model is not fitted.structure_
+    for line in _summary(fitted, rows, held_out if has_weights else None, domain is None):
         click.echo(line, err=True)
+    if not has_weights:
+        click.echo(
+            "no weights: the time limit stopped their fit; fit them with: contextwise fit", err=True
+        )
+    if not (has_weights and fitted.finished_ and all_tried):
+        ctx.exit(3)
 
 
 def _select(
@@ -208,7 +231,8 @@ def _select(
     rows: Data,
     valid: Data | None,
     time_limit: float | None,
-) -> Learner:
+) -> tuple[Learner, bool]:
+    """Return the best learner, and whether the time was enough for all of the grid."""
     from contextwise.learning.selection import select
     from contextwise.support.formatting import columns
 
@@ -233,8 +257,8 @@ def _select(
     click.echo(columns(table, ">" * (len(names) + 2) + "<"), err=True)
     if selection.note:
         click.echo(selection.note, err=True)
-    chosen: Learner = selection.learner
-    return chosen
+    missing = any(candidate.value is None for candidate in selection.candidates)
+    return selection.learner, by == "stability" or not missing
 
 
 def make_learner(name: str, settings: Sequence[str]) -> Learner:
@@ -268,7 +292,7 @@ def _settings(learner: type[Learner], texts: Sequence[str], option: str) -> dict
     return settings
 
 
-def _summary(learner: Learner, rows: Data, valid: Data | None, *, constants: bool) -> Iterator[str]:
+def _summary(learner: Learner, rows: Data, valid: Data | None, constants: bool) -> Iterator[str]:
     """Summarize the result; name variables of one state, which no larger truth matches."""
     from contextwise.models.domain import listed
     from contextwise.support.formatting import plural

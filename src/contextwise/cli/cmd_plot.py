@@ -79,12 +79,18 @@ class Picture(NamedTuple):
         return guesses
 
     def save(self, plot: Callable[..., Figure], *drawn: Any, title: str = "", **how: Any) -> None:
-        """Draw a figure with a plot function and write it; ``title`` is the default."""
+        """Draw a figure with a plot function and write it; ``title`` is the default.
+
+        Exit with 3 if the figure shows comparisons with unfinished pairs.
+        """
         from contextwise.report.plots import save
 
         sizes = {"width": self.width, "font_size": self.font_size}
         how |= {key: value for key, value in sizes.items() if value is not None}
         save(plot(*drawn, title=title if self.title is None else self.title, **how), self.out)
+        if any(getattr(value, "open_pairs", None) for value in drawn):
+            click.echo("contextwise: the time limit left pairs unfinished", err=True)
+            click.get_current_context().exit(3)
 
 
 FIGURE = (
@@ -220,6 +226,10 @@ def graph(
         most_edges=most,
         most_nodes=most,
     )
+    if len(selection.edges) < selection.of:
+        click.echo(
+            f"contextwise: {selection.words}; for all pairs: contextwise plot pairs", err=True
+        )
     picture.save(
         plot_graphs,
         comparison,
@@ -228,10 +238,6 @@ def graph(
         selection=selection,
         title=compared.truth if guess is None else _title(compared),
     )
-    if len(selection.edges) < selection.of:
-        click.echo(
-            f"contextwise: {selection.words}; for all pairs: contextwise plot pairs", err=True
-        )
 
 
 @plot.command(short_help="Draw one variable's dependence on the others.")

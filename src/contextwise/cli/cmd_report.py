@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import warnings
 from typing import Any
 
 import click
@@ -21,6 +22,7 @@ from contextwise.cli.inputs import (
     split_groups,
 )
 from contextwise.cli.printing import check_out
+from contextwise.errors import OpenResult
 from contextwise.support.deadline import Deadline
 
 
@@ -70,6 +72,8 @@ def report(
     NAME=FILES instead of guesses, it summarizes each group and shows the guess with its median
     distance.
 
+    Exit codes: 0 done, 2 error, 3 if the time limit left something out of the page.
+
     \b
     Examples:
       contextwise report true.mn learned.mn --out report.html
@@ -106,7 +110,7 @@ def report(
     label, *labels = short_names(names)
     rows = None if check_rows is None else load_data(check_rows, first.domain)
     deadline = Deadline.after(time_limit)
-    reported = []
+    reported, unfinished = [], False
     for name, other, group in zip(labels, others, member_of, strict=True):
         comparison = compare(
             first, other, time_limit=deadline.left(), show_progress=True, **restriction
@@ -116,7 +120,10 @@ def report(
             "explanation": explain_comparison(comparison, top=top, deadline=deadline)
         }
         if by_chance.chance and not comparison.open_pairs:
-            results["chance"], _ = by_chance.run(first, other, restriction)
+            results["chance"], stopped = by_chance.run(
+                first, other, restriction, time_limit=deadline.left()
+            )
+            unfinished |= stopped
         if rows is not None:
             # comparison.guess lacks the variables that --context assigns
             _, aligned = pose(
@@ -133,17 +140,26 @@ def report(
                 time_limit=deadline.left(),
                 show_progress=True,
             )
+            unfinished |= results["check"].unfinished > 0
+        unfinished |= bool(comparison.open_pairs) or results["explanation"].partial
         reported.append(Guess(name, comparison, group=group, **results))
     resampled = None
     if stability_rows is not None:
-        resampled = stability(
-            load_data(stability_rows, first.domain),
-            configured,
-            resamples=resamples,
-            rng=by_chance.rng,
-            n_jobs=n_jobs,
-            show_progress=True,
-        )
+        try:
+            resampled = stability(
+                load_data(stability_rows, first.domain),
+                configured,
+                resamples=resamples,
+                rng=by_chance.rng,
+                n_jobs=n_jobs,
+                time_limit=deadline.left(),
+                show_progress=True,
+            )
+            _ = resampled.found_again  # raises if there is no time for it
+            unfinished |= resampled.resamples + len(resampled.failed) < resamples
+        except OpenResult as error:
+            resampled, unfinished = None, True
+            warnings.warn(f"stability left out: {error}", stacklevel=2)
     page = report_page(
         label,
         reported,
@@ -153,6 +169,8 @@ def report(
         top=top,
     )
     write_bytes(out, page.encode("utf-8"))
+    if unfinished:
+        ctx.exit(3)
 
 
 def _command_line(ctx: click.Context) -> str:

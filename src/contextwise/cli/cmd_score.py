@@ -68,6 +68,7 @@ def score(
       contextwise score true.mn guess.mn
       contextwise score true.mn a.mn b.mn --fit train.csv --test test.csv
     """
+    from contextwise.evaluation.score import LATE
     from contextwise.evaluation.score import score as score_guess
 
     only_one_from_stdin([true, *guesses, test, fit_to])
@@ -94,7 +95,7 @@ def score(
 
         labels = short_names(guesses)
         click.echo(as_text([_verdict(labels, scores), *scores_parts(labels, scores)]))
-    if any(result.comparison.open_pairs for result in scores):
+    if any(result.comparison.open_pairs or LATE in result.missing.values() for result in scores):
         ctx.exit(3)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,13 @@ from contextwise.cli.inputs import load, load_data
 from contextwise.cli.printing import check_out, print_csv, print_json, resumable
 from contextwise.errors import ContextwiseError
 from contextwise.learning.registry import LEARNERS
+from contextwise.support.deadline import Deadline
+
+if TYPE_CHECKING:
+    from contextwise.evaluation import Consensus, Stability
+
+GRACE = 1.0
+"""Seconds after the time limit in which the results have to be shown."""
 
 
 def learner_options(required: bool) -> options.Decorator:
@@ -86,10 +93,8 @@ def stability(
     """
     from contextwise import formats
     from contextwise.evaluation import stability as resample
-    from contextwise.report.evaluations import stability_parts
-    from contextwise.report.text import as_text
 
-    options.refuse_alone(ctx, ("time_limit",), "consensus")
+    deadline = Deadline.after(time_limit)
     if keywords["how"] == "bootstrap" and options.typed_flags(ctx, ["share"]):
         raise click.UsageError("--share is for subsamples; leave it out with --how bootstrap")
     for model in (medoid, consensus):
@@ -102,13 +107,27 @@ def stability(
     if len(rows.domain) < 2:
         raise ContextwiseError(options.NOTHING_LEFT)
     with resumable(keywords["folder"]):
-        result = resample(rows, configured, show_progress=True, **keywords)
+        result = resample(
+            rows, configured, time_limit=deadline.left(), show_progress=True, **keywords
+        )
     if medoid is not None:
         formats.write(result.medoid, medoid)
     agreed = None
     if consensus is not None:
-        agreed = result.consensus(time_limit=time_limit, show_progress=True)
+        agreed = result.consensus(time_limit=deadline.left(), show_progress=True)
         formats.write(agreed.structure, consensus)
+    with deadline.enforced(GRACE):
+        _show(result, agreed, picture, top, output)
+    if result.resamples + len(result.failed) < keywords["resamples"]:
+        ctx.exit(3)
+
+
+def _show(
+    result: Stability, agreed: Consensus | None, picture: str | None, top: int, output: str
+) -> None:
+    from contextwise.report.evaluations import stability_parts
+    from contextwise.report.text import as_text
+
     if picture is not None:
         from contextwise.report.plots import save
         from contextwise.report.plots.plot_pairs import plot_supports

@@ -6,6 +6,7 @@ on. Nothing here imports NumPy, so that ``--help`` prints at once.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from importlib import import_module
@@ -15,7 +16,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from contextwise.errors import ContextwiseError, ParseError
+from contextwise.errors import ContextwiseError, OpenResult, ParseError
 from contextwise.models.notation import parse_names
 
 if TYPE_CHECKING:
@@ -379,17 +380,21 @@ class ChanceOptions(NamedTuple):
 
     def run(
         self, true: Model, guess: Model, restriction: Restriction, **more: Any
-    ) -> tuple[Chance, bool]:
-        """Compare a guess with random guesses; the flag is True if Ctrl-C ended the draws."""
+    ) -> tuple[Chance | None, bool]:
+        """Compare a guess with random guesses; the flag is True if it ended before all draws."""
         from contextwise.evaluation import ChanceInterrupted
         from contextwise.evaluation import chance as compare_by_chance
 
         how: dict[str, Any] = {"draws": self.draws, "rng": self.rng, **more}
         how |= {} if self.null is None else {"null": self.null}
         try:
-            return compare_by_chance(true, guess, show_progress=True, **how, **restriction), False
+            result = compare_by_chance(true, guess, show_progress=True, **how, **restriction)
         except ChanceInterrupted as stop:
-            return stop.chance, True
+            result = stop.chance
+        except OpenResult as error:
+            warnings.warn(str(error), stacklevel=2)
+            return None, True
+        return result, result.draws < self.draws
 
 
 chance = options_as(

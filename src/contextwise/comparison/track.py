@@ -71,6 +71,7 @@ class Tracker:
     Parameters
     ----------
     question : the two models, and what to compare; `track` makes it
+    deadline : after it, a step raises `OutOfTime`
 
     Examples
     --------
@@ -91,7 +92,7 @@ class Tracker:
             raise Interrupted(comparison)  # its counts are bounds
         if comparison.open_pairs:
             raise OutOfTime
-        self._question = question
+        self._question, self._deadline = question, deadline
         self._total = question.total
         self._asked = None if question.asked is None else set(map(tuple, question.asked.tolist()))
         true, guess = question.structures
@@ -271,7 +272,8 @@ class Tracker:
             changed = {pair: None for pair in changed if pair in self._asked}
         pairs = list(changed)
         added, removed = ([self._number[literals] for literals in side] for side in (more, less))
-        growth = zip(pairs, self._unions.growth(pairs, added, removed), strict=True)
+        counted = self._unions.growth(pairs, added, removed, self._deadline)
+        growth = zip(pairs, counted, strict=True)
         if self._question.value_weights is None:
             return dict(growth)
         return {

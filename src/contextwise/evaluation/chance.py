@@ -9,6 +9,7 @@ sum needs no independence between contexts.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,10 +35,11 @@ from contextwise.counting.extraction import (
 )
 from contextwise.counting.pair_counts import PairCounts, count_rows
 from contextwise.counting.redrawn import count_redrawn
-from contextwise.errors import ContextwiseError, DomainError
+from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.formats import ModelLike
 from contextwise.models.features import WORD, Features, IntArray, WordArray, normalized
 from contextwise.models.structure import Structure
+from contextwise.support.deadline import Deadline, OutOfTime
 from contextwise.support.maps import Map, choose_map
 from contextwise.support.progress import Progress, progress_of
 from contextwise.support.showing import Printed
@@ -523,6 +525,7 @@ def chance(
     engine: str = DEFAULT,
     n_jobs: int = 1,
     cluster: Any = None,
+    time_limit: float | None = None,
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
 ) -> Chance:
@@ -541,6 +544,7 @@ def chance(
     n_jobs : number of processes that draw
         1 draws in this process and counts on all cores; -1 means one process per core.
     cluster : address of a Dask scheduler, or a Dask client; replaces ``n_jobs``
+    time_limit : seconds; a warning tells how many draws were made
     show_progress : bool, or a function of (draws done, all draws)
     **restriction : what to compare, with the keywords of `compare`
 
@@ -552,6 +556,8 @@ def chance(
     ------
     ChanceInterrupted
         After Ctrl-C, with the finished draws.
+    OpenResult
+        If the time limit ends before the distance and its expectation are known.
 
     Examples
     --------
@@ -578,33 +584,40 @@ def chance(
     chosen = get_null(null)
     if draws < 0:
         raise ContextwiseError(f"draws must be >= 0, got {draws}")
-    comparison = compare(true, guess, engine=engine, **restriction)
-    question = comparison.question
-    if question.rows is not None and not len(question.rows):
-        raise DomainError("no row agrees with the context, so there is nothing to compare")
-    shares = _shares(comparison, chosen)
-    moves = chosen.moves(comparison.domain.cardinalities)
-    pairs = _asked_pairs(comparison) if moves else comparison.pairs
-    density = chosen.densities(comparison.guess.features, question.canonical, shares, pairs)
-    sizes = question.sizes(pairs)
-    deps = _of_pairs(comparison, comparison.unions.lower[:, 0], pairs)
-    expected = _expected(deps, sizes, density)
-    total = sum(expected, start=Fraction(0))
-    errors = comparison.counts[:, 1] + comparison.counts[:, 2]
-    context_pairs, context_skill = _context_skill(comparison, shares)
-    result = Chance(
-        comparison=comparison,
-        null=chosen.name,
-        expected=total,
-        dependencies=sum((g * n for g, n in zip(density, sizes, strict=True)), start=Fraction(0)),
-        is_stuck=total == comparison.distance and _is_stuck(comparison, chosen),
-        context_pairs=context_pairs,
-        context_skill=context_skill,
-        skeleton=_skeleton(comparison),
-        pairs=pairs,
-        pair_distances=_of_pairs(comparison, errors, pairs),
-        pair_expected=tuple(expected),
-    )
+    deadline = Deadline.after(time_limit)
+    try:
+        with deadline.enforced():
+            comparison = compare(true, guess, engine=engine, **restriction)
+            question = comparison.question
+            if question.rows is not None and not len(question.rows):
+                raise DomainError("no row agrees with the context, so there is nothing to compare")
+            shares = _shares(comparison, chosen)
+            moves = chosen.moves(comparison.domain.cardinalities)
+            pairs = _asked_pairs(comparison) if moves else comparison.pairs
+            density = chosen.densities(comparison.guess.features, question.canonical, shares, pairs)
+            sizes = question.sizes(pairs)
+            deps = _of_pairs(comparison, comparison.unions.lower[:, 0], pairs)
+            expected = _expected(deps, sizes, density)
+            total = sum(expected, start=Fraction(0))
+            errors = comparison.counts[:, 1] + comparison.counts[:, 2]
+            context_pairs, context_skill = _context_skill(comparison, shares)
+            result = Chance(
+                comparison=comparison,
+                null=chosen.name,
+                expected=total,
+                dependencies=sum(
+                    (g * n for g, n in zip(density, sizes, strict=True)), start=Fraction(0)
+                ),
+                is_stuck=total == comparison.distance and _is_stuck(comparison, chosen),
+                context_pairs=context_pairs,
+                context_skill=context_skill,
+                skeleton=_skeleton(comparison),
+                pairs=pairs,
+                pair_distances=_of_pairs(comparison, errors, pairs),
+                pair_expected=tuple(expected),
+            )
+    except OutOfTime:
+        raise OpenResult("chance was not computed within the time limit; allow more time") from None
     if not draws:
         return result
     varies = [0 < g < 1 for g in density] if moves else _varies(chosen, comparison, density)
@@ -624,18 +637,21 @@ def chance(
         threads=None if n_jobs == 1 and cluster is None else 1,
     )
     batches, interrupted = _make_draws(
-        plan, draws, rng, choose_map(n_jobs=n_jobs, cluster=cluster), show_progress
+        plan, draws, rng, choose_map(n_jobs=n_jobs, cluster=cluster), deadline, show_progress
     )
-    if not batches:
+    if interrupted and not batches:
         raise KeyboardInterrupt
-    fixed = comparison.distance - sum(plan.distances.tolist())
-    distances = tuple(fixed + distance for batch in batches for distance in batch[0])
-    below, equal = np.full((2, len(pairs)), -1, dtype=np.int64)
-    below[places], equal[places] = np.sum([batch[1:] for batch in batches], axis=0)
-    stuck = all(distance == comparison.distance for distance in distances)
-    result = replace(result, distances=distances, below=below, equal=equal, is_stuck=stuck)
+    if batches:
+        fixed = comparison.distance - sum(plan.distances.tolist())
+        distances = tuple(fixed + distance for batch in batches for distance in batch[0])
+        below, equal = np.full((2, len(pairs)), -1, dtype=np.int64)
+        below[places], equal[places] = np.sum([batch[1:] for batch in batches], axis=0)
+        stuck = all(distance == comparison.distance for distance in distances)
+        result = replace(result, distances=distances, below=below, equal=equal, is_stuck=stuck)
     if interrupted:
         raise ChanceInterrupted(result)
+    if result.draws < draws:
+        warnings.warn(f"the time limit ended after {result.draws} of {draws} draws", stacklevel=2)
     return result
 
 
@@ -854,7 +870,12 @@ Batch = tuple[list[Number], IntArray, IntArray]
 
 
 def _make_draws(
-    plan: DrawPlan, draws: int, rng: Seed, mapping: Map, show_progress: bool | Progress
+    plan: DrawPlan,
+    draws: int,
+    rng: Seed,
+    mapping: Map,
+    deadline: Deadline,
+    show_progress: bool | Progress,
 ) -> tuple[list[Batch], bool]:
     """Return the finished batches in order, and whether Ctrl-C ended the work."""
     source = np.random.default_rng(rng)
@@ -862,13 +883,15 @@ def _make_draws(
     finished: dict[int, Batch] = {}
     interrupted = False
     try:
-        with progress_of(show_progress, "drawing guesses") as progress:
+        with deadline.enforced(), progress_of(show_progress, "drawing guesses") as progress:
             for unit in mapping(partial(_draw_batch, plan), enumerate(batches)):
                 if unit.value is None:
                     raise ContextwiseError(f"drawing failed {unit.tries} times: {unit.error}")
                 finished[unit.item[0]] = unit.value
                 if progress:
                     progress(sum(len(batch[0]) for batch in finished.values()), draws)
+    except OutOfTime:
+        pass
     except KeyboardInterrupt:
         interrupted = True
     return [finished[number] for number in sorted(finished)], interrupted

@@ -484,7 +484,8 @@ def _overall(
     """
     work = replace(work, dependencies=False)
     try:
-        model, exact = _fitted(work, structure)
+        with work.deadline.enforced():
+            model, exact = _fitted(work, structure)
     except OutOfTime:
         return Overall(statistic, (), True)
     seeds = np.random.default_rng([work.seed, simulations]).integers(2**62, size=simulations)
@@ -508,16 +509,12 @@ def _fitted(work: _Work, structure: Structure) -> tuple[LogLinear, bool]:
     for v, cardinality in enumerate(domain.cardinalities):
         literals |= {((v, 1 << state),): None for state in range(cardinality - 1)}
     whole = Structure(domain, features_of(domain, [list(feature) for feature in literals]))
-
-    def stop(done: int, total: int) -> None:
-        work.deadline.check()
-
     rows = labels_of(domain, work.rows.astype(np.int64))
     try:
-        model = fit(whole, rows, method="likelihood", show_progress=stop).model
+        model = fit(whole, rows, method="likelihood").model
         log_partition(model)
     except TooLargeError:
-        return fit(whole, rows, show_progress=stop).model, False
+        return fit(whole, rows).model, False
     return model, True
 
 

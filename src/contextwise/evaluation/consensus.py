@@ -472,8 +472,14 @@ class _Moves:
         after = self._sum(previews)
         if after > self.loss or (after == self.loss and not present):
             return False
-        for tracker in self._trackers:
-            tracker.remove(feature) if present else tracker.add(feature)
+        done = 0
+        try:
+            for done, tracker in enumerate(self._trackers):  # noqa: B007
+                tracker.remove(feature) if present else tracker.add(feature)
+        except OutOfTime:
+            for tracker in self._trackers[:done]:
+                tracker.undo()
+            raise
         self.loss = after
         self.moves += 1
         return True

@@ -24,12 +24,14 @@ from contextwise.distributions.sampling import Estimate, Seed
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.formats import ModelLike, as_model
 from contextwise.models.structure import LogLinear, Model, structure_of
+from contextwise.support.deadline import Deadline, OutOfTime
 from contextwise.support.formatting import number
 from contextwise.support.progress import Progress
 from contextwise.support.showing import Shown
 
 DIVERGENCES = ("kl_true_guess", "kl_guess_true", "jensen_shannon", "total_variation")
 PREDICTIONS = ("log_likelihood", "pseudo_log_likelihood", "cmll", "aic", "bic")
+LATE = "not finished within the time limit"
 SCORED_RATES = tuple(name for name in shown_in("score") if name in RATES)
 
 
@@ -98,7 +100,7 @@ def score(
     sampling : whether to estimate, with standard errors, what is too large to compute exactly
     groups : number of groups of variables that CMLL queries in turn
     rng : generator or seed of the estimates
-    time_limit : seconds for the metric; then the comparison may be open, see `compare`
+    time_limit : seconds; then the comparison may be open, and scores may be missing
     show_progress : as in `compare`
     **restriction : what the metric compares, with the keywords of `compare`
         Alignment and zero weights apply to every score, the others to the metric alone. In
@@ -128,16 +130,22 @@ def score(
     """
     zero_weights = restriction.get("zero_weights", "keep")
     first, second = (as_model(model, zero_weights=zero_weights) for model in (true, guess))
+    deadline = Deadline.after(time_limit)
     comparison = compare(
-        first, second, time_limit=time_limit, show_progress=show_progress, **restriction
+        first, second, time_limit=deadline.left(), show_progress=show_progress, **restriction
     )
     second = second.aligned_to(first.domain, align=restriction.get("align", "names"))
-    if fit_to is not None:
-        second = fit(structure_of(second), fit_to, show_progress=show_progress).model
-    statistics = structure_of(second).statistics()
     scores = _Scores({}, {}, sampling, rng, show_progress)
-    scores.compare_distributions(first, second)
-    scores.predict(second, test, groups)
+    try:
+        with deadline.enforced():
+            if fit_to is not None:
+                second = fit(structure_of(second), fit_to, show_progress=show_progress).model
+            scores.compare_distributions(first, second)
+            scores.predict(second, test, groups)
+    except OutOfTime:
+        unknown = {*DIVERGENCES, *PREDICTIONS} - {*scores.values, *scores.missing}
+        scores.missing.update(dict.fromkeys(sorted(unknown), LATE))
+    statistics = structure_of(second).statistics()
     counts = {key: statistics[key] for key in ("features", "mean_length", "largest_length")}
     return Score(comparison, counts, scores.values, scores.missing)
 

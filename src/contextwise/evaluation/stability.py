@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -21,12 +22,13 @@ from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
 from contextwise.comparison.pairs import Pair, pair_positions
 from contextwise.counting.extraction import CoverSource
 from contextwise.data.rows import Data, DataLike, DomainLike, read_once, take_rows
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, name_claim
 from contextwise.evaluation.consensus import Consensus, consensus
 from contextwise.learning.base import as_learner, fresh
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of, structure_of
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.formatting import percent
 from contextwise.support.maps import choose_map
 from contextwise.support.progress import Progress
@@ -43,6 +45,8 @@ FloatArray = npt.NDArray[np.float64]
 
 REGIONS = 3
 """Number of regions of each kind per pair."""
+LEARNING = 0.75
+"""Share of the time limit for learning; the rest is for the distances."""
 KEPT = frozenset({"domain", "rows", "how", "share"})
 """Keys of a run's configuration that `read_stability` needs."""
 ALL_ROWS = "all rows"
@@ -117,6 +121,7 @@ class Stability(Printed):
     rows : number of rows
     how, share : how they were resampled
     failed : the resamples that gave no structure, and why
+    deadline : until when the counts that follow may take; they raise `OpenResult` after it
 
     Examples
     --------
@@ -137,6 +142,7 @@ class Stability(Printed):
     how: str
     share: float
     failed: tuple[str, ...] = ()
+    deadline: Deadline = NEVER
 
     @property
     def domain(self) -> Domain:
@@ -205,7 +211,8 @@ class Stability(Printed):
 
     @cached_property
     def _comparisons(self) -> list[Comparison]:
-        return [compare(self.reference, structure) for structure in self.structures]
+        compared = partial(compare, self.reference)
+        return [compared(s, time_limit=self.deadline.left()) for s in self.structures]
 
     @property
     def found_again(self) -> float | None:
@@ -318,6 +325,7 @@ def stability(
     rng: Seed = 0,
     n_jobs: int = 1,
     cluster: Any = None,
+    time_limit: float | None = None,
     show_progress: bool | Progress = False,
 ) -> Stability:
     """Learn from many resamples of the rows, and report what stays the same.
@@ -337,6 +345,8 @@ def stability(
     rng : generator or seed; equal seeds give equal resamples, whatever the number of processes
     n_jobs : number of processes; -1 means one per core
     cluster : address of a Dask scheduler, or a Dask client; replaces ``n_jobs``
+    time_limit : seconds, of which learning may take three quarters
+        A warning tells how many resamples were learned.
     show_progress : bool, or a function of (units done, all units)
 
     Returns
@@ -347,6 +357,8 @@ def stability(
     ------
     ContextwiseError
         If fewer than two resamples gave a structure; the message says why.
+    OpenResult
+        If the time limit leaves fewer than two resamples, or distances that are not known.
 
     Examples
     --------
@@ -364,6 +376,8 @@ def stability(
         raise ContextwiseError(f"how must be 'subsample' or 'bootstrap', got {how!r}")
     if not 0 < share < 1:
         raise ContextwiseError(f"share must be between 0 and 1, got {share}")
+    deadline = Deadline.after(time_limit)
+    learning = deadline if time_limit is None else deadline.sooner(LEARNING * time_limit)
     chosen = as_learner(learner)
     source, rows = read_once(data, domain)
     if len(rows) < 2:
@@ -374,20 +388,33 @@ def stability(
         place = stack.enter_context(tempfile.TemporaryDirectory()) if folder is None else folder
         store = stack.enter_context(Store(place, plan.configuration(rows)))
         units = [Unit(ALL_ROWS, None), *(Unit(_key(k), k) for k in range(resamples))]
-        outcome = run_units(
-            store,
-            units,
-            partial(learn_resample, plan),
-            choose_map(n_jobs=n_jobs, cluster=cluster),
-            show_progress=show_progress,
-        )
+        failed: tuple[str, ...] = ()
+        is_late = False
+        try:
+            with learning.enforced():
+                outcome = run_units(
+                    store,
+                    units,
+                    partial(learn_resample, plan),
+                    choose_map(n_jobs=n_jobs, cluster=cluster),
+                    show_progress=show_progress,
+                )
+            failed = tuple(f"{unit.key}: {unit.error}" for unit in outcome.failed)
+        except OutOfTime:
+            is_late = True
         wanted = {unit.key for unit in units}
         records = [record for record in store.records() if record["key"] in wanted]
+    if is_late:
+        text = f"the time limit ended after learning {len(records)} of {len(units)} structures"
+        if len(records) < 3 or ALL_ROWS not in {record["key"] for record in records}:
+            raise OpenResult(f"{text}; allow more time")
+        warnings.warn(text, stacklevel=2)
     return _assemble(
         plan.configuration(rows),
         records,
-        tuple(f"{unit.key}: {unit.error}" for unit in outcome.failed),
+        failed,
         f"{{}} of {resamples} resamples",
+        deadline=deadline,
         show_progress=show_progress,
         n_jobs=n_jobs,
         cluster=cluster,
@@ -441,6 +468,7 @@ def _assemble(
     records: Sequence[Mapping[str, Any]],
     failed: tuple[str, ...] = (),
     count: str = "{} resamples",
+    deadline: Deadline = NEVER,
     **effort: Any,
 ) -> Stability:
     """Compute the distances between the structures of a run."""
@@ -454,9 +482,10 @@ def _assemble(
         why = f"; {failed[0]}" if failed else ""
         raise ContextwiseError(f"{count.format(len(learned))} gave a structure{why}")
     structures = tuple(learned[key] for key in sorted(learned))
-    matrix = distance_matrix(structures, **effort)
+    matrix = distance_matrix(structures, time_limit=deadline.left(), **effort)
+    _ = matrix.distances  # raises if the time limit left some of them open
     kept = {key: configuration[key] for key in ("rows", "how", "share")}
-    return Stability(structures, reference, matrix, failed=failed, **kept)
+    return Stability(structures, reference, matrix, failed=failed, deadline=deadline, **kept)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from html import escape
 from importlib import import_module
@@ -29,12 +30,12 @@ from typing import Any, Self, TypeVar
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_position
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
-from contextwise.errors import ContextwiseError, DomainError
+from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.formats import ModelLike, as_structure
 from contextwise.learning.registry import learner_named, name_of
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.progress import Progress, progress_of
 
 T = TypeVar("T")
@@ -43,6 +44,8 @@ version_of = cache(version)
 
 MANNERS = frozenset({"n_jobs", "show_progress"})
 """Parameters that do not change the result."""
+GRACE = 1.0
+"""Seconds after the time limit in which a learner has to return its best structure."""
 
 
 class NotFittedError(ContextwiseError, AttributeError):
@@ -111,22 +114,41 @@ class Learner:
         domain : Domain or mapping, optional
             The variables and their states; inferred from the data by default.
         time_limit : float, optional
-            Stop after this many seconds with the best structure so far. Learners of other packages
-            and the final fit of weights ignore it.
+            Stop after this many seconds with the best structure so far. The fit of weights, on the
+            first use of `model_`, is not included.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        OpenResult
+            If there is no structure a second after the time limit. Learners of other packages keep
+            none until they end. Their compiled parts cannot be stopped.
         """
         rows = as_data(data, domain)
         if not len(rows.rows) and domain is None:
             raise DomainError("cannot learn from 0 rows; pass at least one row, or a domain")
+        with self._limited(time_limit):
+            learned = self.learn(rows)
+        return self._keep(learned, rows)
+
+    @contextmanager
+    def _limited(self, time_limit: float | None) -> Iterator[None]:
         self.deadline, self.finished_ = Deadline.after(time_limit), True
         try:
-            learned = self.learn(rows)
+            with self.deadline.enforced(GRACE):
+                yield
+        except OutOfTime:
+            if not self.deadline.passed:
+                raise  # the limit of a caller
+            raise OpenResult(
+                f"{self.name or type(self).__name__} found no structure within the time limit; "
+                "allow more time"
+            ) from None
         finally:
             del self.deadline
-        return self._keep(learned, rows)
 
     def is_late(self) -> bool:
         """Return whether the time limit has passed, and if so mark the result as unfinished."""
@@ -284,7 +306,8 @@ class FromFunction(Learner):
         time_limit: float | None = None,
     ) -> Self:
         """Call the function with the data as passed; align its result to the domain."""
-        learned = self.function(data)
+        with self._limited(time_limit):
+            learned = self.function(data)
         structure_of(learned)  # raises if this is not a model
         rows = as_data(data, learned.domain if domain is None else domain)
         return self._keep(learned.aligned_to(rows.domain), rows)

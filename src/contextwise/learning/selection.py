@@ -22,9 +22,10 @@ import numpy as np
 
 from contextwise.comparison.matrix import distance_matrix
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data, read_once, take_rows
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.learning.base import as_learner, fresh
-from contextwise.support.deadline import Deadline
+from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.formatting import plural
 from contextwise.support.progress import Progress, progress_of
 
 Rng = np.random.Generator | int | None
@@ -32,6 +33,7 @@ By = Literal["pseudo-likelihood", "bic", "stability"]
 Grid = Mapping[str, Sequence[Any]]
 
 RULES: tuple[By, ...] = ("pseudo-likelihood", "bic", "stability")
+LATE = "the selection was not finished within the time limit; allow more time"
 
 
 @dataclass(frozen=True)
@@ -121,13 +123,18 @@ def select(
         Which value of the penalty gives the smallest structure.
     rng : generator or seed of the subsamples
     time_limit : float, optional
-        Stop each fit when this many seconds have passed in total; see `Learner.fit`.
+        Leave out the combinations that are not finished after this many seconds.
     show_progress : bool or function
         Show a progress bar on standard error, or call a function of (fits done, fits).
 
     Returns
     -------
     Selection
+
+    Raises
+    ------
+    OpenResult
+        If the time limit leaves nothing to choose from.
 
     Examples
     --------
@@ -143,9 +150,14 @@ def select(
     with progress_of(show_progress, "fits") as progress:
         work = _Work(learner, raw, data, Deadline.after(time_limit), progress)
         if by == "stability":
-            return work.by_stability(
-                _from_strongest(grid, strongest), subsamples, threshold, np.random.default_rng(rng)
-            )
+            ordered = _from_strongest(grid, strongest)
+            try:
+                with work.deadline.enforced():
+                    return work.by_stability(
+                        ordered, subsamples, threshold, np.random.default_rng(rng)
+                    )
+            except OutOfTime:
+                raise OpenResult(LATE) from None
         if by == "bic":
             return work.by_score(by, tried, None)
         if by != "pseudo-likelihood":
@@ -193,22 +205,29 @@ class _Work:
         return fitted
 
     def fit_once(self, parameters: Mapping[str, Any], rows: DataLike) -> Any:
-        left = self.deadline.left()
-        limit = {} if left is None else {"time_limit": left}
-        return fresh(self.learner, parameters).fit(rows, domain=self.data.domain, **limit)
+        return fresh(self.learner, parameters).fit(rows, domain=self.data.domain)
 
     def by_score(self, by: By, tried: list[dict[str, Any]], valid: Data | None) -> Selection:
         """Choose the best score; ties: the first."""
         candidates: list[Candidate] = []
         best, best_score, best_learner = 0, -np.inf, None
         for place, parameters in enumerate(tried):
-            fitted = self.fit(parameters, self.raw, len(tried))
-            value = bic(fitted, self.data) if valid is None else fitted.score(valid)
+            try:
+                with self.deadline.enforced():
+                    fitted = self.fit(parameters, self.raw, len(tried))
+                    value = bic(fitted, self.data) if valid is None else fitted.score(valid)
+            except OutOfTime:
+                candidates.append(Candidate(parameters, None, np.nan))
+                continue
             candidates.append(Candidate(parameters, value, len(fitted.structure_)))
             score = -value if valid is None else value
             if best_learner is None or score > best_score:
                 best, best_score, best_learner = place, score, fitted
-        return Selection(by, candidates, candidates[best], best_learner)
+        if best_learner is None:
+            raise OpenResult(LATE)
+        late = sum(candidate.value is None for candidate in candidates)
+        note = f"{plural(late, 'combination')} not finished within the time limit" if late else ""
+        return Selection(by, candidates, candidates[best], best_learner, note)
 
     def by_stability(
         self,

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf, isinf
 
 from contextwise.errors import ContextwiseError
 
+AGAIN = 0.5
+"""Seconds until an enforced deadline raises again, should something swallow its exception."""
 
-class OutOfTime(Exception):
-    """The deadline has passed. Only the code that set the deadline catches this."""
+
+class OutOfTime(BaseException):
+    """The deadline has passed. Only the code that set the deadline catches this.
+
+    It is no `Exception`, so that other packages do not mistake it for an error of theirs.
+    """
 
 
 class Deadline:
@@ -47,12 +57,40 @@ class Deadline:
         if time.monotonic() >= self.instant:
             raise OutOfTime
 
+    @contextmanager
+    def enforced(self, grace: float = 0.0) -> Iterator[None]:
+        """Raise `OutOfTime` in a block ``grace`` seconds after the deadline, wherever it is.
+
+        For code that does not check the deadline, such as other packages. It needs the main thread
+        and a system with ``setitimer``; elsewhere the deadline is checked at the start only. Code
+        that is not Python stops when it looks for signals, as this project's does, or returns.
+        """
+        left = self.left()
+        main = threading.current_thread() is threading.main_thread()
+        if left is None or left + grace == 0 or not main or not hasattr(signal, "setitimer"):
+            self.check()
+            yield
+            return
+        handler = signal.signal(signal.SIGALRM, _raise_out_of_time)
+        outer, _ = signal.setitimer(signal.ITIMER_REAL, left + grace, AGAIN)
+        rings = time.monotonic() + outer  # when the timer around this one rings, if there is one
+        try:
+            yield
+        finally:
+            again = max(rings - time.monotonic(), 1e-3) if outer else 0
+            signal.setitimer(signal.ITIMER_REAL, again, AGAIN)
+            signal.signal(signal.SIGALRM, handler)
+
     def sooner(self, seconds: float) -> Deadline:
         """Return this deadline, or the one ``seconds`` from now if that is earlier."""
         return Deadline(min(self.instant, time.monotonic() + seconds))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _from_wall_clock, (self.instant - time.monotonic() + time.time(),)
+
+
+def _raise_out_of_time(*_: object) -> None:
+    raise OutOfTime
 
 
 def _from_wall_clock(instant: float) -> Deadline:

@@ -19,6 +19,7 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from contextwise.errors import ContextwiseError, require
+from contextwise.support.deadline import OutOfTime
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -173,7 +174,7 @@ def _windowed(
                     submit(item, deaths + 1)
                 else:
                     yield done
-    except (KeyboardInterrupt, GeneratorExit):
+    except (KeyboardInterrupt, GeneratorExit, OutOfTime):
         when_stopped()
         raise
     finally:
