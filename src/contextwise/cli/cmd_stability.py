@@ -15,7 +15,8 @@ from contextwise.learning.registry import LEARNERS
 from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
-    from contextwise.evaluation import Consensus, Stability
+    from contextwise.evaluation.consensus import Consensus
+    from contextwise.evaluation.stability import Stability
 
 GRACE = 1.0
 """Seconds after the time limit in which the results have to be shown."""
