@@ -75,12 +75,12 @@ def scattered(rng: np.random.Generator) -> LogLinear:
 
 def grown(rng: np.random.Generator) -> LogLinear:
     """The paper's model with more variables and two flags of three values."""
-    return truth_named("grown-9-2-three", interaction=INTERACTION, seed=_seed(rng)).model
+    return truth_named("grown-9-2-three", interaction=INTERACTION, seed=_seed(rng))
 
 
 def network(rng: np.random.Generator) -> LogLinear:
     """A random Bayesian network whose tables are trees."""
-    return truth_named("random-8", interaction=INTERACTION, seed=_seed(rng)).model
+    return truth_named("random-8", interaction=INTERACTION, seed=_seed(rng))
 
 
 def _seed(rng: np.random.Generator) -> int:

@@ -74,8 +74,8 @@ def test_rows_are_tidy_and_their_errors_are_what_compare_counts(finished: Path) 
     assert len(rows) == 2 * 4 * 2 * 2
     study = Study(TINY)
     for row in rows:
-        made = study.structure(row["side"], row["structure"])
-        counted = compare(study.model, made.structure)
+        structure, _ = study.structure(row["side"], row["structure"])
+        counted = compare(study.model, structure)
         other = {"fp": counted.fn, "fn": counted.fp}[row["side"]]
         assert (getattr(counted, row["side"]), other) == (row["errors"], 0)
         assert row["percentage"] == 100 * row["errors"] / study.most[row["side"]]
@@ -86,7 +86,7 @@ def test_rows_are_tidy_and_their_errors_are_what_compare_counts(finished: Path) 
 def test_false_positives_do_not_show_when_fitted_to_the_exact_distribution() -> None:
     study = Study(replace(TINY, sizes=(10,)))
     truths = [probabilities(study.originals[p]).ravel() for p in range(2)]
-    made = [with_errors(study.model, false_positives=k, rng=k).structure for k in (8, 24, 48, 80)]
+    made = [with_errors(study.model, false_positives=k, rng=k)[0] for k in (8, 24, 48, 80)]
     fitted = fit_many(made, truths)
     for parameters, truth in enumerate(truths):
         assert (fitted.kl_from(parameters, truth) < 1e-8).all()

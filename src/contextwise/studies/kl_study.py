@@ -49,7 +49,7 @@ from contextwise.studies.run_study import RunOptions, check_rules, read_settings
 from contextwise.support.formatting import columns
 from contextwise.support.store import Outcome, Record, Unit
 from contextwise.truths import bundled as examples
-from contextwise.truths.generate import WithErrors, with_errors
+from contextwise.truths.generate import with_errors
 from contextwise.truths.named import strong_weights
 
 Method = Literal["likelihood", "pseudo-likelihood"]
@@ -399,7 +399,7 @@ def fit_unit(parameters: tuple[Configuration, Side, range]) -> Sequence[Record]:
     study = _study(configuration)
     drawn = [study.structure(side, k) for k in chunk]
     fitted = fit_many(
-        [made.structure for made in drawn],
+        [structure for structure, _ in drawn],
         study.targets,
         sizes=study.rows_behind,
         method=configuration.method,
@@ -412,13 +412,13 @@ def fit_unit(parameters: tuple[Configuration, Side, range]) -> Sequence[Record]:
             "side": side,
             "size": size,
             "parameters": weights,
-            "errors": made.errors,
-            "percentage": 100 * made.errors / study.most[side],
-            "features": len(made.structure),
+            "errors": errors,
+            "percentage": 100 * errors / study.most[side],
+            "features": len(structure),
             "kl": float(kl[at, place]),
             "converged": int(fitted.converged[at, place]),
         }
-        for at, made in enumerate(drawn)
+        for at, (structure, errors) in enumerate(drawn)
         for place, (weights, size) in enumerate(study.data_sets)
     ]
 
@@ -477,7 +477,7 @@ class Study:
         )
         return np.swapaxes(chains, 0, 1).reshape(-1, len(self.model.domain))[:size]
 
-    def structure(self, side: Side, number: int) -> WithErrors:
+    def structure(self, side: Side, number: int) -> tuple[Structure, int]:
         """Draw the structure of this number; the errors of all are spread evenly over the range."""
         most = self.most[side]
         wanted = 1 + round((most - 1) * (number + 0.5) / self.configuration.structures)

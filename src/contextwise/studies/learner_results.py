@@ -45,8 +45,8 @@ class Metric:
     estimated: bool = False
 
     def _column(self, part: str) -> str:
-        name, own, _ = self.column.partition("_own")
-        return f"{name}_{part}{own}"
+        name, whose, _ = self.column.partition("_own")
+        return f"{name}_{part}{whose}"
 
     def value(self, record: Record) -> float:
         """Return the value of a record, with the sign that makes the smallest the best."""
@@ -320,10 +320,10 @@ def _judge(rows: list[dict[str, Record]], metric: Metric) -> _Cell | None:
     }
     if len(complete) < 2 or len(rows) < 2:
         return None
-    values = {k: np.array([metric.value(r) for r in own]) for k, own in complete.items()}
-    errors = {k: np.array([metric.error(r) for r in own]) for k, own in complete.items()}
-    d = {k: float(np.mean([DISTANCE.value(r) for r in own])) for k, own in complete.items()}
-    means = {label: float(own.mean()) for label, own in values.items()}
+    values = {k: np.array([metric.value(r) for r in rs]) for k, rs in complete.items()}
+    errors = {k: np.array([metric.error(r) for r in rs]) for k, rs in complete.items()}
+    d = {k: float(np.mean([DISTANCE.value(r) for r in rs])) for k, rs in complete.items()}
+    means = {k: float(numbers.mean()) for k, numbers in values.items()}
 
     def is_sure(a: str, b: str) -> bool:
         """Return whether the mean difference of two learners exceeds its standard error."""

@@ -66,7 +66,7 @@ from contextwise.models.structure import LogLinear, Structure, structure_of
 from contextwise.studies.run_study import RunOptions, check_rules, read_settings, run_study
 from contextwise.support.files import packed, read_bytes, unpacked
 from contextwise.support.store import Outcome, Unit
-from contextwise.truths.named import Rows, Truth, draw_rows, truth_named
+from contextwise.truths.named import Rows, draw_rows, truth_named
 
 TRUE_STRUCTURE = "true-structure"
 """A reference that is no learner: the structure of the truth itself, refitted to the rows."""
@@ -80,6 +80,16 @@ class Plan:
     learner: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
+
+    def make(self, **settings: Any) -> Learner:
+        """Create the learner."""
+        return learner_named(self.learner)(**self.settings, **settings)
+
+    def combinations(self) -> list[dict[str, Any]]:
+        """Return all settings of the grid."""
+        return [
+            dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())
+        ]
 
 
 PLANS: dict[str, Plan] = {
@@ -341,37 +351,53 @@ class Task(NamedTuple):
     repeat: int
     label: str
 
+    @property
+    def plan(self) -> Plan:
+        return self.configuration.learners[self.label]
+
 
 def learn_unit(task: Task) -> list[dict[str, Any]]:
     """Learn and measure; a learner that fails or is too slow gets a record too."""
-    configuration, label = task.configuration, task.label
+    configuration = task.configuration
     truth = plain_truth(task.truth, configuration.interaction, configuration.seed)
     rows = train_rows(task)
+    data = Data(truth.domain, np.ascontiguousarray(rows.drawn.positions))
     record: dict[str, Any] = dict.fromkeys(COLUMNS) | {
         "truth": task.truth,
         "size": task.size,
         "repeat": task.repeat,
-        "learner": label,
-        "variables": len(truth.model.domain),
+        "learner": task.label,
+        "variables": len(truth.domain),
         "rows_from": rows.drawn.how,
         "r_hat": rows.r_hat,
         "effective_share": rows.effective_share,
         "doubtful": rows.is_doubtful,
     }
-    data = Data(truth.model.domain, np.ascontiguousarray(rows.drawn.positions))
+
+    def measure(learned: Learned) -> dict[str, Any]:
+        return {
+            **structure_record(truth, learned.structure),
+            **_oracle(task, truth, data),
+            **_score_record(task, truth, learned, data),
+        }
+
+    return _learn_and_measure(record, task, lambda: _learn(task, truth, data), measure)
+
+
+def _learn_and_measure(
+    record: dict[str, Any],
+    task: Task | DataTask,
+    learn: Callable[[], Learned],
+    measure: Callable[[Learned], dict[str, Any]],
+) -> list[dict[str, Any]]:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        plan = configuration.learners[label]
-        learned, outcome = attempt(
-            configuration.unit_limit, lambda: _learn(configuration, truth, plan, data)
-        )
+        learned, outcome = attempt(task.configuration.unit_limit, learn)
         record |= outcome
         if learned is None:
             return [record]
         record["settings"] = json.dumps(learned.settings, sort_keys=True)
-        record |= structure_record(truth, learned.structure)
-        record |= _oracle(configuration, truth, plan, data)
-        record |= _score_record(task, truth, learned, data)
+        record |= measure(learned)
     return [record | {"warnings": len(heard)}]
 
 
@@ -379,9 +405,9 @@ def learn_unit(task: Task) -> list[dict[str, Any]]:
 
 
 @lru_cache(maxsize=4)
-def plain_truth(name: str, interaction: tuple[float, float], seed: int) -> Truth:
+def plain_truth(name: str, interaction: tuple[float, float], seed: int) -> LogLinear:
     """Rename the states of a truth to their positions."""
-    return Truth(name, by_position(truth_named(name, interaction=interaction, seed=seed).model))
+    return by_position(truth_named(name, interaction=interaction, seed=seed))
 
 
 def generator(seed: int, kind: int, truth: str, *place: int) -> np.random.Generator:
@@ -408,55 +434,45 @@ def _draw(
 
 
 class Learned(NamedTuple):
-    """The result of a learner."""
+    """The result of a learner; the true structure has no learner and no weights."""
 
+    learner: Learner | None
     structure: Structure
-    own: LogLinear | None
+    model: LogLinear | None
     settings: Mapping[str, Any]
 
 
-def make_learner(plan: Plan, settings: Mapping[str, Any] | None = None) -> Learner:
-    """Create the learner of a plan."""
-    return learner_named(plan.learner)(**plan.settings, **(settings or {}))
-
-
-def has_choice(plan: Plan) -> bool:
-    """Return whether the grid has more than one combination."""
-    return prod(len(values) for values in plan.grid.values()) > 1
-
-
-def _learn(configuration: Configuration, truth: Truth, plan: Plan, data: Data) -> Learned:
+def _learn(task: Task, truth: LogLinear, data: Data) -> Learned:
+    """Choose settings from the grid by the training rows, then learn from all of them."""
+    plan, domain = task.plan, data.domain
     if plan.learner == TRUE_STRUCTURE:
-        return Learned(truth.model.structure, None, {})
-    chosen = {key: values[0] for key, values in plan.grid.items()}
-    if has_choice(plan):
-        chosen = dict(_choose(configuration, truth.name, plan, data))
-    learner = fresh(make_learner(plan), chosen).fit(data, domain=data.domain)
-    return Learned(learner.structure_, learner.model_, {**plan.settings, **chosen})
+        return Learned(None, truth.structure, None, {})
+    chosen, *others = plan.combinations()
+    if others and task.configuration.choose == "bic":
+        selection = select(plan.make(), plan.grid, data, by="bic", domain=domain)
+        chosen = {**selection.best.parameters}
+    elif others:
+        rng = generator(task.configuration.seed, _SPLIT, task.truth, len(data))
+        order = rng.permutation(len(data))
+        held = max(1, round(task.configuration.valid_share * len(data)))
+        valid, train = data.take(np.sort(order[:held])), data.take(np.sort(order[held:]))
+        selection = select(plan.make(), plan.grid, train, valid=valid, domain=domain)
+        chosen = {**selection.best.parameters}
+    learner = fresh(plan.make(), chosen).fit(data, domain=domain)
+    return Learned(learner, learner.structure_, learner.model_, {**plan.settings, **chosen})
 
 
-def _choose(configuration: Configuration, truth: str, plan: Plan, data: Data) -> Mapping[str, Any]:
-    """Choose settings from the grid by the training rows."""
-    learner, domain = make_learner(plan), data.domain
-    if configuration.choose == "bic":
-        return select(learner, plan.grid, data, by="bic", domain=domain).best.parameters
-    order = generator(configuration.seed, _SPLIT, truth, len(data)).permutation(len(data))
-    held = max(1, round(configuration.valid_share * len(data)))
-    valid, train = data.take(np.sort(order[:held])), data.take(np.sort(order[held:]))
-    return select(learner, plan.grid, train, valid=valid, domain=domain).best.parameters
-
-
-def _oracle(configuration: Configuration, truth: Truth, plan: Plan, data: Data) -> dict[str, Any]:
+def _oracle(task: Task, truth: LogLinear, data: Data) -> dict[str, Any]:
     """Return the smallest distance in the grid."""
-    if not configuration.oracle or not has_choice(plan):
+    grid = task.plan.combinations()
+    if not task.configuration.oracle or len(grid) < 2:
         return {}
-    grid = [dict(zip(plan.grid, values, strict=True)) for values in product(*plan.grid.values())]
 
     def distance(settings: Mapping[str, Any]) -> int:
-        learned = make_learner(plan, settings).fit(data, domain=data.domain)
-        return int(compare(truth.model.structure, learned.structure_).distance)
+        learned = task.plan.make(**settings).fit(data, domain=data.domain)
+        return int(compare(truth.structure, learned.structure_).distance)
 
-    distances = within(configuration.unit_limit, lambda: [distance(each) for each in grid])
+    distances = within(task.configuration.unit_limit, lambda: [distance(each) for each in grid])
     if distances is None:
         return {}
     least = min(distances)
@@ -467,9 +483,9 @@ def _oracle(configuration: Configuration, truth: Truth, plan: Plan, data: Data) 
 # -- measuring -------------------------------------------------------------------------------------
 
 
-def structure_record(truth: Truth, structure: Structure) -> dict[str, Any]:
+def structure_record(truth: LogLinear, structure: Structure) -> dict[str, Any]:
     """Measure a structure without weights."""
-    comparison = compare(truth.model.structure, structure)
+    comparison = compare(truth.structure, structure)
     skill, context_skill = skills(comparison)
     edges = set(comparison.true.pairs()) ^ set(comparison.guess.pairs())
     n, total = len(comparison.domain), comparison.total
@@ -518,16 +534,16 @@ def marginals(structure: Structure) -> Structure:
     return Structure(domain, features)
 
 
-def _score_record(task: Task, truth: Truth, learned: Learned, data: Data) -> dict[str, Any]:
+def _score_record(task: Task, truth: LogLinear, learned: Learned, data: Data) -> dict[str, Any]:
     c = task.configuration
     test = _draw(c.interaction, c.seed, _TEST, task.truth, c.test_rows, 0).drawn.positions
     record: dict[str, Any] = {}
     refitted = within(c.unit_limit, lambda: refit(learned.structure, data.rows, l2=c.l2))
     if refitted is not None:
         record["refit"] = refitted[1]
-        record |= score_record(truth.model, refitted[0], test, whose="", limit=c.unit_limit)
-    if learned.own is not None:
-        record |= score_record(truth.model, learned.own, test, whose="_own", limit=c.unit_limit)
+        record |= score_record(truth, refitted[0], test, whose="", limit=c.unit_limit)
+    if learned.model is not None:
+        record |= score_record(truth, learned.model, test, whose="_own", limit=c.unit_limit)
     return record
 
 
@@ -600,50 +616,41 @@ def read_parts(parts: Mapping[str, str]) -> dict[str, Data]:
 
 def learn_data(task: DataTask) -> list[dict[str, Any]]:
     """Learn from a data set and measure; failures get a record too."""
-    configuration = task.configuration
+    configuration, plan = task.configuration, task.configuration.learners[task.label]
     data = read_parts(task.parts)
-    train = data["train"]
+    train, limit = data["train"], configuration.unit_limit
     record: dict[str, Any] = dict.fromkeys((*DATA_COLUMNS, "structure"))
     record |= {"data": task.name, "learner": task.label}
     record |= {"variables": len(train.domain), "rows": len(train)}
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        learned, outcome = attempt(configuration.unit_limit, lambda: _learn_data(task, data))
-        record |= outcome
-        if learned is None:
-            return [record]
-        learner, model, settings = learned
-        record["settings"] = json.dumps(settings, sort_keys=True)
-        record |= _size_record(learner.structure_)
-        record["structure"] = structure_text(learner.structure_)
-        test = data["test"].rows
-        scores = score_record(None, model, test, whose="_own", limit=configuration.unit_limit)
-        record |= {key: value for key, value in scores.items() if key in DATA_COLUMNS}
-        record |= _stability(configuration, learner, train)
-    return [record | {"warnings": len(heard)}]
 
+    def learn() -> Learned:
+        chosen, *others = plan.combinations()
+        if others:
+            selection = select(plan.make(), plan.grid, train, valid=data["valid"])
+            learner, chosen = selection.learner, {**selection.best.parameters}
+        else:
+            learner = plan.make(**chosen).fit(train)
+        model = by_position(learner.model_)
+        return Learned(learner, learner.structure_, model, {**plan.settings, **chosen})
 
-def _learn_data(task: DataTask, data: Mapping[str, Data]) -> tuple[Any, LogLinear, dict[str, Any]]:
-    """Return the fitted learner, its model and its settings."""
-    plan, train = task.configuration.learners[task.label], data["train"]
-    if has_choice(plan):
-        selection = select(make_learner(plan), plan.grid, train, valid=data["valid"])
-        learner, chosen = selection.learner, {**selection.best.parameters}
-    else:
-        chosen = {key: values[0] for key, values in plan.grid.items()}
-        learner = make_learner(plan, chosen).fit(train)
-    return learner, by_position(learner.model_), {**plan.settings, **chosen}
+    def measure(learned: Learned) -> dict[str, Any]:
+        assert learned.model is not None
+        scores = score_record(None, learned.model, data["test"].rows, whose="_own", limit=limit)
+        instability, count = None, configuration.resamples
+        if count:
+            options: dict[str, Any] = {"resamples": count, "rng": configuration.seed}
+            instability = within(
+                limit, lambda: stability(train, learned.learner, **options).instability
+            )
+        return {
+            **_size_record(learned.structure),
+            "structure": structure_text(learned.structure),
+            **{key: value for key, value in scores.items() if key in DATA_COLUMNS},
+            "instability": instability,
+            "resamples": None if instability is None else count,
+        }
 
-
-def _stability(configuration: Configuration, learner: Any, train: Data) -> dict[str, Any]:
-    count = configuration.resamples
-    if not count:
-        return {}
-    instability = within(
-        configuration.unit_limit,
-        lambda: stability(train, learner, resamples=count, rng=configuration.seed).instability,
-    )
-    return {} if instability is None else {"instability": instability, "resamples": count}
+    return _learn_and_measure(record, task, learn, measure)
 
 
 def structure_text(structure: Structure) -> str:

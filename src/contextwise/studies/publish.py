@@ -98,7 +98,7 @@ def markdown_summary(parts: Iterable[Part], figures: Sequence[StudyFigure]) -> s
 
 def _markdown(part: Part, level: int) -> list[str]:
     if isinstance(part, Section):
-        inner = [line for one in part.parts for line in _markdown(one, level + 1)]
+        inner = [line for inside in part.parts for line in _markdown(inside, level + 1)]
         return [f"{'#' * level} {part.title}", "", *inner]
     if isinstance(part, Note):
         return [*part.text.splitlines(), ""]
@@ -118,9 +118,9 @@ def _page(parts: Sequence[Part], figures: Sequence[StudyFigure]) -> str:
     body: str = as_html(parts)
     if figures:
         body += tag("h2", "Figures")
-    for one in figures:
-        source = f"data:image/png;base64,{b64encode(encoded(one.figure, 'png')).decode()}"
-        image = tag("img", src=source, alt=one.caption)
-        body += tag("figure", image, tag("figcaption", one.caption))
+    for figure in figures:
+        source = f"data:image/png;base64,{b64encode(encoded(figure.figure, 'png')).decode()}"
+        image = tag("img", src=source, alt=figure.caption)
+        body += tag("figure", image, tag("figcaption", figure.caption))
     made = {"contextwise": contextwise.__version__, **versions()}
     return page_html(TITLE, body, made.items())

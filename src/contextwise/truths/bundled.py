@@ -49,17 +49,11 @@ def load(name: str) -> Model:
 
     Parameters
     ----------
-    name : str
-        One of `names`.
+    name : one of `names`
 
     Returns
     -------
     Structure or LogLinear
-
-    Raises
-    ------
-    ContextwiseError
-        If there is no example of that name.
 
     Examples
     --------
@@ -75,8 +69,7 @@ def describe(name: str) -> str:
 
     Parameters
     ----------
-    name : str
-        One of `names`.
+    name : one of `names`
 
     Returns
     -------

@@ -1,7 +1,5 @@
 """Draw random structures, and structures with a given number of errors.
 
-Every function takes ``rng``, a `numpy.random.Generator` or a seed.
-
 Adding features can only add dependencies, so it causes only false positives; removing features
 causes only false negatives. `with_errors` uses a *chain*: a random sequence of features to add, or
 a random order in which to remove the features of the structure. Along a chain the number of errors
@@ -20,43 +18,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contextwise.comparison.compare import compare, distance
-from contextwise.comparison.confusion import Number
+from contextwise.comparison.compare import compare
 from contextwise.errors import DomainError
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of
 
-__all__ = ["WithErrors", "even_sample", "perturb", "random_structure", "with_errors"]
+__all__ = ["perturb", "random_structure", "with_errors"]
 
 Rng = np.random.Generator | int | None
-Wanted = int | tuple[int, int]
-"""A number of errors, or the smallest and the largest accepted number."""
+Literals = list[tuple[int, int]]
 
 CHAIN = 4096
 """The number of features drawn for a chain of false positives."""
 TRIES = 48
 """The number of later features of a chain that are tried to come closer."""
-
-
-@dataclass(frozen=True)
-class WithErrors:
-    """A structure with errors of one kind, and their exact number.
-
-    Attributes
-    ----------
-    structure : Structure
-    errors : int
-        The exact number, which may differ from the wanted number.
-
-    Examples
-    --------
-    >>> with_errors("six", false_negatives=20, rng=1).errors
-    21
-    """
-
-    structure: Structure
-    errors: int
 
 
 def random_structure(
@@ -67,20 +43,14 @@ def random_structure(
     set_literals: float = 0.0,
     rng: Rng = None,
 ) -> Structure:
-    """Draw a structure with up to ``features`` distinct random features.
-
-    The length of a feature is uniform in ``lengths``, its scope is uniform among the scopes of that
-    length, and each literal is a uniform state, or with probability ``set_literals`` a uniform
-    value set. Variables with one state are never drawn.
+    """Draw a structure of random features; variables with one state are never drawn.
 
     Parameters
     ----------
     domain : Domain
-    features : int
-        The number of draws; equal features count once.
-    lengths : (shortest, longest)
-    set_literals : float
-        Probability that a literal allows a random value set instead of one value.
+    features : number of draws; equal features count once
+    lengths : (shortest, longest); lengths, and scopes of one length, are drawn uniformly
+    set_literals : probability that a literal allows a random value set instead of one value
     rng : generator or seed
 
     Returns
@@ -98,17 +68,12 @@ def random_structure(
 
 
 def perturb(model: ModelLike, *, changes: int, rng: Rng = None) -> Structure:
-    """Change a structure at random.
-
-    Each change removes a feature, adds one (drawn as in `random_structure`, with the length of a
-    random feature of the structure), or changes the value set of one literal, with equal
-    probability.
+    """Remove a random feature, add one of a present length, or change a literal, several times.
 
     Parameters
     ----------
     model : Structure or LogLinear
-    changes : int
-        The number of changes.
+    changes : number of changes
     rng : generator or seed
 
     Returns
@@ -142,110 +107,53 @@ def perturb(model: ModelLike, *, changes: int, rng: Rng = None) -> Structure:
 def with_errors(
     model: ModelLike,
     *,
-    false_positives: Wanted | None = None,
-    false_negatives: Wanted | None = None,
+    false_positives: int | None = None,
+    false_negatives: int | None = None,
     lengths: tuple[int, int] | None = None,
     rng: Rng = None,
-) -> WithErrors:
+) -> tuple[Structure, int]:
     """Draw a structure with a given number of false positives or false negatives.
-
-    The result comes as close to the number as its chain allows (see the module's docstring).
 
     Parameters
     ----------
     model : Structure or LogLinear
-    false_positives, false_negatives : int, or (lowest, highest)
-        The number of errors; pass exactly one of the two. A number in a range is drawn uniformly.
-    lengths : (shortest, longest), optional
-        Lengths of the features added for false positives; by default 2 to the longest of the model.
+    false_positives, false_negatives : the number of errors; pass exactly one of the two
+    lengths : (shortest, longest) of added features; by default 2 to the longest of the model
     rng : generator or seed
 
     Returns
     -------
-    WithErrors
-
-    Raises
-    ------
-    DomainError
-        Unless exactly one kind of errors is given, as a number >= 0 or an increasing range.
+    structure, errors : the structure, and its exact number of errors, close to the wanted one
 
     Examples
     --------
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
-    >>> made = with_errors(model, false_positives=2, rng=0)
-    >>> made.errors
-    2
     >>> with_errors(model, false_negatives=2, rng=0)
-    WithErrors(structure=Structure(3 variables, 0 features), errors=2)
+    (Structure(3 variables, 0 features), 2)
     """
     structure = as_structure(model)
     if (false_positives is None) == (false_negatives is None):
         raise DomainError("pass either false_positives or false_negatives, not both")
+    target = (false_positives or 0) + (false_negatives or 0)
+    if target < 0:
+        raise DomainError(f"the number of errors must be >= 0, got {target}")
     generator = np.random.default_rng(rng)
     if false_positives is not None:
         longest = int(structure.features.lengths.max(initial=2))
         chain = _additions(structure, lengths or (2, max(2, longest)), generator)
-        wanted, kind = false_positives, "fp"
     else:
-        chain = _removals(structure, generator)
-        wanted, kind = false_negatives or 0, "fn"
+        features = structure.features.literals()
+        steps = [features[k] for k in generator.permutation(len(features))]
+        chain = _Chain(structure.domain, [], steps, adds=False)
 
     def errors(candidate: Structure) -> int:
-        return int(getattr(compare(structure, candidate), kind))
+        comparison = compare(structure, candidate)
+        return int(comparison.fp if chain.adds else comparison.fn)
 
-    low, high = wanted if isinstance(wanted, tuple) else (wanted, wanted)
-    if not 0 <= low <= high:
-        raise DomainError(f"errors must be a number >= 0 or an increasing range, got {wanted!r}")
-    target = int(generator.integers(low, high + 1)) if low < high else low
     return _closest(chain, errors, target)
 
 
-def even_sample(
-    models: Sequence[Structure], size: int, *, rng: Rng = None
-) -> tuple[list[Structure], list[list[Number]]]:
-    """Choose models that are evenly spread under the metric (farthest-point sampling).
-
-    Starts with a random model and repeatedly takes the one farthest from those taken, with ``size``
-    comparisons per model.
-
-    Parameters
-    ----------
-    models : structures over one domain
-    size : int
-        The number of models to take.
-    rng : generator or seed
-
-    Returns
-    -------
-    structures, distances
-        The chosen models, and the matrix of their distances.
-
-    Examples
-    --------
-    >>> domain = Domain.of_cardinalities([2] * 4)
-    >>> models = [random_structure(domain, features=3, rng=k) for k in range(10)]
-    >>> chosen, distances = even_sample(models, 3)
-    >>> len(chosen)
-    3
-    """
-    if not 1 <= size <= len(models):
-        raise DomainError(f"cannot take {size} of {len(models)} models")
-    generator = np.random.default_rng(rng)
-    taken = [int(generator.integers(len(models)))]
-    rows: list[list[Number]] = []
-    while True:
-        rows.append([distance(models[taken[-1]], model) for model in models])
-        if len(taken) == size:
-            break
-        nearest = [min(row[k] for row in rows) for k in range(len(models))]
-        left = [k for k in range(len(models)) if k not in taken]
-        taken.append(max(left, key=lambda k: nearest[k]))
-    return [models[k] for k in taken], [[row[k] for k in taken] for row in rows]
-
-
 # -- chains --------------------------------------------------------------------------------------
-
-Literals = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -277,13 +185,9 @@ def _additions(structure: Structure, lengths: tuple[int, int], rng: np.random.Ge
     return _Chain(domain, kept, steps, adds=True)
 
 
-def _removals(structure: Structure, rng: np.random.Generator) -> _Chain:
-    features = structure.features.literals()
-    order = rng.permutation(len(features))
-    return _Chain(structure.domain, [], [features[k] for k in order], adds=False)
-
-
-def _closest(chain: _Chain, errors: Callable[[Structure], int], target: int) -> WithErrors:
+def _closest(
+    chain: _Chain, errors: Callable[[Structure], int], target: int
+) -> tuple[Structure, int]:
     """Return the structure of the chain whose number of errors is closest to the target."""
     low, high = 0, len(chain.steps)
     while low < high:  # find the last place with at most `target` errors
@@ -304,7 +208,7 @@ def _closest(chain: _Chain, errors: Callable[[Structure], int], target: int) -> 
             best, reached = candidate, count
             if count <= target:
                 taken.append(step)
-    return WithErrors(best, reached)
+    return best, reached
 
 
 # -- features ------------------------------------------------------------------------------------

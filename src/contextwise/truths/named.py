@@ -25,8 +25,8 @@ value of the first parent it depends on the others, at the other value it does n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from zlib import crc32
 
@@ -48,24 +48,10 @@ MOST_R_HAT, LEAST_EFFECTIVE = 1.05, 0.5
 DIAGNOSED = 2000
 """The fewest rows that the diagnosis of Gibbs chains is based on."""
 
-Weighted = dict[str, float]
-"""Weights by the text of the feature."""
-
-
-@dataclass(frozen=True, eq=False)
-class Truth:
-    """A true model and its name."""
-
-    name: str
-    model: LogLinear
-
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows drawn from a true model, with the worst R-hat and effective share of Gibbs chains.
-
-    Both are None if the rows are exact or there is no diagnosis.
-    """
+    """Rows drawn from a true model, with the diagnosis of Gibbs chains if there is one."""
 
     drawn: Drawn
     r_hat: float | None
@@ -83,56 +69,41 @@ class Rows:
 
 def truth_named(
     name: str, *, interaction: tuple[float, float] = (1.0, 3.0), seed: int = 1
-) -> Truth:
-    """Return the true model of a name (see the module's docstring).
+) -> LogLinear:
+    """Return the true model of a name; ``interaction`` is the range of the log-odds ratios.
 
-    ``interaction`` is the range of the log-odds ratios, whose signs are random. Equal names and
-    seeds give equal weights.
-
-    >>> truth_named("grown-9-2").model
+    >>> truth_named("grown-9-2")
     LogLinear(9 variables, 54 features: ...
-    >>> truth_named("paper#3").model.structure == truth_named("paper").model.structure
-    True
     """
     kind, _, number = name.partition("#")
     if number and not number.isdecimal():
         raise ContextwiseError(f"{name!r}: expected a number after #, as in paper#3")
     rng = np.random.default_rng([seed, crc32(kind.encode()), int(number or 0)])
     if match := re.fullmatch(r"random-(\d+)", kind):
-        count = int(match[1])
-        _check_size(name, count)
-        return Truth(name, _random_network(count, interaction, rng))
+        _check_size(name, int(match[1]))
+        return _random_network(int(match[1]), interaction, rng)
     if match := re.fullmatch(r"grown-(\d+)-(\d+)(-three|-nested)?", kind):
         structure = _grown(name, int(match[1]), int(match[2]), (match[3] or "-")[1:])
-        return Truth(name, strong_weights(structure, interaction=interaction, rng=rng))
-    model = _stored("six" if kind == "paper" else kind, name)
-    if isinstance(model, LogLinear):
-        if number not in ("", "0"):
-            raise ContextwiseError(f"{kind!r} has its own weights, so there is no set {number}")
-        return Truth(name, model)
-    return Truth(name, strong_weights(model, interaction=interaction, rng=rng))
-
-
-def _stored(kind: str, name: str) -> Structure | LogLinear:
-    if kind not in EXAMPLES and not Path(kind).exists():
+        return strong_weights(structure, interaction=interaction, rng=rng)
+    if kind not in ("paper", *EXAMPLES) and not Path(kind).exists():
         raise ContextwiseError(
             f"unknown truth {name!r}; use paper, grown-N-F, grown-N-F-three, grown-N-F-nested, "
             f"random-N, a model file, or one of {', '.join(EXAMPLES)}"
         )
-    return as_model(kind)
+    model = as_model("six" if kind == "paper" else kind)
+    if isinstance(model, LogLinear):
+        if number not in ("", "0"):
+            raise ContextwiseError(f"{kind!r} has its own weights, so there is no set {number}")
+        return model
+    return strong_weights(model, interaction=interaction, rng=rng)
 
 
-def draw_rows(truth: Truth, count: int, *, rng: np.random.Generator) -> Rows:
-    """Draw rows exactly where the treewidth allows it, else from Gibbs chains with a diagnosis.
-
-    >>> rows = draw_rows(truth_named("paper"), 100, rng=np.random.default_rng(1))
-    >>> rows.drawn.how, rows.r_hat, rows.is_doubtful
-    ('exact', None, False)
-    """
+def draw_rows(truth: LogLinear, count: int, *, rng: np.random.Generator) -> Rows:
+    """Draw rows exactly where the treewidth allows it, else from Gibbs chains with a diagnosis."""
     try:
-        return Rows(draw(truth.model, count, rng=rng, method="exact"), None, None)
+        return Rows(draw(truth, count, rng=rng, method="exact"), None, None)
     except TooLargeError:
-        drawn = draw(truth.model, max(count, DIAGNOSED), rng=rng, method="gibbs")
+        drawn = draw(truth, max(count, DIAGNOSED), rng=rng, method="gibbs")
     diagnosis, chains = drawn.diagnosis, drawn.chains
     drawn = replace(drawn, positions=drawn.positions[:count])
     if diagnosis is None or chains is None:
@@ -188,7 +159,11 @@ def _grown(name: str, count: int, flags: int, kind: str) -> Structure:
         for flag, where_one, where_zero in contexts:
             features += [f"{where_one} & {x}={a}" for x in members_of for a in range(2)]
             if flag == "last":
-                features += list(_complete(members_of, where_zero))
+                features += [
+                    f"{where_zero} & {x}={a} & {y}={b}"
+                    for x, y in combinations(members_of, 2)
+                    for a, b in _table(2)
+                ]
     return Structure(domain, features)
 
 
@@ -205,13 +180,6 @@ def _contexts(flag: int, flags: int, nested: bool) -> list[tuple[str, str, str]]
     return [("last" if k == flags - 1 else "outer", ones[k], zeros[flags]) for k in range(flags)]
 
 
-def _complete(names: list[str], where: str) -> Iterator[str]:
-    for i, first in enumerate(names):
-        for second in names[i + 1 :]:
-            for a, b in _table(2):
-                yield f"{where} & {first}={a} & {second}={b}"
-
-
 # -- random networks -------------------------------------------------------------------------------
 
 
@@ -220,7 +188,7 @@ def _random_network(
 ) -> LogLinear:
     """Draw a Bayesian network whose tables are trees, as the features of their paths."""
     domain = Domain.of_cardinalities([2] * count)
-    features: Weighted = {}
+    features: dict[str, float] = {}  # weights by text
     for child in range(count):
         most = min(child, PARENTS)
         size = int(rng.integers(1, most + 1)) if most else 0
