@@ -17,6 +17,7 @@ from contextwise.comparison import matrix as blocks
 from contextwise.comparison.matrix import compare_many, distance_matrix
 from contextwise.comparison.pairs import Contexts, active_pairs
 from contextwise.counting import auto, branch, distances, ganak, native
+from contextwise.counting.contract import Engine, get_engine
 from contextwise.counting.cover import Cover
 from contextwise.counting.distances import count_distances, distances_in_python, two_models
 from contextwise.counting.extraction import CoverSource
@@ -164,10 +165,10 @@ def test_the_kernel_and_its_twin_agree(
         "value_weights": weights if weighted else None,
     }
     pairs = active_pairs(*models)
-    found = count_distances(features, pairs, engine="native", **asked)
-    assert found.values == count_distances(features, pairs, engine="branch", **asked).values
-    assert len(found.values) == len(two_models(5, rows))
-    assert not found.rests_on_ganak
+    values, by_ganak = count_distances(features, pairs, engine="native", **asked)
+    assert values == count_distances(features, pairs, engine="branch", **asked)[0]
+    assert len(values) == len(two_models(5, rows))
+    assert not by_ganak
 
 
 @pytest.mark.parametrize("canonical", [False, True])
@@ -204,9 +205,9 @@ def test_distances_by_tables_and_by_unions_are_those_of_compare(variables: int, 
     split = [{**feature, "X9": state} for feature in models[1] for state in domain.states[9]]
     models.append(Structure(domain, [*models[1], *split]))
     features = [model.features for model in models]
-    found = count_distances(features, active_pairs(*models), rows=rows)
+    values, _ = count_distances(features, active_pairs(*models), rows=rows)
     apart = [compare(models[m], models[k]).distance for m, k in two_models(len(models), rows)]
-    assert found.values == apart
+    assert values == apart
 
 
 def distinct_unions(models: Sequence[Structure], canonical: bool) -> int:
@@ -233,21 +234,20 @@ def test_what_the_kernel_leaves_open_is_counted_all_the_same(
     features = [model.features for model in (*models, models[0])]
     weights = [list(range(1, c + 1)) for c in domain.cardinalities] if weighted else None
     pairs = active_pairs(*models)[:40]
-    exact = count_distances(features, pairs, rows=rows, engine="native", value_weights=weights)
+    exact, _ = count_distances(features, pairs, rows=rows, engine="native", value_weights=weights)
     monkeypatch.setattr(auto, "BUDGET", 1)
     monkeypatch.setattr(ganak, "missing", lambda: "not today")
-    seen: list[int] = []
-    closed = distances._closed
+    engines: list[str] = []
 
-    def watched(*given: Any) -> Any:
-        seen.append(len(given[2]))
-        return closed(*given)
+    def watched(name: str) -> Engine:
+        engines.append(name)
+        return get_engine(name)
 
-    monkeypatch.setattr(distances, "_closed", watched)
-    found = count_distances(features, pairs, rows=rows, value_weights=weights)
-    assert seen[0] > 0
-    assert found.values == exact.values
-    assert found.values[two_models(4, rows).index((0, 3))] == 0
+    monkeypatch.setattr(distances, "get_engine", watched)
+    values, _ = count_distances(features, pairs, rows=rows, value_weights=weights)
+    assert engines
+    assert values == exact
+    assert values[two_models(4, rows).index((0, 3))] == 0
 
 
 @pytest.mark.parametrize("time_limit", [None, 60.0])

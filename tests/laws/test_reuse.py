@@ -61,7 +61,7 @@ def fresh(true: Structure, guess: Structure, **restriction: Any) -> Comparison:
 
 def known(structure: Structure) -> int:
     kept = known_sizes._kept.get(id(structure.features))
-    return 0 if kept is None else sum(len(sizes.places) for sizes in kept.sizes.values())
+    return 0 if kept is None else sum(len(sizes.places) for sizes in kept[1].values())
 
 
 @pytest.mark.parametrize("second", RESTRICTIONS)
@@ -129,7 +129,7 @@ def test_known_sizes_end_with_their_model() -> None:
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     models = [model(seed) for seed in range(6)]
     compare(models[0], models[1])
-    one = known_sizes._bytes(next(iter(known_sizes._kept[id(models[0].features)].sizes.values())))
+    one = known_sizes._bytes(next(iter(known_sizes._kept[id(models[0].features)][1].values())))
     monkeypatch.setattr(known_sizes, "LIMIT", 3 * one)
     for guess in models[1:]:
         compare(models[0], guess)
@@ -147,6 +147,6 @@ def test_only_auto_uses_what_ganak_counted(monkeypatch: pytest.MonkeyPatch) -> N
     assert by_native.counted == {"native": 3 * len(by_native.pairs)}
     reused = compare(true, other)
     assert reused.rests_on_ganak  # the unions of both
-    kept = known_sizes._kept[id(true.features)].sizes[False, None]
+    kept = known_sizes._kept[id(true.features)][1][False, None]
     assert not kept.by_ganak.any()  # the deterministic sizes replaced them
     assert numbers(reused) == numbers(by_native) == numbers(fresh(true, other, engine="native"))

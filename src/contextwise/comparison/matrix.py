@@ -291,7 +291,7 @@ def count_block(block: Block, counting: Counting, progress: Progress | None = No
     """
     question, two = block.question, block.two
     if question.rows is None and counting.deadline.left() is None:
-        exact = count_distances(
+        exact, by_ganak = count_distances(
             [structure.features for structure in question.structures],
             question.active_pairs() if block.pairs is None else block.pairs,
             rows=block.rows,
@@ -301,7 +301,7 @@ def count_block(block: Block, counting: Counting, progress: Progress | None = No
             value_weights=question.value_weights,
             progress=progress,
         )
-        return Distances(two, exact.values, exact.values, exact.rests_on_ganak)
+        return Distances(two, exact, exact, by_ganak)
     lower, upper, rests_on_ganak = [], [], False
     for done, (m, k) in enumerate(two_models(len(block.places), block.rows), 1):
         comparison = compare_two(question.about(m, k), counting)

@@ -225,7 +225,7 @@ def sketch_many(
         progress_of(show_progress, "asking models") as progress,
         ThreadPoolExecutor(cpu_count()) as threads,
     ):
-        for bits in threads.map(lambda s: answers(s.features, sample), question.structures):
+        for bits in threads.map(lambda s: answers(s.features, sample)[0], question.structures):
             sketches.append(Sketch(sample, bits))
             if progress:
                 progress(len(sketches), len(question.structures))

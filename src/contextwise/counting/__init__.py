@@ -4,8 +4,8 @@ Start with `contract` (what an engine does, and the table of engines), `cover` (
 `pair_counts` (the counts of all pairs). The engines are `auto` (the default), `native`, `branch`,
 `partition`, `ganak` and `enumerate`.
 
-What must be fast is written twice: readable in Python, and compiled in C++ (``kernel/``, imported
-by `native` only). Both give the same answers. A function with a plain name uses the compiled code
+What must be fast is written twice: readable in Python, and compiled in C++ (``kernel/``, which is
+``native.kernel``). Both give the same answers. A function with a plain name uses the compiled code
 where it is available; its readable twin ends in ``_in_python``. The engines `native` and `branch`
 are twins as a whole.
 """

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.counting import native
 from contextwise.counting.extraction import ValueWeights
@@ -101,41 +100,35 @@ def hold_bits(cardinalities: Sequence[int] | IntArray, states: IntArray) -> Word
     array([[1], [6]], dtype=uint64)
     """
     cards = np.asarray(cardinalities).tolist()
-    rows = [_packed(states[:, v] == k) for v, c in enumerate(cards) for k in range(c)]
-    return np.stack(rows) if rows else np.zeros((0, -(-len(states) // WORD)), dtype=np.uint64)
+    values = [(v, k) for v, c in enumerate(cards) for k in range(c)]
+    packed = np.zeros((len(values), -(-len(states) // WORD) * 8), dtype=np.uint8)
+    for row, (v, k) in zip(packed, values, strict=True):
+        bits = np.packbits(states[:, v] == k, bitorder="little")
+        row[: len(bits)] = bits
+    return packed.view("<u8").astype(np.uint64)
 
 
-def _packed(bits: npt.NDArray[np.bool_]) -> WordArray:
-    """Return bits as words: bit ``k`` is bit ``k % 64`` of word ``k // 64``."""
-    packed = np.packbits(bits, bitorder="little")
-    whole = np.zeros(-(-len(bits) // WORD) * 8, dtype=np.uint8)
-    whole[: len(packed)] = packed
-    return whole.view("<u8").astype(np.uint64)
+def answers(features: Features, sample: Assertions) -> tuple[WordArray, IntArray]:
+    """Return one bit per assertion, whether the features make it a dependence.
 
-
-def answers(features: Features, sample: Assertions) -> WordArray:
-    """Return one bit per assertion: whether the features make it a dependence.
+    Also return the first feature that does so, or -1.
 
     >>> from contextwise.models.structure import Structure
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
     >>> ask = draw([2, 2, 2], 1000, np.random.default_rng(1), pairs=np.array([[0, 1], [1, 2]]))
-    >>> words = answers(model.features, ask)
+    >>> words, first = answers(model.features, ask)
     >>> sum(int(word).bit_count() for word in words)  # in about half of the contexts
     499
     """
-    return _ask(features, sample)[0]
-
-
-def first_features(features: Features, sample: Assertions) -> IntArray:
-    """Return the first feature that makes each assertion a dependence, or -1."""
-    return _ask(features, sample)[1]
-
-
-def _ask(features: Features, sample: Assertions) -> tuple[WordArray, IntArray]:
     if native.missing() is not None:
         return ask_in_python(features, sample)
-    return native.ask(
-        features, sample.pairs, sample.starts, sample.holds, canonical=sample.canonical
+    return native.kernel.ask(
+        features.cardinalities.tolist(),
+        sample.pairs,
+        sample.starts,
+        sample.holds,
+        sample.canonical,
+        native.arrays(features),
     )
 
 
@@ -154,25 +147,20 @@ def ask_in_python(features: Features, sample: Assertions) -> tuple[WordArray, In
         }
         for pair in combinations(rows, 2):
             if pair in ranges:
-                tested = [row for v, row in rows.items() if sample.canonical or v not in pair]
-                holding = _conjunction(tested, ranges[pair], len(dependent))
+                inside = ranges[pair]
+                begin, end = inside.start // WORD, -(-inside.stop // WORD)
+                part = np.full(end - begin, ~np.uint64(0))
+                for v, row in rows.items():
+                    if sample.canonical or v not in pair:
+                        part &= row[begin:end]
+                part[0] &= ~np.uint64(0) << np.uint64(inside.start % WORD)
+                part[-1] &= ~np.uint64(0) >> np.uint64(-inside.stop % WORD)
+                holding = np.zeros_like(dependent)
+                holding[begin:end] = part
                 fresh = np.unpackbits((holding & ~dependent).view(np.uint8), bitorder="little")
                 first[np.flatnonzero(fresh)] = feature
                 dependent |= holding
     return dependent, first
-
-
-def _conjunction(rows: Sequence[WordArray], inside: slice, words: int) -> WordArray:
-    """Return the bits that all rows have, inside a range of bits."""
-    result = np.zeros(words, dtype=np.uint64)
-    first, last = inside.start // WORD, -(-inside.stop // WORD)
-    part = np.full(last - first, ~np.uint64(0))
-    for row in rows:
-        part &= row[first:last]
-    part[0] &= ~np.uint64(0) << np.uint64(inside.start % WORD)
-    part[-1] &= ~np.uint64(0) >> np.uint64(-inside.stop % WORD)
-    result[first:last] = part
-    return result
 
 
 def differing(first: WordArray, second: WordArray) -> IntArray:
@@ -183,7 +171,7 @@ def differing(first: WordArray, second: WordArray) -> IntArray:
     [[2], [2]]
     """
     if native.missing() is None:
-        return native.differing(first, second)
+        return native.kernel.differing(first, second)
     return differing_in_python(first, second)
 
 
@@ -191,14 +179,6 @@ def differing_in_python(first: WordArray, second: WordArray) -> IntArray:
     """The readable twin of the kernel's `differing`."""
     counts = np.empty((len(first), len(second)), dtype=np.int64)
     for k, row in enumerate(first):
-        counts[k] = _ones(row ^ second)
+        bits = np.unpackbits(np.ascontiguousarray(row ^ second).view(np.uint8), axis=-1)
+        counts[k] = bits.sum(axis=-1)
     return counts
-
-
-_ONES = np.array([n.bit_count() for n in range(2**16)], dtype=np.uint8)
-
-
-def _ones(words: WordArray) -> IntArray:
-    """Return the number of set bits of each row."""
-    sums: IntArray = _ONES[np.ascontiguousarray(words).view(np.uint16)].sum(axis=-1, dtype=np.int64)
-    return sums

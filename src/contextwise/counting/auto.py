@@ -62,17 +62,11 @@ def count_pairs(
             open_before = counts.lower != counts.upper
             counts = ganak.close_pairs(counts, a, b, pairs, **options)
             closed = open_before & (counts.lower == counts.upper)
+            contexts = options.get("canonical", False), options.get("value_weights")
             for column, model in enumerate((a, b)):
                 places = np.flatnonzero(closed[:, column])
                 sizes = counts.lower[places, column]
-                known_sizes.keep(
-                    model,
-                    pairs[places],
-                    sizes,
-                    by_ganak=True,
-                    canonical=options.get("canonical", False),
-                    value_weights=options.get("value_weights"),
-                )
+                known_sizes.keep(model, pairs[places], sizes, *contexts, by_ganak=True)
     if _continues(counts, deadline):
         left = counts.open
         counts = counts.refine(left, _quick_pairs(budgeted=False)(a, b, pairs[left], **options))

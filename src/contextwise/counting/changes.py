@@ -80,7 +80,14 @@ class NativeChanges:
         self, a: Features, b: Features, canonical: bool, value_weights: ValueWeights | None
     ) -> None:
         self._words = words_of(a.cardinalities)
-        self._tracker = native.tracker(a, b, canonical=canonical, value_weights=value_weights)
+        self._tracker = native.kernel.Tracker(
+            a.cardinalities.tolist(),
+            native.weight_rows(value_weights),
+            native.arrays(a),
+            native.arrays(b),
+            canonical,
+            native.MEMORY,
+        )
         self.insert, self.erase = self._tracker.insert, self._tracker.erase
 
     def know(self, literals: Literals) -> int:

@@ -73,10 +73,9 @@ class Cover:
     def size(self, cube: int) -> int:
         """Return the number of contexts of one cube, without the scale."""
         size = 1
-        at = 0
         for classes in self.weights:
-            size *= sum(weight for k, weight in enumerate(classes) if cube >> at + k & 1)
-            at += len(classes)
+            size *= sum(weight for k, weight in enumerate(classes) if cube >> k & 1)
+            cube >>= len(classes)
         return size
 
 
@@ -119,8 +118,8 @@ class ClassSpace:
 
     def _forbids(self, literal: tuple[int, int]) -> int:
         variable, allowed = literal
-        begin, own = self._places[variable]
-        return sum(1 << k for k, values in enumerate(own) if not values & allowed) << begin
+        begin, classes = self._places[variable]
+        return sum(1 << k for k, values in enumerate(classes) if not values & allowed) << begin
 
     def encode(self, cube: Cube) -> int:
         """Return a cube as the int of the classes it allows."""
@@ -129,9 +128,9 @@ class ClassSpace:
     def decode(self, cube: int) -> tuple[tuple[int, int], ...]:
         """Return the literals of a cube: the inverse of `encode`."""
         literals = []
-        for variable, (begin, own) in self._places.items():
-            allowed = [values for k, values in enumerate(own) if cube >> begin + k & 1]
-            if len(allowed) < len(own):
+        for variable, (begin, classes) in self._places.items():
+            allowed = [values for k, values in enumerate(classes) if cube >> begin + k & 1]
+            if len(allowed) < len(classes):
                 literals.append((variable, sum(allowed)))
         return tuple(literals)
 
@@ -155,11 +154,11 @@ def class_space(
     variables = tuple(sorted(sets))
     classes = tuple(_classes(cardinalities[v], frozenset(sets[v])) for v in variables)
     if value_weights is None:
-        weights = tuple(tuple(map(int.bit_count, own)) for own in classes)
+        weights = tuple(tuple(map(int.bit_count, parts)) for parts in classes)
     else:
         weights = tuple(
-            tuple(sum(value_weights[v][k] for k in members(values)) for values in own)
-            for v, own in zip(variables, classes, strict=True)
+            tuple(sum(value_weights[v][k] for k in members(values)) for values in parts)
+            for v, parts in zip(variables, classes, strict=True)
         )
     sizes = cardinalities if value_weights is None else list(map(sum, value_weights))
     scale = prod(size for v, size in enumerate(sizes) if v not in sets)

@@ -2,25 +2,31 @@
 
 The work is done pair by pair of variables. Models with equal covers there are one **class**. Two
 classes differ in 2 · |A ∪ B| - |A| - |B| contexts, which are added to the distances of all their
-models. So similar models cost only their differences.
+models. So similar models cost only their differences. The kernel (``kernel/distances.hpp``)
+simplifies covers before it compares them.
 
-The kernel (``kernel/distances.hpp``) simplifies covers before it compares them.
-`distances_in_python` is its readable twin, for the other engines.
+`count_redrawn` compares a model with many draws of another one, such as guesses by chance, that
+differ only in their value sets. The same features cover a pair in all draws, and the other model's
+side of a pair is counted once (``kernel/redrawn.hpp``).
+
+`distances_in_python` and `redrawn_in_python` are the readable twins, for the other engines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, repeat
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from contextwise.counting import auto, native
 from contextwise.counting.contract import CountUnion, get_engine
 from contextwise.counting.extraction import CoverSource, ValueWeights, sizes_of
+from contextwise.counting.pair_counts import ObjectArray
 from contextwise.models.features import WORD, Features, IntArray, WordArray
 from contextwise.support.progress import Progress
 
@@ -28,17 +34,6 @@ Two = tuple[int, int]
 """The places of two models."""
 Cubes = frozenset[tuple[tuple[int, int], ...]]
 """A cover as a set of cubes."""
-
-
-@dataclass(frozen=True)
-class ExactDistances:
-    """Distances in the order of `two_models`; rationals if contexts have weights.
-
-    ``rests_on_ganak`` is true if Ganak counted, or may have counted, some of them.
-    """
-
-    values: list[int] | list[Fraction]
-    rests_on_ganak: bool
 
 
 def two_models(models: int, rows: int = 0) -> list[Two]:
@@ -62,18 +57,19 @@ def count_distances(
     threads: int | None = None,
     value_weights: ValueWeights | None = None,
     progress: Progress | None = None,
-) -> ExactDistances:
+) -> tuple[list[int] | list[Fraction], bool]:
     """Count the distances of the pairs of models that `two_models` lists.
 
-    With value weights, distances are shares, summed over the pairs of variables.
+    With value weights, distances are shares, summed over the pairs of variables. Also return
+    whether Ganak counted, or may have counted, some of them.
 
     >>> import numpy as np
     >>> from contextwise.models.structure import Structure
     >>> domain = {"A": 2, "B": 2, "C": 2}
     >>> texts = [], ["A=1 & B=1"], ["A=1 & B=1 & C=1"]
     >>> models = [Structure(domain, text).features for text in texts]
-    >>> count_distances(models, np.array([[0, 1], [0, 2], [1, 2]])).values
-    [2, 3, 3]
+    >>> count_distances(models, np.array([[0, 1], [0, 2], [1, 2]]))
+    ([2, 3, 3], False)
     """
     options: dict[str, Any] = {"canonical": canonical, "value_weights": value_weights}
     sizes = sizes_of(models[0].cardinalities.tolist(), value_weights)
@@ -82,22 +78,20 @@ def count_distances(
         # Gives the contexts of every pair the weight of all assignments.
         factors = [sizes[i] * sizes[j] for i, j in pairs.tolist()]
     if engine in ("auto", "native") and native.missing() is None:
-        result = _by_kernel(models, pairs, rows, factors, engine, threads, progress, options)
+        values, by_ganak = _by_kernel(
+            models, pairs, rows, factors, engine, threads, progress, options
+        )
     else:
         count_union = get_engine(engine).count_union
         values = distances_in_python(
             models, pairs, rows=rows, factors=factors, count_union=count_union, **options
         )
-        may_use_ganak = engine == "ganak" or (
-            engine == "auto" and not get_engine("ganak").missing()
-        )
-        result = ExactDistances(values, may_use_ganak)
+        by_ganak = engine == "ganak" or (engine == "auto" and not get_engine("ganak").missing())
     if progress:
         progress(len(pairs), len(pairs))
     if value_weights is None:
-        return result
-    shares = [Fraction(value, prod(sizes)) for value in result.values]
-    return ExactDistances(shares, result.rests_on_ganak)
+        return values, by_ganak
+    return [Fraction(value, prod(sizes)) for value in values], by_ganak
 
 
 def distances_in_python(
@@ -146,43 +140,28 @@ def _by_kernel(
     threads: int | None,
     progress: Progress | None,
     options: dict[str, Any],
-) -> ExactDistances:
+) -> tuple[list[int], bool]:
     """Sum with the kernel; count the unions that it leaves open with the chosen engine."""
-    sizes = sizes_of(models[0].cardinalities.tolist(), options["value_weights"])
-    width = (len(pairs) * prod(sizes)).bit_length() // WORD + 1
-    words, left, interrupted = native.sum_distances(
-        models,
+    cardinalities, total = models[0].cardinalities.tolist(), len(pairs)
+    sizes = sizes_of(cardinalities, options["value_weights"])
+    width = (total * prod(sizes)).bit_length() // WORD + 1
+    words, left, interrupted = native.kernel.count_distances(
+        cardinalities,
+        native.weight_rows(options["value_weights"]),
+        [native.arrays(model) for model in models],
+        rows,
         pairs,
-        rows=rows,
-        factors=factors,
-        width=width,
-        threads=threads,
-        node_budget=auto.BUDGET if engine == "auto" else None,
-        progress=progress,
-        **options,
+        native.rows_of(factors),
+        width,
+        options["canonical"],
+        threads or native.CORES,
+        auto.BUDGET if engine == "auto" else None,
+        native.MEMORY,
+        None if progress is None else (lambda done: progress(done, total)),
     )
     if interrupted:
         raise KeyboardInterrupt
-    values, rests_on_ganak = _as_ints(words.reshape(-1, width)), False
-    for apart, cells, by_ganak in _closed(models, pairs, left, engine, options):
-        rests_on_ganak |= by_ganak
-        for cell, pair in cells:
-            values[cell] += apart[pair] * (factors[pair] if factors else 1)
-    return ExactDistances(values, rests_on_ganak)
-
-
-def _closed(
-    models: Sequence[Features],
-    pairs: IntArray,
-    left: IntArray,
-    engine: str,
-    options: dict[str, Any],
-) -> Iterator[tuple[dict[int, int], list[tuple[int, int]], bool]]:
-    """Count the unions that the kernel left open, for each pair of models concerned.
-
-    Yield their distance on each open pair of variables, the (distance, pair) cells to which it is
-    added, and whether Ganak counted some of it.
-    """
+    values, by_ganak = _as_ints(words.reshape(-1, width)), False
     cells_of: dict[Two, list[tuple[int, int]]] = {}
     for pair, first, second, cell in left.reshape(-1, 4).tolist():
         cells_of.setdefault((first, second), []).append((cell, pair))
@@ -192,9 +171,11 @@ def _closed(
         counts = count_pairs(models[first], models[second], pairs[places], **options)
         if counts.interrupted:
             raise KeyboardInterrupt
-        a, b, u = counts.lower.T
-        apart = dict(zip(places, (2 * u - a - b).tolist(), strict=True))
-        yield apart, cells, counts.counted.get("ganak", 0) > 0
+        by_ganak |= counts.counted.get("ganak", 0) > 0
+        apart = dict(zip(places, counts.distances.tolist(), strict=True))
+        for cell, pair in cells:
+            values[cell] += apart[pair] * (factors[pair] if factors else 1)
+    return values, by_ganak
 
 
 def _as_ints(words: WordArray) -> list[int]:
@@ -204,3 +185,68 @@ def _as_ints(words: WordArray) -> list[int]:
         return ints
     step, data = 8 * words.shape[1], words.astype("<u8").tobytes()
     return [int.from_bytes(data[at : at + step], "little") for at in range(0, len(data), step)]
+
+
+# -- draws that keep the scopes --------------------------------------------------------------------
+
+
+def count_redrawn(
+    a: Features,
+    b: Features,
+    values: WordArray,
+    pairs: IntArray,
+    *,
+    engine: str = "auto",
+    canonical: bool = False,
+    threads: int | None = None,
+    value_weights: ValueWeights | None = None,
+) -> ObjectArray:
+    """Count the distance of ``a`` to each draw of ``b``, pair by pair: shape (draws, pairs).
+
+    The first draw here is the model itself, the second one has C=0 instead of C=1.
+
+    >>> from contextwise.models.structure import Structure
+    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"]).features
+    >>> values = np.array([[2, 2, 2], [2, 2, 1]], dtype=np.uint64)[:, :, None]
+    >>> count_redrawn(model, model, values, np.array([[0, 1], [0, 2]])).tolist()
+    [[0, 0], [2, 0]]
+    """
+    options: dict[str, Any] = {"canonical": canonical, "value_weights": value_weights}
+    options |= {"engine": engine, "threads": threads}
+    if not (len(values) and len(pairs)) or engine not in ("auto", "native") or native.missing():
+        return redrawn_in_python(a, b, values, pairs, **options)
+    distances, left, interrupted = native.kernel.count_redrawn(
+        a.cardinalities.tolist(),
+        native.weight_rows(value_weights),
+        native.arrays(a),
+        (b.starts, b.variables, values.reshape(-1, values.shape[2])),
+        len(values),
+        pairs,
+        canonical,
+        threads or native.CORES,
+        auto.BUDGET if engine == "auto" else None,
+        native.MEMORY,
+    )
+    if interrupted:
+        raise KeyboardInterrupt
+    open_of: dict[int, list[int]] = {}
+    for pair, draw in left.reshape(-1, 2).tolist():
+        open_of.setdefault(draw, []).append(pair)
+    for draw, places in open_of.items():
+        again = redrawn_in_python(a, b, values[draw : draw + 1], pairs[sorted(places)], **options)
+        distances[draw, sorted(places)] = again[0]
+    return distances
+
+
+def redrawn_in_python(
+    a: Features, b: Features, values: WordArray, pairs: IntArray, *, engine: str, **options: Any
+) -> ObjectArray:
+    """The readable twin: one comparison per draw."""
+    distances = np.zeros((len(values), len(pairs)), dtype=object)
+    for k, drawn in enumerate(values):
+        model = Features(b.cardinalities, b.starts, b.variables, drawn)
+        counts = get_engine(engine).count_pairs(a, model, pairs, **options)
+        if counts.interrupted:
+            raise KeyboardInterrupt
+        distances[k] = counts.distances
+    return distances

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from contextwise.counting.cover import Cover
 from contextwise.errors import TooLargeError
-from contextwise.models.features import members
 from contextwise.support.deadline import NEVER, Deadline
 
 LIMIT = 2**28
@@ -44,28 +43,19 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
             for variable, classes in cube:
                 inside &= classes[cell[variable]]
             covered |= inside
-        chosen = [axis[covered] for axis in cell]
-        counted += _weight(cover, chosen, int(covered.sum()), exact_in_words)
+        weight = np.ones(int(covered.sum()), dtype=np.int64 if exact_in_words else object)
+        for axis, of_classes in zip(cell, cover.weights, strict=True):
+            weight = weight * np.array(of_classes, dtype=weight.dtype)[axis[covered]]
+        counted += int(weight.sum())
     return counted * cover.scale
 
 
 def _allowed(cover: Cover, cube: int) -> list[tuple[int, npt.NDArray[np.bool_]]]:
     """Return the variables that the cube tests, each with a mask of the classes it allows."""
-    tests, at = [], 0
+    tests = []
     for variable, classes in enumerate(cover.weights):
-        own = cube >> at & ((1 << len(classes)) - 1)
-        at += len(classes)
-        if own.bit_count() < len(classes):
-            mask = np.zeros(len(classes), dtype=bool)
-            mask[members(own)] = True
+        mask = np.array([cube >> k & 1 for k in range(len(classes))], dtype=bool)
+        cube >>= len(classes)
+        if not mask.all():
             tests.append((variable, mask))
     return tests
-
-
-def _weight(
-    cover: Cover, cells: list[npt.NDArray[np.intp]], count: int, exact_in_words: bool
-) -> int:
-    weight = np.ones(count, dtype=np.int64 if exact_in_words else object)
-    for axis, classes in zip(cells, cover.weights, strict=True):
-        weight = weight * np.array(classes, dtype=weight.dtype)[axis]
-    return int(weight.sum())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from math import prod
 
 import numpy as np
@@ -93,7 +93,11 @@ class CoverSource:
         self.canonical = canonical
         self.value_weights = value_weights
         self._literals = [features.literals() for features in models]
-        self._owners = [_by_pair(features) for features in models]
+        self._owners: list[dict[tuple[int, int], list[int]]] = []
+        for features in models:
+            covered, starts, owners = (part.tolist() for part in pair_features(features))
+            bounds = zip(covered, pairwise(starts), strict=True)
+            self._owners.append({(i, j): owners[a:b] for (i, j), (a, b) in bounds})
 
     def cubes(self, model: int, pair: tuple[int, int]) -> list[Cube]:
         """Return the cubes of a pair in one model."""
@@ -134,19 +138,13 @@ def pair_space(
     left = [1 if v in pair else size for v, size in enumerate(cardinalities)]
     if value_weights is None:
         return class_space(left, cubes)
-    own = [(1,) if v in pair else weights for v, weights in enumerate(value_weights)]
-    return class_space(left, cubes, own)
-
-
-def _by_pair(features: Features) -> dict[tuple[int, int], Sequence[int]]:
-    pairs, starts, owners = pair_features(features)
-    bounds, flat = starts.tolist(), owners.tolist()
-    return {(i, j): flat[bounds[k] : bounds[k + 1]] for k, (i, j) in enumerate(pairs.tolist())}
+    weights = [(1,) if v in pair else of_values for v, of_values in enumerate(value_weights)]
+    return class_space(left, cubes, weights)
 
 
 def sizes_of(cardinalities: Sequence[int], value_weights: ValueWeights | None) -> list[int]:
     """Return the total weight of the values of each variable."""
-    return list(cardinalities) if value_weights is None else [sum(own) for own in value_weights]
+    return list(cardinalities) if value_weights is None else list(map(sum, value_weights))
 
 
 def contexts_of_pairs(
@@ -211,7 +209,7 @@ def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
     from contextwise.counting import native  # it imports this module
 
     if native.missing() is None and (among is not None or n * n <= MOST_MARKS):
-        return native.covered_pairs(models, among)
+        return native.kernel.covered_pairs(n, [native.arrays(model) for model in models], among)
     return covered_in_python(models, among)
 
 

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import combinations
 from math import gcd
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -86,7 +87,7 @@ def uncovered_formula(cover: Cover) -> Formula:
             variable = _Variable(booleans, [weight // common for weight in weights])
             booleans += variable.booleans
             clauses += variable.clauses()
-            literal.update({at + k: own for k, own in enumerate(variable.classes)})
+            literal.update(enumerate(variable.classes, at))
         else:
             factor *= sum(weights)
         at += len(weights)
@@ -112,13 +113,12 @@ class _Variable:
     def clauses(self) -> Iterator[Clause]:
         if len(self.classes) > 2:
             yield tuple(self.classes)
-            for k, one in enumerate(self.classes):
-                yield from ((-one, -other) for other in self.classes[:k])
-        for weight, own in zip(self.weights, self.classes, strict=True):
+            yield from ((-second, -first) for first, second in combinations(self.classes, 2))
+        for weight, boolean in zip(self.weights, self.classes, strict=True):
             if weight:
-                yield from ((-own, *clause) for clause in self._at_most(weight - 1))
+                yield from ((-boolean, *clause) for clause in self._at_most(weight - 1))
             else:
-                yield (-own,)
+                yield (-boolean,)
 
     def _at_most(self, largest: int) -> Iterator[Clause]:
         """Yield the clauses by which the digits make a number up to ``largest``.
@@ -129,7 +129,7 @@ class _Variable:
         for d, digit in enumerate(self.digits):
             if not largest >> d & 1:
                 above = self.digits[d + 1 :]
-                ones = (-own for e, own in enumerate(above, d + 1) if largest >> e & 1)
+                ones = (-higher for e, higher in enumerate(above, d + 1) if largest >> e & 1)
                 yield (-digit, *ones)
 
 

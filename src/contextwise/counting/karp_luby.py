@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.counting.assertions import Assertions, answers, first_features, hold_bits
+from contextwise.counting.assertions import Assertions, answers, hold_bits
 from contextwise.counting.extraction import ValueWeights, scope_pairs
 from contextwise.models.features import Features, IntArray, as_int, members
 
@@ -85,9 +85,9 @@ def draw_difference(
         hold_bits(a.cardinalities, states),
         canonical,
     )
-    counts = first_features(a, sample) == owners[drawn]
-    outside = ~_unpacked(answers(b, sample), draws)
-    return UnionDraws(shares, places[drawn], counts & outside)
+    counts = answers(a, sample)[1] == owners[drawn]
+    in_b = np.unpackbits(answers(b, sample)[0].astype("<u8").view(np.uint8), bitorder="little")
+    return UnionDraws(shares, places[drawn], counts & ~in_b[:draws].astype(bool))
 
 
 def _entries(
@@ -118,8 +118,8 @@ def _holding(features: Features, weights: ValueWeights) -> FloatArray:
     for k, (v, words) in enumerate(zip(features.variables.tolist(), features.values, strict=True)):
         key = (v, words.tobytes())
         if key not in known:
-            own = weights[v]
-            known[key] = sum(own[state] for state in members(as_int(words))) / sum(own)
+            inside = sum(weights[v][state] for state in members(as_int(words)))
+            known[key] = inside / sum(weights[v])
         shares[k] = known[key]
     return np.maximum(shares, np.finfo(np.float64).tiny)
 
@@ -128,14 +128,14 @@ def _contexts(
     features: Features, owners: IntArray, weights: ValueWeights, rng: np.random.Generator
 ) -> IntArray:
     """Draw for each feature a context in which its literals hold: shape (draws, variables)."""
-    states = np.stack([_states(own, len(owners), rng) for own in weights], axis=1)
+    states = np.stack([_states(of_values, len(owners), rng) for of_values in weights], axis=1)
     order = np.argsort(owners, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(owners[order])) + 1):
         feature = int(owners[rows[0]])
         for k in range(int(features.starts[feature]), int(features.starts[feature + 1])):
             v, inside = int(features.variables[k]), members(as_int(features.values[k]))
-            own = _states([weights[v][state] for state in inside], len(rows), rng)
-            states[rows, v] = np.array(inside)[own]
+            drawn = _states([weights[v][state] for state in inside], len(rows), rng)
+            states[rows, v] = np.array(inside)[drawn]
     return states
 
 
@@ -145,8 +145,3 @@ def _states(weights: Sequence[int], draws: int, rng: np.random.Generator) -> Int
         return rng.integers(0, len(weights), draws)
     total = sum(weights)
     return rng.choice(len(weights), draws, p=[weight / total for weight in weights])
-
-
-def _unpacked(words: npt.NDArray[np.uint64], count: int) -> npt.NDArray[np.bool_]:
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
-    return bits[:count].astype(bool)

@@ -41,30 +41,26 @@ Question = tuple[bool, tuple[tuple[int, ...], ...] | None]
 """The kind of contexts (True for full assignments), and the weights of values."""
 
 
-class _Kept(NamedTuple):
-    features: ref[Features]
-    sizes: dict[Question, KnownSizes]
-
-
-_kept: OrderedDict[int, _Kept] = OrderedDict()  # by the identity of the features, last used last
+_kept: OrderedDict[int, tuple[ref[Features], dict[Question, KnownSizes]]] = OrderedDict()
+"""By the identity of the features, last used last."""
 _lock = RLock()  # reentrant: the end of other features can interrupt us at any time
 
 
 def lookup(
     features: Features,
     pairs: IntArray,
-    *,
     canonical: bool,
     value_weights: ValueWeights | None,
+    *,
     with_ganak: bool,
 ) -> KnownSizes:
     """Return the places among ``pairs`` whose sizes are known, and the sizes."""
     with _lock:
-        kept = _kept.get(id(features))
-        if kept is None or kept.features() is not features:
+        owner, sizes = _kept.get(id(features), (None, {}))
+        if owner is None or owner() is not features:
             return NOTHING
         _kept.move_to_end(id(features))
-        known = kept.sizes.get(_question(canonical, value_weights), NOTHING)
+        known = sizes.get(_question(canonical, value_weights), NOTHING)
     if not len(known.places):
         return NOTHING
     codes = pairs @ (len(features.cardinalities), 1)
@@ -77,28 +73,27 @@ def keep(
     features: Features,
     pairs: IntArray,
     sizes: ObjectArray,
-    *,
-    by_ganak: bool = False,
     canonical: bool,
     value_weights: ValueWeights | None,
+    *,
+    by_ganak: bool = False,
 ) -> None:
     """Keep the sizes of the unions of one model for these pairs."""
     question = _question(canonical, value_weights)
     codes = pairs @ (len(features.cardinalities), 1)
     with _lock:
-        kept = _kept.get(id(features))
-        if kept is None or kept.features() is not features:
-            key = id(features)
-            kept = _Kept(ref(features, lambda _: _forget(key)), {})
-            _kept[key] = kept
-        known = kept.sizes.get(question, NOTHING)
+        key = id(features)
+        owner, kept = _kept.get(key, (None, {}))
+        if owner is None or owner() is not features:
+            owner, kept = _kept[key] = ref(features, lambda _: _forget(key)), {}
+        known = kept.get(question, NOTHING)
         parts = [KnownSizes(codes, sizes, np.full(len(sizes), by_ganak)), known]
         if by_ganak:
             parts.reverse()  # of equal codes the first part counts
         all_codes, all_sizes, marks = map(np.concatenate, zip(*parts, strict=True))
         codes, first = np.unique(all_codes, return_index=True)
         if len(codes) > len(known.places) or marks[first].sum() < known.by_ganak.sum():
-            kept.sizes[question] = KnownSizes(codes, all_sizes[first], marks[first])
+            kept[question] = KnownSizes(codes, all_sizes[first], marks[first])
             _evict()
 
 
@@ -112,8 +107,8 @@ def _evict() -> None:
     """Drop the features that were not used for longest until the rest fits into the limit."""
     total = 0
     for key in list(reversed(_kept)):
-        kept = _kept.get(key)
-        total += sum(map(_bytes, kept.sizes.values())) if kept else 0
+        _, kept = _kept.get(key, (None, {}))
+        total += sum(map(_bytes, kept.values()))
         if total > LIMIT:
             _forget(key)
 

@@ -2,7 +2,7 @@
 
 `count_pairs` passes the arrays of two `Features` to ``kernel/``, which extracts the covers of the
 pairs, simplifies them and counts three unions per pair without the GIL. `bound_union` runs the same
-recursion on one cover. The other functions are the compiled twins of modules of this room.
+recursion on one cover. Other modules of this room call their compiled twins as ``native.kernel``.
 
 The kernel is optional: if it was not built, `missing` returns the reason and `branch` gives the
 same answers.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from contextwise.counting import known_sizes
 from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import ValueWeights
-from contextwise.counting.pair_counts import ObjectArray, PairCounts, tighten
+from contextwise.counting.pair_counts import PairCounts, tighten
 from contextwise.models.features import WORD, Features, IntArray, WordArray
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.loading import why_not_compiled
@@ -31,6 +31,8 @@ from contextwise.support.progress import Progress
 _reason: str | None = None
 try:
     import contextwise.counting._kernel as _kernel
+
+    kernel = _kernel
 except ImportError as error:
     _reason = why_not_compiled(error)
 
@@ -83,10 +85,10 @@ def bound_union(
     words = max(1, -(-len(cover.bit_weights) // WORD))
     everything = (1 << len(cover.bit_weights)) - 1
     start = np.cumsum([0, *map(len, cover.weights)]).tolist()
-    low, high, nodes = _kernel.count_uncovered(
+    low, high, nodes = kernel.count_uncovered(
         start,
-        _rows(cover.bit_weights),
-        _rows([everything ^ cube for cube in cover.cubes], words),
+        rows_of(cover.bit_weights),
+        rows_of([everything ^ cube for cube in cover.cubes], words),
         node_budget,
         deadline.left(),
         MEMORY if memory is None else memory,
@@ -123,13 +125,13 @@ def count_pairs(
         _, first, places = np.unique(codes, return_index=True, return_inverse=True)
         pairs = pairs[first]
     report = None if progress is None else (lambda done: progress(done, total))
-    contexts: dict[str, Any] = {"canonical": canonical, "value_weights": value_weights}
-    known = [known_sizes.lookup(m, pairs, with_ganak=with_ganak, **contexts) for m in (a, b)]
-    result = _kernel.count_pairs(
+    contexts = canonical, value_weights
+    known = [known_sizes.lookup(m, pairs, *contexts, with_ganak=with_ganak) for m in (a, b)]
+    result = kernel.count_pairs(
         a.cardinalities.tolist(),
-        _weight_rows(value_weights),
-        _arrays(a),
-        _arrays(b),
+        weight_rows(value_weights),
+        arrays(a),
+        arrays(b),
         pairs,
         canonical,
         threads or CORES,
@@ -137,7 +139,7 @@ def count_pairs(
         deadline.left(),
         MEMORY if memory is None else memory,
         report,
-        [(at, _rows(sizes.tolist()) if len(at) else NO_ROWS) for at, sizes, _ in known],
+        [(at, rows_of(sizes.tolist()) if len(at) else NO_ROWS) for at, sizes, _ in known],
     )
     lower, is_open, open_upper, interrupted, nodes, extracting = result
     if progress and not interrupted:
@@ -149,7 +151,7 @@ def count_pairs(
     if nodes >= known_sizes.WORTH:
         for column, model in enumerate((a, b)):
             closed = np.flatnonzero(lower[:, column] == upper[:, column])
-            known_sizes.keep(model, pairs[closed], lower[closed, column], **contexts)
+            known_sizes.keep(model, pairs[closed], lower[closed, column], *contexts)
     if places is not None:
         lower, upper = lower[places], upper[places]
     unfinished = 0 if upper is lower else int((lower != upper).sum())
@@ -161,115 +163,19 @@ def count_pairs(
     return PairCounts(lower, upper, counted, seconds, interrupted, nodes)
 
 
-def sum_distances(
-    models: Sequence[Features],
-    pairs: IntArray,
-    *,
-    rows: int,
-    factors: Sequence[int],
-    width: int,
-    canonical: bool,
-    threads: int | None,
-    node_budget: int | None,
-    value_weights: ValueWeights | None,
-    progress: Progress | None,
-) -> tuple[WordArray, IntArray, bool]:
-    """Sum the distances of many models: the kernel of `distances.count_distances`.
-
-    Return the words of the distances, the unions that stayed open (rows of pair, two models and
-    distance), and whether Ctrl-C ended the work.
-    """
-    total = len(pairs)
-    return _kernel.count_distances(
-        models[0].cardinalities.tolist(),
-        _weight_rows(value_weights),
-        [_arrays(model) for model in models],
-        rows,
-        pairs,
-        _rows(factors),
-        width,
-        canonical,
-        threads or CORES,
-        node_budget,
-        MEMORY,
-        None if progress is None else (lambda done: progress(done, total)),
-    )
-
-
-def covered_pairs(models: Sequence[Features], among: IntArray | None) -> IntArray:
-    """Return the covered pairs: the kernel of `extraction.covered_pairs`."""
-    arrays = [_arrays(model) for model in models]
-    return _kernel.covered_pairs(len(models[0].cardinalities), arrays, among)
-
-
-def count_redrawn(
-    a: Features,
-    b: Features,
-    values: WordArray,
-    pairs: IntArray,
-    *,
-    canonical: bool,
-    threads: int | None,
-    node_budget: int | None,
-    value_weights: ValueWeights | None,
-) -> tuple[ObjectArray, IntArray, bool]:
-    """Count the distances of a model to draws of another one: the kernel of `redrawn`.
-
-    Return the distances, shape (draws, pairs), those that stayed open (rows of pair and draw), and
-    whether Ctrl-C ended the work.
-    """
-    return _kernel.count_redrawn(
-        a.cardinalities.tolist(),
-        _weight_rows(value_weights),
-        _arrays(a),
-        (b.starts, b.variables, values.reshape(-1, values.shape[2])),
-        len(values),
-        pairs,
-        canonical,
-        threads or CORES,
-        node_budget,
-        MEMORY,
-    )
-
-
-def ask(
-    features: Features, pairs: IntArray, starts: IntArray, holds: WordArray, *, canonical: bool
-) -> tuple[WordArray, IntArray]:
-    """Answer a sample of assertions: the kernel of `assertions`."""
-    cardinalities = features.cardinalities.tolist()
-    return _kernel.ask(cardinalities, pairs, starts, holds, canonical, _arrays(features))
-
-
-def differing(first: WordArray, second: WordArray) -> IntArray:
-    """Count the bits in which each row of one table differs from each row of another."""
-    return _kernel.differing(first, second)
-
-
-def tracker(
-    a: Features, b: Features, *, canonical: bool, value_weights: ValueWeights | None
-) -> _kernel.Tracker:
-    """Return the kernel's tracker of two models: see `changes`."""
-    return _kernel.Tracker(
-        a.cardinalities.tolist(),
-        _weight_rows(value_weights),
-        _arrays(a),
-        _arrays(b),
-        canonical,
-        MEMORY,
-    )
-
-
-def _arrays(features: Features) -> tuple[IntArray, npt.NDArray[np.int32], WordArray]:
+def arrays(features: Features) -> tuple[IntArray, npt.NDArray[np.int32], WordArray]:
+    """Return features as the kernel takes them."""
     return features.starts, features.variables, features.values
 
 
-def _weight_rows(value_weights: ValueWeights | None) -> WordArray:
+def weight_rows(value_weights: ValueWeights | None) -> WordArray:
+    """Return the weights of all values as the kernel takes them."""
     if value_weights is None:
         return NO_ROWS
-    return _rows([w for weights in value_weights for w in weights])
+    return rows_of([w for weights in value_weights for w in weights])
 
 
-def _rows(numbers: Sequence[int], words: int | None = None) -> WordArray:
+def rows_of(numbers: Sequence[int], words: int | None = None) -> WordArray:
     """Return ints as rows of 64-bit words, the lowest first."""
     if words is None:
         words = max((-(-n.bit_length() // WORD) for n in numbers), default=1) or 1
@@ -277,4 +183,4 @@ def _rows(numbers: Sequence[int], words: int | None = None) -> WordArray:
     return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(len(numbers), words)
 
 
-NO_ROWS = _rows(())
+NO_ROWS = rows_of(())

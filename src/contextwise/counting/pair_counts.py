@@ -77,6 +77,13 @@ class PairCounts:
             return np.zeros(0, dtype=np.int64)
         return np.flatnonzero((self.lower != self.upper).any(axis=1))
 
+    @property
+    def distances(self) -> ObjectArray:
+        """The number of contexts of each pair in which the models differ, if no pair is open."""
+        a, b, u = self.lower.T
+        distances: ObjectArray = 2 * u - a - b
+        return distances
+
     def shares_of(self, sizes: Sequence[int]) -> PairCounts:
         """Divide the counts by the sizes of the pairs, as exact rationals."""
         whole = np.array([Fraction(size) for size in sizes], dtype=object)[:, None]

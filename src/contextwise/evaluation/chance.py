@@ -27,6 +27,7 @@ from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.pairs import Pair, active_pairs, all_pairs
 from contextwise.comparison.question import Restriction
 from contextwise.counting import DEFAULT, ObjectArray, get_engine
+from contextwise.counting.distances import count_redrawn
 from contextwise.counting.extraction import (
     ValueWeights,
     contexts_of_pairs,
@@ -34,7 +35,6 @@ from contextwise.counting.extraction import (
     pair_features,
 )
 from contextwise.counting.pair_counts import PairCounts, count_rows
-from contextwise.counting.redrawn import count_redrawn
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.formats import ModelLike
 from contextwise.models.features import WORD, Features, IntArray, WordArray, normalized

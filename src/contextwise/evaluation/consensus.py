@@ -499,7 +499,7 @@ def _majority(
     sample = _every_assertion(question) if exact else draw_assertions(question, ASSERTIONS, rng)
     votes = np.zeros(len(sample), dtype=np.int64)
     for model in question.structures:
-        words = answers(model.features, sample)
+        words, _ = answers(model.features, sample)
         bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
         votes += bits[: len(sample)]
     with_it = 2 * float(share) * (len(question.structures) - votes)
