@@ -8,7 +8,6 @@ import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data, only_one_from_stdin
-from contextwise.cli.printing import print_csv, print_json
 from contextwise.errors import ContextwiseError
 
 
@@ -85,7 +84,7 @@ def check(
         raise ContextwiseError("there is nothing to check: no pair of variables is left")
     records = result.records()
     if output == "json":
-        print_json(
+        options.print_json(
             {
                 "model": model,
                 "data": rows,
@@ -102,7 +101,7 @@ def check(
             }
         )
     elif output == "csv":
-        print_csv(records, records[0] if records else [])
+        options.print_csv(records, records[0] if records else [])
     else:
         from contextwise.report.evaluations import check_parts
         from contextwise.report.text import as_text

@@ -10,7 +10,6 @@ import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load_all, only_one_from_stdin, short_names
-from contextwise.cli.printing import print_csv, print_records
 from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -131,10 +130,10 @@ def compare(
     else:
         records = [_record(true, first, guess, scope) for guess in compared]
         if output == "csv":
-            print_csv(records, records[0])
+            options.print_csv(records, records[0])
         else:
             nested = (_nested(guess, top, per_pair) for guess in compared)
-            print_records([a | b for a, b in zip(records, nested, strict=True)])
+            options.print_records([a | b for a, b in zip(records, nested, strict=True)])
     if exit_code and any(guess.comparison.distance_bounds[0] for guess in compared):
         ctx.exit(1)
     if stopped or any(guess.comparison.open_pairs for guess in compared):
@@ -195,7 +194,7 @@ def _print_pairs(guesses: Sequence[Guess]) -> None:
 
         header += [f"chance_{key}" for key in CHANCE_KEYS]
     rows = ({"guess": g.name, **record} for g in guesses for record in _pair_records(g))
-    print_csv(rows, header)
+    options.print_csv(rows, header)
 
 
 def _pair_records(guess: Guess) -> Iterator[dict[str, object]]:

@@ -8,7 +8,6 @@ import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load_all
-from contextwise.cli.printing import print_csv, print_json
 from contextwise.errors import ContextwiseError
 
 HEADER = ("first", "second", "dependent", "when", "throughout", "somewhere", "of")
@@ -64,8 +63,8 @@ def consensus(
 
         click.echo(as_text(consensus_parts(result, result.widest_supports(top))))
     elif output == "csv":
-        print_csv(result.records(), HEADER)
+        options.print_csv(result.records(), HEADER)
     else:
-        print_json({**result.record(), "supports": result.records()})
+        options.print_json({**result.record(), "supports": result.records()})
     if not result.is_local_optimum:
         ctx.exit(3)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from contextwise.cli import options
-from contextwise.cli.printing import print_json
 
 
 @click.command()
@@ -33,7 +32,7 @@ def engines(output: str) -> None:
         for engine in ENGINES.values()
     ]
     if output == "json":
-        print_json(records)
+        options.print_json(records)
         return
     rows = [
         (

@@ -10,7 +10,6 @@ import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load
-from contextwise.cli.printing import resumable
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
@@ -45,15 +44,7 @@ def experiment() -> None:
 @study_options
 @options.model_option("--model", help="True model of at most 1,024 states.  [default: the paper's]")
 @click.option("--structures", type=int, metavar="N", help="Number of random structures per side.")
-def kl(
-    folder: str,
-    quick: bool,
-    config: str | None,
-    model: str | None,
-    n_jobs: int,
-    cluster: str | None,
-    **settings: Any,
-) -> None:
+def kl(model: str | None, **settings: Any) -> None:
     """Compare the distance with KL divergence, as the paper does.
 
     Fit random structures that have only false positives, or only false negatives, to data from
@@ -69,19 +60,10 @@ def kl(
       contextwise experiment kl --out runs/mine --model mine.mn --sizes 100,1000
       contextwise experiment kl --out runs/again --config runs/kl/configuration.toml
     """
-    from contextwise.studies import kl_study as studies
-    from contextwise.studies.publish import publish_kl
+    from contextwise.studies import kl_study, publish
 
-    changes = _changes(config, quick or model is not None, settings)
-    if config is not None:
-        configuration = studies.from_toml(config)
-    else:
-        true = None if model is None else load(model)
-        configuration = studies.configuration_of(true, **changes)
-    configuration = configuration.quick() if quick else configuration
-    _run(studies.run_kl, configuration, folder, n_jobs, cluster)
-    click.echo(publish_kl(folder), nl=False)
-    click.echo(f"figures, tables and summary are in {Path(folder)}", err=True)
+    settings["model"] = None if model is None else load(model)
+    _run(kl_study, kl_study.run_kl, publish.publish_kl, **settings)
 
 
 @experiment.command(short_help="Compare learners by the distance.")
@@ -105,14 +87,7 @@ def kl(
     metavar="SECONDS",
     help="Limit of processor time per learner and data set.",
 )
-def learners(
-    folder: str,
-    quick: bool,
-    config: str | None,
-    n_jobs: int,
-    cluster: str | None,
-    **settings: Any,
-) -> None:
+def learners(**settings: Any) -> None:
     """Compare learners by the distance, and by KL divergence and CMLL.
 
     All learners learn from the same rows of models whose structure is known, with settings
@@ -129,24 +104,28 @@ def learners(
       contextwise experiment learners --out runs/data --data benchmarks --jobs 2
       contextwise experiment learners --out runs/again --config runs/quick/configuration.toml
     """
-    from contextwise.studies import learner_study as studies
-    from contextwise.studies.publish import publish_learners
+    from contextwise.studies import learner_study, publish
 
-    changes = _changes(config, quick, settings)
-    if config is not None:
-        configuration = studies.from_toml(config)
-    else:
-        configuration = studies.configuration_of(**changes)
-    configuration = configuration.quick() if quick else configuration
-    _run(studies.run_learners, configuration, folder, n_jobs, cluster)
-    click.echo(publish_learners(folder), nl=False)
-    click.echo(f"figures, tables and page are in {Path(folder)}", err=True)
+    _run(learner_study, learner_study.run_learners, publish.publish_learners, **settings)
 
 
-def _changes(config: str | None, others: bool, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings that the user typed; raise if a configuration file sets them all."""
+def _run(
+    study: Any,
+    run: Callable[..., Outcome],
+    publish: Callable[[str], str],
+    *,
+    folder: str,
+    quick: bool,
+    config: str | None,
+    n_jobs: int,
+    cluster: str | None,
+    **settings: Any,
+) -> None:
+    """Run a study with the settings that the user typed, and publish its results."""
+    from contextwise.support.formatting import plural
+
     typed = {key: value for key, value in settings.items() if value is not None}
-    if config is not None and (typed or others):
+    if config is not None and (typed or quick):
         raise click.UsageError("--config sets the whole run; leave out the other settings")
     for key in typed.keys() & {"truths", "learners"}:
         typed[key] = [part.strip() for part in typed[key].split(",") if part.strip()]
@@ -157,20 +136,15 @@ def _changes(config: str | None, others: bool, settings: dict[str, Any]) -> dict
             raise click.UsageError(
                 f"--sizes needs numbers separated by commas, got {typed['sizes']!r}"
             ) from None
-    return typed
-
-
-def _run(
-    study: Callable[..., Outcome], configuration: Any, folder: str, n_jobs: int, cluster: str | None
-) -> None:
-    """Run a study and print what was done; raise if some units failed."""
-    from contextwise.support.formatting import plural
-
-    with resumable(folder):
-        outcome = study(configuration, folder, n_jobs=n_jobs, cluster=cluster, show_progress=True)
+    defined = study.configuration_of(**typed) if config is None else study.from_toml(config)
+    configuration = defined.quick() if quick else defined
+    with options.resumable(folder):
+        outcome = run(configuration, folder, n_jobs=n_jobs, cluster=cluster, show_progress=True)
         click.echo(str(outcome), err=True)
     if outcome.failed:
         raise ContextwiseError(
             f"{plural(len(outcome.failed), 'unit')} failed; finished work is kept, run the same "
             "command to resume"
         )
+    click.echo(publish(folder), nl=False)
+    click.echo(f"figures, tables and summary are in {Path(folder)}", err=True)

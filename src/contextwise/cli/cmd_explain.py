@@ -8,7 +8,6 @@ import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load_all
-from contextwise.cli.printing import print_json
 
 
 @click.command(cls=options.SectionedCommand)
@@ -50,7 +49,7 @@ def explain(
     if output == "json":
         from contextwise.comparison.compare import comparison_record
 
-        print_json(
+        options.print_json(
             {
                 "comparison": comparison_record(explanation.comparison),
                 "summary": explanation.comparison.summary(),

@@ -8,7 +8,6 @@ import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load
-from contextwise.cli.printing import print_json
 
 if TYPE_CHECKING:
     from contextwise.independence.independencies import Independencies, PairIndependencies
@@ -80,7 +79,7 @@ def independencies(
         else:
             _print_pair(listed)
     if output == "json":
-        print_json(records)
+        options.print_json(records)
     if not isinstance(pairs, list):
         undecided |= pairs.unreached > 0
         _report_unlisted(pairs)

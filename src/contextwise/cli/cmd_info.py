@@ -9,7 +9,6 @@ import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load, only_one_from_stdin, short_names
-from contextwise.cli.printing import print_records
 
 if TYPE_CHECKING:
     from contextwise.models.structure import Model
@@ -48,7 +47,6 @@ def info(models: tuple[str, ...], format_name: str | None, output: str) -> None:
     Examples:
       contextwise info
       contextwise info lung
-      contextwise info *.mn
       contextwise info learned.mn --json
       contextwise info rows.csv
     """
@@ -72,7 +70,7 @@ def info(models: tuple[str, ...], format_name: str | None, output: str) -> None:
     loaded = [load(name, format=format_name) for name in models]
     records = [_record(name, model) for name, model in zip(models, loaded, strict=True)]
     if as_json:
-        print_records(records)
+        options.print_records(records)
     elif len(records) == 1:
         click.echo(_one_model(records[0], loaded[0]))
     else:
@@ -84,7 +82,7 @@ def _list_examples(as_json: bool) -> None:
     from contextwise.truths.bundled import describe, names
 
     if as_json:
-        print_records([{"model": name, "description": describe(name)} for name in names()])
+        options.print_records([{"model": name, "description": describe(name)} for name in names()])
         return
     for name in names():
         indent = "  "
@@ -105,7 +103,7 @@ def _show_data(names: Sequence[str], as_json: bool) -> None:
         variables = [{"name": variable, "states": labels} for variable, labels in states]
         records.append({"data": name, "rows": len(data), "variables": variables})
     if as_json:
-        print_records(records)
+        options.print_records(records)
         return
     for label, record in zip(short_names(names), records, strict=True):
         counts = plural(record["rows"], "row"), plural(len(record["variables"]), "variable")

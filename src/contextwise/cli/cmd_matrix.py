@@ -11,7 +11,6 @@ import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load_all, short_names
-from contextwise.cli.printing import check_out, resumable
 from contextwise.errors import ContextwiseError
 from contextwise.support.records import as_csv, as_json
 
@@ -75,7 +74,6 @@ def matrix(
     \b
     Examples:
       contextwise matrix first.mn second.mn third.mn
-      contextwise matrix *.mn --out distances.csv
       contextwise matrix *.mn --store runs/matrix --jobs -1 --out distances.csv
       contextwise matrix *.mn --approximate --csv > estimates.csv
       contextwise matrix learned/*.mn --nearest true.mn --top 10
@@ -89,9 +87,10 @@ def matrix(
         mode = "--approximate" if approximate else "--nearest"
         raise click.UsageError(f"{flag} has no effect with {mode}; leave one of them out")
     if out is not None:
-        suffix = check_out(out, [".csv", ".json"])
+        suffix = options.check_out(out, [".csv", ".json"])
         output = suffix[1:] if output == "text" else output
-    loaded = load_all([*models, *([] if query is None else [query])], format=scope.format_name)
+    names = models if query is None else (*models, query)
+    loaded = load_all(names, format=scope.format_name)
     keywords: dict[str, Any] = {"show_progress": True, **scope.keywords(loaded[0].domain)}
     note, unfinished = "", 0
     if query is not None:
@@ -101,7 +100,7 @@ def matrix(
         keywords |= {"names": models, "approximate": assertions or True, "rng": rng}
         text, note = _estimates(distance_matrix(loaded, **keywords), rng, output)
     else:
-        with resumable(counting["store"]):
+        with options.resumable(counting["store"]):
             distances = distance_matrix(loaded, names=models, **counting, **keywords)
         if not distances.total:
             raise ContextwiseError(options.NOTHING_LEFT)

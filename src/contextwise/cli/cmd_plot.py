@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def _check_picture(ctx: click.Context, param: click.Parameter, path: str) -> str:
-    """Raise, before the work starts, if the picture cannot be written."""
     from contextwise.report.plots.style import format_of
     from contextwise.support.files import check_target
 
@@ -149,9 +148,6 @@ def plot() -> None:
     \b
     Examples:
       contextwise plot pairs true.mn learned.mn --out pairs.pdf
-      contextwise plot graph true.mn learned.mn --around smoker --out graph.svg
-      contextwise plot neighbours true.mn learned.mn smoker --out smoker.pdf
-      contextwise plot confusion true.mn first.mn second.mn --out rates.png
       contextwise plot replicates true.mn trees='runs/trees/*.mn' --out groups.pdf
       contextwise plot matrix a.mn b.mn --names Trees,Pairs --width 7 --out models.pdf
     """
@@ -204,7 +200,6 @@ def graph(
 
     \b
     Examples:
-      contextwise plot graph true.mn learned.mn --out graph.svg
       contextwise plot graph true.mn --out graph.svg
       contextwise plot graph true.mn learned.mn --around smoker,cough --out graph.svg
       contextwise plot graph true.mn learned.mn --context "age=old" --out graph.pdf

@@ -8,7 +8,6 @@ import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load
-from contextwise.cli.printing import print_json
 
 EXIT_CODES = {"independent": 0, "dependent": 1, "undecided": 3}
 
@@ -50,7 +49,7 @@ def query(
     loaded = load(model, *reading)
     answer = answer_to(loaded, statement, time_limit=time_limit)
     if output == "json":
-        print_json(
+        options.print_json(
             {
                 "query": str(answer.statement),
                 "answer": answer.word,

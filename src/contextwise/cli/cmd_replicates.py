@@ -9,7 +9,6 @@ import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load, matching_files, only_one_from_stdin, split_groups
-from contextwise.cli.printing import print_csv, print_json
 
 if TYPE_CHECKING:
     from contextwise.evaluation.replicates import Summary
@@ -189,7 +188,7 @@ def replicates(replicates: Replicates, output: str, scope: options.Scope) -> Non
     summary = replicates.summary(scope)
     ranks = [record for ranking in summary.rankings for record in ranking.records()]
     if output == "json":
-        print_json(
+        options.print_json(
             {
                 "verdict": summary.verdict,
                 "verdicts": {ranking.metric: ranking.verdict for ranking in summary.rankings},
@@ -201,7 +200,7 @@ def replicates(replicates: Replicates, output: str, scope: options.Scope) -> Non
         return
     if output == "csv":
         rows = ranks or summary.rows()
-        print_csv(rows, rows[0])
+        options.print_csv(rows, rows[0])
         return
     from contextwise.report.evaluations import summary_parts
     from contextwise.report.text import as_latex, as_text

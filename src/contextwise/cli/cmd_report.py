@@ -21,7 +21,6 @@ from contextwise.cli.inputs import (
     short_names,
     split_groups,
 )
-from contextwise.cli.printing import check_out
 from contextwise.errors import OpenResult
 from contextwise.support.deadline import Deadline
 
@@ -82,7 +81,7 @@ def report(
       contextwise report true.mn learned.mn --stability train.csv --learner trees --out report.html
       contextwise report true.mn trees='t/*.mn' pairs='p/*.mn' --out report.html
     """
-    check_out(out, [".html", ".htm"])
+    options.check_out(out, [".html", ".htm"])
     single, groups = split_groups(guesses)
     if groups and single:
         raise click.UsageError("give single guesses or groups NAME=FILES, not both")

@@ -9,7 +9,6 @@ import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load
-from contextwise.cli.printing import check_out
 from contextwise.errors import ContextwiseError
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def sample(model: str, count: int, out: str, format_name: str | None, **keywords
     from contextwise.models.structure import LogLinear
     from contextwise.support import files
 
-    suffix = ".csv" if out == "-" else check_out(out, [".csv", ".data"], packed=True)
+    suffix = ".csv" if out == "-" else options.check_out(out, [".csv", ".data"], packed=True)
     loaded = load(model, format_name)
     if not isinstance(loaded, LogLinear):
         raise ContextwiseError(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from contextwise.cli import options
-from contextwise.cli.inputs import load, load_data, only_one_from_stdin, short_names
-from contextwise.cli.printing import print_csv, print_records
+from contextwise.cli.inputs import load, load_all, load_data, only_one_from_stdin, short_names
 from contextwise.support.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -77,18 +76,16 @@ def score(
     keywords["test"] = None if test is None else load_data(test, model.domain)
     keywords["fit_to"] = None if fit_to is None else load_data(fit_to, model.domain)
     scores: list[Score] = []
-    for name in guesses:
-        guess = load(name, *reading)
+    for guess in load_all(guesses, *reading):
         limit = deadline.left()
         scores.append(score_guess(model, guess, time_limit=limit, show_progress=True, **keywords))
     options.refuse_nothing(scores[0].comparison.question)
+    named = list(zip(guesses, scores, strict=True))
     if output == "json":
-        print_records([_record(name, result) for name, result in zip(guesses, scores, strict=True)])
+        options.print_records([_record(name, result) for name, result in named])
     elif output == "csv":
-        records = [
-            {"guess": name, **result.record()} for name, result in zip(guesses, scores, strict=True)
-        ]
-        print_csv(records, records[0])
+        records = [{"guess": name, **result.record()} for name, result in named]
+        options.print_csv(records, records[0])
     else:
         from contextwise.report.evaluations import scores_parts
         from contextwise.report.text import as_text
@@ -143,11 +140,7 @@ def _record(name: str, score: Score) -> dict[str, object]:
         "by_position": score.comparison.by_position,
         "open_pairs": len(score.comparison.open_pairs),
         "scores": {
-            key: {
-                "value": estimate.value,
-                "standard_error": estimate.standard_error,
-                "how": estimate.how,
-            }
+            key: {name: getattr(estimate, name) for name in ("value", "standard_error", "how")}
             for key, estimate in score.values.items()
         },
         "missing": dict(score.missing),

@@ -9,7 +9,6 @@ import click
 from contextwise.cli import options
 from contextwise.cli.cmd_learn import make_learner
 from contextwise.cli.inputs import load, load_data
-from contextwise.cli.printing import check_out, print_csv, print_json, resumable
 from contextwise.errors import ContextwiseError
 from contextwise.learning.registry import LEARNERS
 from contextwise.support.deadline import Deadline
@@ -102,12 +101,12 @@ def stability(
         if model is not None:
             formats.check_target(model)
     if picture is not None:
-        check_out(picture, [".png", ".svg", ".pdf"])
+        options.check_out(picture, [".png", ".svg", ".pdf"])
     configured = make_learner(learner, parameters)
     rows = load_data(data, None if domain_from is None else load(domain_from).domain)
     if len(rows.domain) < 2:
         raise ContextwiseError(options.NOTHING_LEFT)
-    with resumable(keywords["folder"]):
+    with options.resumable(keywords["folder"]):
         result = resample(
             rows, configured, time_limit=deadline.left(), show_progress=True, **keywords
         )
@@ -143,10 +142,10 @@ def _show(
         }
         regions = [region.record() for region in result.top_regions(top)]
         distance = {} if agreed is None else {"consensus_distance": agreed.mean_distance}
-        print_json(
+        options.print_json(
             {**result.record(), **distance, **features, "pairs": supports, "regions": regions}
         )
     elif output == "csv":
-        print_csv(supports, supports[0] if supports else ["first", "second"])
+        options.print_csv(supports, supports[0] if supports else ["first", "second"])
     else:
         click.echo(as_text(stability_parts(result, top=top, consensus=agreed)))
