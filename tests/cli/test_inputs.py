@@ -130,7 +130,6 @@ def test_a_page_shows_single_guesses_or_groups() -> None:
             "--most is for all pairs",
         ),
         ([*STABILITY, "--how", "bootstrap", "--share", "0.5"], "--share is for subsamples"),
-        ([*STABILITY, "--time-limit", "1"], "--time-limit needs --consensus"),
         ([*STABILITY, "--set", "l1=1", "--set", "l1=2"], "--set sets l1 twice"),
         ([*LEARN, "--grid", "l1=1", "--grid", "l1=2"], "--grid sets l1 twice"),
         (
