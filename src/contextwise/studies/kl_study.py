@@ -256,53 +256,35 @@ def summary_text(rows: Iterable[Mapping[str, Any]], *, markdown: bool = True) ->
         conclusions += _with_data(fp, fn)
     note = "KL is in nats; intervals are 95 % bootstrap intervals over structures."
     if markdown:
-        head = ["# KL-divergence against the metric", "", *_markdown(listed)]
+        head, *rows_of_table = (f"| {' | '.join(row)} |" for row in _table(listed))
+        table = ["# KL-divergence against the metric", "", head, "|---" * 9 + "|", *rows_of_table]
     else:
-        head = [_table(listed)]
+        table = [columns(_table(listed, narrow=True), "<>>>>>")]
         conclusions = [
             fill(line.replace("**", ""), WIDTH, subsequent_indent="   ", break_on_hyphens=False)
             for line in conclusions
         ]
-    return "\n".join([*head, "", note, "", *conclusions]) + "\n"
+    return "\n".join([*table, "", note, "", *conclusions]) + "\n"
 
 
-def _markdown(listed: list[Effect]) -> list[str]:
-    head = (
-        "| errors | rows | structures | KL, fewest errors | KL, most errors | rank correlation "
-        "| single parameter sets | KL per 1 % of errors | growth / spread |"
-    )
-    return [
-        head,
-        "|---" * 9 + "|",
-        *(
-            f"| {NAMES[e.side]} | {e.size:,} | {e.structures} | {e.lowest_kl:.4g} | "
-            f"{e.highest_kl:.4g} | {e.rank:.2f} ({_range(e.rank_interval, '.2f')}) | "
-            f"{_range(e.single_ranks, '.2f')} | {e.slope:.2g} "
-            f"({_range(e.slope_interval, '.2g')}) | {e.slope_over_spread:.2g} |"
-            for e in listed
-        ),
+def _table(listed: list[Effect], *, narrow: bool = False) -> list[tuple[str, ...]]:
+    """Return the head and a row per effect; a narrow table fits a terminal."""
+    heads = ("KL, fewest", "and most") if narrow else ("KL, fewest errors", "KL, most errors")
+    head = ("errors", "rows", "structures", *heads, "rank correlation", "single parameter sets")
+    rows: list[tuple[str, ...]] = [
+        (*head, "KL per 1 %" if narrow else "KL per 1 % of errors", "growth / spread")
     ]
-
-
-def _table(listed: list[Effect]) -> str:
-    """Return a table narrow enough for a terminal."""
-    head = ("errors", "rows", "KL, fewest", "and most", "rank correlation", "KL per 1 %")
-    rows = [
-        (
-            NAMES[e.side],
-            f"{e.size:,}",
-            f"{e.lowest_kl:.4g}",
-            f"{e.highest_kl:.4g}",
-            f"{e.rank:.2f} ({_range(e.rank_interval, '.2f')})",
-            f"{e.slope:.2g} ({_range(e.slope_interval, '.2g')})",
+    for e in listed:
+        rank, single = (f"{a:.2f} to {b:.2f}" for a, b in (e.rank_interval, e.single_ranks))
+        slope = "{:.2g} to {:.2g}".format(*e.slope_interval)
+        rows.append(
+            (
+                *(NAMES[e.side], f"{e.size:,}", f"{e.structures}"),
+                *(f"{e.lowest_kl:.4g}", f"{e.highest_kl:.4g}", f"{e.rank:.2f} ({rank})"),
+                *(single, f"{e.slope:.2g} ({slope})", f"{e.slope_over_spread:.2g}"),
+            )
         )
-        for e in listed
-    ]
-    return columns([head, *rows], "<>>>>>")
-
-
-def _range(interval: Interval, form: str) -> str:
-    return f"{interval[0]:{form}} to {interval[1]:{form}}"
+    return [tuple(row[k] for k in (0, 1, 3, 4, 5, 7)) for row in rows] if narrow else rows
 
 
 def _follows(fn: Mapping[int, Effect]) -> list[str]:
