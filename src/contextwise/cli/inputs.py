@@ -98,11 +98,7 @@ def split_groups(arguments: Sequence[str]) -> tuple[list[str], dict[str, list[st
 
 
 def matching_files(patterns: Sequence[str], group: str) -> list[str]:
-    """Return the files that match the patterns of a group, in the order of their names.
-
-    >>> matching_files(["runs/first.mn"], "trees")
-    ['runs/first.mn']
-    """
+    """Return the files that match the patterns of a group, in the order of their names."""
     import glob
 
     files: list[str] = []

@@ -67,11 +67,7 @@ def pair_of(domain: Domain, names: Iterable[str]) -> PairIndex:
 
 
 def cube_of(domain: Domain, context: Feature) -> dict[int, int]:
-    """Return a written context as a cube; a variable may have several values.
-
-    >>> cube_of(Domain({"A": 2, "B": 3}), "A=1 & B!=0")
-    {0: 2, 1: 6}
-    """
+    """Return a written context as a cube; a variable may have several values."""
     cube: dict[int, int] = {}
     for variable, allowed in literals_of(domain, context):
         cube[variable] = cube.get(variable, allowed) & allowed
@@ -128,14 +124,9 @@ class Claims:
     """The contexts in which each pair is independent; an unlisted pair is independent everywhere.
 
     ``independent`` maps each pair that can interact to cubes whose union are the contexts where it
-    does not. Below, A and B interact where C=0; C interacts with both everywhere.
+    does not. Below, A and B would interact where C=0, and C with neither of them.
 
     >>> domain = Domain({"A": 2, "B": 2, "C": 2})
-    >>> features_for(Claims(domain, {(0, 1): [{2: 0b10}], (0, 2): [], (1, 2): []})).pairs()
-    [('A', 'B'), ('A', 'C'), ('B', 'C')]
-
-    If C interacts with neither, no features make these claims.
-
     >>> features_for(Claims(domain, {(0, 1): [{2: 0b10}]}))
     Traceback (most recent call last):
     contextwise.errors.NotRepresentable: no features make A and B depend where C=0 ...
@@ -252,12 +243,7 @@ def _require_covered(claims: Claims, pair: PairIndex, conjunctions: Iterable[Con
 def uncovered(
     domain: Domain, pair: PairIndex, cubes: Sequence[Sequence[tuple[int, int]]]
 ) -> str | None:
-    """Describe contexts of a pair that no cube covers; return None if all are covered.
-
-    >>> domain = Domain({"A": 2, "B": 2, "C": 3})
-    >>> uncovered(domain, (0, 1), [[(2, 0b001)]]), uncovered(domain, (0, 1), [])
-    ('where C!=0', 'in every context')
-    """
+    """Describe contexts of a pair that no cube covers; return None if all are covered."""
     cardinalities = [1 if v in pair else c for v, c in enumerate(domain.cardinalities)]
     space = class_space(cardinalities, cubes)
     cover = space.cover(cubes)

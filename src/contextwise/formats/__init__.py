@@ -47,11 +47,7 @@ EXAMPLES = (
 def as_model(
     model: ModelLike, *, format: str | None = None, zero_weights: ZeroWeights = "keep"
 ) -> Model:
-    """Return a model, from an object, a file or an example.
-
-    >>> as_model("lung")
-    LogLinear(3 variables, 5 features: ...)
-    """
+    """Return a model, from an object, a file or an example."""
     if isinstance(model, str | os.PathLike):
         return read(model, format=format, zero_weights=zero_weights)
     known: Any = _learned(model, "structure_")
@@ -60,21 +56,12 @@ def as_model(
 
 
 def as_structure(model: ModelLike, *, zero_weights: ZeroWeights = "keep") -> Structure:
-    """Return the structure of a model, from an object, a file or an example.
-
-    >>> as_structure("survey-learned")
-    Structure(4 variables, 2 features: ...)
-    """
+    """Return the structure of a model, from an object, a file or an example."""
     return structure_of(as_model(model, zero_weights=zero_weights))
 
 
 def as_log_linear(model: ModelLike) -> LogLinear:
-    """Return a model with weights, from an object, a file or an example; raise if it has none.
-
-    >>> as_log_linear("survey")
-    Traceback (most recent call last):
-    contextwise.errors.ContextwiseError: survey: this model has no weights; fit them with fit()
-    """
+    """Return a model with weights, from an object, a file or an example; raise if it has none."""
     loaded = as_model(_learned(model, "model_"))
     if isinstance(loaded, LogLinear):
         return loaded
@@ -110,13 +97,6 @@ def read(
     -------
     LogLinear if the file has weights, Structure otherwise
 
-    Raises
-    ------
-    FileError
-        If the file cannot be read.
-    ParseError
-        If the text is not valid; the message has the line.
-
     Examples
     --------
     >>> import tempfile, pathlib
@@ -140,11 +120,7 @@ def read(
 
 
 def read_example(name: str) -> Model:
-    """Read a bundled example.
-
-    >>> read_example("six-guess").info["file"]
-    'six-guess'
-    """
+    """Read a bundled example."""
     if name not in EXAMPLES:
         raise ContextwiseError(f"unknown example {name!r}; the examples are {', '.join(EXAMPLES)}")
     return json.read(Source(get_data("contextwise", f"truths/{name}.json") or b"", name))
@@ -157,12 +133,7 @@ def read_stream(
     format: str | None = None,
     zero_weights: ZeroWeights = "keep",
 ) -> Model:
-    """Read a model from an open stream; without ``format`` the first bytes decide.
-
-    >>> import io
-    >>> read_stream(io.StringIO("2,2\\nMN {\\n+v0_1 +v1_1\\n}\\n"))
-    Structure(2 variables, 1 feature: v0=1 & v1=1)
-    """
+    """Read a model from an open stream; without ``format`` the first bytes decide."""
     content = stream.read()
     data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
     source = Source(files.unpacked(data, name), name)
@@ -180,13 +151,6 @@ def write(model: Model, path: str | os.PathLike[str], *, format: str | None = No
         The suffix decides the format; ``.gz`` after it compresses the file.
     format : name of a format, optional
         Overrides the suffix.
-
-    Raises
-    ------
-    ContextwiseError
-        If the format cannot be written, or cannot hold this model.
-    FileError
-        If the file cannot be written.
 
     Examples
     --------
@@ -209,19 +173,7 @@ def check_target(path: str | os.PathLike[str]) -> None:
 
 
 def encode(model: Model, format: str) -> bytes:
-    """Return the bytes of a model file.
-
-    >>> from contextwise.models.structure import Structure
-    >>> print(encode(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), "json").decode())
-    {"format": "contextwise", "version": 1,
-     "variables": [
-      {"name": "A", "states": ["0", "1"]},
-      {"name": "B", "states": ["0", "1"]}
-     ],
-     "features": [
-      {"A": "1", "B": "1"}
-     ]}
-    """
+    """Return the bytes of a model file."""
     return _writer(_named(format))(model)
 
 
@@ -238,9 +190,6 @@ def format_of(
     """Return the format of that name, or the format of a path by its suffix.
 
     ``to_write`` is for the target of a command, where only the suffix decides.
-
-    >>> format_of("learned.mn.gz").name
-    'mn'
     """
     if format is not None:
         return _named(format)

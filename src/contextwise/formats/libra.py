@@ -1,28 +1,8 @@
 """Read Libra's ``.mn``, ``.bn`` and ``.dn`` files, and write ``.mn``.
 
-A file is a line of cardinalities, a keyword, and factors in braces; variable ``i`` is ``v<i>``::
-
-    2,3,2                       the cardinalities of v0, v1, v2
-    MN {
-    1.2 +v0_1 -v1_2             a feature: weight, then v0 = 1 and v1 ≠ 2; it ends with its line
-    features {                  the same, as a block
-    inf +v0_0
-    7 -0.5 +v2_1                an int before the weight is ignored
-    }
-    table {                     the same again; cells that are not listed are 0
-    0.5 +v0_1 +v2_1
-    }
-    tree {                      (test, value if it holds, value if not); line ends are ignored
-    (v1_0 (v2_0 0.1 -0.2) 3)
-    }
-    }
-    text after the last brace is ignored
-
-Each line of a table and each leaf of a tree is a feature; the literals of a leaf are the tests on
-its path. ``docs/reference/formats.md`` has the whole grammar and the differences to Libra.
-
-The parser in this module has a compiled twin, ``scan.cpp``, which falls back to this parser for
-every file that it cannot read, so all error messages are written here.
+``docs/reference/formats.md`` has the grammar and the differences to Libra. The parser in this
+module has a compiled twin, ``scan.cpp``, which falls back to this parser for every file that it
+cannot read, so all error messages are written here.
 
 A parser makes a `Listing`, with one number per test: ``v = k`` and ``v ≠ k`` are the numbers ``2s``
 and ``2s + 1``, where ``s`` is ``k`` plus the number of states of all variables before ``v``.

@@ -1,24 +1,9 @@
 """Read and write Markov and Bayesian networks in the format of the UAI competitions: ``.uai``.
 
-A word, and then numbers separated by blanks::
-
-    MARKOV            or BAYES
-    3                 the number of variables
-    2 2 3             their cardinalities
-    2                 the number of tables
-    2 0 1             the scope of each: its size and its variables
-    2 1 2             (in BAYES, the last one is the child)
-    4                 the number of entries of the first table
-     1.0 2.5 0.5 1.0  its numbers, the last variable of the scope varying fastest
-    6 ...
-
-Each cell of a table becomes one feature, and the log of its number is the weight. A ``BAYES`` file
-is read in the same way. A number 1 is a feature of weight 0, which is part of the structure unless
-``zero_weights="drop"``: a model with the only feature ``v0=1 & v1=1 & v2=1`` is written as one
-whole table, in which one number is not 1.
-
-Lines that start with ``c``, and text after ``#``, are comments. The format has no names; writing a
-model with names gives a warning.
+``docs/reference/formats.md`` describes the format. Each cell of a table becomes one feature, and
+the log of its number is the weight. A number 1 is a feature of weight 0, which is part of the
+structure unless ``zero_weights="drop"``. The format has no names; writing a model with names gives
+a warning.
 """
 
 from __future__ import annotations

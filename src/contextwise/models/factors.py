@@ -75,11 +75,7 @@ def tables(
 def log_linear(
     domain: Domain, factors: Sequence[Factor], *, info: Mapping[str, Any] | None = None
 ) -> LogLinear:
-    """Make the product of factors a log-linear model: each cell is a feature, its log the weight.
-
-    >>> log_linear(Domain({"A": 2, "B": 2}), [Factor((0, 1), np.array([[0.0, 0.5], [1.0, 0.0]]))])
-    LogLinear(2 variables, 4 features: 0 A=0 & B=0; 0.5 A=0 & B=1; 1 A=1 & B=0; 0 A=1 & B=1)
-    """
+    """Make a model of a product of factors: each cell is a feature, its log the weight."""
     owners, variables, values, _ = cells_of(domain, [factor.scope for factor in factors])
     weights = np.concatenate([np.zeros(0), *(factor.logs.ravel() for factor in factors)])
     return weighted(domain, owners, variables, values, weights, info=info)
@@ -107,12 +103,7 @@ def weighted(
 
 
 def factors_of(model: LogLinear, advice: str = "") -> list[Factor]:
-    """Make one table for each scope: the sum of the weights that hold in each cell.
-
-    >>> model = LogLinear(Structure({"A": 3, "B": 2}, ["A!=0 & B=1", "A=2 & B=1"]), [0.5, 1.0])
-    >>> [(factor.scope, factor.logs.tolist()) for factor in factors_of(model)]
-    [((0, 1), [[0.0, 0.0], [0.0, 0.5], [0.0, 1.5]])]
-    """
+    """Make one table for each scope: the sum of the weights that hold in each cell."""
     domain = model.domain
     by_scope: dict[tuple[int, ...], list[tuple[list[list[int]], float]]] = {}
     for literals, weight in zip(

@@ -63,11 +63,7 @@ def single_values(values: IntArray, words: int) -> WordArray:
 
 
 def members(value_set: int) -> list[int]:
-    """Return the values of a value set, in increasing order.
-
-    >>> members(0b1011)
-    [0, 1, 3]
-    """
+    """Return the values of a value set, in increasing order."""
     return [k for k in range(value_set.bit_length()) if value_set >> k & 1]
 
 

@@ -32,11 +32,7 @@ class Literal(NamedTuple):
 
 
 def quoted(name: str) -> str:
-    """Quote a name where it needs quotes.
-
-    >>> quoted("very old"), quoted("a=b")
-    ('very old', '"a=b"')
-    """
+    """Quote a name where it needs quotes: ``very old``, ``"a=b"``."""
     if _PLAIN.fullmatch(name):
         return name
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -101,11 +97,7 @@ def parse_literals(text: str) -> list[Literal]:
 
 
 def parse_names(text: str) -> list[str]:
-    """Parse names separated by commas.
-
-    >>> parse_names('smoker, very old, "a,b"')
-    ['smoker', 'very old', 'a,b']
-    """
+    """Parse names separated by commas; a name with a comma is in quotes."""
     parts = tokens(text)
     kinds = [kind for kind, _ in parts]
     if len(kinds) % 2 == 0 or kinds != (["name", ","] * len(kinds))[: len(kinds)]:
