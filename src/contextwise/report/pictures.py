@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 STEPS = (0.001, 0.01, 0.1, 0.25, 0.5, 1.0)  # shares of contexts are drawn in these steps
 STEP_WORDS = ("≤ 0.1 %", "≤ 1 %", "≤ 10 %", "≤ 25 %", "≤ 50 %", "≤ 100 %")
-OPACITIES = (0.12, 0.22, 0.38, 0.58, 0.78, 1.0)
+OPACITIES = (0.08, 0.15, 0.25, 0.45, 0.7, 1.0)
 UNKNOWN = "#F0E442"  # the colour of a pair that a time limit left open
 COVERED, COVERED_OPACITY = "#7f7f7f", 0.16
 """The colour of a pair that depends somewhere and has no error of this kind."""
