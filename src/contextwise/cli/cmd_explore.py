@@ -25,9 +25,7 @@ from contextwise.errors import require
     metavar="FILE",
     help="Test the claims of a model against the rows of this file.",
 )
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Network address to listen on."
-)
+@options.option("--host", default="127.0.0.1", help="Network address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),

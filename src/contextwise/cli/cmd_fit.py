@@ -21,14 +21,11 @@ from contextwise.cli.inputs import load, load_data, only_one_from_stdin
     "likelihood",
     help="Maximize this; likelihood needs exact inference.",
 )
-@click.option("--l2", type=click.FloatRange(min=0), help="L2 penalty.  [default: 0.1]")
-@click.option(
-    "--l1", type=click.FloatRange(min=0), default=0, show_default=True, help="L1 penalty."
-)
+@options.not_negative("--l2", help="L2 penalty.  [default: 0.1]")
+@options.not_negative("--l1", default=0, help="L1 penalty.")
 @options.positive(
     "--tolerance",
     default=1e-6,
-    show_default=True,
     help="Largest relative gap between the objective and its optimum.",
 )
 @options.number("--max-iterations", default=2000, help="Largest number of iterations.")

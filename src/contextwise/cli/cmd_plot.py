@@ -129,11 +129,10 @@ def edge_options(default: str, most: int) -> options.Decorator:
             help="Draw all edges, those where the models differ most, or those where either "
             f"depends most.  [default: {default}]",
         ),
-        click.option(
+        options.option(
             "--min-share",
             type=click.FloatRange(0, 1),
             default=0,
-            show_default=True,
             metavar="SHARE",
             help="Draw only edges that depend in at least this share of contexts.",
         ),

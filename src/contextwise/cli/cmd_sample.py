@@ -22,8 +22,9 @@ MIXED = 1.01
 @options.model("model")
 @options.number("-n", "count", default=1000, least=0, help="Number of rows.")
 @options.seed
-@options.path(
+@click.option(
     "--out",
+    type=click.Path(),
     default="-",
     help="Write a .csv file, or a .data file of codes (Libra); also .gz.  [default: stdout]",
 )

@@ -87,47 +87,28 @@ def options_as(argument: str, kind: type[Any], *options: Decorator) -> Decorator
     return decorated
 
 
-path = partial(click.option, type=click.Path())
-"""Add an option that takes a path."""
+def option(*names: str, default: Any = None, **more: Any) -> Decorator:
+    """Add an option whose help shows its default, if it has one."""
+    return click.option(*names, default=default, show_default=default is not None, **more)
 
 
 def choice(name: str, *choices: str, help: str) -> Decorator:
     """Add an option that takes one of some words; the first is the default."""
-    return click.option(
-        name, type=click.Choice(choices), default=choices[0], show_default=True, help=help
-    )
+    return option(name, type=click.Choice(choices), default=choices[0], help=help)
 
 
-def positive(name: str, *, help: str, **more: Any) -> Decorator:
-    """Add an option that takes a number above 0."""
-    return click.option(name, type=click.FloatRange(min=0, min_open=True), help=help, **more)
-
-
-def number(
-    *names: str, help: str, default: int | None = None, least: int = 1, **more: Any
-) -> Decorator:
+def number(*names: str, least: int = 1, **more: Any) -> Decorator:
     """Add an option that takes a whole number."""
-    return click.option(
-        *names,
-        type=click.IntRange(min=least),
-        metavar="N",
-        default=default,
-        show_default=default is not None,
-        help=help,
-        **more,
-    )
+    return option(*names, type=click.IntRange(min=least), metavar="N", **more)
 
 
-def share(name: str, *, help: str, default: float | None = None) -> Decorator:
-    """Add an option that takes a number between 0 and 1."""
-    return click.option(
-        name,
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        metavar="SHARE",
-        default=default,
-        show_default=default is not None,
-        help=help,
-    )
+path = partial(option, type=click.Path())
+"""Add an option that takes a path."""
+positive = partial(option, type=click.FloatRange(min=0, min_open=True))
+"""Add an option that takes a number above 0."""
+not_negative = partial(option, type=click.FloatRange(min=0))
+share = partial(option, type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE")
+"""Add an option that takes a number between 0 and 1."""
 
 
 def complete_from(module: str, table: str) -> Callable[..., list[CompletionItem]]:
@@ -321,14 +302,8 @@ def _check_jobs(ctx: click.Context, param: click.Parameter, jobs: int) -> int:
 
 def time_limit(default: float | None = None) -> Decorator:
     """Add the option ``--time-limit``."""
-    return click.option(
-        "--time-limit",
-        type=click.FloatRange(min=0),
-        metavar="SECONDS",
-        default=default,
-        show_default=default is not None,
-        help="Stop after this many seconds and show the results so far.",
-    )
+    text = "Stop after this many seconds and show the results so far."
+    return not_negative("--time-limit", metavar="SECONDS", default=default, help=text)
 
 
 seed = number("--seed", "rng", default=0, least=0, help="Seed of the random generator.")
