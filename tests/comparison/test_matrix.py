@@ -7,7 +7,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -68,12 +67,10 @@ def test_processes_give_the_same_matrix() -> None:
     assert here.distances.tolist() == there.distances.tolist()
 
 
-def test_normalized_and_floats() -> None:
+def test_normalized_distances() -> None:
     matrix = distance_matrix([examples.load(name) for name in NAMES])
     (exact,) = {int(d) for d in matrix.distances.flat if d}
     assert matrix.normalized.tolist() == [[0, exact / matrix.total], [exact / matrix.total, 0]]
-    assert matrix.as_floats().tolist() == [[0, exact], [exact, 0]]
-    assert matrix.as_floats().dtype == np.float64
 
 
 def test_distances_beyond_all_floats_stay_exact() -> None:
@@ -82,8 +79,6 @@ def test_distances_beyond_all_floats_stay_exact() -> None:
     matrix = distance_matrix(models)
     assert matrix.distances[0, 1] == 2**1098
     assert 0 < matrix.normalized[0, 1] < 1e-5
-    with pytest.raises(ContextwiseError, match="use normalized"):
-        matrix.as_floats()
 
 
 def test_scipy_clusters_by_the_matrix() -> None:
@@ -93,7 +88,7 @@ def test_scipy_clusters_by_the_matrix() -> None:
     domain = Domain({"A": 2, "B": 2, "C": 2, "D": 2})
     texts = (["A=1 & B=1"], ["A=1 & B=1", "A=1 & B=1 & C=1"], ["C=1 & D=1"])
     matrix = distance_matrix([Structure(domain, features) for features in texts])
-    tree = linkage(squareform(matrix.as_floats()), "average")
+    tree = linkage(squareform(matrix.normalized), "average")
     first, second, third = fcluster(tree, 2, "maxclust")
     assert first != third
     assert (first == second) == (matrix.distances[0, 1] < matrix.distances[1, 2])

@@ -19,7 +19,7 @@ import numpy as np
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain, State
 
-__all__ = ["marginals", "value_weights"]
+__all__ = ["marginals"]
 
 Weight = float | Fraction | Decimal
 Weights = Mapping[str, Sequence[Weight] | Mapping[State, Weight]]
@@ -34,25 +34,6 @@ def value_weights(domain: Domain, weights: Weights) -> list[list[int]]:
 
     Variables that are not named are uniform.
 
-    Parameters
-    ----------
-    domain : Domain
-    weights : mapping from some variables to the weights of their states
-        In the order of the states, or by label; the weights of a variable must add up to 1.
-
-    Returns
-    -------
-    list of lists of int
-        One list per variable of the domain, one number per state.
-
-    Raises
-    ------
-    DomainError
-        If a variable or a state is unknown, a weight is missing or negative, or the weights of a
-        variable do not add up to 1.
-
-    Examples
-    --------
     >>> domain = Domain({"A": 2, "B": ["no", "yes"], "C": 3})
     >>> value_weights(domain, {"A": [0.9, 0.1], "B": {"yes": Fraction(1, 3), "no": Fraction(2, 3)}})
     [[9, 1], [2, 1], [1, 1, 1]]
@@ -60,7 +41,11 @@ def value_weights(domain: Domain, weights: Weights) -> list[list[int]]:
     whole = [[1] * cardinality for cardinality in domain.cardinalities]
     for name, states in weights.items():
         variable = domain.position(name)
-        shares = _distribution(name, _in_order(domain, variable, states))
+        exact = [_exact(name, weight) for weight in _in_order(domain, variable, states)]
+        total = sum(exact, start=Fraction(0))
+        if abs(total - 1) > TOLERANCE:
+            raise DomainError(f"the weights of {name!r} add up to {float(total):.10g}, not to 1")
+        shares = [share / total for share in exact]
         common = lcm(*(share.denominator for share in shares))
         whole[variable] = [int(share * common) for share in shares]
     return whole
@@ -73,15 +58,6 @@ def marginals(domain: Domain, data: Any) -> dict[str, dict[str, Fraction]]:
     ----------
     domain : Domain
     data : rows, a DataFrame or the path of a file; see `contextwise.learning.as_data`
-
-    Returns
-    -------
-    dict from variables to dicts from states to Fractions
-
-    Raises
-    ------
-    DomainError
-        If there are no rows.
 
     Examples
     --------
@@ -114,22 +90,11 @@ def _in_order(
                 f"got {weights!r}"
             )
         return list(weights)
-    placed: dict[int, Weight] = {}
-    for state, weight in weights.items():
-        placed[domain.state_position(variable, state)] = weight
-    if len(placed) < len(states):
-        lacking = next(state for k, state in enumerate(states) if k not in placed)
-        raise DomainError(f"the weights of {name!r} lack its state {lacking!r}")
+    placed = {domain.state_position(variable, state): w for state, w in weights.items()}
+    for k, state in enumerate(states):
+        if k not in placed:
+            raise DomainError(f"the weights of {name!r} lack its state {state!r}")
     return [placed[k] for k in range(len(states))]
-
-
-def _distribution(name: str, weights: Sequence[Weight]) -> list[Fraction]:
-    """Return the weights as rationals that add up to 1."""
-    shares = [_exact(name, weight) for weight in weights]
-    total = sum(shares, start=Fraction(0))
-    if abs(total - 1) > TOLERANCE:
-        raise DomainError(f"the weights of {name!r} add up to {float(total):.10g}, not to 1")
-    return [share / total for share in shares]
 
 
 def _exact(name: str, weight: object) -> Fraction:

@@ -268,10 +268,6 @@ def explain(
     **restriction
         The keywords of `compare` that restrict it: ``pairs=[("A", "B")]`` explains one pair.
 
-    Returns
-    -------
-    Explanation
-
     Examples
     --------
     >>> from contextwise import Structure
@@ -623,7 +619,7 @@ class _FeatureChanges(PairCubes):
         if weights is None:
             return sum(counts)
         wholes = contexts_of_pairs(
-            sizes_of((), weights), np.array(pairs).reshape(-1, 2), self.question.canonical
+            sizes_of((), weights), np.array(pairs, np.int64).reshape(-1, 2), self.question.canonical
         )
         return sum(map(Fraction, counts, wholes), start=Fraction(0))
 

@@ -33,7 +33,6 @@ from contextwise.support.progress import Progress, part_of, progress_of
 from contextwise.support.showing import Shown
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas
 
     from contextwise.comparison.sketch import EstimatedMatrix
@@ -108,29 +107,10 @@ class DistanceMatrix(Shown):
         shares = [[ratio(d, total) for d in row] for row in distances.tolist()]
         return np.array(shares, dtype=np.float64)
 
-    def as_floats(self) -> npt.NDArray[np.float64]:
-        """Return the distances as floats, for SciPy's ``squareform`` and scikit-learn.
-
-        They are rounded beyond 2**53; distances beyond 10**308 raise an error, use `normalized`.
-        """
-        try:
-            return self.distances.astype(np.float64)
-        except OverflowError:
-            raise ContextwiseError(
-                "these distances are too large for floats; use normalized"
-            ) from None
-
     def to_frame(self, *, normalized: bool = False) -> pandas.DataFrame:
-        """Return the distances as a DataFrame (``pip install contextwise[frames]``).
+        """Return exact distances, or shares, as a DataFrame (``pip install contextwise[frames]``).
 
-        Parameters
-        ----------
-        normalized : whether to return shares of all assertions instead of exact ints
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row and one column per model, under their names.
+        It has one row and one column per model, under their names.
         """
         cells = self.normalized if normalized else self.distances
         frame: pandas.DataFrame = require("pandas", "frames").DataFrame(
@@ -154,20 +134,12 @@ SIDE = 8
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a matrix.
+    """A part of a matrix."""
 
-    Attributes
-    ----------
-    question : about the models of this block, the rows first
-    rows : the number of rows; 0 compares all models with each other
-    places : of the models in the whole matrix
-    pairs : the covered pairs, rising; None to find them
-    """
-
-    question: Question
-    rows: int
-    places: tuple[int, ...]
-    pairs: IntArray | None = None
+    question: Question  # about the models of this block, the rows first
+    rows: int  # 0 compares all models with each other
+    places: tuple[int, ...]  # of the models in the whole matrix
+    pairs: IntArray | None = None  # the covered pairs, rising; None to find them
 
     @property
     def key(self) -> str:
@@ -206,25 +178,6 @@ class Distances:
     rests_on_ganak: bool
 
 
-def count_matrix(
-    question: Question,
-    names: tuple[str, ...],
-    *,
-    engine: str = DEFAULT,
-    time_limit: float | None = None,
-    n_jobs: int = 1,
-    cluster: Any = None,
-    show_progress: bool | Progress = False,
-) -> DistanceMatrix:
-    """Count a matrix block by block; the keywords are those of `distance_matrix`."""
-    counting, map_blocks = counting_of(
-        engine=engine, time_limit=time_limit, n_jobs=n_jobs, cluster=cluster
-    )
-    blocks = list(blocks_of(question, block_size(len(names), here=counting.here)))
-    with progress_of(show_progress, "comparing models") as progress:
-        return assemble(question, names, _count_blocks(blocks, counting, map_blocks, progress))
-
-
 def count_row(
     question: Question,
     places: Sequence[int],
@@ -239,8 +192,7 @@ def count_row(
     ``pairs`` are the covered pairs of all models. Raises `OpenResult` at the deadline.
     """
     first, *others = places
-    size = block_size(len(others), here=counting.here)
-    columns = _parts(others, size)
+    columns = _parts(others, block_size(len(others), here=counting.here))
     blocks = [Block(question.about(first, *some), 1, (first, *some), pairs) for some in columns]
     row: dict[int, Number] = {}
     for distances in _count_blocks(blocks, counting, map_blocks, progress):
@@ -322,7 +274,7 @@ def counting_of(
     cluster: Any = None,
     show_progress: bool | Progress = False,
 ) -> tuple[Counting, Map]:
-    """Check the keywords for the effort of `distance_matrix`; return how and where to count."""
+    """Check the keywords of `Effort`; return how and where to count."""
     deadline = Deadline.after(time_limit)
     get_engine(engine).count_pairs  # noqa: B018  (raises if it is not available)
     threads = None if n_jobs == 1 and cluster is None else 1
@@ -366,21 +318,17 @@ def count_stored(
     question: Question,
     names: tuple[str, ...],
     folder: str | os.PathLike[str],
-    *,
-    engine: str = DEFAULT,
-    time_limit: float | None = None,
-    n_jobs: int = 1,
-    cluster: Any = None,
-    show_progress: bool | Progress = False,
+    counting: Counting,
+    map_blocks: Map,
+    show_progress: bool | Progress,
 ) -> DistanceMatrix:
     """Count the blocks that are not in the store yet, and assemble the matrix."""
     from contextwise.support.store import Store, Unit, run_units  # loads sqlite3
 
-    if time_limit is not None:
+    if counting.deadline.left() is not None:
         raise ContextwiseError(
             "a stored matrix has no time limit; interrupt it, and the same call resumes it"
         )
-    counting, map_blocks = counting_of(engine=engine, n_jobs=n_jobs, cluster=cluster)
     size = block_size(len(names), here=False)
     units = [Unit(block.key, block) for block in blocks_of(question, size)]
     with Store(folder, _configuration(question, size)) as store:
@@ -388,7 +336,16 @@ def count_stored(
         done = run_units(store, units, work, map_blocks, show_progress=show_progress)
         if done.failed:
             raise ContextwiseError(f"some blocks are missing: {done}")
-        return assemble(question, names, map(_read, store.records()))
+        blocks = (
+            Distances(
+                [(m, k) for m, k in record["two"]],
+                list(map(_from_json, record["lower"])),
+                list(map(_from_json, record["upper"])),
+                record["rests_on_ganak"],
+            )
+            for record in store.records()
+        )
+        return assemble(question, names, blocks)
 
 
 def _record(block: Block, counting: Counting) -> list[dict[str, Any]]:
@@ -417,11 +374,6 @@ def _from_json(number: int | str) -> Number:
     numerator, _, denominator = number.partition("/")
     whole = int(numerator, 0)
     return Fraction(whole, int(denominator, 0)) if denominator else whole
-
-
-def _read(record: Mapping[str, Any]) -> Distances:
-    lower, upper = (list(map(_from_json, record[bound])) for bound in ("lower", "upper"))
-    return Distances([(m, k) for m, k in record["two"]], lower, upper, record["rests_on_ganak"])
 
 
 def _configuration(question: Question, size: int) -> dict[str, Any]:
@@ -521,16 +473,6 @@ def distance_matrix(
         - ``show_progress``: True shows a line on standard error; a function is called with
           (comparisons done, number of comparisons).
 
-    Returns
-    -------
-    DistanceMatrix, or EstimatedMatrix
-
-    Raises
-    ------
-    ContextwiseError
-        If the number of names is not that of the models, an estimate gets a keyword for exact
-        counting, or a store has the matrix of other models.
-
     Examples
     --------
     >>> from contextwise import Structure
@@ -558,9 +500,13 @@ def distance_matrix(
             raise ContextwiseError("an estimated matrix cannot be stored; leave out store=")
         return _estimate(chosen, labels, approximate, rng, options)
     question, effort = pose_many(chosen, None if names is None else labels, options)
+    counting, map_blocks = counting_of(**effort)
+    show_progress = effort.get("show_progress", False)
     if store is not None:
-        return count_stored(question, labels, store, **effort)
-    return count_matrix(question, labels, **effort)
+        return count_stored(question, labels, store, counting, map_blocks, show_progress)
+    blocks = list(blocks_of(question, block_size(len(labels), here=counting.here)))
+    with progress_of(show_progress, "comparing models") as progress:
+        return assemble(question, labels, _count_blocks(blocks, counting, map_blocks, progress))
 
 
 def _estimate(
@@ -573,15 +519,15 @@ def _estimate(
     from contextwise.comparison.sketch import ASSERTIONS, estimate_matrix, sketch_many
 
     assertions = ASSERTIONS if approximate is True else approximate
-    asked = {key: value for key, value in options.items() if key not in Effort.__annotations__}
-    progress = options.get("show_progress", False)
-    if unused := sorted({*options} - {*asked} - {"show_progress"}):
+    restriction, effort = _split(options)
+    progress = effort.get("show_progress", False)
+    if unused := sorted(effort.keys() - {"show_progress"}):
         raise ContextwiseError(f"an estimated matrix does not take {', '.join(unused)}")
     sketches = sketch_many(
-        models, assertions=assertions, rng=rng, show_progress=progress, **cast(Restriction, asked)
+        models, assertions=assertions, rng=rng, show_progress=progress, **restriction
     )
     matrix = estimate_matrix(sketches, names=names, show_progress=progress)
-    return replace(matrix, by_position=asked.get("align") == "position")
+    return replace(matrix, by_position=restriction.get("align") == "position")
 
 
 def compare_many(
@@ -606,8 +552,7 @@ def compare_many(
 
     Returns
     -------
-    Comparisons
-        A list of `Comparison` with an HTML view and ``to_frame()``.
+    a list of `Comparison` with an HTML view and ``to_frame()``
 
     Examples
     --------
@@ -674,9 +619,14 @@ def pose_many(
     models: Sequence[ModelLike], names: Sequence[str] | None, options: ManyOptions
 ) -> tuple[Question, Effort]:
     """Return the question about many models, and the keywords for the effort."""
+    restriction, effort = _split(options)
+    return pose(models, names=names, **restriction), effort
+
+
+def _split(options: ManyOptions) -> tuple[Restriction, Effort]:
     effort = {key: value for key, value in options.items() if key in Effort.__annotations__}
-    asked = {key: value for key, value in options.items() if key not in effort}
-    return pose(models, names=names, **cast(Restriction, asked)), cast(Effort, effort)
+    restriction = {key: value for key, value in options.items() if key not in effort}
+    return cast(Restriction, restriction), cast(Effort, effort)
 
 
 def _name(place: int, model: ModelLike) -> str:

@@ -1,17 +1,10 @@
 """Find the nearest, the most different and the most typical models, exactly.
 
-The distances of one model to many others are counted together, pair by pair
-(`contextwise.counting.distances`), which costs a fraction of as many comparisons.
-
 A search for the nearest models does not count every distance to the end. It drops a model if a
-**proven bound** shows that it is not among the nearest:
-
-- a distance is a sum over pairs of variables, so the sum over some pairs is a lower bound;
-- the triangle inequality, if distances among the models are known.
-
-So it counts a few pairs for all models first, then all pairs for the models that seem near. For the
-others it counts as many pairs as their bounds need. If all models are equal on the first pairs, it
-counts everything at once.
+**proven bound** shows that it is not among the nearest: the sum over some pairs of variables, or
+the triangle inequality if distances among the models are known. So it counts a few pairs for all
+models first, then all pairs for the models that seem near. For the others it counts as many pairs
+as their bounds need. If all models are equal on the first pairs, it counts everything at once.
 """
 
 from __future__ import annotations
@@ -66,8 +59,8 @@ class Neighbours:
 
     Examples
     --------
-    >>> nearest("lung", ["survey", "lung-learned"][1:], k=1).places
-    (0,)
+    >>> nearest("six", ["six-graph", "six-guess"]).places
+    (1,)
     """
 
     places: tuple[int, ...]
@@ -108,15 +101,6 @@ def nearest(
         Show a line on standard error, or call a function of (models done, number of models).
     **restriction
         The keywords of `compare` that restrict it.
-
-    Returns
-    -------
-    Neighbours
-
-    Raises
-    ------
-    ContextwiseError
-        If there is no model, or ``k`` is not between 1 and their number.
 
     Examples
     --------
@@ -221,15 +205,11 @@ class _Search:
         models = 0, *(place + 1 for place in places)
         pairs = self.pairs[np.sort(self.order[begin:end])]
         block = Block(self.question.about(*models), 1, models, pairs)
-        distances = count_block(block, self.counting, self._tell(len(places), end))
+        ends = end == len(self.pairs)  # which completes the distances
+        progress = part_of(self.progress, len(self.known), len(places), self.models)
+        distances = count_block(block, self.counting, progress if ends else None)
         for place, apart in zip(places, distances.lower, strict=True):
             self.apart[place] += apart
-
-    def _tell(self, models: int, end: int) -> Progress | None:
-        """Return the progress function while distances are completed."""
-        if end < len(self.pairs):
-            return None
-        return part_of(self.progress, len(self.known), models, self.models)
 
     def _not_ruled_out(self, places: Sequence[int]) -> list[int]:
         """Return the models that may still be among the nearest, by their bounds."""
@@ -289,15 +269,6 @@ def farthest_first(
     **options
         The keywords of `distance_matrix`.
 
-    Returns
-    -------
-    Diverse
-
-    Raises
-    ------
-    ContextwiseError
-        If ``k`` is not between 1 and the number of models, or ``first`` is not a place.
-
     Examples
     --------
     >>> farthest_first(["six", "six-guess", "six-graph"], 2)
@@ -335,16 +306,11 @@ def farthest_first(
 def medoid(models: Iterable[ModelLike], **options: Unpack[ManyOptions]) -> int:
     """Return the place of the most typical model: the least sum of distances to the others.
 
+    If several have the least sum, it is the first one.
+
     Parameters
     ----------
-    models : models, paths of model files, or names of bundled examples
-    **options
-        The keywords of `distance_matrix`.
-
-    Returns
-    -------
-    int
-        The first one, if several have the least sum.
+    models, **options : as in `distance_matrix`
 
     Examples
     --------

@@ -11,11 +11,12 @@ A sketch costs one pass over the features of a model, a distance a few thousand 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from itertools import combinations_with_replacement
 from os import cpu_count
 from typing import Unpack
 
@@ -28,6 +29,15 @@ from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray, WordArray
 from contextwise.support.progress import Progress, progress_of
+
+__all__ = [
+    "EstimatedMatrix",
+    "IntervalEstimate",
+    "Sketch",
+    "estimate_matrix",
+    "sketch",
+    "sketch_many",
+]
 
 ASSERTIONS = 2**18
 """Default number of assertions of a sketch: an error of about 0.002."""
@@ -64,23 +74,8 @@ class IntervalEstimate:
 def binomial_interval(
     hits: npt.ArrayLike, draws: int, confidence: float = CONFIDENCE
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the exact confidence interval of a probability (Clopper and Pearson).
+    """Return the exact confidence intervals of probabilities, from numbers of successes.
 
-    Parameters
-    ----------
-    hits : numbers of successes
-    draws : int
-        Number of draws, at least one.
-    confidence : float
-        Least probability that the interval covers the true value.
-
-    Returns
-    -------
-    low, high : arrays
-        Without successes the lower end is 0, and the upper end is above 0.
-
-    Examples
-    --------
     >>> low, high = binomial_interval([0, 50], 100)
     >>> low.round(3), high.round(3)
     (array([0.   , 0.398]), array([0.036, 0.602]))
@@ -127,24 +122,7 @@ class Sketch:
         return digest.digest()
 
     def distance(self, other: Sketch, *, confidence: float = CONFIDENCE) -> IntervalEstimate:
-        """Estimate the normalized distance of the two models.
-
-        Parameters
-        ----------
-        other : Sketch
-            Of the same sample.
-        confidence : float
-            Least probability that the interval covers the true distance.
-
-        Returns
-        -------
-        IntervalEstimate
-
-        Raises
-        ------
-        DomainError
-            If the two answer different assertions.
-        """
+        """Estimate the normalized distance of the two models; both need the same sample."""
         if self.sample is not other.sample and self.key != other.key:
             raise DomainError(
                 "the two sketches answer different assertions; make them with the same rng, number "
@@ -178,10 +156,6 @@ def sketch(
         The keywords of `compare` that restrict it (pairs, variables, context, data, weights,
         contexts, align, zero_weights).
 
-    Returns
-    -------
-    Sketch
-
     Examples
     --------
     >>> sketch("lung", assertions=1000).bits.shape
@@ -203,14 +177,9 @@ def sketch_many(
     Parameters
     ----------
     models : models, paths of model files, or names of bundled examples
-    assertions, rng, **restriction
-        As in `sketch`.
+    assertions, rng, **restriction : as in `sketch`
     show_progress : bool or function
         Show a line on standard error, or call a function of (models done, number of models).
-
-    Returns
-    -------
-    list of Sketch
 
     Examples
     --------
@@ -235,31 +204,7 @@ def sketch_many(
 def draw_assertions(
     question: Question, count: int, rng: int | np.random.Generator = 0
 ) -> Assertions:
-    """Draw assertions of a question uniformly.
-
-    Parameters
-    ----------
-    question : Question
-        The pairs and the contexts.
-    count : int
-        Number of assertions.
-    rng : seed or numpy.random.Generator
-
-    Returns
-    -------
-    Assertions
-
-    Raises
-    ------
-    ContextwiseError
-        If no pair or no row is left, or ``count`` is below 1.
-
-    Examples
-    --------
-    >>> from contextwise.comparison.question import pose
-    >>> len(draw_assertions(pose(["lung"]), 100, rng=1))
-    100
-    """
+    """Draw assertions of a question uniformly; raise if no pair or no row is left."""
     if count < 1:
         raise ContextwiseError(f"assertions must be >= 1, got {count}")
     pairs = question.asked_pairs
@@ -309,25 +254,14 @@ class EstimatedMatrix:
     def interval(
         self, confidence: float = CONFIDENCE
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the confidence interval of each distance.
-
-        Parameters
-        ----------
-        confidence : float
-            Least probability, for each interval on its own, to cover its distance.
-
-        Returns
-        -------
-        low, high : arrays of shape (models, models)
-        """
+        """Return the lower and the upper ends of each distance's own confidence interval."""
         counts, place = np.unique(self.differing, return_inverse=True)
         low, high = binomial_interval(counts, self.assertions, confidence)
         return low[place].reshape(self.differing.shape), high[place].reshape(self.differing.shape)
 
     def widest(self, confidence: float = CONFIDENCE) -> float:
         """Return half the width of the widest interval."""
-        counts = np.unique(self.differing)
-        low, high = binomial_interval(counts, self.assertions, confidence)
+        low, high = self.interval(confidence)
         return float((high - low).max()) / 2
 
     def __repr__(self) -> str:
@@ -351,10 +285,6 @@ def estimate_matrix(
     show_progress : bool or function
         Show a line on standard error, or call a function of (blocks done, number of blocks).
 
-    Returns
-    -------
-    EstimatedMatrix
-
     Examples
     --------
     >>> matrix = estimate_matrix(sketch_many(["six", "six-guess", "six-graph"]))
@@ -367,7 +297,8 @@ def estimate_matrix(
         raise DomainError("the sketches answer different assertions; make them with sketch_many")
     bits = np.stack([s.bits for s in sketches])
     counts = np.zeros((len(bits), len(bits)), dtype=np.int64)
-    blocks = list(_blocks(len(bits)))
+    parts = [slice(at, at + BLOCK) for at in range(0, len(bits), BLOCK)]
+    blocks = list(combinations_with_replacement(parts, 2))
     with (
         progress_of(show_progress, "estimating distances") as progress,
         ThreadPoolExecutor(cpu_count()) as threads,
@@ -379,11 +310,3 @@ def estimate_matrix(
                 progress(done, len(blocks))
     labels = tuple(map(str, range(len(bits)))) if names is None else tuple(names)
     return EstimatedMatrix(labels, counts, len(sketches[0]))
-
-
-def _blocks(models: int) -> Iterator[tuple[slice, slice]]:
-    """Yield the blocks of the upper triangle of a matrix."""
-    starts = range(0, models, BLOCK)
-    for a in starts:
-        for b in starts[a // BLOCK :]:
-            yield slice(a, min(a + BLOCK, models)), slice(b, min(b + BLOCK, models))

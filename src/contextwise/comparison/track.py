@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import combinations
-from math import prod
 from typing import Unpack
 
 import numpy as np
@@ -23,6 +22,7 @@ from contextwise.comparison.confusion import Confusion, Number
 from contextwise.comparison.pairs import pair_positions
 from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.counting.changes import changing_unions
+from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats import ModelLike
 from contextwise.models.features import PairIndex
@@ -45,15 +45,6 @@ def track(true: ModelLike, guess: ModelLike, **restriction: Unpack[Restriction])
     **restriction
         The keywords of `compare` that restrict it, except ``data``.
 
-    Returns
-    -------
-    Tracker
-
-    Raises
-    ------
-    ContextwiseError
-        If ``data`` is given; use `compare`, which counts rows quickly.
-
     Examples
     --------
     >>> tracker = track("lung", "lung-learned")
@@ -66,7 +57,8 @@ def track(true: ModelLike, guess: ModelLike, **restriction: Unpack[Restriction])
 class Tracker:
     """A comparison of a true model with a guess that changes; made by `track`.
 
-    A step that raises an error changes nothing.
+    Features are mappings or texts, as in `Structure`. Steps return the tracker itself; a step that
+    raises an error changes nothing.
 
     Parameters
     ----------
@@ -93,7 +85,6 @@ class Tracker:
         if comparison.open_pairs:
             raise OutOfTime
         self._question, self._deadline = question, deadline
-        self._total = question.total
         self._asked = None if question.asked is None else set(map(tuple, question.asked.tolist()))
         true, guess = question.structures
         self._unions = changing_unions(
@@ -111,14 +102,14 @@ class Tracker:
                 comparison.pairs.tolist(), comparison.unions.lower.tolist(), strict=True
             )
         }
-        sums = [sum(column) for column in comparison.unions.lower.T]
-        self._sums: Unions = (sums[0], sums[1], sums[2]) if len(sums) == 3 else (0, 0, 0)
+        a, b, u = comparison.unions.lower.sum(axis=0).tolist()
+        self._sums: Unions = (a, b, u)
         self._history: list[tuple[list[Literals], list[Literals], Growth]] = []
 
     @property
     def confusion(self) -> Confusion:
         """The confusion matrix of the current guess."""
-        return self._confusion(self._sums)
+        return _confusion(self._sums, self._question.total)
 
     @property
     def distance(self) -> Number:
@@ -149,93 +140,32 @@ class Tracker:
         i, j = pair_positions(self._question.domain, (first, second))
         if self._asked is not None and (i, j) not in self._asked:
             raise DomainError(f"this comparison leaves out the pair {first!r}, {second!r}")
-        a, b, u = self._sizes.get((i, j), (0, 0, 0))
         size = self._question.sizes(np.array([[i, j]]))[0]
-        return Confusion(a + b - u, u - b, u - a, size - u)
+        return _confusion(self._sizes.get((i, j), (0, 0, 0)), size)
 
     # -- steps -----------------------------------------------------------------------------------
 
     def add(self, feature: Feature) -> Tracker:
-        """Add a feature to the guess.
-
-        Parameters
-        ----------
-        feature : mapping or text
-            As in `Structure`.
-
-        Returns
-        -------
-        the tracker itself
-
-        Raises
-        ------
-        ContextwiseError
-            If the guess already has it, or it can never hold.
-        """
+        """Add a feature to the guess; raise if the guess has it, or it can never hold."""
         return self._step([self._literals(feature)], [])
 
     def remove(self, feature: Feature) -> Tracker:
-        """Remove a feature from the guess.
-
-        Parameters
-        ----------
-        feature : mapping or text
-
-        Returns
-        -------
-        the tracker itself
-
-        Raises
-        ------
-        ContextwiseError
-            If the guess does not have it.
-        """
+        """Remove a feature from the guess; raise if the guess does not have it."""
         return self._step([], [self._literals(feature)])
 
     def replace(self, old: Feature, new: Feature) -> Tracker:
-        """Replace a feature by another one, as one step.
-
-        Parameters
-        ----------
-        old : mapping or text
-            A feature of the guess.
-        new : mapping or text
-            A feature that the guess does not have.
-
-        Returns
-        -------
-        the tracker itself
-        """
+        """Replace a feature of the guess by one that it does not have, as one step."""
         return self._step([self._literals(new)], [self._literals(old)])
 
     def preview(self, *, add: Iterable[Feature] = (), remove: Iterable[Feature] = ()) -> Confusion:
-        """Return the confusion matrix after a change, without making it.
-
-        Parameters
-        ----------
-        add : features to add to the guess
-        remove : features to remove from it
-
-        Returns
-        -------
-        Confusion
-        """
+        """Return the confusion matrix after a change, without making it."""
         more = [self._literals(feature) for feature in add]
         less = [self._literals(feature) for feature in remove]
-        return self._confusion(_grown(self._sums, self._growth(more, less).values()))
+        sums = _grown(self._sums, self._growth(more, less).values())
+        return _confusion(sums, self._question.total)
 
     def undo(self) -> Tracker:
-        """Undo the last step.
-
-        Returns
-        -------
-        the tracker itself
-
-        Raises
-        ------
-        ContextwiseError
-            If there is no step to undo.
-        """
+        """Undo the last step."""
         if not self._history:
             raise ContextwiseError("there is no step to undo")
         more, less, growth = self._history.pop()
@@ -276,17 +206,13 @@ class Tracker:
         growth = zip(pairs, counted, strict=True)
         if self._question.value_weights is None:
             return dict(growth)
+        weights = list(map(sum, self._question.value_weights))
+        indices = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        wholes = contexts_of_pairs(weights, indices, self._question.canonical)
         return {
             pair: (Fraction(b, whole), Fraction(u, whole))
-            for pair, (b, u) in growth
-            for whole in [self._whole(pair)]
+            for (pair, (b, u)), whole in zip(growth, wholes, strict=True)
         }
-
-    def _whole(self, pair: PairIndex) -> int:
-        """Return the total weight of the contexts of a pair, in the units of the counts."""
-        weights = self._question.value_weights or ()
-        inside = () if self._question.canonical else pair
-        return prod(sum(values) for v, values in enumerate(weights) if v not in inside)
 
     def _check(self, more: list[Literals], less: list[Literals]) -> None:
         for literals in less:
@@ -299,10 +225,6 @@ class Tracker:
             raise DomainError("a change must not name a feature twice")
         if {*more} & {*less}:
             raise DomainError("a change must not add and remove the same feature")
-
-    def _confusion(self, sums: Unions) -> Confusion:
-        a, b, u = sums
-        return Confusion(a + b - u, u - b, u - a, self._total - u)
 
     def _literals(self, feature: Feature) -> Literals:
         """Return a feature with rising variables and without literals that allow every value."""
@@ -318,6 +240,11 @@ class Tracker:
     def _text(self, literals: Literals) -> str:
         domain = self._question.domain
         return repr(write_literals(domain.literal(v, allowed) for v, allowed in literals))
+
+
+def _confusion(unions: Unions, contexts: Number) -> Confusion:
+    a, b, u = unions
+    return Confusion(a + b - u, u - b, u - a, contexts - u)
 
 
 def _grown(unions: Unions, growth: Iterable[tuple[Number, Number]]) -> Unions:
