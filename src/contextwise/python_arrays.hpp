@@ -21,6 +21,8 @@ using Array = nb::ndarray<const T, nb::numpy, nb::c_contig, nb::device::cpu>;
 template <class T>
 inline constexpr auto NUMPY_NAME = nb::detail::const_name("object_");
 template <>
+inline constexpr auto NUMPY_NAME<bool> = nb::detail::const_name("bool_");
+template <>
 inline constexpr auto NUMPY_NAME<double> = nb::detail::const_name("float64");
 template <>
 inline constexpr auto NUMPY_NAME<std::int32_t> = nb::detail::const_name("int32");

@@ -18,6 +18,9 @@ Row = tuple[int, ...]
 Pair = tuple[int, int]
 Graph = set[Pair]
 
+ROUNDING = 1e-9
+"""Difference below which scores are equal; relative for p-values and statistics."""
+
 
 def pair_of(a: int, b: int) -> Pair:
     return (a, b) if a < b else (b, a)
@@ -89,16 +92,20 @@ def grow_and_shrink(others: Iterable[int], test: Callable[[int, list[int]], Verd
     blanket: list[int] = []
     while True:
         tests = [(v, test(v, blanket)) for v in others if v not in blanket]
-        dependent = [(t.p_value, -t.excess, v) for v, t in tests if t.dependent]
+        dependent = [(v, t) for v, t in tests if t.dependent]
         if not dependent:
             break
-        blanket.append(min(dependent)[2])
+        least = min(t.p_value for _, t in dependent)
+        first = [(v, t) for v, t in dependent if t.p_value <= least * (1 + ROUNDING) + 1e-320]
+        most = max(t.excess for _, t in first)
+        blanket.append(next(v for v, t in first if t.excess >= most - ROUNDING * abs(most)))
     while True:
         tests = [(v, test(v, [u for u in blanket if u != v])) for v in blanket]
-        independent = [(-t.p_value, blanket.index(v), v) for v, t in tests if t.independent]
+        independent = [(v, t.p_value) for v, t in tests if t.independent]
         if not independent:
             return blanket
-        blanket.remove(min(independent)[2])
+        most = max(p_value for _, p_value in independent)
+        blanket.remove(next(v for v, p_value in independent if p_value >= most * (1 - ROUNDING)))
 
 
 def graph_of(blankets: Sequence[Sequence[int]], rule: str) -> Graph:
@@ -200,8 +207,6 @@ Context = dict[int, frozenset[int]]
 """The allowed values of each variable it restricts."""
 Regions = dict[Pair, tuple[list[Context], list[Context]]]
 """The contexts in which each edge is present and absent; a missing pair is absent."""
-
-ROUNDING = 1e-9
 
 
 def first_best(values: Sequence[float]) -> int:
@@ -395,7 +400,7 @@ class TreeSearch:
 
     def best_change(self, pair: Pair) -> tuple[float, Tree | None]:
         """Return the gain of the best tree over the current one, and the tree."""
-        self.known: dict[frozenset[tuple[int, frozenset[int]]], Tree | None] = {}
+        self.known: dict[tuple[int, frozenset[tuple[int, frozenset[int]]]], Tree | None] = {}
         tree = self.best_tree(pair, {}, self.depth)
         if tree is None or not self.possible(pair, tree.present, tree.absent):
             return 0.0, None
@@ -404,7 +409,7 @@ class TreeSearch:
 
     def best_tree(self, pair: Pair, context: Context, depth: int) -> Tree | None:
         """Return the best of a leaf and of each test with the best trees of its two sides."""
-        key = frozenset(context.items())  # without depth: the first path to a context decides
+        key = depth, frozenset(context.items())
         if key not in self.known:
             self.known[key] = self.find_tree(pair, context, depth)
         return self.known[key]

@@ -11,9 +11,19 @@ import reference_searches as reference
 
 import contextwise as cw
 from contextwise.learning import CSGS, CSPC, GSMN, ContextualMPL, EdgeTrees
+from contextwise.learning import table as table_module
 from contextwise.models.features import IntArray
 
-SETS = range(40)
+SETS = [*range(20), 2020]
+
+
+@pytest.fixture(autouse=True, params=["compiled", "readable"])
+def twin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run every test with the compiled counting and with its readable twin."""
+    if request.param == "readable":
+        monkeypatch.setattr(table_module, "not_compiled", "switched off")
+    elif table_module.not_compiled:
+        pytest.skip(table_module.not_compiled)
 
 
 def random_data(seed: int, largest: int = 6) -> tuple[IntArray, list[int]]:

@@ -14,10 +14,10 @@ from contextwise.learning import CSGS, CSPC, GSMN, MPL, ContextualMPL, EdgeTrees
 from contextwise.learning import table as table_module
 from contextwise.learning.base import fresh
 from contextwise.learning.independence_test import (
+    Rule,
     Tests,
     evaluate_given,
     evaluate_in_context,
-    evaluate_in_groups,
     evaluate_on,
     evaluate_without_each,
 )
@@ -61,17 +61,22 @@ def test_twins_test_alike(twins: tuple[Table, Table], data: st.DataObject) -> No
     assert_alike(*(evaluate_given(t, target, others, blanket) for t in twins))
     assert_alike(*(evaluate_given(t, target, others, []) for t in twins))
     assert_alike(*(evaluate_without_each(t, target, blanket) for t in twins))
-    pairs = [(target, v) for v in others]
-    (numbers, count), (slow_numbers, _) = (t.groups(blanket) for t in twins)
-    at_fast, at_slow = (evaluate_in_groups(t, pairs, blanket) for t in twins)
-    assert at_fast.statistic.shape == (len(pairs), count)
-    for a, b in zip(at_fast.parts, at_slow.parts, strict=True):
-        np.testing.assert_allclose(a[:, numbers], b[:, slow_numbers], rtol=1e-9, atol=1e-9)
     chosen = np.flatnonzero(np.arange(len(fast.rows)) % 3)
     assert_alike(*(evaluate_on(t, chosen, target, others) for t in twins))
     if len(fast.rows):
         context = {v: int(fast.rows[0, v]) for v in blanket}
         assert_alike(*(evaluate_in_context(t, target, context) for t in twins))
+
+
+@compiled
+@given(tables(), st.sampled_from([0.0, 0.3, 2.0]), st.sampled_from([0.05, 0.5]), st.integers(1, 3))
+@settings(max_examples=100, deadline=None)
+def test_twins_find_the_same_graphs_of_contexts(
+    twins: tuple[Table, Table], min_count: float, level: float, n_jobs: int
+) -> None:
+    rule = Rule(level, min_count)
+    fast, slow = (CSPC(n_jobs=n_jobs).find_graphs(t, rule) for t in twins)
+    np.testing.assert_array_equal(fast, slow)
 
 
 @compiled

@@ -1,7 +1,7 @@
 # Written by tests/compiled/test_stubs.py.
 """The compiled twin of the counting in contextwise.learning.table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy
 import numpy.typing
@@ -10,6 +10,11 @@ from numpy.typing import NDArray
 
 def maximal_cliques(graph: NDArray[numpy.bool_]) -> list[list[int]]:
     """Return the maximal cliques of two or more nodes."""
+
+class ContextGraphs:
+    def delete_edges(self, size: int, threads: int, watcher: Callable[[int], bool]) -> bool: ...
+
+    def graphs(self) -> numpy.typing.NDArray[numpy.bool_]: ...
 
 class Rows:
     def __init__(self, codes: NDArray[numpy.uint32], counts: NDArray[numpy.uint32], cardinalities: Sequence[int]) -> None: ...
@@ -22,13 +27,13 @@ class Rows:
 
     def groups(self, given: Sequence[int]) -> tuple[NDArray[numpy.int64], int]: ...
 
-    def tests_in_groups(self, given: Sequence[int], target: int, others: Sequence[int]) -> numpy.typing.NDArray[numpy.float64]: ...
-
     def tests_on(self, chosen: NDArray[numpy.int64], target: int, others: Sequence[int]) -> numpy.typing.NDArray[numpy.float64]: ...
 
     def tests_without_each(self, target: int, blanket: Sequence[int]) -> numpy.typing.NDArray[numpy.float64]: ...
 
     def tests_in_context(self, target: int, variables: Sequence[int], values: Sequence[int]) -> numpy.typing.NDArray[numpy.float64]: ...
+
+    def context_graphs(self, varying: Sequence[int], level: float, min_count: float) -> ContextGraphs: ...
 
 class Classes:
     def __init__(self, rows: Rows, target: int, blanket: Sequence[int], prior: float, scale: float) -> None: ...

@@ -23,6 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,14 +32,17 @@ from contextwise.comparison.compare import compare
 from contextwise.data.rows import Data, by_position
 from contextwise.distributions.potentials import distinct
 from contextwise.errors import DomainError
-from contextwise.learning.base import Learner
+from contextwise.learning.base import Learner, threads_of
 from contextwise.learning.gssl import conjunctions
-from contextwise.learning.independence_test import Rule, evaluate_in_groups
+from contextwise.learning.independence_test import Rule, evaluate_pairs
 from contextwise.learning.table import BoolArray, Table, maximal_cliques, pairs_of
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
-from contextwise.support.progress import Progress
+from contextwise.support.progress import Progress, progress_of
+
+if TYPE_CHECKING:
+    from contextwise.learning import _count
 
 SMALLEST = 4
 """Cells of the smallest table that can decide anything."""
@@ -83,6 +88,8 @@ class CSPC(ContextGraphs):
         Rows per cell that a test needs; a test with fewer deletes nothing.
     max_size : int, optional
         Size of the largest set of variables to condition on; unlimited by default.
+    n_jobs : int
+        Number of threads; -1 means all cores.
     show_progress : bool or function
         Show a progress bar on standard error, or call a function of (sets tested, sets) per size.
 
@@ -109,12 +116,20 @@ class CSPC(ContextGraphs):
     level: float = 0.05
     min_count: float = 5.0
     max_size: int | None = None
+    n_jobs: int = 1
     show_progress: bool | Progress = False
 
     def find_graphs(self, table: Table, rule: Rule) -> BoolArray:
         """Delete edges, conditioning on larger and larger sets of neighbours."""
         if self.max_size is not None and self.max_size < 0:
             raise DomainError(f"max_size must be >= 0, got {self.max_size}")
+        if table.compiled is not None:
+            search = table.compiled.context_graphs(table.varying, rule.level, rule.min_count)
+            variables = len(table.varying)
+            for size in range(variables if self.max_size is None else self.max_size + 1):
+                if self.is_late() or not self._delete_compiled(search, size, variables):
+                    break
+            return search.graphs()
         edges = _complete_graphs(table)
         sets: list[tuple[int, ...]] = [()]
         while sets and (edges.sum(axis=1) > len(sets[0])).any():
@@ -127,6 +142,22 @@ class CSPC(ContextGraphs):
                 break
             sets = [(*s, v) for s in sets for v in table.varying if v > max(s, default=-1)]
         return np.ascontiguousarray(edges.transpose(2, 0, 1))
+
+    def _delete_compiled(self, search: _count.ContextGraphs, size: int, variables: int) -> bool:
+        """Do one step in compiled code; return whether another one can delete more."""
+        total = comb(variables, size)
+        with progress_of(self.show_progress, f"testing, {size} given") as progress:
+
+            def watch(done: int) -> bool:
+                """Report progress; return whether to continue."""
+                if progress and done:
+                    progress(total - comb(variables - done, size), total)
+                return not self.is_late()
+
+            more = search.delete_edges(size, threads_of(self.n_jobs), watch)
+            if progress and self.finished_:
+                progress(total, total)
+        return more
 
 
 def _complete_graphs(table: Table) -> BoolArray:
@@ -161,7 +192,7 @@ def _delete_edges(
             tested = [pair for pair, rows in wanted.items() if rows.any()]
             if not tested:
                 continue
-            tests = evaluate_in_groups(table, tested, given).independent(rule)
+            tests = evaluate_pairs(table, tested, groups, count).independent(rule)
             for (a, b), independent in zip(tested, tests, strict=True):
                 if independent.any():
                     deleted = independent[groups] & wanted[a, b]

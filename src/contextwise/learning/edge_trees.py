@@ -13,12 +13,11 @@ different pairs are independent.
 **Search.** It starts with the graph of `MPL`. For each pair, joined or not, it looks for the best
 tree of up to ``depth`` tests on a path, with all other trees fixed. The tree of a context is the
 best of an absent leaf, a present leaf, and each test with the trees of its two sides, which are
-found the same way, each as if the edge were present everywhere else. Several paths can lead to one
-context of a variable with more than two values. Its tree is found once, with the tests left on the
-first path. The search makes the change with the largest gain and looks again at the pairs that
-share a variable with it. When no change raises the score, it looks at all pairs once more, because
-a change can make trees of other pairs possible. So edges come and go, and an edge that is present
-in some contexts only is found even if it is too weak to be an edge everywhere.
+found the same way, each as if the edge were present everywhere else. The search makes the change
+with the largest gain and looks again at the pairs that share a variable with it. When no change
+raises the score, it looks at all pairs once more, because a change can make trees of other pairs
+possible. So edges come and go, and an edge that is present in some contexts only is found even if
+it is too weak to be an edge everywhere.
 
 **Restriction.** An edge i–j that is present where C=0 has features of i, j and C, so C depends on
 both there. A tree is possible only if every context where some edge is present keeps a feature that
@@ -221,10 +220,10 @@ class _Search:
 
     def best_tree(self, pair: PairIndex, ends: Ends) -> _Tree:
         """Return the best tree whose leaves features can express."""
-        tests, known = self.tests(pair), dict[tuple[tuple[int, tuple[int, ...]], ...], _Tree]()
+        tests, known = self.tests(pair), dict[tuple[int, Any], _Tree]()
 
         def best(context: Context, depth: int) -> _Tree:
-            key = tuple(sorted((v, tuple(values)) for v, values in context.items()))
+            key = depth, tuple(sorted((v, tuple(values)) for v, values in context.items()))
             if key not in known:
                 splits = list(_splits(tests, context)) if depth else []
                 prior = -log(2) - log(max(1, len(splits)))

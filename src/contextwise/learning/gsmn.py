@@ -99,19 +99,28 @@ class GSMN(Learner):
         return blanket
 
 
+ROUNDING = 1e-9
+"""Relative difference below which two p-values or statistics are equal."""
+
+
 def most_dependent(tests: Tests, rule: Rule) -> int | None:
     """Return the place of the test that rejects independence most clearly, if any does."""
     dependent = tests.dependent(rule)
     if not dependent.any():
         return None
-    order = np.lexsort((-(tests.statistic - tests.mean), tests.p_values, ~dependent))
-    return int(order[0])
+    p_values = np.where(dependent, tests.p_values, np.inf)
+    first = p_values <= p_values.min() * (1 + ROUNDING) + 1e-320  # smaller ones have no digits
+    above = np.where(first, tests.statistic - tests.mean, -np.inf)
+    return int(np.argmax(above >= above.max() - ROUNDING * abs(above.max())))
 
 
 def most_independent(tests: Tests, rule: Rule) -> int | None:
     """Return the place of the test that accepts independence most clearly, if any does."""
     accepted = tests.independent(rule)
-    return int(np.argmax(np.where(accepted, tests.p_values, -1.0))) if accepted.any() else None
+    if not accepted.any():
+        return None
+    p_values = np.where(accepted, tests.p_values, -1.0)
+    return int(np.argmax(p_values >= p_values.max() * (1 - ROUNDING)))
 
 
 def check_edge_rule(rule: str) -> None:

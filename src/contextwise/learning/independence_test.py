@@ -32,7 +32,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import groupby
 
 import numpy as np
 
@@ -202,18 +201,6 @@ def evaluate_in_context(table: Table, target: int, context: Mapping[int, int]) -
 def _joined(tests: Sequence[Tests]) -> Tests:
     parts = zip(*(test.parts for test in tests), strict=True)
     return Tests(*map(np.concatenate, parts))
-
-
-def evaluate_in_groups(table: Table, pairs: Sequence[PairIndex], given: Sequence[int]) -> Tests:
-    """Test pairs in each group of `Table.groups` by itself: shape (pairs, groups)."""
-    if table.compiled is None:
-        return evaluate_pairs(table, pairs, *table.groups(given))
-    parts = []
-    for target, same in groupby(pairs, key=lambda pair: pair[0]):
-        others = [b for _, b in same]
-        tests = table.compiled.tests_in_groups(list(given), target, others)
-        parts.append(tests.reshape(6, len(others), -1))
-    return Tests(*np.concatenate(parts, axis=1))
 
 
 def evaluate_pairs(table: Table, pairs: Sequence[PairIndex], groups: IntArray, count: int) -> Tests:

@@ -1,19 +1,23 @@
 // The Python module `_count`: distinct rows in, scores and tests out.
 #include <cstddef>
+#include <exception>
+#include <functional>
 #include <vector>
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/vector.h>
 
 #include "../../python_arrays.hpp"
 #include "classes.hpp"
 #include "cliques.hpp"
+#include "contexts.hpp"
 #include "scores.hpp"
 #include "tests.hpp"
 
 using namespace nanobind::literals;
-using contextwise::Array, contextwise::NewArray;
+using contextwise::Array, contextwise::check_signals, contextwise::NewArray;
 using namespace contextwise::count;
 namespace nb = nanobind;
 
@@ -35,6 +39,28 @@ std::vector<double> unscaled(const std::vector<i64>& scores, double scale) {
   return result;
 }
 
+// Deletes edges; a few times a second it calls the watcher with the number of finished units.
+bool delete_edges(ContextGraphs& graphs, std::size_t size, unsigned threads,
+                  const std::function<bool(std::size_t)>& watcher) {
+  std::exception_ptr failure;
+  bool more = false;
+  {
+    const nb::gil_scoped_release release;
+    const Watch watch = [&](std::size_t done) {
+      try {
+        check_signals();
+        return watcher(done);
+      } catch (...) {
+        failure = std::current_exception();
+        return false;
+      }
+    };
+    more = graphs.delete_edges(size, threads, watch);
+  }
+  if (failure) std::rethrow_exception(failure);
+  return more;
+}
+
 }  // namespace
 
 NB_MODULE(_count, module) {
@@ -44,6 +70,16 @@ NB_MODULE(_count, module) {
       "maximal_cliques",
       [](const Array<bool>& graph) { return Cliques(graph.data(), graph.shape(0)).find(); },
       "graph"_a, "Return the maximal cliques of two or more nodes.");
+  nb::class_<ContextGraphs>(module, "ContextGraphs")
+      .def("delete_edges", &delete_edges, "size"_a, "threads"_a, "watcher"_a)
+      .def(
+          "graphs",
+          [](const ContextGraphs& self) {
+            return NewArray<bool>(
+                nb::make_tuple(self.rows().size(), self.rows().variables(),
+                               self.rows().variables()),
+                [&](bool* result) { self.graphs(result); });
+          });
   nb::class_<Rows>(module, "Rows")
       .def(
           "__init__",
@@ -99,21 +135,6 @@ NB_MODULE(_count, module) {
           nb::sig("def groups(self, given: Sequence[int]) -> "
                   "tuple[NDArray[numpy.int64], int]"))
       .def(
-          "tests_in_groups",
-          [](const Rows& rows, const Variables& given, std::size_t target,
-             const Variables& others) {
-            std::vector<Sums> tests;
-            {
-              const nb::gil_scoped_release release;
-              const Partition partition = Refiner(rows).by(given);
-              Tester tester(rows, target);
-              for (const u32 v : others)
-                for (const Sums& test : tester.in_each_group(partition, v)) tests.push_back(test);
-            }
-            return matrix_of(tests);
-          },
-          "given"_a, "target"_a, "others"_a)
-      .def(
           "tests_on",
           [](const Rows& rows, const Array<i64>& chosen, std::size_t target,
              const Variables& others) {
@@ -149,7 +170,13 @@ NB_MODULE(_count, module) {
             }
             return matrix_of(tests);
           },
-          "target"_a, "variables"_a, "values"_a);
+          "target"_a, "variables"_a, "values"_a)
+      .def(
+          "context_graphs",
+          [](const Rows& rows, const Variables& varying, double level, double min_count) {
+            return ContextGraphs(rows, varying, level, min_count);
+          },
+          "varying"_a, "level"_a, "min_count"_a, nb::keep_alive<0, 1>());
   nb::class_<Classes>(module, "Classes")
       .def(nb::init<const Rows&, std::size_t, Variables, double, double>(), "rows"_a, "target"_a,
            "blanket"_a, "prior"_a, "scale"_a)

@@ -11,6 +11,45 @@ namespace contextwise::count {
 // X², the mean, the variance and the largest value of it, rows and cells: summed over groups.
 using Sums = std::array<double, 6>;
 
+// What the moments of X² need of one margin of a table.
+struct Margin {
+  double n = 0, filled = 0, inverses = 0, largest_inverse = 0;
+  explicit Margin(std::span<const double> sums) {
+    for (const double sum : sums)
+      if (sum > 0) {
+        n += sum;
+        ++filled;
+        inverses += 1 / sum;
+        largest_inverse = std::max(largest_inverse, 1 / sum);
+      }
+  }
+  double v() const { return (filled - 1) * (n - filled) / (n - 1); }
+  double w() const { return (n * inverses - filled * filled) / (n - 2); }
+};
+
+// The most that Σ n_ij² / (r_i c_j) can be, from one margin and the largest 1/c of the other.
+inline double bound(std::span<const double> sums, double inverse) {
+  double total = 0;
+  for (const double sum : sums) total += std::min(1.0, sum * inverse);
+  return total;
+}
+
+// Adds the test of a table with these margins and Σ n_ij² / (r_i c_j).
+inline void add_table(Sums& sums, std::span<const double> rows, std::span<const double> columns,
+                      double squares) {
+  const Margin r(rows), c(columns);
+  const double n = r.n;
+  if (n <= 3 || r.filled < 2 || c.filled < 2) return;
+  const double largest =
+      std::min(bound(rows, c.largest_inverse), bound(columns, r.largest_inverse));
+  sums[0] += n * (squares - 1);
+  sums[1] += n / (n - 1) * (r.filled - 1) * (c.filled - 1);
+  sums[2] += 2 * n / (n - 3) * (r.v() - r.w()) * (c.v() - c.w()) + n * n / (n - 1) * r.w() * c.w();
+  sums[3] += n * (largest - 1);
+  sums[4] += n;
+  sums[5] += r.filled * c.filled;
+}
+
 // Adds up the tests of one target; holds the scratch space of one thread.
 class Tester {
  public:
@@ -28,17 +67,6 @@ class Tester {
     gather(partition);
     std::vector<Sums> result;
     for (const u32 v : others) result.push_back(test(partition, v));
-    return result;
-  }
-
-  // Tests the target and another variable in each group by itself.
-  std::vector<Sums> in_each_group(const Partition& partition, std::size_t v) {
-    gather(partition);
-    std::vector<Sums> result(partition.ends.size(), Sums{});
-    std::size_t begin = 0;
-    for (std::size_t g = 0; g < result.size(); begin = partition.ends[g++])
-      if (partition.ends[g] - begin > 1)
-        add_group(result[g], partition, begin, partition.ends[g], v);
     return result;
   }
 
@@ -182,7 +210,7 @@ class Tester {
       for (u32 b = 0; b < width; ++b)
         if (const double n = cells[a * width + b]; n > 0)
           squares += n * n / (rows_of_table_[a] * columns_of_table_[b]);
-    add(sums, squares);
+    add_table(sums, rows_of_table_, columns_of_table_, squares);
   }
 
   // Many values: numbers those that occur, and sorts the cells instead of making a table.
@@ -211,7 +239,7 @@ class Tester {
       for (; k < entries_.size() && entries_[k].cell == cell; ++k) n += entries_[k].count;
       squares += n * n / (rows_of_table_[cell >> 32] * columns_of_table_[cell & NONE]);
     }
-    add(sums, squares);
+    add_table(sums, rows_of_table_, columns_of_table_, squares);
   }
 
   static u32 place(std::vector<u32>& places, std::vector<u32>& seen, std::vector<double>& margin,
@@ -222,43 +250,6 @@ class Tester {
       margin.push_back(0);
     }
     return places[value];
-  }
-
-  struct Margin {
-    double n = 0, filled = 0, inverses = 0, largest_inverse = 0;
-    explicit Margin(const std::vector<double>& sums) {
-      for (const double sum : sums)
-        if (sum > 0) {
-          n += sum;
-          ++filled;
-          inverses += 1 / sum;
-          largest_inverse = std::max(largest_inverse, 1 / sum);
-        }
-    }
-    double v() const { return (filled - 1) * (n - filled) / (n - 1); }
-    double w() const { return (n * inverses - filled * filled) / (n - 2); }
-  };
-
-  static double bound(const std::vector<double>& sums, double inverse) {
-    double total = 0;
-    for (const double sum : sums) total += std::min(1.0, sum * inverse);
-    return total;
-  }
-
-  // Adds the table whose margins were counted, with Σ n_ij² / (r_i c_j).
-  void add(Sums& sums, double squares) const {
-    const Margin r(rows_of_table_), c(columns_of_table_);
-    const double n = r.n;
-    if (n <= 3 || r.filled < 2 || c.filled < 2) return;
-    const double largest = std::min(bound(rows_of_table_, c.largest_inverse),
-                                    bound(columns_of_table_, r.largest_inverse));
-    sums[0] += n * (squares - 1);
-    sums[1] += n / (n - 1) * (r.filled - 1) * (c.filled - 1);
-    sums[2] +=
-        2 * n / (n - 3) * (r.v() - r.w()) * (c.v() - c.w()) + n * n / (n - 1) * r.w() * c.w();
-    sums[3] += n * (largest - 1);
-    sums[4] += n;
-    sums[5] += r.filled * c.filled;
   }
 
   struct Entry {
