@@ -14,7 +14,7 @@ from contextwise.learning import CSGS, CSPC, GSMN, ContextualMPL, EdgeTrees
 from contextwise.learning import table as table_module
 from contextwise.models.features import IntArray
 
-SETS = [*range(20), 2020]
+SETS = [*range(40), 2020]
 
 
 @pytest.fixture(autouse=True, params=["compiled", "readable"])
