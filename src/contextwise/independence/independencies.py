@@ -22,10 +22,9 @@ from contextwise.comparison.pairs import active_pairs, all_pairs, pair_positions
 from contextwise.comparison.question import pose
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
-from contextwise.counting.regions import BOXES, Region, complement
+from contextwise.counting.regions import BOXES, complement
 from contextwise.formats import ModelLike, as_structure
 from contextwise.independence.graphs import minimal_separator, network
-from contextwise.models.features import Features
 from contextwise.models.notation import Literal, quoted, write_literal
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import Deadline
@@ -126,7 +125,7 @@ def context_specific_independencies(
     features = structure.features
     touched = (features.variables == i) | (features.variables == j)
     of_pair = np.bincount(features.owners[touched], minlength=len(features)) == 2
-    return _Lister(structure, features.take(of_pair), top, boxes, deadline).pair(i, j)
+    return _Lister(structure, CoverSource(features.take(of_pair)), top, boxes, deadline).pair(i, j)
 
 
 def independencies(
@@ -169,7 +168,7 @@ def independencies(
     chosen = [*([] if context_specific else everywhere), *somewhere]
     beyond = chosen[len(chosen[:most]) :]
     always = max(0, len(beyond) - len(somewhere))
-    lister = _Lister(structure, structure.features, top, boxes, deadline)
+    lister = _Lister(structure, CoverSource(structure.features), top, boxes, deadline)
     return Independencies(lister, tuple(chosen[:most]), always, len(beyond) - always)
 
 
@@ -235,53 +234,45 @@ def _ranked(
     return [(i, j) for i, j in free[order].tolist()], somewhere
 
 
+@dataclass(frozen=True)
 class _Lister:
     """Lists the pairs of one structure."""
 
-    def __init__(
-        self,
-        structure: Structure,
-        features: Features,
-        top: int | None,
-        boxes: int,
-        deadline: Deadline,
-    ) -> None:
-        self.domain, self.features = structure.domain, structure.features
-        self.source = CoverSource(features)
-        self.top, self.boxes, self.deadline = top, boxes, deadline
+    structure: Structure
+    source: CoverSource
+    top: int | None
+    boxes: int
+    deadline: Deadline
 
     def pair(self, i: int, j: int) -> PairIndependencies:
+        domain = self.structure.domain
         cubes: list[Cube] = self.source.cubes(0, (i, j))
         space = self.source.space((i, j), cubes)
         independent = complement(space, cubes, boxes=self.boxes, deadline=self.deadline)
-        cardinalities, names = self.domain.cardinalities, self.domain.names
-        contexts = prod(cardinalities) // (cardinalities[i] * cardinalities[j])
+        contexts = prod(domain.cardinalities) // (domain.cardinalities[i] * domain.cardinalities[j])
+        first, second = domain.names[i], domain.names[j]
         statements: list[Independence] = []
         for region in independent.regions[: self.top]:
             if statements and self.deadline.passed:
                 break
-            statements.append(self.statement(i, j, region, contexts))
+            graph = network(self.structure.features, dict(region.literals))
+            ends = graph.mask([i]), graph.mask([j])
+            others = ~(ends[0] | ends[1] | graph.assigned)
+            separator = minimal_separator(graph, *ends, others)
+            assert separator is not None, (
+                "no feature that links the pair is compatible with the region"
+            )
+            literals = tuple(domain.literal(v, allowed) for v, allowed in region.literals)
+            known = tuple(domain.names[v] for v in separator.nonzero()[0].tolist())
+            share = ratio(region.size, contexts)
+            statements.append(Independence(first, second, literals, known, region.size, share))
+        unlisted = len(independent) - len(statements)
         return PairIndependencies(
-            names[i],
-            names[j],
+            first,
+            second,
             tuple(statements),
-            len(independent) - len(statements),
+            unlisted,
             independent.size,
             contexts,
             independent.open,
-        )
-
-    def statement(self, i: int, j: int, region: Region, contexts: int) -> Independence:
-        graph = network(self.features, dict(region.literals))
-        first, second = graph.mask([i]), graph.mask([j])
-        separator = minimal_separator(graph, first, second, ~(first | second | graph.assigned))
-        assert separator is not None, "no feature that links the pair is compatible with the region"
-        names = self.domain.names
-        return Independence(
-            names[i],
-            names[j],
-            tuple(self.domain.literal(v, allowed) for v, allowed in region.literals),
-            tuple(names[v] for v in separator.nonzero()[0].tolist()),
-            region.size,
-            ratio(region.size, contexts),
         )

@@ -28,7 +28,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 import numpy as np
 
@@ -353,58 +353,40 @@ def search_by_solver(
 ) -> int | None:
     """Search for an assignment, as bits, under which two sets are connected; None if none is."""
     solvers = require("pysat.solvers", "queries")
+    width = links.space.everything.bit_length()
     clauses: list[list[int]] = []  # one bit of each field is set; bit k is the variable k + 1
     for mask in links.fields:
         numbers = [bit.bit_length() for bit in bits(mask)]
         clauses += [numbers, *([-a, -b] for a, b in combinations(numbers, 2))]
     with solvers.Solver(name="glucose4", bootstrap_with=clauses) as solver:
-        encoded = _Encoding(links, solver)
+        variables: dict[Link, int] = {}  # a link gets its variable when it is first used
+
+        def variable(link: Link) -> int:
+            if link not in variables:
+                variables[link] = number = width + 1 + len(variables)
+                for bit in bits(link.needs):
+                    solver.add_clause([-number, -bit.bit_length()])
+            return variables[link]
+
         while True:
-            values = encoded.guess(deadline)
-            if values is None:
+            deadline.check()
+            solver.conf_budget(CONFLICTS)
+            answer = solver.solve_limited()
+            if answer is False:
                 return None
+            if not answer:
+                continue
+            values: int = sum(1 << k - 1 for k in solver.get_model() if 0 < k <= width)
             for here, there in ((start, end), (end, start)):
                 reached = links.reached(here, values)
                 if not reached.isdisjoint(there):
                     return values
-                encoded.must_leave(reached)
-
-
-class _Encoding:
-    """The clauses so far; a link gets its variable when it is first used."""
-
-    def __init__(self, links: Links, solver: Any) -> None:
-        self.links, self.solver = links, solver
-        self.width = links.space.everything.bit_length()
-        self.variables: dict[Link, int] = {}
-
-    def guess(self, deadline: Deadline) -> int | None:
-        """Return an assignment that meets all clauses, or None."""
-        while True:
-            deadline.check()
-            self.solver.conf_budget(CONFLICTS)
-            answer = self.solver.solve_limited()
-            if answer is False:
-                return None
-            if answer:
-                chosen: list[int] = self.solver.get_model()
-                return sum(1 << k - 1 for k in chosen if 0 < k <= self.width)
-
-    def must_leave(self, reached: set[int]) -> None:
-        """Require one of the links that leave the reached part."""
-        leaving = [
-            link
-            for link in self.links.links
-            if not reached.isdisjoint(link.scope) and not reached.issuperset(link.scope)
-        ]
-        self.solver.add_clause([self.variable(link) for link in leaving])
-
-    def variable(self, link: Link) -> int:
-        if link not in self.variables:
-            self.variables[link] = number = self.width + 1 + len(self.variables)
-            for bit in bits(link.needs):
-                self.solver.add_clause([-number, -bit.bit_length()])
-        return self.variables[link]
+                leaving = (
+                    link
+                    for link in links.links
+                    if not reached.isdisjoint(link.scope) and not reached.issuperset(link.scope)
+                )
+                solver.add_clause([variable(link) for link in leaving])
 
 
 # -- queries ---------------------------------------------------------------------------------------

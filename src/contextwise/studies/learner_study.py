@@ -93,9 +93,6 @@ class Plan:
 
 
 PLANS: dict[str, Plan] = {
-    TRUE_STRUCTURE: Plan(TRUE_STRUCTURE),
-    "independent": Plan("independent"),
-    "chow-liu": Plan("chow-liu"),
     "trees": Plan("trees", grid={"penalty": [2.0, 5.0, 10.0, 20.0]}),
     "dtsl": Plan("trees", {"refit": "l1", "penalty": 5.0}, {"l1": [2.0, 5.0, 10.0]}),
     "acyclic-trees": Plan("acyclic-trees", grid={"penalty": [2.0, 5.0, 10.0, 20.0]}),
@@ -105,15 +102,8 @@ PLANS: dict[str, Plan] = {
     "gsmn": Plan("gsmn", grid={"level": [0.01, 0.05]}),
     "cspc": Plan("cspc", grid={"level": [0.01, 0.05]}),
     "csgs": Plan("csgs", grid={"level": [0.01, 0.05]}),
-    "mpl": Plan("mpl"),
-    "contextual-mpl": Plan("contextual-mpl"),
-    "pgmpy": Plan("pgmpy"),
-    "pyagrum": Plan("pyagrum"),
-    "causal-learn": Plan("causal-learn"),
 }
-"""The plan of each label; other learners of the registry run with their defaults."""
-ADAPTERS = ("pgmpy", "pyagrum", "causal-learn")
-"""Learners of other packages take part when they are asked for."""
+"""The plans with settings; other learners of the registry run with their defaults."""
 
 TRUTHS = (
     *(f"paper#{k}" for k in range(10)),
@@ -181,9 +171,10 @@ class Configuration:
 
 
 def plans_of(labels: Iterable[str] | None = None) -> dict[str, Plan]:
-    """Return the plans of some labels; by default of every learner of the package."""
+    """Return the plans of some labels; by default of all learners that need no other package."""
     if labels is None:
-        labels = [label for label in dict.fromkeys((*PLANS, *LEARNERS)) if label not in ADAPTERS]
+        bundled = [name for name, entry in LEARNERS.items() if not entry.package]
+        labels = dict.fromkeys((TRUE_STRUCTURE, *bundled, *PLANS))
     plans = {label: PLANS.get(label, Plan(label)) for label in labels}
     for plan in plans.values():
         if plan.learner != TRUE_STRUCTURE:
