@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import pickle
+import time
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
 
 import contextwise as cw
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.learning import LEARNERS, Learner, as_data
 from contextwise.learning.base import NotFittedError, fresh
 from contextwise.learning.registry import learner_named
+from hard import LATE
 
 ROWS = np.random.default_rng(5).integers(0, 2, (60, 4)) | np.array([[0, 0, 1, 0]])
 ROWS[:, 1] = ROWS[:, 0] ^ (np.arange(60) % 7 == 0)
@@ -79,6 +82,17 @@ def test_a_time_limit_gives_the_best_structure_so_far(learner: Learner) -> None:
     assert enough.structure_ == learner.fit(ROWS).structure_
     with pytest.raises(ContextwiseError, match="time limit must be >= 0"):
         learner.fit(ROWS, time_limit=-1)
+
+
+def test_columns_of_many_codes_do_not_exceed_the_time_limit(learner: Learner) -> None:
+    """Tables of a million cells, which some learners cannot fill in a second."""
+    rows = np.random.default_rng(0).integers(1000, size=(300, 3))
+    start = time.monotonic()
+    with suppress(OpenResult):
+        learner.fit(rows, domain=dict.fromkeys("ABC", 1000), time_limit=1)
+    assert time.monotonic() - start < LATE
+    with pytest.raises(ContextwiseError, match="is not a category"):
+        learner.fit(rows.astype(str))
 
 
 def test_names_and_labels_do_not_matter(learner: Learner) -> None:
