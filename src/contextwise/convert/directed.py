@@ -31,6 +31,7 @@ from contextwise.convert.from_claims import (
     Claims,
     CubeMap,
     DomainLike,
+    converter,
     cube_index,
     cubes_of,
     cubes_where,
@@ -52,6 +53,7 @@ Tree = Any
 """``{parent: {state: subtree, ...}}``, or a leaf: None, a label, or a list of probabilities."""
 
 
+@converter
 def from_ldag(
     dag: Any, domain: DomainLike, labels: Mapping[Edge, Iterable[Feature]] | None = None
 ) -> Structure:
@@ -64,14 +66,9 @@ def from_ldag(
     Parameters
     ----------
     dag : networkx.DiGraph, or iterable of (parent, child)
-    domain : Domain, or a mapping that makes one
     labels : mapping, optional
         For an edge (parent, child), the outcomes of the child's other parents where the child does
         not depend on the parent, as texts or mappings; an outcome may leave parents out.
-
-    Returns
-    -------
-    Structure
 
     Examples
     --------
@@ -124,6 +121,7 @@ def _labelled(
     return stages
 
 
+@converter
 def from_cpt_trees(trees: Mapping[str, Tree], domain: DomainLike) -> Structure:
     """Convert a Bayesian network whose conditional distributions are trees to a structure.
 
@@ -137,11 +135,6 @@ def from_cpt_trees(trees: Mapping[str, Tree], domain: DomainLike) -> Structure:
         states shares one); a leaf is None (its own distribution), a label, or a list of
         probabilities. Equal leaves share their distribution. A variable without a tree has no
         parents.
-    domain : Domain, or a mapping that makes one
-
-    Returns
-    -------
-    Structure
 
     Examples
     --------
@@ -171,6 +164,7 @@ def _tree_stages(domain: Domain, child: int, tree: Tree) -> Stages:
     return stages
 
 
+@converter
 def from_staged_tree(
     stages: Mapping[str, Any], domain: DomainLike, *, order: Sequence[str] | None = None
 ) -> Structure:
@@ -185,13 +179,8 @@ def from_staged_tree(
         For each variable, the stage (any label) of each history of the variables before it, the
         last of them varying fastest; a nested list or array with one axis each is fine. This is how
         R's ``stagedtrees`` keeps them. A variable that is left out has a stage for each history.
-    domain : Domain, or a mapping that makes one
     order : sequence of names, optional
         The order of the tree; the domain's own if left out.
-
-    Returns
-    -------
-    Structure
 
     Examples
     --------
@@ -214,6 +203,7 @@ def from_staged_tree(
     return _from_stages(domain, levels.values())
 
 
+@converter
 def from_cstree(
     stages: Mapping[str, Iterable[Feature]],
     domain: DomainLike,
@@ -227,13 +217,8 @@ def from_cstree(
     stages : mapping
         For each variable, its stages as contexts (texts or mappings) of the variables before it;
         ``""`` is the stage of all histories. Histories in no context are stages of their own.
-    domain : Domain, or a mapping that makes one
     order : sequence of names, optional
         The order of the tree; the domain's own if left out.
-
-    Returns
-    -------
-    Structure
 
     Examples
     --------
@@ -291,7 +276,7 @@ def _all_different(domain: Domain, child: int, parents: Sequence[int]) -> Stages
 
 
 def _from_stages(domain: Domain, children: Iterable[Stages]) -> Structure:
-    """Find where each pair interacts, and the features that say so."""
+    """Find where each pair interacts, and make the features."""
     children = list(children)
     try:
         TopologicalSorter({stages.child: stages.parents for stages in children}).prepare()

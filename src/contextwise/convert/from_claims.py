@@ -23,10 +23,11 @@ error at `STEPS`.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import cleandoc
 from itertools import combinations, product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -45,9 +46,18 @@ CubeMap = Mapping[int, int]
 """A cube as a mapping: for each variable it tests, the values it allows (as a bit set)."""
 Conjunction = frozenset[tuple[int, int]]
 """A feature of single values: pairs of a variable and its state."""
+F = TypeVar("F", bound=Callable[..., Structure])
 
 STEPS = 200_000
 """Largest number of conjunctions to try before giving up."""
+
+
+def converter(convert: F) -> F:
+    """Add to the docstring of a converter what all of them have: the domain and the result."""
+    shared = "domain : Domain, or a mapping that makes one\n\nReturns\n-------\nStructure\n\n"
+    text = cleandoc(convert.__doc__ or "")
+    convert.__doc__ = text.replace("\nExamples\n", f"{shared}Examples\n", 1)
+    return convert
 
 
 def domain_of(domain: DomainLike) -> Domain:

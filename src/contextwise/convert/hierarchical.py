@@ -21,7 +21,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from contextwise.convert.from_claims import CubeMap, DomainLike, cube_of, domain_of, uncovered
+from contextwise.convert.from_claims import (
+    CubeMap,
+    DomainLike,
+    converter,
+    cube_of,
+    domain_of,
+    uncovered,
+)
 from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.errors import DomainError, NotRepresentable, ParseError
 from contextwise.formats import ModelLike, as_structure
@@ -34,6 +41,7 @@ Generators = str | Iterable[Iterable[str]]
 """``"[AB][BC]"``, ``"~A:B + B:C"`` or ``[("A", "B"), ("B", "C")]``."""
 
 
+@converter
 def from_generators(generators: Generators, domain: DomainLike) -> Structure:
     """Convert a hierarchical model to a structure.
 
@@ -42,11 +50,6 @@ def from_generators(generators: Generators, domain: DomainLike) -> Structure:
     generators : text or iterable of names
         In brackets names are separated by blanks, commas, colons or stars; without any of them,
         letters that are all names are read one by one. An R formula starts with ``~``.
-    domain : Domain, or a mapping that makes one
-
-    Returns
-    -------
-    Structure
 
     Examples
     --------
@@ -154,6 +157,7 @@ def _names(domain: Domain, term: str, text: str) -> list[str]:
 Literals = list[tuple[int, int]]
 
 
+@converter
 def from_interactions(
     interactions: Iterable[tuple[Feature, Generators]], domain: DomainLike
 ) -> Structure:
@@ -164,11 +168,6 @@ def from_interactions(
     interactions : pairs of a context and generators
         A context is a text or mapping of literals (``""`` holds everywhere), generators are as in
         `contextwise.convert.from_generators`, over variables that the context does not fix.
-    domain : Domain, or a mapping that makes one
-
-    Returns
-    -------
-    Structure
 
     Examples
     --------
@@ -188,6 +187,7 @@ def from_interactions(
     return Structure(domain, features_of(domain, terms))
 
 
+@converter
 def from_split_model(tree: Mapping[str, Any] | Generators, domain: DomainLike) -> Structure:
     """Convert a split model to a structure.
 
@@ -196,11 +196,6 @@ def from_split_model(tree: Mapping[str, Any] | Generators, domain: DomainLike) -
     tree : nested mapping
         A split is ``{variable: {state: subtree, ...}}`` with a subtree for every state; a leaf is
         generators over the variables that are left.
-    domain : Domain, or a mapping that makes one
-
-    Returns
-    -------
-    Structure
 
     Examples
     --------

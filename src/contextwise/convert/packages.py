@@ -14,7 +14,7 @@ from typing import Any, overload
 import numpy as np
 
 from contextwise.convert.directed import from_ldag
-from contextwise.convert.from_claims import DomainLike
+from contextwise.convert.from_claims import DomainLike, converter
 from contextwise.convert.undirected import from_graph
 from contextwise.data.rows import infer_domain
 from contextwise.errors import DomainError, require
@@ -162,6 +162,7 @@ def from_pyagrum(network: Any) -> LogLinear:
     return _product(domain, factors, directed=hasattr(network, "cpt"))
 
 
+@converter
 def from_causal_learn(graph: Any, domain: DomainLike) -> Structure:
     """Convert a graph that causal-learn learned to the structure of its moral graph.
 
@@ -172,11 +173,6 @@ def from_causal_learn(graph: Any, domain: DomainLike) -> Structure:
     ----------
     graph : GeneralGraph or CausalGraph, or the record that ``ges`` returns
         Its nodes have the names of the variables.
-    domain : Domain, or a mapping that makes one
-
-    Returns
-    -------
-    Structure
 
     Examples
     --------

@@ -32,6 +32,7 @@ from contextwise.convert.from_claims import (
     Claims,
     CubeMap,
     DomainLike,
+    converter,
     cube_of,
     cubes_of,
     domain_of,
@@ -134,6 +135,7 @@ def maximal_cliques(nodes: Iterable[int], edges: Iterable[PairIndex]) -> Iterato
     return (tuple(sorted(clique)) for clique in networkx.find_cliques(graph))
 
 
+@converter
 def from_stratified(
     graph: GraphLike, domain: DomainLike, strata: Mapping[tuple[str, str], Iterable[Feature]]
 ) -> Structure:
@@ -142,14 +144,9 @@ def from_stratified(
     Parameters
     ----------
     graph : as in `contextwise.convert.from_graph`
-    domain : Domain, or a mapping that makes one
     strata : mapping
         For an edge, the outcomes of common neighbours where it vanishes, as texts or mappings.
         An outcome may leave common neighbours out (whatever they are), or allow several states.
-
-    Returns
-    -------
-    Structure
 
     Examples
     --------
@@ -186,6 +183,7 @@ class _Instantiated(NamedTuple):
     edges: set[PairIndex]
 
 
+@converter
 def from_canonical(graphs: Mapping[str, GraphLike], domain: DomainLike) -> Structure:
     """Convert a canonical model to a structure.
 
@@ -196,11 +194,6 @@ def from_canonical(graphs: Mapping[str, GraphLike], domain: DomainLike) -> Struc
     graphs : mapping from contexts to graphs
         Contexts as text, such as ``"X0=0 & X1=1"``; graphs as in `contextwise.convert.from_graph`.
         The nodes of bare edges are the variables outside the context and those the edges name.
-    domain : Domain, or a mapping that makes one
-
-    Returns
-    -------
-    Structure
 
     Examples
     --------
