@@ -14,7 +14,8 @@ from contextwise import Domain, compare, read, write
 from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation import summarize
-from contextwise.truths.generate import perturb, random_structure
+from contextwise.truths.generate import random_structure
+from perturbed import perturb
 
 CHANGES = {"near": 1, "mid": 4, "far": 10}
 TRUTHS = ("net0", "net1", "net2", "net3")

@@ -2,7 +2,7 @@
 
 Run it from the repository with the package and its test extra installed::
 
-    python tests/data/make_comparisons.py
+    PYTHONPATH=tests python tests/data/make_comparisons.py
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 from contextwise import Domain, Structure, compare
 from contextwise.comparison.pairs import Contexts
 from contextwise.testing import brute_force
-from contextwise.truths.generate import perturb, random_structure
+from contextwise.truths.generate import random_structure
+from perturbed import perturb
 
 PLACE = Path(__file__).with_name("comparisons.jsonl")
 BOTH: tuple[Contexts, ...] = ("fully-contextualized", "canonical")

@@ -8,7 +8,8 @@ from contextwise import Comparison, Domain, Structure, compare, examples
 from contextwise.report.drawing import edge_lines, graph_svg, round_step
 from contextwise.report.layout import graph_layout
 from contextwise.report.shares import Edge, edges_of
-from contextwise.truths.generate import perturb, random_structure
+from contextwise.truths.generate import random_structure
+from perturbed import perturb
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = '<script>alert("1")</script>&\x07'

@@ -27,8 +27,9 @@ from contextwise.report.html import static
 from contextwise.report.page import report_page
 from contextwise.report.shares import shares_of
 from contextwise.support.deadline import Deadline
-from contextwise.truths.generate import perturb, random_structure
+from contextwise.truths.generate import random_structure
 from hard import hard_models
+from perturbed import perturb
 
 NASTY = '</title><script>alert("1")</script><b onclick="x">&\x07'
 VOID = {"meta", "br"}

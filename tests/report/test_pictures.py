@@ -23,8 +23,9 @@ from contextwise.report.pictures import (
 )
 from contextwise.report.shares import Edge, edges_of, select_edges
 from contextwise.testing import families
-from contextwise.truths.generate import perturb, random_structure
+from contextwise.truths.generate import random_structure
 from hard import hard_models
+from perturbed import perturb
 
 SIX = compare(examples.load("six"), examples.load("six-guess"))
 

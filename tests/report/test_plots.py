@@ -48,7 +48,8 @@ from contextwise.report.plots.style import encoded, new_axes, new_figure
 from contextwise.report.shares import Edge, edges_of
 from contextwise.studies.kl_study import means
 from contextwise.support.formatting import rate
-from contextwise.truths.generate import perturb, random_structure
+from contextwise.truths.generate import random_structure
+from perturbed import perturb
 
 SIX = compare(examples.load("six"), examples.load("six-guess"))
 LINE = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))

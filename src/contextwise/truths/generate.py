@@ -24,7 +24,7 @@ from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of
 
-__all__ = ["perturb", "random_structure", "with_errors"]
+__all__ = ["random_structure", "with_errors"]
 
 Rng = np.random.Generator | int | None
 Literals = list[tuple[int, int]]
@@ -63,45 +63,8 @@ def random_structure(
     Structure(3 variables, 2 features: B=2 & C=1; A=0 & B=2 & C=1)
     """
     generator = np.random.default_rng(rng)
-    drawn = [_random_literals(domain, lengths, set_literals, generator) for _ in range(features)]
+    drawn = [random_literals(domain, lengths, set_literals, generator) for _ in range(features)]
     return Structure(domain, features_of(domain, drawn))
-
-
-def perturb(model: ModelLike, *, changes: int, rng: Rng = None) -> Structure:
-    """Remove a random feature, add one of a present length, or change a literal, several times.
-
-    Parameters
-    ----------
-    model : Structure or LogLinear
-    changes : number of changes
-    rng : generator or seed
-
-    Returns
-    -------
-    Structure
-
-    Examples
-    --------
-    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
-    >>> perturb(model, changes=1, rng=2) == model
-    False
-    """
-    generator = np.random.default_rng(rng)
-    structure = as_structure(model)
-    domain = structure.domain
-    features = structure.features.literals()
-    longest = max([len(f) for f in features], default=2)
-    for _ in range(changes):
-        kind = generator.integers(3) if features else 1
-        if kind == 0:
-            features.pop(int(generator.integers(len(features))))
-        elif kind == 1:
-            length = len(features[generator.integers(len(features))]) if features else longest
-            features.append(_random_literals(domain, (length, length), 0.0, generator))
-        else:
-            at = int(generator.integers(len(features)))
-            features[at] = _with_another_literal(domain, features[at], generator)
-    return Structure(domain, features_of(domain, features))
 
 
 def with_errors(
@@ -178,7 +141,7 @@ def _additions(structure: Structure, lengths: tuple[int, int], rng: np.random.Ge
     seen = {tuple(feature) for feature in kept}
     steps = []
     for _ in range(CHAIN):
-        feature = _random_literals(domain, lengths, 0.0, rng)
+        feature = random_literals(domain, lengths, 0.0, rng)
         if tuple(feature) not in seen:
             seen.add(tuple(feature))
             steps.append(feature)
@@ -214,31 +177,20 @@ def _closest(
 # -- features ------------------------------------------------------------------------------------
 
 
-def _random_literals(
+def random_literals(
     domain: Domain, lengths: tuple[int, int], set_literals: float, rng: np.random.Generator
 ) -> Literals:
     usable = [v for v, c in enumerate(domain.cardinalities) if c > 1]
     shortest, longest = (min(length, len(usable)) for length in lengths)
     length = int(rng.integers(shortest, longest + 1))
     scope = sorted(rng.choice(usable, size=length, replace=False).tolist()) if length else []
-    return [(v, _random_set(domain.cardinalities[v], set_literals, rng)) for v in scope]
+    return [(v, random_set(domain.cardinalities[v], set_literals, rng)) for v in scope]
 
 
-def _random_set(cardinality: int, set_literals: float, rng: np.random.Generator) -> int:
+def random_set(cardinality: int, set_literals: float, rng: np.random.Generator) -> int:
     if rng.random() >= set_literals:
         return 1 << int(rng.integers(cardinality))
     while True:
         chosen = sum(1 << k for k in np.flatnonzero(rng.random(cardinality) < 0.5).tolist())
         if 0 < chosen < (1 << cardinality) - 1:
             return chosen
-
-
-def _with_another_literal(domain: Domain, feature: Literals, rng: np.random.Generator) -> Literals:
-    if not feature:
-        return feature
-    at = int(rng.integers(len(feature)))
-    variable, old = feature[at]
-    new = old
-    while new == old:
-        new = _random_set(domain.cardinalities[variable], 0.5, rng)
-    return [*feature[:at], (variable, new), *feature[at + 1 :]]
