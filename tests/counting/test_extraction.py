@@ -39,7 +39,7 @@ def pairs_of_scopes(*models: Structure) -> set[tuple[int, int]]:
     return {pair for literals in scopes for pair in combinations(sorted(v for v, _ in literals), 2)}
 
 
-@pytest.mark.parametrize("engine", ["kernel", "no kernel", "sorting", "no columns"])
+@pytest.mark.parametrize("engine", ["kernel", "no kernel", "sorting"])
 @given(models_and_pairs())
 def test_covered_pairs(engine: str, drawn: Drawn) -> None:
     """By marks or by sorting, all or among some: the pairs of the scopes, in order."""
@@ -52,8 +52,6 @@ def test_covered_pairs(engine: str, drawn: Drawn) -> None:
             patch.setattr(native, "missing", lambda: "not today")
         if engine == "sorting":
             patch.setattr(extraction, "MOST_MARKS", 0)
-        if engine == "no columns":
-            patch.setattr(extraction, "MOST_COLUMNS", 0)
         assert covered_pairs(a.features, b.features).tolist() == list(map(list, sorted(every)))
         found = covered_pairs(a.features, b.features, among=among)
     assert found.tolist() == [list(pair) for pair in sorted(every.intersection(some))]

@@ -33,14 +33,8 @@ rates, the summary of replicates, the record of a score."""
 class Measure(property):
     """A number of a comparison, as a property, with all that outputs need to know about it.
 
-    Attributes
-    ----------
-    label, meaning : its name and one sentence for readers
-    formula : computes it from a `Confusion`, None where it is undefined; only rates have one
-    range : its least and largest value
-    smaller_is_better : whether the better of two guesses has the smaller value
-    column : where the full result of one comparison shows it
-    shown : the other summaries that show it
+    ``formula`` computes a rate from a `Confusion`, None where it is undefined. ``column`` is where
+    the full result of one comparison shows it, ``shown`` are the other summaries that show it.
     """
 
     def __init__(
@@ -266,12 +260,8 @@ class Confusion(Rates):
     Examples
     --------
     >>> c = Confusion(tp=6, fn=2, fp=1, tn=3)
-    >>> c.distance, c.total, c.normalized
-    (3, 12, 0.25)
-    >>> c.precision, c.recall
-    (0.8571428571428571, 0.75)
-    >>> Confusion(tp=3, fn=0, fp=0, tn=5).mcc
-    1.0
+    >>> c.distance, c.total, c.normalized, c.recall
+    (3, 12, 0.25, 0.75)
     >>> Confusion(tp=0, fn=2, fp=0, tn=5).rate("precision", zero_division=1.0)
     1.0
     """
@@ -305,17 +295,9 @@ class Confusion(Rates):
         return ratio(self.distance, self.total) if self.total else 0.0
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
-        """Return one rate by name.
+        """Return "normalized" or one rate by name.
 
-        Parameters
-        ----------
-        name : "normalized" or one of the rates
-        zero_division : number or "warn"
-            Value of a rate whose denominator is zero; by default 0, with a warning.
-
-        Returns
-        -------
-        float
+        ``zero_division`` replaces a rate whose denominator is zero; by default 0, with a warning.
         """
         if name == "normalized":
             return self.normalized

@@ -5,6 +5,10 @@ each pair, and counts by how much a change makes two unions grow: that of the se
 of both. The kernel (``kernel/tracker.hpp``) counts inside the cubes that change; `ChangesInPython`,
 its readable twin, counts before and after.
 
+`know` registers a feature, which is not yet in the model, and returns its number. `insert` adds a
+known feature to the second model, `erase` removes one. `growth` returns how much the unions of each
+pair grow if features are added and removed.
+
 Features of the second model have numbers: 0, 1, … at the start, later ones as `know` returns.
 Memory grows with all features ever known: one entry per feature and pair of its scope.
 """
@@ -13,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Protocol
 
 import numpy as np
 
@@ -28,28 +31,6 @@ Literals = Sequence[tuple[int, int]]
 PairList = list[tuple[int, int]]
 Growth = tuple[int, int]
 """Growth of the second model's union, and of the union of both models."""
-
-
-class ChangingUnions(Protocol):
-    """The interface of both twins."""
-
-    def know(self, literals: Literals) -> int:
-        """Register a feature, which is not yet in the model, and return its number."""
-        ...
-
-    def insert(self, feature: int) -> None:
-        """Add a known feature to the second model."""
-        ...
-
-    def erase(self, feature: int) -> None:
-        """Remove a feature from the second model; it stays known."""
-        ...
-
-    def growth(
-        self, pairs: PairList, more: list[int], less: list[int], deadline: Deadline = NEVER
-    ) -> list[Growth]:
-        """Return how much the unions of each pair grow if features are added and removed."""
-        ...
 
 
 def changing_unions(
@@ -172,3 +153,6 @@ class ChangesInPython:
 
 def _pairs(literals: Literals) -> set[tuple[int, int]]:
     return set(combinations((v for v, _ in literals), 2))
+
+
+ChangingUnions = NativeChanges | ChangesInPython

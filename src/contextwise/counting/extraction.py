@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from itertools import combinations_with_replacement, pairwise
 from math import prod
 
@@ -31,7 +30,7 @@ def pair_features(features: Features) -> tuple[IntArray, IntArray, IntArray]:
     """
     n = len(features.cardinalities)
     codes, owners = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for mine, code, _, _ in scope_pairs(features):
+    for mine, code in scope_pairs(features):
         codes.append(code.ravel())
         owners.append(np.repeat(mine, code.shape[1]))
     code, owner = np.concatenate(codes), np.concatenate(owners)
@@ -50,23 +49,14 @@ def covering_features(features: Features, pairs: IntArray) -> Features:
     return features.take(np.diff(before[features.starts]) >= 2)
 
 
-def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
-    """Yield the features of each length, with the codes and the places of the pairs they cover."""
+def scope_pairs(features: Features) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the features of each length, with the codes of the pairs they cover."""
     n, lengths = len(features.cardinalities), features.lengths
     for length in np.unique(lengths[lengths >= 2]).tolist():
         mine = np.flatnonzero(lengths == length)
-        scopes = features.variables[features.starts[mine, None] + np.arange(length)].astype(
-            np.int64
-        )
-        first, second = _places(length)
-        yield mine, scopes[:, first] * n + scopes[:, second], first, second
-
-
-@cache
-def _places(length: int) -> tuple[IntArray, IntArray]:
-    """Return the two places of each pair in a scope of that length."""
-    first, second = np.triu_indices(length, 1)
-    return first.astype(np.int64), second.astype(np.int64)
+        scopes = features.variables[features.starts[mine, None] + np.arange(length)]
+        first, second = np.triu_indices(length, 1)
+        yield mine, scopes.astype(np.int64)[:, first] * n + scopes[:, second]
 
 
 def decode_pairs(codes: IntArray, n: int) -> IntArray:
@@ -187,8 +177,6 @@ def all_contexts(cardinalities: Sequence[int], canonical: bool = False) -> int:
 
 # -- covered pairs: all models make the others independent ------------------------------------
 
-MOST_COLUMNS = 64
-"""Up to this many pairs, a table of features by variables is faster than listing all pairs."""
 MOST_MARKS = 2**26
 """Up to this many pairs of variables, one mark each is faster than sorting those that occur."""
 
@@ -217,31 +205,9 @@ def covered_in_python(models: Sequence[Features], among: IntArray | None) -> Int
     """The readable twin of the kernel's ``covered_pairs``."""
     n = len(models[0].cardinalities)
     if among is not None:
-        return among[np.logical_or.reduce([_covers(features, among) for features in models])]
-    codes = (code.ravel() for features in models for _, code, _, _ in scope_pairs(features))
-    if n * n > MOST_MARKS:
-        return decode_pairs(np.unique(np.concatenate([np.zeros(0, np.int64), *codes])), n)
-    marked = np.zeros(n * n, dtype=bool)
-    for code in codes:
-        marked[code] = True
-    return decode_pairs(np.flatnonzero(marked), n)
-
-
-def _covers(features: Features, pairs: IntArray) -> npt.NDArray[np.bool_]:
-    """Return for each pair whether a feature covers it."""
-    n = len(features.cardinalities)
-    if len(pairs) > MOST_COLUMNS:
-        return np.isin(
-            pairs @ (n, 1), covered_in_python([covering_features(features, pairs)], None) @ (n, 1)
-        )
-    chosen, places = np.unique(pairs, return_inverse=True)
-    column = np.full(n, -1)
-    column[chosen] = np.arange(len(chosen))
-    columns = column[features.variables]
-    literals = np.flatnonzero(columns >= 0)
-    owners = np.searchsorted(features.starts, literals, side="right") - 1
-    tests = np.zeros((len(features), len(chosen)), dtype=bool)
-    tests[owners, columns[literals]] = True
-    first, second = places.reshape(-1, 2).T
-    covered: npt.NDArray[np.bool_] = np.logical_or.reduce(tests[:, first] & tests[:, second])
-    return covered
+        models = [covering_features(features, among) for features in models]
+    codes = [code.ravel() for features in models for _, code in scope_pairs(features)]
+    covered = np.unique(np.concatenate([np.zeros(0, np.int64), *codes]))
+    if among is None:
+        return decode_pairs(covered, n)
+    return among[np.isin(among[:, 0] * n + among[:, 1], covered)]

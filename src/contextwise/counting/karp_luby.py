@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.counting.assertions import Assertions, answers, hold_bits
-from contextwise.counting.extraction import ValueWeights, scope_pairs
+from contextwise.counting.extraction import ValueWeights
+from contextwise.counting.pair_counts import PairShares
 from contextwise.models.features import Features, IntArray, as_int, members
 
 FloatArray = npt.NDArray[np.float64]
@@ -30,17 +31,12 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class UnionDraws:
-    """Contexts drawn from the unions of some pairs.
-
-    Attributes
-    ----------
-    shares : the summed sizes of the cubes of each pair, divided by its contexts
-    pair : the place of the pair of each draw
-    hits : whether each draw is a hit
-    """
+    """Contexts drawn from the unions of some pairs."""
 
     shares: FloatArray
+    """The summed sizes of the cubes of each pair, divided by its contexts."""
     pair: IntArray
+    """The place of the pair of each draw."""
     hits: npt.NDArray[np.bool_]
 
 
@@ -68,7 +64,12 @@ def draw_difference(
     (array([1.]), 526)
     """
     weights = value_weights or [[1] * c for c in a.cardinalities.tolist()]
-    owners, places, covered = _entries(a, pairs, weights, canonical)
+    cubes = PairShares(a, canonical, value_weights)
+    place_of = {(i, j): k for k, (i, j) in enumerate(pairs.tolist())}
+    place = np.array([place_of.get((i, j), -1) for i, j in cubes.pairs.tolist()], dtype=np.int64)
+    places = np.repeat(place, np.diff(cubes.starts))
+    owners, covered = cubes.owners[places >= 0], cubes.shares[places >= 0]
+    places = places[places >= 0]
     shares: FloatArray = np.zeros(len(pairs))
     np.add.at(shares, places, covered)
     chance = covered * sizes[places]
@@ -88,40 +89,6 @@ def draw_difference(
     counts = answers(a, sample)[1] == owners[drawn]
     in_b = np.unpackbits(answers(b, sample)[0].astype("<u8").view(np.uint8), bitorder="little")
     return UnionDraws(shares, places[drawn], counts & ~in_b[:draws].astype(bool))
-
-
-def _entries(
-    features: Features, pairs: IntArray, weights: ValueWeights, canonical: bool
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the feature, the pair and the share of contexts of every cube of the pairs."""
-    n = len(features.cardinalities)
-    place_of = np.full(n * n, -1, dtype=np.int64)
-    place_of[pairs[:, 0] * n + pairs[:, 1]] = np.arange(len(pairs))
-    logs = np.log(_holding(features, weights))
-    owners, places, covered = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
-    for mine, code, first, second in scope_pairs(features):
-        literal = logs[features.starts[mine, None] + np.arange(int(features.lengths[mine[0]]))]
-        cube = np.broadcast_to(literal.sum(axis=1, keepdims=True), code.shape)
-        if not canonical:
-            cube = cube - literal[:, first] - literal[:, second]
-        place = place_of[code]
-        owners.append(np.broadcast_to(mine[:, None], code.shape)[place >= 0])
-        places.append(place[place >= 0])
-        covered.append(np.exp(cube[place >= 0]))
-    return np.concatenate(owners), np.concatenate(places), np.concatenate(covered)
-
-
-def _holding(features: Features, weights: ValueWeights) -> FloatArray:
-    """Return the share of its variable that each literal allows, at least the smallest float."""
-    shares = np.empty(len(features.variables))
-    known: dict[tuple[int, bytes], float] = {}
-    for k, (v, words) in enumerate(zip(features.variables.tolist(), features.values, strict=True)):
-        key = (v, words.tobytes())
-        if key not in known:
-            inside = sum(weights[v][state] for state in members(as_int(words)))
-            known[key] = inside / sum(weights[v])
-        shares[k] = known[key]
-    return np.maximum(shares, np.finfo(np.float64).tiny)
 
 
 def _contexts(

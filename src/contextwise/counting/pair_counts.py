@@ -46,14 +46,9 @@ ObjectArray = npt.NDArray[np.object_]
 class PairCounts:
     """The sizes of three unions for each pair: of the first model, the second, and both.
 
-    Attributes
-    ----------
-    lower, upper : exact ints in object arrays of shape (pairs, 3)
-        Equal where the count is finished; otherwise proven bounds.
-    counted : number of unions that each engine counted
-    seconds : time spent on each step
-    interrupted : whether Ctrl-C ended the counting
-    nodes : number of nodes that the recursion of the kernel visited
+    ``lower`` and ``upper`` are exact ints in object arrays of shape (pairs, 3), equal where the
+    count is finished. ``counted`` is the number of unions that each engine counted, ``nodes`` how
+    many nodes the recursion of the kernel visited.
 
     The last union of the second pair is known only within bounds.
 
@@ -130,7 +125,9 @@ def bound_pairs(
     summed[:, 2] = summed[:, :2].sum(axis=1)
     sizes = sizes_of(a.cardinalities.tolist(), value_weights)
     contexts = contexts_of_pairs(sizes, pairs, canonical)
-    return PairCounts(_rounded_down(largest, contexts), _rounded_up(summed, contexts))
+    at_least = np.maximum(largest * (1 - MARGIN) - TINY, 0.0)
+    at_most = np.where(summed > 0, np.minimum(summed * (1 + MARGIN) + TINY, 1.0), 0.0)
+    return PairCounts(_of_contexts(at_least, contexts, 0), _of_contexts(at_most, contexts, 1))
 
 
 def tighten(lower: ObjectArray, upper: ObjectArray) -> tuple[ObjectArray, ObjectArray]:
@@ -197,16 +194,6 @@ def _literal_shares(features: Features, value_weights: ValueWeights | None) -> F
     return shares[inverse.reshape(-1)]
 
 
-def _rounded_down(shares: Floats, contexts: Sequence[int]) -> ObjectArray:
-    safe = np.maximum(shares * (1 - MARGIN) - TINY, 0.0)
-    return _of_contexts(safe, contexts, 0)
-
-
-def _rounded_up(shares: Floats, contexts: Sequence[int]) -> ObjectArray:
-    safe = np.where(shares > 0, np.minimum(shares * (1 + MARGIN) + TINY, 1.0), 0.0)
-    return _of_contexts(safe, contexts, 1)
-
-
 def _of_contexts(shares: Floats, contexts: Sequence[int], up: int) -> ObjectArray:
     """Multiply each share by its pair's contexts and round to an int: down, or up by one."""
     result = np.zeros(shares.shape, dtype=object)
@@ -265,19 +252,12 @@ def _dependent(
     columns = np.ascontiguousarray(rows.T) if n else rows
     for f, its_pairs in pairs_of.items():
         literals = range(features.starts[f], features.starts[f + 1])
-        fails = {
-            int(features.variables[k]): ~_holds(features.values[k], columns, features.variables[k])
-            for k in literals
-        }
+        fails = {}
+        for k in literals:
+            words, variable = features.values[k].astype("<u8"), int(features.variables[k])
+            refused = np.unpackbits(words.view(np.uint8), bitorder="little") == 0
+            fails[variable] = refused[columns[variable]]
         failing = sum(mask.astype(np.int16) for mask in fails.values())
         for p, i, j in its_pairs:
             dependent[p] |= failing == (0 if canonical else fails[i].astype(np.int16) + fails[j])
     return dependent
-
-
-def _holds(
-    words: npt.NDArray[np.uint64], columns: IntArray, variable: int
-) -> npt.NDArray[np.bool_]:
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little").astype(bool)
-    holds: npt.NDArray[np.bool_] = bits[columns[variable]]
-    return holds

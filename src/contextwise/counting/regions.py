@@ -27,6 +27,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from contextwise.counting.branch import bits, minimal
 from contextwise.counting.cover import ClassSpace, Cover, Cube
@@ -70,13 +71,7 @@ class Regions:
         return sum(region.size for region in self.regions)
 
 
-def union(
-    space: ClassSpace,
-    cubes: Iterable[Cube],
-    *,
-    boxes: int = BOXES,
-    deadline: Deadline = NEVER,
-) -> Regions:
+def union(space: ClassSpace, cubes: Iterable[Cube], **limits: Any) -> Regions:
     """Return the contexts that some cube allows.
 
     >>> from contextwise.counting.cover import class_space
@@ -84,16 +79,10 @@ def union(
     >>> [region.literals for region in union(class_space([2, 2], cubes), cubes)]
     [((0, 1),), ((0, 2), (1, 1))]
     """
-    return difference(space, cubes, (), boxes=boxes, deadline=deadline)
+    return difference(space, cubes, (), **limits)
 
 
-def complement(
-    space: ClassSpace,
-    cubes: Iterable[Cube],
-    *,
-    boxes: int = BOXES,
-    deadline: Deadline = NEVER,
-) -> Regions:
+def complement(space: ClassSpace, cubes: Iterable[Cube], **limits: Any) -> Regions:
     """Return the contexts that no cube allows.
 
     >>> from contextwise.counting.cover import class_space
@@ -101,7 +90,7 @@ def complement(
     >>> complement(class_space([2, 3], cubes), cubes).regions
     (Region(literals=((0, 2),), size=3), Region(literals=((0, 1), (1, 4)), size=1))
     """
-    return difference(space, ((),), cubes, boxes=boxes, deadline=deadline)
+    return difference(space, ((),), cubes, **limits)
 
 
 def difference(
@@ -132,7 +121,8 @@ def difference(
     ]
     sized = [region for region in sized if region.size]
     sized.sort(key=lambda region: (-region.size, len(region.literals), region.literals))
-    return Regions(tuple(sized), tree.open_size(), complete=tree.is_complete(most))
+    undecided = sum(-negative for negative, _, _ in tree.heap)
+    return Regions(tuple(sized), undecided, complete=tree.is_complete(most))
 
 
 @dataclass(frozen=True)
@@ -175,10 +165,6 @@ class _Tree:
         if self.measure is not None:
             return self.measure(self.space.decode(cube))
         return self.cover.size(cube) * self.cover.scale
-
-    def open_size(self) -> int:
-        """Return the number of contexts in undecided boxes."""
-        return sum(-negative for negative, _, _ in self.heap)
 
     def grow(self, boxes: int, deadline: Deadline, most: int | None = None) -> None:
         """Split the largest box until all are decided or a limit is reached."""

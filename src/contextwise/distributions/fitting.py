@@ -21,9 +21,8 @@ weights of a redundant structure are not.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -159,13 +158,19 @@ def fit(
     rows, counts, total = _sample(structure, data)
     ridge = (L2 if total else 0.0) if l2 is None else l2
     check_penalties(ridge, l1)
-    if method not in _SEARCHES:
-        choices = " or ".join(map(repr, _SEARCHES))
-        raise ContextwiseError(f"unknown method {method!r}; choose {choices}")
+    if method not in ("pseudo-likelihood", "likelihood"):
+        raise ContextwiseError(
+            f"unknown method {method!r}; choose 'pseudo-likelihood' or 'likelihood'"
+        )
     penalty = Penalty.l1(l1, len(structure), ridge)
     with progress_of(show_progress, "fitting weights") as progress:
-        search = _SEARCHES[method]
-        best = search(structure, rows, counts, penalty, tolerance, max_iterations, progress)
+        search: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
+        if method == "likelihood":
+            loss = _Likelihood(structure, rows, counts)
+            best = _by_likelihood(loss, penalty, progress=progress, **search)
+        else:
+            losses = Conditionals.of(structure.features, rows).loss(counts)
+            best = minimise(losses, penalty, progress=progress, **search)
     if not best.converged:
         warnings.warn(
             f"the fit has not converged after {plural(best.iterations, 'iteration')}; allow more "
@@ -211,37 +216,16 @@ def _sample(structure: Structure, data: Any) -> tuple[IntArray, FloatArray, int]
     return distinct, counts.astype(np.float64), len(rows)
 
 
-_Search = Callable[[Structure, IntArray, FloatArray, Penalty, float, int, Progress | None], Optimum]
-
-
-def _by_pseudo_likelihood(
-    structure: Structure,
-    rows: IntArray,
-    counts: FloatArray,
-    penalty: Penalty,
-    tolerance: float,
-    max_iterations: int,
-    progress: Progress | None,
-) -> Optimum:
-    loss = Conditionals.of(structure.features, rows).loss(counts)
-    return minimise(
-        loss, penalty, tolerance=tolerance, max_iterations=max_iterations, progress=progress
-    )
-
-
 def _by_likelihood(
-    structure: Structure,
-    rows: IntArray,
-    counts: FloatArray,
+    loss: _Likelihood,
     penalty: Penalty,
+    *,
     tolerance: float,
     max_iterations: int,
     progress: Progress | None,
 ) -> Optimum:
-    loss = _Likelihood(structure, rows, counts)
-    search = _OrthantSearch(loss, penalty)
-    floor = FLOOR * loss.at(np.zeros(len(structure)))[0]
-    weights = np.zeros(len(structure))
+    weights = np.zeros(len(loss.seen))
+    floor = FLOOR * loss.at(weights)[0]
     objective, iterations, converged = np.inf, 0, False
     while True:
         value, gradient, entropy = loss.at(weights)
@@ -257,15 +241,10 @@ def _by_likelihood(
             converged = True  # without a penalty there is no bound: no further gain is the answer
         if converged or stuck or iterations >= max_iterations:
             break
-        weights, steps = search.run(weights, tolerance, max_iterations - iterations, progress)
+        most = max_iterations - iterations
+        weights, steps = _in_orthant(loss, penalty, weights, tolerance, most, progress)
         iterations += steps
     return Optimum(weights, objective, value, gap, iterations, converged)
-
-
-_SEARCHES: Mapping[str, _Search] = {
-    "pseudo-likelihood": _by_pseudo_likelihood,
-    "likelihood": _by_likelihood,
-}
 
 
 class _Likelihood:
@@ -286,69 +265,56 @@ class _Likelihood:
         return loss, expected - self.seen, log_z - float(weights @ expected)
 
 
-@dataclass(frozen=True, eq=False)
-class _OrthantSearch:
-    """L-BFGS-B on weights scaled by the root of their curvature.
+def _in_orthant(
+    loss: _Likelihood,
+    penalty: Penalty,
+    start: FloatArray,
+    tolerance: float,
+    max_iterations: int,
+    progress: Progress | None,
+) -> tuple[FloatArray, int]:
+    """Search by L-BFGS-B, on weights scaled by the root of their curvature.
 
     With an L1 penalty the sign of each weight is fixed, so that the objective is smooth; a weight
     of 0 gets the sign in which the loss falls. The caller repeats the search with new signs until
-    the gap is small enough.
+    the gap is small enough. Return the best weights and the number of iterations.
     """
+    optimize = require("scipy.optimize", "distributions")
+    if not len(start):  # SciPy needs at least one variable
+        return start, 0
+    total, ridge, priced = loss.total, penalty.ridge, bool(penalty.prices.any())
+    curvature = loss.seen * (1 - loss.seen / total)
+    unit = 1.0 / np.sqrt(curvature + max(ridge, 1e-6 * total))  # the weight at a coordinate of 1
+    gradient = loss.at(start)[1] + ridge * start
+    signs = np.where(start != 0, np.sign(start), -np.sign(gradient)) if priced else 1.0
+    scale, prices = unit * signs, penalty.prices * unit if priced else 0.0
+    done = 0
 
-    loss: _Likelihood
-    penalty: Penalty
+    def value(x: FloatArray) -> tuple[float, FloatArray]:
+        weights = scale * x
+        loss_here, slope, _ = loss.at(weights)
+        objective = loss_here + ridge / 2 * float(weights @ weights) + float(np.sum(prices * x))
+        return objective / total, ((slope + ridge * weights) * scale + prices) / total
 
-    @cached_property
-    def unit(self) -> FloatArray:
-        """The weight at a coordinate of 1."""
-        total, seen = self.loss.total, self.loss.seen
-        scale = seen * (1 - seen / total)
-        unit: FloatArray = 1.0 / np.sqrt(scale + max(self.penalty.ridge, 1e-6 * total))
-        return unit
+    def report(_: FloatArray) -> None:
+        nonlocal done
+        done += 1
+        if progress:
+            progress(min(done, max_iterations), max_iterations)
 
-    def run(
-        self, start: FloatArray, tolerance: float, max_iterations: int, progress: Progress | None
-    ) -> tuple[FloatArray, int]:
-        """Search from some weights; return the best ones and the number of iterations."""
-        optimize = require("scipy.optimize", "distributions")
-        if not len(start):  # SciPy needs at least one variable
-            return start, 0
-        priced = bool(self.penalty.prices.any())
-        gradient = self.loss.at(start)[1] + self.penalty.ridge * start
-        signs = np.where(start != 0, np.sign(start), -np.sign(gradient)) if priced else 1.0
-        scale = self.unit * signs
-        prices = self.penalty.prices * self.unit if priced else 0.0
-
-        def value(x: FloatArray) -> tuple[float, FloatArray]:
-            weights = scale * x
-            loss, slope, _ = self.loss.at(weights)
-            ridge = self.penalty.ridge
-            total = loss + ridge / 2 * float(weights @ weights) + float(np.sum(prices * x))
-            return total / self.loss.total, ((slope + ridge * weights) * scale + prices) / (
-                self.loss.total
-            )
-
-        done = 0
-
-        def report(_: FloatArray) -> None:
-            nonlocal done
-            done += 1
-            if progress:
-                progress(min(done, max_iterations), max_iterations)
-
-        result = optimize.minimize(
-            value,
-            np.abs(start) / self.unit if priced else start / self.unit,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0, None)] * len(start) if priced else None,
-            callback=report,
-            options={
-                "maxiter": max_iterations,
-                "maxfun": 4 * max_iterations,
-                "maxcor": 20,
-                "gtol": 1e-12,
-                "ftol": 1e-4 * tolerance,
-            },
-        )
-        return scale * result.x, int(result.nit)
+    result = optimize.minimize(
+        value,
+        np.abs(start) / unit if priced else start / unit,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, None)] * len(start) if priced else None,
+        callback=report,
+        options={
+            "maxiter": max_iterations,
+            "maxfun": 4 * max_iterations,
+            "maxcor": 20,
+            "gtol": 1e-12,
+            "ftol": 1e-4 * tolerance,
+        },
+    )
+    return scale * result.x, int(result.nit)
