@@ -13,7 +13,6 @@ from contextwise.cli.inputs import load, only_one_from_stdin, short_names
 if TYPE_CHECKING:
     from contextwise.models.structure import Model
 
-DATA = (".csv", ".data")
 MOST_STATES = 6
 MOST_FEATURES = 100
 """Models with more features are summarized without listing them."""
@@ -57,11 +56,8 @@ def info(models: tuple[str, ...], format_name: str | None, output: str) -> None:
     only_one_from_stdin(list(models))
     from contextwise.data.rows import BUNDLED
 
-    data = [
-        name
-        for name in models
-        if name in BUNDLED or name.lower().removesuffix(".gz").endswith(DATA)
-    ]
+    suffixes = (".csv", ".data", ".csv.gz", ".data.gz")
+    data = [name for name in models if name in BUNDLED or name.lower().endswith(suffixes)]
     if data and len(data) < len(models):
         raise click.UsageError("cannot mix models and data files; run the command twice")
     if data:
@@ -85,9 +81,7 @@ def _list_examples(as_json: bool) -> None:
         options.print_records([{"model": name, "description": describe(name)} for name in names()])
         return
     for name in names():
-        indent = "  "
-        text = click.wrap_text(describe(name), 78, initial_indent=indent, subsequent_indent=indent)
-        click.echo(f"{name}\n{text}")
+        click.echo(f"{name}\n{click.wrap_text(describe(name), 78, '  ', '  ')}")
     click.echo(f"\nBundled data sets: {', '.join(BUNDLED)}")
 
 
