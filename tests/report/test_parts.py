@@ -41,5 +41,5 @@ class TestCells:
         assert cell_text(None, Column("", "rate")) == "–"
         third, column = Share(1, 3), Column("", "share")
         assert cell_text(third, column) == "33.3 %"
-        assert cell_text(third, Column("", "share", counts=True)) == "33.3 % (1 of 3)"
+        assert cell_text(third, Column("", "counted")) == "33.3 % (1 of 3)"
         assert exact_digits(third, column) == "1 of 3"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.explorer.job import Tell
 from contextwise.models.structure import Structure
-from contextwise.report.parts import Column, Part, Table
+from contextwise.report.parts import Part, Style, Table, table
 from contextwise.studies.kl_study import NAMES, Effect, effects
 from contextwise.support.formatting import number
 from contextwise.support.store import read_configuration, read_records
@@ -37,14 +37,14 @@ TITLES: Mapping[Kind, str] = {
 }
 WIDE = 1.6  # width over height of a figure that has panels side by side
 LONGEST = 40  # characters of an invalid value in a message
-EFFECT_COLUMNS = (
-    Column("errors", "words"),
-    Column("rows", "count"),
-    Column("structures", "count"),
-    Column("rank correlation (95 %)", "words"),
-    Column("KL per 1 % of errors (95 %)", "words"),
-    Column("growth / spread", "words"),
-)
+EFFECT_COLUMNS: dict[str, Style] = {
+    "errors": "words",
+    "rows": "count",
+    "structures": "count",
+    "rank correlation (95 %)": "words",
+    "KL per 1 % of errors (95 %)": "words",
+    "growth / spread": "words",
+}
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def _effects_table(results: Sequence[Effect]) -> Table:
         )
         for effect in results
     )
-    return Table("How KL-divergence follows errors", EFFECT_COLUMNS, rows)
+    return table("How KL-divergence follows errors", EFFECT_COLUMNS, rows)
 
 
 def learners_run(path: str, tell: Tell) -> Run:

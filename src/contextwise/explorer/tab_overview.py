@@ -47,8 +47,10 @@ from contextwise.report.parts import (
     Marked,
     Note,
     Part,
+    Style,
     Table,
     cell_text,
+    table,
 )
 from contextwise.report.pictures import GROUPED, HeatMap, heat_legends, heat_map, packed
 from contextwise.report.plots import plot_pairs
@@ -224,9 +226,9 @@ def counts(comparison: Comparison, pair: Pair) -> TagChild:
         *((Marked(f"{WORDS[k]} ({k.upper()})", k), getattr(confusion, k)) for k in KINDS),
         ("in neither (TN)", confusion.tn),
     )
-    columns = Column("dependent", "words"), Column("share", "share"), Column("contexts", "count")
-    rows = tuple((words, Fraction(n) / confusion.total, n) for words, n in kinds)
-    return controls.parts([Table("Contexts of this pair", columns, rows)])
+    columns: dict[str, Style] = {"dependent": "words", "share": "share", "contexts": "count"}
+    rows = [(words, Fraction(n) / confusion.total, n) for words, n in kinds]
+    return controls.parts([table("Contexts of this pair", columns, rows)])
 
 
 def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:
@@ -284,15 +286,14 @@ def around(shares: Shares, variable: str) -> TagChild:
         )
         return tag("div", *bars, class_="bar", aria_hidden="true")
 
-    columns = [Column("neighbour", "words"), Column("share of contexts", "words")]
-    columns += [Column(title, "share") for title in ("guess only", "true only", "both")]
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
+    columns: dict[str, Style] = {"neighbour": "words", "share of contexts": "words"}
+    columns |= {"guess only": "share", "true only": "share", "both": "share"}
+    rows = [
         (other, other, edge.fp or None, edge.fn or None, edge.tp or None)
         for other, edge in list(edges.items())[:MOST_NEIGHBOURS]
-    )
-    title = "Its neighbours, the largest errors first"
-    table = Table(title, tuple(columns), rows, "neighbours")
-    return TagList(tags.p(words), controls.parts([table], cell=cell))
+    ]
+    listed = table("Its neighbours, the largest errors first", columns, rows, "neighbours")
+    return TagList(tags.p(words), controls.parts([listed], cell=cell))
 
 
 def serve(state: State) -> Background[PairExplanation]:

@@ -26,7 +26,6 @@ from contextwise.report.parts import (
     WORDS,
     Agreement,
     Cell,
-    Column,
     Interval,
     Marked,
     Measure,
@@ -38,6 +37,7 @@ from contextwise.report.parts import (
     Style,
     Table,
     is_rounded,
+    table,
 )
 from contextwise.report.shares import Shares, shares_of
 from contextwise.report.text import as_text
@@ -61,13 +61,9 @@ EXACT_IN: Mapping[Medium, str] = {
 }
 GANAK = "caching errs with a probability below one in a billion; the engine native is deterministic"
 BY_POSITION = "Variables and states are aligned by position, not by name."
-ERROR_COLUMNS = Column("FN", "share"), Column("FP", "share")
+ERROR_COLUMNS: dict[str, Style] = {"differs": "counted", "FN": "share", "FP": "share"}
 KINDS: dict[Kind, Agreement] = {"guess": "fp", "true": "fn"}
-REGION_COLUMNS = (
-    Column("dependent", "words"),
-    Column("of contexts", "share"),
-    Column("when", "words"),
-)
+REGIONS: dict[str, Style] = {"dependent": "words", "of contexts": "share", "when": "words"}
 FEATURES_TITLE = (
     "Features behind the errors: the share of errors where the feature holds, the share that would "
     "vanish if the guess gained (or lost) it, and the new errors that this would cause"
@@ -277,8 +273,8 @@ def nearest_words(guesses: Sequence[Guess]) -> str:
 def confusion_table(comparison: Comparison, medium: Medium = "page") -> Table:
     """Return the confusion matrix over all pairs, as shares of all assertions."""
     c = comparison.confusion
-    titles = "guess dependent", "guess independent"
-    columns = Column("", "words"), *(Column(title, "share", counts=True) for title in titles)
+    columns: dict[str, Style] = {"": "words"}
+    columns |= {"guess dependent": "counted", "guess independent": "counted"}
     rows = (
         ("true dependent", Share(c.tp, c.total), Share(c.fn, c.total)),
         ("true independent", Share(c.fp, c.total), Share(c.tn, c.total)),
@@ -286,7 +282,7 @@ def confusion_table(comparison: Comparison, medium: Medium = "page") -> Table:
     title = "Confusion matrix"
     if medium != "command":  # which shows the scope above
         title += f" over {scope_words(comparison)}"
-    return Table(title, columns, rows, key="confusion")
+    return table(title, columns, rows, "confusion")
 
 
 def measures(comparison: Comparison, medium: Medium = "page") -> Measures:
@@ -316,8 +312,8 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
     some_open = bool(len(comparison.unions.open))
     if not comparison.differing_pairs:
         return Note("nothing", f"No {'finished ' if some_open else ''}pair differs.")
-    columns = [Column("pair", "name"), Column("differs", "share", counts=True), *ERROR_COLUMNS]
-    columns += [] if some_open else [Column("of all errors", "share")]
+    columns: dict[str, Style] = {"pair": "name", **ERROR_COLUMNS}
+    columns |= {} if some_open else {"of all errors": "share"}
     rows: list[tuple[Cell, ...]] = []
     for pair, c in comparison.worst_pairs(top):
         shares = [Share(count, c.total) for count in (c.distance, c.fn, c.fp)]
@@ -330,7 +326,7 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
         title = f"The {which} with the most errors, of {comparison.differing_pairs:,} that {known}"
         order = "pairs of variables with more errors come first"
         title += _tie_words(comparison.differing[1], len(rows), order)
-    return Table(title, tuple(columns), tuple(rows), key="worst pairs")
+    return table(title, columns, rows, "worst pairs")
 
 
 def variables_tables(comparison: Comparison, top: int = 10) -> list[Table]:
@@ -338,17 +334,17 @@ def variables_tables(comparison: Comparison, top: int = 10) -> list[Table]:
     wrong = [variable for variable in comparison.variables() if variable.errors]
     if not wrong:
         return []
-    columns = Column("variable", "name"), Column("differs", "share", counts=True), *ERROR_COLUMNS
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
+    columns: dict[str, Style] = {"variable": "name", **ERROR_COLUMNS}
+    rows: list[tuple[Cell, ...]] = [
         (v.variable, *(Share(count, v.assertions) for count in (v.errors, v.fn, v.fp)))
         for v in wrong[:top]
-    )
+    ]
     title = "Variables by their errors: the share of the assertions about them that differ"
     if len(rows) < len(wrong):
         which = "variable" if len(rows) == 1 else f"{len(rows)} variables"
         title = f"The {which} with the most errors, of {len(wrong):,}"
         title += _tie_words([v.errors for v in wrong], len(rows), "in the order of the models")
-    return [Table(title, columns, rows, key="variables")]
+    return [table(title, columns, rows, "variables")]
 
 
 def _tie_words(values: Sequence[Number], shown: int, order: str) -> str:
@@ -368,40 +364,32 @@ def open_pairs_table(comparison: Comparison, top: int = 10) -> Table:
         low, high = comparison.pair_bounds(*pair).distance
         rows.append((PairName(*pair), Share(low, size), Share(high, size)))
     rows.sort(key=lambda row: row[1].value - row[2].value)
-    columns = Column("pair", "name"), Column("differs in", "share"), Column("to", "share")
+    columns: dict[str, Style] = {"pair": "name", "differs in": "share", "to": "share"}
     title = "Unfinished pairs, the widest bounds first"
     if top < len(rows):
         title = f"The {top} unfinished pairs with the widest bounds, of {len(rows):,}"
-    return Table(title, columns, tuple(rows[:top]), key="open pairs")
+    return table(title, columns, rows[:top], "open pairs")
 
 
 def guesses_table(guesses: Sequence[Guess]) -> Table:
-    """Return one row per guess: its features, normalized distance, errors and rates."""
+    """Return one row per guess; while pairs are unfinished, only with bounds of the distance."""
     keys = shown_in("guesses")
-    columns = [Column("guess", "name"), Column("features", "count")]
+    columns: dict[str, Style] = {"guess": "name", "features": "count"}
     for key in keys:
-        style: Style = "share" if key == "normalized" or key in COUNTS else "rate"
-        columns.append(Column(MEASURES[key].label, style, counts=key == "normalized"))
-    rows = tuple(
-        (guess.title, guess.feature_count, *_guess_cells(guess.comparison, keys))
-        for guess in guesses
-    )
-    return Table("Every guess against the true model", tuple(columns), rows, key="guesses")
-
-
-def _guess_cells(c: Comparison, keys: Sequence[str]) -> Iterator[Cell]:
-    """Yield the cells of a guess; while pairs are unfinished, only bounds of the distance."""
-    rates = {} if len(c.unions.open) else c.rates()
-    for key in keys:
+        style: Style = "share" if key in COUNTS else "rate"
+        columns[MEASURES[key].label] = "counted" if key == "normalized" else style
+    rows: list[list[Cell]] = []
+    for guess in guesses:
+        c = guess.comparison
+        cells: dict[str, Cell]
         if len(c.unions.open):
-            ends = (ratio(bound, c.total) for bound in c.distance_bounds)
-            yield Interval(*ends) if key == "normalized" else None
-        elif key == "normalized":
-            yield Share(c.distance, c.total)
-        elif key in COUNTS:
-            yield Share(getattr(c, key), c.total)
+            cells = {"normalized": Interval(*(ratio(end, c.total) for end in c.distance_bounds))}
         else:
-            yield None if isnan(rates[key]) else rates[key]
+            cells = {key: None if isnan(value) else value for key, value in c.rates().items()}
+            cells |= {key: Share(getattr(c, key), c.total) for key in COUNTS}
+            cells["normalized"] = Share(c.distance, c.total)
+        rows.append([guess.title, guess.feature_count, *(cells.get(key) for key in keys)])
+    return table("Every guess against the true model", columns, rows, "guesses")
 
 
 # -- notes on what limits the numbers --------------------------------------------------------------
@@ -489,7 +477,7 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
     comparison = explanation.comparison
     parts: list[Part] = []
     if explanation.pairs:
-        columns = Column("pair", "name"), Column("differs", "share"), *REGION_COLUMNS
+        columns: dict[str, Style] = {"pair": "name", "differs": "share", **REGIONS}
         rows: list[tuple[Cell, ...]] = []
         for pair in explanation.pairs:
             named: tuple[Cell, ...] = PairName(*pair.pair), Share(pair.errors, pair.contexts)
@@ -497,7 +485,7 @@ def explanation_parts(explanation: Explanation) -> list[Part]:
                 rows.append((*named, *region))
                 named = "", ""
         title = "The pairs with the most errors, and where the models differ about them"
-        parts.append(Table(title, columns, tuple(rows), key="pairs"))
+        parts.append(table(title, columns, rows, "pairs"))
     parts += features_tables(explanation)
     parts += variables_tables(comparison, max(len(explanation.pairs), 5))
     repeated = list(filter(_only_repeats, explanation.features))
@@ -521,7 +509,7 @@ def region_parts(pair: PairExplanation) -> list[Part]:
     if not rows:
         return [Note("nothing", f"{between(pair.pair)}: no difference")]
     title = f"Where the models differ about {between(pair.pair)}"
-    return [Table(title, REGION_COLUMNS, rows, key="regions")]
+    return [table(title, REGIONS, rows, "regions")]
 
 
 def region_rows(pair: PairExplanation) -> Iterator[tuple[Cell, ...]]:
@@ -558,12 +546,9 @@ def features_tables(explanation: Explanation) -> list[Table]:
             scope = ", ".join(map(quoted, group[0].scope))
             words = f"{plural(len(errors), 'more feature')} over {scope}"
             rows.append((Interval(*ends), None, None, whose, words))
-    columns = (
-        *(Column(title, style) for title in ("errors", "vanish", "created")),
-        Column("guess", "words"),
-        Column("feature", "words"),
-    )
-    return [Table(FEATURES_TITLE, columns, tuple(rows), key="features")] if rows else []
+    columns: dict[str, Style] = {"errors": style, "vanish": style, "created": style}
+    columns |= {"guess": "words", "feature": "words"}
+    return [table(FEATURES_TITLE, columns, rows, "features")] if rows else []
 
 
 def by_scope(features: Iterable[FeatureErrors]) -> list[list[FeatureErrors]]:
@@ -657,22 +642,22 @@ def _square(
 ) -> Table:
     """Return one row and one column per model; columns have numbers, because names are long."""
     places = [str(k + 1) for k in range(len(labels))]
-    columns = [Column("", "count"), Column("model", "name")]
-    columns += [Column(place, style) for place in places]
-    rows = tuple((p, label, *row) for p, label, row in zip(places, labels, cells, strict=True))
-    return Table(title, tuple(columns), rows, "matrix")
+    columns: dict[str, Style] = {"": "count", "model": "name"}
+    columns |= dict.fromkeys(places, style)
+    rows = [(p, label, *row) for p, label, row in zip(places, labels, cells, strict=True)]
+    return table(title, columns, rows, "matrix")
 
 
 def neighbours_parts(nearest: Neighbours, names: Sequence[str]) -> list[Part]:
     """Return the nearest of the models ``names``, and how many exact comparisons it took."""
-    columns = Column("model", "name"), Column("normalized distance", "share", counts=True)
-    rows = tuple(
+    columns: dict[str, Style] = {"model": "name", "normalized distance": "counted"}
+    rows = [
         (names[place], Share(distance, nearest.total))
         for place, distance in zip(nearest.places, nearest.distances, strict=True)
-    )
+    ]
     words = f"This took {plural(nearest.compared, 'exact comparison')}"
     if left := nearest.of - nearest.compared:
         words += f"; bounds ruled out {left:,} of {plural(nearest.of, 'model')}"
-    parts: list[Part] = [Table("The nearest models", columns, rows, "nearest")]
+    parts: list[Part] = [table("The nearest models", columns, rows, "nearest")]
     parts.append(Note("comparisons", f"{words}."))
     return [*parts, *rounding_notes(parts, "command")]

@@ -25,6 +25,7 @@ from contextwise.report.parts import (
     Share,
     Style,
     Table,
+    table,
 )
 from contextwise.report.pictures import supports_picture
 from contextwise.support.formatting import name, number, percent, plural, rate
@@ -130,15 +131,15 @@ def chance_of_pairs(chance: Chance, top: int) -> Table | None:
     worst = sorted(judged, key=lambda pair: 1.0 if pair.skill is None else pair.skill)[:top]
     if not worst:
         return None
-    columns = [Column("pair", "name"), Column("errors", "count"), Column("expected", "count")]
-    columns += [Column("skill", "rate"), Column("p", "probability")]
-    rows = tuple(
+    columns: dict[str, Style] = {"pair": "name", "errors": "count", "expected": "count"}
+    columns |= {"skill": "rate", "p": "probability"}
+    rows = (
         (PairName(*p.pair), p.distance, _rounded(p.expected), p.skill, p.p_value) for p in worst
     )
     title = "Pairs compared with chance, least skill first"
     if len(worst) < len(judged):
         title += f" ({len(worst):,} of {len(judged):,})"
-    return Table(title, tuple(columns), rows, "chance of pairs")
+    return table(title, columns, rows, "chance of pairs")
 
 
 def chances_table(guesses: Sequence[Guess]) -> Table:
@@ -146,14 +147,14 @@ def chances_table(guesses: Sequence[Guess]) -> Table:
     wanted = [row for row in OF_DISTANCE if not row[0].startswith("draws")]
     if any(chance.context_pairs for _, chance in compared):
         wanted += OF_CONTEXTS
-    columns = [Column("guess", "name"), *(Column(label, style) for _, label, style, _ in wanted)]
-    columns.append(Column("verdict", "words"))
+    columns: dict[str, Style] = {"guess": "name"}
+    columns |= {label: style for _, label, style, _ in wanted} | {"verdict": "words"}
     rows = []
     for title, chance in compared:
         values = {"distance": chance.distance, **chance.record()}
         cells = (measure.value for measure in _measures(wanted, values))
         rows.append((title, *cells, chance.verdict))
-    return Table("Every guess compared with chance", tuple(columns), tuple(rows), "chances")
+    return table("Every guess compared with chance", columns, rows, "chances")
 
 
 # -- stability -------------------------------------------------------------------------------------
@@ -172,7 +173,7 @@ def stability_parts(
     parts: list[Part] = [
         Note("finding", f"{stability.verdict} {_resamples(stability)}"),
         _instability(stability, consensus),
-        *([Table(title, (Column("", "words"),), claims, "claims")] if claims else []),
+        *([table(title, {"": "words"}, claims, "claims")] if claims else []),
         *_listed("Learned from all rows, but from fewer than half of the resamples", weak, top),
         *_listed("Not learned from all rows, but from half of the resamples or more", missed, top),
     ]
@@ -195,31 +196,21 @@ def _resamples(stability: Stability) -> str:
 
 
 def _instability(stability: Stability, consensus: Consensus | None) -> Measures:
+    nearest = "mean normalized distance"
+    medoid = f"medoid ({plural(len(stability.medoid), 'feature')}), {nearest}"
+    instability = "Share of assertions in which two resamples differ: the mean of 2θ(1 - θ)."
+    typical = "Mean normalized distance of the most typical resample to all resamples."
+    bound = "No structure at all has a smaller mean normalized distance to the resamples."
     rows = [
-        (
-            "instability",
-            "instability",
-            stability.instability,
-            "Share of assertions in which two resamples differ: the mean of 2θ(1 - θ).",
-        ),
-        (
-            "medoid_distance",
-            f"medoid ({plural(len(stability.medoid), 'feature')}), mean normalized distance",
-            stability.medoid_distance,
-            "Mean normalized distance of the most typical resample to all resamples.",
-        ),
-        (
-            "least_distance",
-            "lower bound of that mean for any structure",
-            stability.least_distance,
-            "No structure at all has a smaller mean normalized distance to the resamples.",
-        ),
+        ("instability", "instability", stability.instability, instability),
+        ("medoid_distance", medoid, stability.medoid_distance, typical),
     ]
     if consensus is not None:
-        features = plural(len(consensus.structure), "feature")
-        label = f"consensus ({features}), mean normalized distance"
+        label = f"consensus ({plural(len(consensus.structure), 'feature')}), {nearest}"
         meaning = "Mean normalized distance of the consensus to the resamples."
-        rows.insert(2, ("consensus_distance", label, consensus.mean_distance, meaning))
+        rows.append(("consensus_distance", label, consensus.mean_distance, meaning))
+    least = "lower bound of that mean for any structure"
+    rows.append(("least_distance", least, stability.least_distance, bound))
     measures = (Measure(key, label, value, "rate", text) for key, label, value, text in rows)
     return Measures((tuple(measures),))
 
@@ -313,9 +304,9 @@ def _dependencies(check: Check, top: int) -> Iterator[Part]:
 
 def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> Table:
     """Show the first ``top`` claims with their tests, one row each."""
-    titles = ("pair", "when", "rows used", "bits", "p", "p given both blankets")
-    columns = tuple(Column(title, "bits" if title == "bits" else "words") for title in titles)
-    rows = tuple(
+    columns: dict[str, Style] = {"pair": "words", "when": "words", "rows used": "words"}
+    columns |= {"bits": "bits", "p": "words", "p given both blankets": "words"}
+    rows = (
         (
             "–".join(name(quoted(v), 24) for v in claim.pair),
             name(in_words(claim.literals), 48) or "always",
@@ -327,7 +318,7 @@ def claims_table(title: str, claims: Sequence[CheckedClaim], top: int = TOP) -> 
         for claim in claims[:top]
     )
     more = f" ({top:,} of {len(claims):,})" if len(claims) > top else ""
-    return Table(f"{title}{more}", columns, rows, "checked claims")
+    return table(f"{title}{more}", columns, rows, "checked claims")
 
 
 def _p_value(test: ConditionalTest) -> str:
@@ -359,15 +350,15 @@ def summary_parts(summary: Summary) -> list[Part]:
 
 
 def _means_table(summary: Summary, metrics: list[str]) -> Table:
-    head = [Column("group", "name"), Column(f"{summary.unit}s", "count")]
-    head += [Column(metric_label(metric), "words") for metric in metrics]
+    columns: dict[str, Style] = {"group": "name", f"{summary.unit}s": "count"}
+    columns |= {metric_label(metric): "words" for metric in metrics}
     rows: list[tuple[Cell, ...]] = []
     for group in summary.groups:
         means = [summary.mean(group, metric) for metric in metrics]
         count = max((mean.count for mean in means), default=0)
         rows.append((group, count, *map(_with_interval, means)))
     title = f"The mean of each group, with its {100 * summary.confidence:g} % interval"
-    return Table(title, tuple(head), tuple(rows), "group means")
+    return table(title, columns, rows, "group means")
 
 
 def _with_interval(value: Mean) -> str:
@@ -380,8 +371,7 @@ def _with_interval(value: Mean) -> str:
 
 def _differences_table(summary: Summary, metrics: list[str]) -> Table:
     titles = ("metric", "groups", "difference", "p", "p after Holm")
-    head = tuple(Column(title, "words") for title in titles)
-    rows = tuple(
+    rows = (
         (
             metric_label(difference.metric),
             f"{name(difference.first)} – {name(difference.second)}",
@@ -393,7 +383,8 @@ def _differences_table(summary: Summary, metrics: list[str]) -> Table:
         if difference.metric in metrics
     )
     how = ", on the same truths" if summary.unit == "truth" else ""
-    return Table(f"Differences between groups{how}", head, rows, "group differences")
+    columns: dict[str, Style] = dict.fromkeys(titles, "words")
+    return table(f"Differences between groups{how}", columns, rows, "group differences")
 
 
 def _or_dash(value: float | None) -> str:
@@ -467,11 +458,11 @@ def consensus_parts(
 ) -> list[Part]:
     """Show how near a consensus is to its models, what bounds it, and who supports its claims."""
     half = consensus.threshold == Fraction(1, 2)
-    columns = (
-        Column("", "words"),
-        Column("sum of distances" if half else "weighted sum of errors", "count"),
-        Column("mean normalized distance", "rate"),
-    )
+    columns: dict[str, Style] = {
+        "": "words",
+        "sum of distances" if half else "weighted sum of errors": "count",
+        "mean normalized distance": "rate",
+    }
     exact = "counted" if consensus.majority_is_exact else "estimated"
     majority = "majority" if half else f"vote of {100 * float(consensus.threshold):g} %"
     sums: dict[str, Number] = {
@@ -481,10 +472,10 @@ def consensus_parts(
         f"{majority} of each assertion ({exact})": round(consensus.majority.value),
     }
     each = len(consensus.models) * consensus.total
-    rows = tuple((label, cost, ratio(cost, each) if each else 0.0) for label, cost in sums.items())
+    rows = [(label, cost, ratio(cost, each) if each else 0.0) for label, cost in sums.items()]
     parts: list[Part] = [
         Note("verdict", consensus.verdict),
-        Table("How near to all models", columns, rows, "sums"),
+        table("How near to all models", columns, rows, "sums"),
     ]
     if supports:
         parts.append(_supports_table(supports))
@@ -492,12 +483,8 @@ def consensus_parts(
 
 
 def _supports_table(supports: Sequence[ClaimSupport]) -> Table:
-    columns = (
-        Column("pair", "name"),
-        Column("in the consensus", "words"),
-        Column("when", "words"),
-        Column("models with the dependence", "words"),
-    )
+    columns: dict[str, Style] = {"pair": "name", "in the consensus": "words", "when": "words"}
+    columns["models with the dependence"] = "words"
     rows = []
     for support in supports:
         low, high = support.throughout, support.somewhere
@@ -510,7 +497,7 @@ def _supports_table(supports: Sequence[ClaimSupport]) -> Table:
             )
         )
     title = "Support of its claims, pairs that depend most first"
-    return Table(title, columns, tuple(rows), "supports")
+    return table(title, columns, rows, "supports")
 
 
 # -- scores ----------------------------------------------------------------------------------------
@@ -534,14 +521,13 @@ def scores_parts(
 ) -> list[Part]:
     """Return one row per guess with the scores that some guess has, and why others are missing."""
     keys = [key for key in SCORE_LABELS if any(key in score.values for score in scores)]
-    columns = [Column("guess", "name"), Column("features", "count"), Column("length", "mean")]
-    columns += [Column("longest", "count")]
-    columns += [Column(MEASURES["normalized"].label, "share", counts=True)]
-    columns += [Column(MEASURES[key].label, "rate") for key in SCORED_RATES]
-    columns += [Column(SCORE_LABELS[key], "score") for key in keys]
+    columns: dict[str, Style] = {"guess": "name", "features": "count", "length": "mean"}
+    columns |= {"longest": "count", MEASURES["normalized"].label: "counted"}
+    columns |= {MEASURES[key].label: "rate" for key in SCORED_RATES}
+    columns |= {SCORE_LABELS[key]: "score" for key in keys}
     labelled = zip(names, scores, strict=True)
-    rows = tuple((label, *_score_cells(score, keys)) for label, score in labelled)
-    parts: list[Part] = [Table("Scores", tuple(columns), rows, key="scores")]
+    rows = [(label, *_score_cells(score, keys)) for label, score in labelled]
+    parts: list[Part] = [table("Scores", columns, rows, "scores")]
     reasons = "\n".join(_reasons(names, scores))
     parts += [Note("missing", reasons)] if reasons else []
     return [*parts, *rounding_notes(parts, medium)]

@@ -32,7 +32,7 @@ from contextwise.report.evaluations import (
     summary_parts,
 )
 from contextwise.report.html import as_html, page_html, tag
-from contextwise.report.parts import Cell, Column, Note, Part, Section, Table
+from contextwise.report.parts import Note, Part, Section, Style, Table, table
 from contextwise.report.pictures import graph_pictures, pairs_picture, plane_picture
 from contextwise.support.formatting import name
 
@@ -160,12 +160,7 @@ def models_table(true: str, guesses: Sequence[Guess]) -> Table:
     models = [(true, guesses[0].comparison.true)]
     models += [(guess.title, guess.comparison.guess) for guess in guesses]
     statistics = [(label, model.statistics()) for label, model in models]
-    columns = [Column("model", "name")]
-    columns += [
-        Column(key.replace("_", " "), "count" if isinstance(value, int) else "mean")
-        for key, value in statistics[0][1].items()
-    ]
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (label, *values.values()) for label, values in statistics
-    )
-    return Table("", tuple(columns), rows, key="models")
+    columns: dict[str, Style] = {"model": "name"}
+    for key, value in statistics[0][1].items():
+        columns[key.replace("_", " ")] = "count" if isinstance(value, int) else "mean"
+    return table("", columns, [(label, *values.values()) for label, values in statistics], "models")

@@ -7,7 +7,7 @@ and the explorer only show them. Cells hold values and not texts, so that tables
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from contextwise.report.shares import Graph
 
 Number = int | Fraction
-Style = Literal["name", "words", "count", "rate", "share", "mean", "score", "probability", "bits"]
-"""Content of a column or measure: a name, plain words, an exact count, a rate, a share of contexts,
-a mean of counts, a score of any size, a p-value, or information in bits."""
+Style = Literal[
+    "name", "words", "count", "rate", "share", "counted", "mean", "score", "probability", "bits"
+]
+"""Content of a column or measure: a name, plain words, an exact count, a rate, a share of contexts
+without or with its counts, a mean of counts, a score of any size, a p-value, or information in
+bits."""
 UNKNOWN = "–"
 LONGEST_TIP = 400  # digits
 SHORT = 10**4  # counts out of fewer than this are shown next to their shares
@@ -88,11 +91,8 @@ Cell: TypeAlias = "str | Number | float | Interval | Share | Estimate | Marked |
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table; ``counts`` shows the counts of each `Share` as well, where short."""
-
     title: str
     style: Style
-    counts: bool = False
 
     @property
     def is_number(self) -> bool:
@@ -115,6 +115,14 @@ class Table:
             [cell_text(cell, column) for cell, column in zip(row, self.columns, strict=True)]
             for row in self.rows
         ]
+
+
+def table(
+    title: str, columns: Mapping[str, Style], rows: Iterable[Sequence[Cell]], key: str = ""
+) -> Table:
+    """Return a table from the titles and styles of its columns, and its rows."""
+    heads = tuple(Column(head, style) for head, style in columns.items())
+    return Table(title, heads, tuple(map(tuple, rows)), key)
 
 
 @dataclass(frozen=True)
@@ -200,7 +208,8 @@ def cell_text(cell: Cell, column: Column) -> str:
             return " to ".join(cell_text(end, column) for end in ends)
         case Share():
             share = percent(cell.part, cell.whole) if cell.whole else "0 %"
-            return f"{share} ({cell})" if column.counts and cell.whole < SHORT else share
+            with_counts = column.style == "counted" and cell.whole < SHORT
+            return f"{share} ({cell})" if with_counts else share
         case Marked() | PairName():
             return str(cell)
         case str():
@@ -217,7 +226,7 @@ def _number_text(value: Number | float, style: Style) -> str:
     match style:
         case "rate":
             return rate(float(value))
-        case "share":
+        case "share" | "counted":
             return percent(Fraction(value), 1)
         case "mean":
             return f"{float(value):.2f}"
@@ -234,7 +243,7 @@ def _number_text(value: Number | float, style: Style) -> str:
 def exact_digits(cell: Cell, column: Column) -> str | None:
     """Return the exact number behind a text that rounds it, or None."""
     if isinstance(cell, Share):
-        if column.counts and cell.whole < SHORT:
+        if column.style == "counted" and cell.whole < SHORT:
             return None
         if not is_readable(cell.whole, LONGEST_TIP):
             return f"about {cell}"
