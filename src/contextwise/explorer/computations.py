@@ -52,10 +52,7 @@ def compare_all(
     time_limit: float,
     tell: Tell,
 ) -> dict[str, Guess]:
-    """Compare guesses, given as labels and models by key; an interrupt ends with the current one.
-
-    The time limit is for each guess.
-    """
+    """Compare guesses (labels and models by key), each with the time limit; stop if interrupted."""
     compared: dict[str, Guess] = {}
     for place, (key, (label, model)) in enumerate(guesses.items(), start=1):
         words = f"Comparing with {label}"
@@ -140,10 +137,7 @@ def report_of(true: str, guesses: Sequence[Guess], time_limit: float, tell: Tell
 def distances(
     models: Mapping[str, Model], contexts: Contexts, time_limit: float | None, tell: Tell
 ) -> DistanceMatrix | EstimatedMatrix:
-    """Compute all pairwise distances, or estimate them if there is no time limit.
-
-    Distances that are not known in time have bounds.
-    """
+    """Compute all pairwise distances or bounds; without a time limit, estimate them."""
     what = f"Comparing {len(models)} models pairwise"
     how: dict[str, Any] = {"time_limit": time_limit}
     if time_limit is None:
@@ -166,10 +160,7 @@ def consensus_of(
     time_limit: float,
     tell: Tell,
 ) -> tuple[Consensus, list[ClaimSupport]]:
-    """Find a structure near to all models, and the support of its widest claims.
-
-    Known distances are not counted again.
-    """
+    """Find a structure near to all models, and the support of its widest claims."""
     tell("Comparing the models", 0, 0)
     result = consensus(
         list(models.values()),

@@ -42,10 +42,7 @@ HEADERS = [(b"referrer-policy", b"same-origin"), (b"x-frame-options", b"DENY")]
 def serve(
     app: ASGIApp, *, host: str, port: int, open_browser: bool, tell: Callable[[str], None]
 ) -> None:
-    """Run the page until Ctrl-C.
-
-    ``tell`` gets the address as soon as the server answers. Port 0 is any free port.
-    """
+    """Run the page until Ctrl-C; ``tell`` gets the address, and port 0 is any free port."""
     listening = _listen(host, port)
     token = secrets.token_hex(16)
     shown = "127.0.0.1" if host in ("", "0.0.0.0") else host

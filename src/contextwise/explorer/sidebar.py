@@ -100,10 +100,7 @@ def panel(entries: Entries, start: View) -> ui.Sidebar:
 
 
 def status_panel() -> Tag:
-    """Return the place of messages and progress, below the tabs.
-
-    Progress is in a corner of the window once there is a comparison, so that nothing moves.
-    """
+    """Return the place of messages and progress; progress moves to a corner later."""
     return tags.div(
         tags.div(controls.under_way(Working("Connecting")), class_="connecting"),
         ui.output_ui("status"),

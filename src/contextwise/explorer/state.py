@@ -61,10 +61,7 @@ def begin_ahead(view: View, entries: Entries, kept: Mapping[Key, Guess], ahead: 
 
 
 class State:
-    """The state of a session; views read it, and `go` changes it.
-
-    ``kept`` has comparisons of other sessions, and new ones of lasting models are added to it.
-    """
+    """The state of a session; `go` changes it, and ``kept`` is shared with other sessions."""
 
     def __init__(self, entries: Entries, kept: dict[Key, Guess], view: View, ahead: Ahead) -> None:
         self.entries: reactive.Value[Entries] = reactive.value(dict(entries), name="entries")

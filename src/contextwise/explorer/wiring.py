@@ -179,10 +179,7 @@ class Settled(Generic[T]):
 
 
 def skip_source_references() -> None:
-    """Keep Shiny from reading the source of each reactive function for unused traces.
-
-    This takes half of the time that a session needs to start.
-    """
+    """Keep Shiny from reading sources for traces: half of the time a session needs to start."""
     for name in ("shiny.reactive._reactives", "shiny.session._session"):
         module: Any = sys.modules.get(name)
         if hasattr(module, "extract_source_ref"):

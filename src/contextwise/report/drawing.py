@@ -205,11 +205,7 @@ def graph_svg(
     size: int = 480,
     whole: bool = False,
 ) -> str:
-    """Draw a graph, ``size`` pixels wide; no label covers a node or another label.
-
-    ``view`` is both graphs in one or the edges of one model. Variables in ``fixed`` are hollow and
-    show their states. ``whole`` is as in `contextwise.report.drawing.arrange`.
-    """
+    """Draw a graph as SVG, ``size`` pixels wide; variables in ``fixed`` are hollow."""
     drawn, frame = list(edges), (float(size), 0.8 * size)
     drawing = arrange(
         {name: (x, 1 - y) for name, (x, y) in positions.items()},  # on a page, y grows downwards

@@ -331,10 +331,7 @@ def _p_value(test: ConditionalTest) -> str:
 
 
 def summary_parts(summary: Summary) -> list[Part]:
-    """Show which group is best, the means of each group, their differences, and their ranks.
-
-    A metric that no group has a value of is left out.
-    """
+    """Show the best group, means, differences and ranks; leave out metrics without values."""
     verdicts = [summary.verdict, *(ranking.verdict for ranking in summary.rankings)]
     metrics = [
         metric

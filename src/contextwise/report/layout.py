@@ -35,11 +35,7 @@ GAP = 0.8  # the distance between parts of a graph; an edge is about 1 long
 
 
 def graph_layout(names: Sequence[str], edges: Iterable[Pair]) -> Positions:
-    """Place the nodes of a graph in the unit square.
-
-    Each connected part minimises the stress; the parts are drawn side by side. For nodes that stay
-    in place, pass the edges of both models.
-    """
+    """Place nodes in the unit square: connected parts of least stress, side by side."""
     place = {name: k for k, name in enumerate(names)}
     adjacent = np.zeros((len(names), len(names)), dtype=bool)
     for first, second in edges:
@@ -181,11 +177,7 @@ def fitted_to(
     apart: float,
     whole: bool = False,
 ) -> FloatArray:
-    """Stretch points to a frame, and push them apart where they are too close.
-
-    ``margin`` stays free on both sides, across and along. ``whole`` stretches the unit square to
-    the frame instead of the box of the points.
-    """
+    """Stretch points, or the ``whole`` unit square, to a frame inside a margin; push them apart."""
     if not len(points):
         return points
     low, high = (np.zeros(2), np.ones(2)) if whole else (points.min(axis=0), points.max(axis=0))
@@ -310,10 +302,7 @@ def place_labels(
     radius: float = 3.0,
     lines: FloatArray | None = None,
 ) -> FloatArray | None:
-    """Return the middle of a box for each label; no box covers a point or another box.
-
-    ``lines`` are ends of lines, shape (m, 2, 2), that labels avoid. None if a label finds no place.
-    """
+    """Return middles of labels that cover no point and no other label, or None; avoid ``lines``."""
     inked = _along(lines) if lines is not None and len(lines) else np.zeros((0, 2))
     crowd = ((points[:, None] - points[None, :]) ** 2).sum(axis=2)
     order = np.argsort(np.sort(crowd, axis=1)[:, min(3, len(points) - 1)] if len(points) else [])

@@ -107,11 +107,7 @@ class Pooled:
 
 
 def heat_map(comparison: Comparison | Shares, *, reorder: bool | None = None) -> HeatMap:
-    """Return the heat map of a comparison or of its shares.
-
-    ``reorder`` groups variables with similar errors; by default above `GROUPED` variables, if SciPy
-    is installed.
-    """
+    """Return the heat map; ``reorder`` is by default above `GROUPED` variables, with SciPy."""
     shares = shares_of(comparison) if isinstance(comparison, Comparison) else comparison
     n = len(shares.names)
     if reorder is None:
@@ -286,11 +282,7 @@ def supports_picture(stability: Stability) -> Picture:
 
 
 def graph_pictures(comparison: Comparison) -> list[Picture]:
-    """Return the graphs of the two models, in the same layout; one if it has all the edges.
-
-    They show all edges where these can be read in one picture, and the largest differences
-    otherwise.
-    """
+    """Return both graphs in one layout: all edges, or the largest differences of many."""
     edges = edges_of(comparison)
     try:
         selection = select_edges(edges, which="all")

@@ -142,11 +142,7 @@ def plot_errors(guesses: Guesses, *, axes: Axes | None = None) -> Figure:
 
 @styled
 def plot_rates(guesses: Guesses, *, axes: Axes | None = None) -> Figure:
-    """Plot the rates of each guess as bars with their numbers; an undefined rate is a dash.
-
-    Several guesses have one row each and one column of bars per rate; a single guess has one row
-    per rate.
-    """
+    """Plot the rates as bars with numbers; several guesses have one row each."""
     by_name = named(guesses)
     axes = axes or new_axes(COLUMN, 0.6 + 0.22 * max(len(by_name), 3))
     if len(by_name) == 1:
@@ -224,11 +220,7 @@ def plot_groups(
 
 @styled
 def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None) -> Figure:
-    """Plot the normalized distance of each guess, and the mean of each group with its interval.
-
-    Intervals are those of `contextwise.evaluation.intervals`: Student's for few guesses, by the
-    bootstrap for many; a group of one, or of equal guesses, has none.
-    """
+    """Plot normalized distances, and the mean of each group with its interval if it has one."""
     listed = _looks(groups)
     axes = axes or new_axes(COLUMN, 0.6 + 0.25 * len(listed))
     for row, (_, guesses, colour, marker) in enumerate(listed):
@@ -251,10 +243,7 @@ def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None)
 
 @styled
 def plot_errors_plane(groups: Mapping[str, Guesses], *, axes: Axes | None = None) -> Figure:
-    """Plot false positives against false negatives, one point per guess.
-
-    Grey lines join points of the same distance.
-    """
+    """Plot FP against FN, a point per guess; grey lines join points of the same distance."""
     axes = axes or new_axes(COLUMN, COLUMN)
     largest = 0.0
     for group, guesses, colour, marker in _looks(groups):

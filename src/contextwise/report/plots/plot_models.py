@@ -124,11 +124,7 @@ def _draw_tree(axes: Axes, distances: FloatArray) -> list[int]:
 
 @styled
 def plot_map(names: Sequence[str], distances: FloatArray, *, axes: Axes | None = None) -> Figure:
-    """Plot the models as points whose distances on paper approximate their distances.
-
-    The label below tells how far off the distances on paper are: the root mean square of their
-    errors, as a percentage of that of the distances (the square root of the normalized stress).
-    """
+    """Plot models as points by their distances; the label has the root of the normalized stress."""
     _check(names, distances)
     axes = axes or new_axes()
     points = planar(distances)
@@ -164,11 +160,7 @@ def plot_map(names: Sequence[str], distances: FloatArray, *, axes: Axes | None =
 
 
 def _label_places(points: FloatArray) -> tuple[FloatArray, float]:
-    """Return the place of each label, and its size, in shares of the map.
-
-    Equal models lie on one point, so labels are in a column on each side, with lines to their
-    points.
-    """
+    """Return the places and the size of labels, in a column on each side of the map."""
     places = np.empty((len(points), 2))
     half = (len(points) + 1) // 2
     step = min(HIGH, 1 / half)

@@ -172,10 +172,7 @@ def _name_blocks(axes: Axes, heat: HeatMap) -> None:
 
 
 def _draw_legend(axes: Axes, columns: list[tuple[str, list[Artist]]]) -> None:
-    """Draw one legend below the picture; the first entry of each column is its title.
-
-    Columns are as wide as their words, so they never overlap; empty entries make them equally long.
-    """
+    """Draw one legend below the picture, in columns of equal length that begin with titles."""
     patch = require("matplotlib.patches", "plots").Patch
     longest = 1 + max((len(marks) for _, marks in columns), default=0)
     entries: list[Artist] = []
