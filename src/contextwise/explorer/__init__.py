@@ -1,12 +1,8 @@
 """The explorer: a local page that shows where structures differ.
 
-- `view`: the page as one value, which is also its address. `state`: the state of a session.
-- `computations` and `runs`: functions that a `job` runs in its own process.
-- `server`: token, headers, uploads. `messages`: checks of what a browser sends. `wiring`: inputs
-  and outputs. `controls`: buttons, searches, progress.
-- `sidebar` and ``tab_*``: the parts of the page. Each has functions from values to HTML, and a
-  ``serve`` that connects them to a session. `app` puts the page together.
-
-``report/static/heatmap.js`` draws the heat map in the browser, so zooming does not use the server.
-All scripts and styles are served from here.
+`app` puts the page together from `sidebar` and the tabs (``tab_*``), which have functions from
+values to HTML and a ``serve`` for sessions. A `view` is the page as one value and its address;
+`state` is that of a session. A `job` runs `computations` and `runs` in its own process. `server`
+and `messages` guard the page; `wiring` and `controls` connect it. ``report/static/heatmap.js``
+draws the heat map in the browser. All scripts and styles are served from here.
 """

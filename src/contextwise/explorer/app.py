@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from htmltools import Tag, TagChild, tags
 from shiny import App, reactive, ui
@@ -22,10 +21,10 @@ from contextwise.explorer import (
     tab_question,
     tab_statistics,
 )
-from contextwise.explorer.job import Background, prepare
+from contextwise.explorer.job import prepare
 from contextwise.explorer.state import Ahead, Key, State, begin_ahead
 from contextwise.explorer.view import FIRST_TAB, TABS, Entries, View, library, true_model
-from contextwise.explorer.wiring import Input, choice, follow, on, skip_source_references, text
+from contextwise.explorer.wiring import Input, choice, mirror, on, skip_source_references, text
 from contextwise.models.structure import Model
 from contextwise.report.comparisons import Guess
 
@@ -106,16 +105,11 @@ def _page(entries: Entries, view: View, *, with_run: bool) -> Tag:
 
 
 def _serve(session: Session, state: State, run: Path | None, data: Path | None) -> None:
-    works: list[Background[Any]] = [
-        sidebar.serve(state),
-        tab_overview.serve(state),
-        tab_graph.serve(state),
-        tab_question.serve(state),
-        *tab_guesses.serve(state),
-        *tab_statistics.serve(state, data),
-        *([] if run is None else tab_experiment.serve(run)),
-        state.comparing,
-    ]
+    for part in (sidebar, tab_overview, tab_graph, tab_question, tab_guesses):
+        part.serve(state)
+    tab_statistics.serve(state, data)
+    if run is not None:
+        tab_experiment.serve(run)
 
     def turn(tab: str) -> None:
         if run is not None or tab != "experiment":
@@ -123,17 +117,12 @@ def _serve(session: Session, state: State, run: Path | None, data: Path | None) 
 
     on(TAB, turn)
     on(WALK, lambda query: state.go(View.parse(query), step=False))
+    mirror(TAB, state.tab, ui.update_navset)
     _send_view(session, state)
-
-    def end() -> None:
-        for work in works:
-            work.drop()
-
-    session.on_ended(end)
 
 
 def _send_view(session: Session, state: State) -> None:
-    """Keep the page's address, tab, marked pair and hidden parts up to date."""
+    """Keep the page's address, marked pair and hidden parts up to date."""
 
     @reactive.effect
     async def send_address() -> None:
@@ -165,9 +154,3 @@ def _send_view(session: Session, state: State) -> None:
                 "several": len(state.guesses()) > 1,
             },
         )
-
-    def turn(tab: str) -> None:
-        if TAB.now() != tab:
-            ui.update_navset(TAB.key, selected=tab)
-
-    follow(state.tab, turn)

@@ -205,16 +205,18 @@ def _outcome(
 
 
 class Background(Generic[T]):
-    """One kind of work of a session: starting it again ends the job before."""
+    """One kind of work of a session, which ends it; starting it again ends the job before."""
 
     def __init__(self, function: Callable[..., T]) -> None:
         from shiny import reactive  # jobs load this module, and need not load Shiny
+        from shiny.session import require_active_session
 
         self._function = function
         self._job: Job | None = None
         self._task: asyncio.Task[None] | None = None
         nothing: tuple[Hashable, Outcome[T]] = (None, None)
         self._known = reactive.value(nothing, name=function.__name__)
+        require_active_session(None).on_ended(self.drop)
 
     def start(self, key: Hashable, *arguments: Any, seconds: float) -> None:
         """Start a job; ``outcome(key)`` is its outcome."""

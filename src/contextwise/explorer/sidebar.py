@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.comparison.pairs import FULLY, Contexts
+from contextwise.comparison.pairs import FULLY
 from contextwise.explorer import controls, view
 from contextwise.explorer.computations import read_uploads
 from contextwise.explorer.job import Background, Done, Outcome, Working
@@ -21,6 +21,7 @@ from contextwise.explorer.wiring import (
     choice,
     clicks,
     follow,
+    mirror,
     on,
     show,
     text,
@@ -151,10 +152,10 @@ def _labels(entries: Iterable[Entry]) -> dict[str, str]:
     return {entry.key: entry.label for entry in entries}
 
 
-def serve(state: State) -> Background[ReadFiles]:
+def serve(state: State) -> None:
     _serve_choices(state)
     _serve_comparing(state)
-    return _serve_uploads(state)
+    _serve_uploads(state)
 
 
 def _serve_choices(state: State) -> None:
@@ -192,9 +193,6 @@ def _serve_choices(state: State) -> None:
         guess = state.guess()
         return _labels(state.guesses()), guess.key if guess else None
 
-    def set_true(wanted: tuple[dict[str, str], str]) -> None:
-        ui.update_select(TRUE.key, choices=wanted[0], selected=wanted[1])
-
     def offer_guesses(offered: list[Entry]) -> None:
         with reactive.isolate():
             ui.update_checkbox_group(GUESSES.key, choices=_labels(offered), selected=chosen())
@@ -203,18 +201,17 @@ def _serve_choices(state: State) -> None:
         if set(GUESSES.now()) != set(keys):
             ui.update_checkbox_group(GUESSES.key, selected=keys)
 
-    def set_shown(wanted: tuple[dict[str, str], str | None]) -> None:
-        ui.update_select(SHOWN.key, choices=wanted[0], selected=wanted[1])
+    def set_options(key: str) -> Callable[[tuple[dict[str, str], str | None]], None]:
+        return lambda wanted: ui.update_select(key, choices=wanted[0], selected=wanted[1])
 
-    def set_contexts(kind: Contexts) -> None:
-        if CONTEXT_KIND.now() != kind:
-            ui.update_radio_buttons(CONTEXT_KIND.key, selected=kind)
+    def true() -> tuple[dict[str, str], str | None]:
+        return _labels(state.entries().values()), state.true().key
 
-    follow(lambda: (_labels(state.entries().values()), state.true().key), set_true)
+    follow(true, set_options(TRUE.key))
     follow(state.offered, offer_guesses)
     follow(chosen, check_guesses)
-    follow(shown, set_shown)
-    follow(state.contexts, set_contexts)
+    follow(shown, set_options(SHOWN.key))
+    mirror(CONTEXT_KIND, state.contexts, ui.update_radio_buttons)
 
 
 def _serve_comparing(state: State) -> None:
@@ -267,7 +264,7 @@ def _serve_comparing(state: State) -> None:
     on(AGAIN, lambda _: state.compare(time_limit=LIMIT.now(), again=True))
 
 
-def _serve_uploads(state: State) -> Background[ReadFiles]:
+def _serve_uploads(state: State) -> None:
     """Read uploaded files; models that fit become guesses."""
     reading = Background(read_uploads)
     new: reactive.Value[tuple[str, ...]] = reactive.value((), name="new")
@@ -292,4 +289,3 @@ def _serve_uploads(state: State) -> Background[ReadFiles]:
 
     on(UPLOAD, read)
     show("uploaded", content)
-    return reading

@@ -50,7 +50,7 @@ def _figure(picture: RunPicture) -> Tag:
     )
 
 
-def serve(run: Path) -> list[Background[Run]]:
+def serve(run: Path) -> None:
     """Connect the tab to the session, and read the run."""
     reading = Background(read_run)
     name = run.name or str(run)
@@ -79,4 +79,3 @@ def serve(run: Path) -> list[Background[Run]]:
     offer("records_json", lambda: as_json(list(result().records)), name=lambda: f"{name} records")
     offer("tables_tex", lambda: as_latex(result().parts), name=lambda: f"{name} tables")
     offer("medoid_json", medoid, name=lambda: f"{name} medoid")
-    return [reading]

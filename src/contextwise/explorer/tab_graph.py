@@ -18,7 +18,7 @@ from contextwise.explorer.wiring import (
     Input,
     choice,
     flag,
-    follow,
+    mirror,
     offer,
     on,
     show,
@@ -210,7 +210,7 @@ def differences(edges: Sequence[Edge]) -> TagList:
     return TagList(tags.h3(title, class_="h6 mt-2"), tags.ol(*items))
 
 
-def serve(state: State) -> Background[Shares]:
+def serve(state: State) -> None:
     comparing = Background(shares_in)
 
     def key() -> Hashable:
@@ -276,14 +276,10 @@ def serve(state: State) -> Background[Shares]:
             for parsed in parse_literals(literal):
                 set_state(parsed.variable, parsed.states[0])
 
-    def check_all_edges(wanted: bool) -> None:
-        if ALL_EDGES.now() != wanted:
-            ui.update_checkbox(ALL_EDGES.key, value=wanted)
-
     on(STATE, lambda chosen: set_state(*chosen))
     on(LITERAL, add_literal)
     on(ALL_EDGES, lambda wanted: state.change(all_edges=wanted))
-    follow(state.all_edges, check_all_edges)
+    mirror(ALL_EDGES, state.all_edges, ui.update_checkbox, "value")
 
     def drawn(side: Side) -> str:
         every, most = side != "both", EDGE_COUNT()
@@ -308,4 +304,3 @@ def serve(state: State) -> Background[Shares]:
     offer("graph_guess_svg", lambda: drawn("guess"), name=name("guess"))
     offer("edges_csv", lambda: as_csv(records(), EDGE_KEYS), name=name("edges"))
     offer("edges_json", record, name=name("edges"))
-    return comparing

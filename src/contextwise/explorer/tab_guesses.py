@@ -31,7 +31,7 @@ from contextwise.explorer.state import State, is_open
 from contextwise.explorer.wiring import Input, Settled, clicks, offer, on, show, text
 from contextwise.formats import encode
 from contextwise.report.comparisons import Guess, estimated_parts, guesses_parts, matrix_parts
-from contextwise.report.drawing import add, add_text, add_tip, coordinate, new_picture
+from contextwise.report.drawing import add, add_text, add_tip, new_picture
 from contextwise.report.evaluations import consensus_parts, summary_parts
 from contextwise.report.html import Markup
 from contextwise.report.layout import in_unit_square, planar
@@ -205,15 +205,14 @@ def distance_map(matrix: Matrix) -> str:
         style = {"class_": f"mark {kind}", "stroke": COLOURS[kind], "fill": "none"}
         style |= {"stroke_width": "1.5", "pointer_events": "all"}
         if k:
-            drawn = add(picture, "circle", **style, cx=coordinate(x), cy=coordinate(y), r="4")
+            drawn = add(picture, "circle", **style, cx=x, cy=y, r="4")
         else:
-            corner = {"x": coordinate(x - 3.5), "y": coordinate(y - 3.5)}
-            drawn = add(picture, "rect", **style, **corner, width="7", height="7")
+            drawn = add(picture, "rect", **style, x=x - 3.5, y=y - 3.5, width="7", height="7")
         add_tip(drawn, matrix.names[k])
         if label := "".join(labels[k : k + 1]):
             right = x < 0.7 * WIDTH
             place, anchor = (x + (8 if right else -8), y), "start" if right else "end"
-            add_text(picture, short(label, 36), place, anchor=anchor, **HALO)
+            add_text(picture, short(label, 36), place, anchor, **HALO)
     return tostring(picture, encoding="unicode")
 
 
@@ -253,7 +252,7 @@ def matrix_records(matrix: Matrix) -> list[dict[str, object]]:
     ]
 
 
-def serve(state: State) -> list[Background[Any]]:
+def serve(state: State) -> None:
     show("guess_table", lambda: guess_table(state.results()))
     show("plane", lambda: plane(state.results()))
     on(SHOW, lambda key: state.change(shown=key) if state.knows(key) else None)
@@ -267,14 +266,15 @@ def serve(state: State) -> list[Background[Any]]:
 
     offer("guesses_csv", lambda: as_csv(records()), name=_name(state, "guesses"))
     offer("guesses_json", lambda: as_json(records()), name=_name(state, "guesses"))
-    return [_serve_report(state), *_serve_distances(state)]
+    _serve_report(state)
+    _serve_distances(state)
 
 
 def _name(state: State, what: str) -> Callable[[], str]:
     return lambda: f"{state.true().label} {what}"
 
 
-def _serve_report(state: State) -> Background[str]:
+def _serve_report(state: State) -> None:
     reporting = Background(report_of)
 
     def about() -> Hashable:
@@ -295,10 +295,9 @@ def _serve_report(state: State) -> Background[str]:
     )
     missing = "the report has not been made yet"
     offer("report_html", lambda: value_of(outcome(), missing), name=_name(state, "report"))
-    return reporting
 
 
-def _serve_distances(state: State) -> list[Background[Any]]:
+def _serve_distances(state: State) -> None:
     counting, estimating = Background(distances), Background(distances)
     nothing: tuple[Hashable, bool] = (None, False)
     chosen = reactive.value(nothing, name="chosen")
@@ -356,12 +355,12 @@ def _serve_distances(state: State) -> list[Background[Any]]:
     name = _name(state, "distances")
     offer("matrix_csv", lambda: as_csv(records()), name=name)
     offer("matrix_json", lambda: as_json(records()), name=name)
-    return [counting, estimating, _serve_consensus(state, models, outcome)]
+    _serve_consensus(state, models, outcome)
 
 
 def _serve_consensus(
     state: State, models: Callable[[], Hashable], distances: Callable[[], Outcome[Matrix]]
-) -> Background[tuple[Consensus, list[ClaimSupport]]]:
+) -> None:
     agreeing = Background(consensus_of)
 
     def begin() -> None:
@@ -399,4 +398,3 @@ def _serve_consensus(
     on(ADD, add)
     offer("consensus_json", structure, name=_name(state, "consensus"))
     offer("supports_csv", supports, name=_name(state, "consensus claims"))
-    return agreeing

@@ -27,6 +27,7 @@ from contextwise.explorer.wiring import (
     choice,
     flag,
     follow,
+    mirror,
     offer,
     on,
     send,
@@ -296,7 +297,7 @@ def around(shares: Shares, variable: str) -> TagChild:
     return TagList(tags.p(words), controls.parts([listed], cell=cell))
 
 
-def serve(state: State) -> Background[PairExplanation]:
+def serve(state: State) -> None:
 
     @reactive.calc
     async def drawn() -> HeatMap:
@@ -336,10 +337,10 @@ def serve(state: State) -> Background[PairExplanation]:
     offer("pairs_csv", lambda: as_csv(pair_records(comparison()), PAIR_KEYS), name=name("pairs"))
     offer("pairs_json", lambda: as_json(list(pair_records(comparison()))), name=name("pairs"))
     offer("heat_svg", picture, name=name("heat map"))
-    return _serve_pair(state)
+    _serve_pair(state)
 
 
-def _serve_pair(state: State) -> Background[PairExplanation]:
+def _serve_pair(state: State) -> None:
     explaining = Background(explain_one)
 
     def key() -> tuple[Guess, Pair]:
@@ -406,12 +407,10 @@ def _serve_pair(state: State) -> Background[PairExplanation]:
             variable = state.pair()[0] if which == "around" else None
         state.change(variable=variable)
 
-    def follow_variable(name: str | None) -> None:
-        which = "pair" if name is None else "around"
-        if CARD.now() != which:
-            ui.update_navset(CARD.key, selected=which)
+    def card() -> str:
+        return "pair" if state.variable() is None else "around"
 
-    follow(state.variable, follow_variable)
+    mirror(CARD, card, ui.update_navset)
     on(FIRST, lambda name: choose_first(0, name))
     on(SECOND, lambda name: choose_first(1, name))
     on(PAIR, choose_pair)
@@ -430,4 +429,3 @@ def _serve_pair(state: State) -> Background[PairExplanation]:
 
     offer("regions_csv", rows, name=name)
     offer("regions_json", lambda: as_json(explained().record()), name=name)
-    return explaining

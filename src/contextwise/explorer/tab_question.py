@@ -77,7 +77,7 @@ def _reply(role: str, answer: Answer) -> Tag:
     )
 
 
-def serve(state: State) -> Background[list[Answer]]:
+def serve(state: State) -> None:
     """Connect the tab to the session; the question of the view is answered at once."""
     asking = Background(answers)
 
@@ -108,4 +108,3 @@ def serve(state: State) -> Background[list[Answer]]:
     on(ASK, lambda _: state.change(question=QUESTION.now().strip()))
     on(EXAMPLE, lambda words: ui.update_text(QUESTION.key, value=words))
     follow(state.question, write)
-    return asking

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
 
 from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
@@ -103,12 +102,13 @@ def pair_chance_records(chance: Chance) -> list[dict[str, object]]:
     ]
 
 
-def serve(state: State, data: Path | None) -> list[Background[Any]]:
+def serve(state: State, data: Path | None) -> None:
     """Connect the tab to the session; ``data`` is a file of rows from the command line."""
-    return [_serve_chance(state), _serve_check(state, data)]
+    _serve_chance(state)
+    _serve_check(state, data)
 
 
-def _serve_chance(state: State) -> Background[Chance]:
+def _serve_chance(state: State) -> None:
     drawing = Background(chance_of)
 
     def about() -> Hashable:
@@ -132,10 +132,9 @@ def _serve_chance(state: State) -> Background[Chance]:
 
     offer("chance_json", lambda: as_json(result().record()), name=name)
     offer("chance_csv", lambda: as_csv(pair_chance_records(result())), name=name)
-    return drawing
 
 
-def _serve_check(state: State, data: Path | None) -> Background[Check]:
+def _serve_check(state: State, data: Path | None) -> None:
     checking = Background(check_of)
 
     def rows() -> Upload | None:
@@ -171,4 +170,3 @@ def _serve_check(state: State, data: Path | None) -> Background[Check]:
 
     offer("check_csv", lambda: as_csv(records()), name=name)
     offer("check_json", lambda: as_json(records()), name=name)
-    return checking

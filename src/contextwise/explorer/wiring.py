@@ -160,6 +160,18 @@ def follow(wanted: Callable[[], T], update: Callable[[T], object]) -> None:
         first = False
 
 
+def mirror(
+    source: Input[T], wanted: Callable[[], T], update: Callable[..., object], name: str = "selected"
+) -> None:
+    """Update an input on the page, by its argument ``name``, whenever a value changes."""
+
+    def set_input(value: T) -> None:
+        if source.now() != value:
+            update(source.key, **{name: value})
+
+    follow(wanted, set_input)
+
+
 class Settled(Generic[T]):
     """A reactive value that notifies its readers only when ``same`` says that it changed."""
 

@@ -146,26 +146,21 @@ def widest_of(edges: int) -> float:
 
 def new_picture(kind: str, width: float, height: float, words: str) -> Element:
     """Return an empty picture of a class; ``words`` describe it to screen readers."""
-    picture = Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "class": kind,
-            "role": "img",
-            "viewBox": f"0 0 {coordinate(width)} {coordinate(height)}",
-            "width": coordinate(width),
-            "height": coordinate(height),
-            "font-family": "sans-serif",
-        },
-    )
+    size = {"viewBox": f"0 0 {coordinate(width)} {coordinate(height)}"}
+    size |= {"width": coordinate(width), "height": coordinate(height)}
+    usual = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "font-family": "sans-serif"}
+    picture = Element("svg", {"class": kind, **size, **usual})
     add_tip(picture, words)
     return picture
 
 
-def add(parent: Element, tag: str, **attributes: str) -> Element:
+def add(parent: Element, tag: str, **attributes: str | float) -> Element:
     """Add an element; underscores in the names of attributes become hyphens."""
-    hyphened = {key.rstrip("_").replace("_", "-"): text for key, text in attributes.items()}
-    return SubElement(parent, tag, hyphened)
+    texts = {
+        key.rstrip("_").replace("_", "-"): value if isinstance(value, str) else coordinate(value)
+        for key, value in attributes.items()
+    }
+    return SubElement(parent, tag, texts)
 
 
 def add_tip(parent: Element, words: str) -> None:
@@ -177,18 +172,16 @@ def coordinate(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def add_line(parent: Element, start: Point, stop: Point, **style: str) -> Element:
-    x1, y1, x2, y2 = map(coordinate, (*start, *stop))
+def add_line(parent: Element, start: Point, stop: Point, **style: str | float) -> Element:
+    (x1, y1), (x2, y2) = start, stop
     return add(parent, "line", **style, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
-def add_text(parent: Element, text: str, place: Point, *, anchor: str, **style: str) -> Element:
+def add_text(parent: Element, text: str, place: Point, anchor: str, **style: str | float) -> None:
     """Add a text; ``anchor`` is "start", "middle" or "end"."""
     usual = {"font_size": "12", "fill": "currentColor", "dy": "0.35em", "text_anchor": anchor}
-    x, y = map(coordinate, place)
-    drawn = add(parent, "text", x=x, y=y, **(usual | style))
-    drawn.text = printable(text)
-    return drawn
+    x, y = place
+    add(parent, "text", x=x, y=y, **(usual | style)).text = printable(text)
 
 
 # -- graphs ----------------------------------------------------------------------------------------
@@ -220,11 +213,11 @@ def graph_svg(
     widest = widest_of(len(drawn))
     for edge in drawn:
         for line in edge_lines(edge, drawing.places, view=view, widest=widest):
-            dashed, dashes = {}, DASHES[line.kind]
-            if dashes is not None:
-                dashed["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
-                dashed["stroke_dashoffset"] = coordinate(line.dash_offset)
-            style = {"stroke": COLOURS[line.kind], "stroke_width": coordinate(line.width), **dashed}
+            style: dict[str, str | float] = {"stroke": COLOURS[line.kind]}
+            style["stroke_width"] = line.width
+            if dashes := DASHES[line.kind]:
+                style["stroke_dasharray"] = f"{dashes[0]} {dashes[1]}"
+                style["stroke_dashoffset"] = line.dash_offset
             element = add_line(picture, line.start, line.end, class_=line.kind, **style)
             add_tip(element, edge_words(edge))
     for name in positions:
@@ -249,9 +242,7 @@ def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> 
     """Add a dot, its name, and a line between them if the name is far away."""
     x, y = drawing.places[name]
     paint = {"fill": "none", "stroke": "currentColor"} if hollow else {"fill": "currentColor"}
-    place = {"cx": coordinate(x), "cy": coordinate(y), "r": coordinate(1.4 * DISC)}
-    dot = add(parent, "circle", class_="node", **place, **paint)
-    add_tip(dot, shown(name))
+    add_tip(add(parent, "circle", class_="node", cx=x, cy=y, r=1.4 * DISC, **paint), shown(name))
     label = drawing.labels.get(name)
     if label is None:
         return
@@ -260,8 +251,8 @@ def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> 
         line = {"stroke": "#7f7f7f", "stroke_width": "0.7"}
         add(parent, "path", class_="leader", d=f"M{start}L{stop}", **line)
     halo = {"stroke": "#ffffff", "stroke_width": "3", "stroke_opacity": "0.8"}
-    style = {"class_": "halo", "paint_order": "stroke", "font_size": coordinate(drawing.font)}
-    add_text(parent, label.text, label.middle, anchor="middle", **style, **halo)
+    style = {"class_": "halo", "paint_order": "stroke", **halo}
+    add_text(parent, label.text, label.middle, "middle", font_size=drawing.font, **style)
 
 
 # -- the plane of errors ---------------------------------------------------------------------------
@@ -384,8 +375,8 @@ def _add_axes(picture: Element, end: float) -> None:
         if share <= end:
             x, y = _place(share, share, end)
             label = f"{100 * share:.3g} %"
-            add_text(picture, label, (x, corner_y + 16), anchor="middle")
-            add_text(picture, label, (corner_x - 6, y), anchor="end")
+            add_text(picture, label, (x, corner_y + 16), "middle")
+            add_text(picture, label, (corner_x - 6, y), "end")
         if share:  # where both axes together are this distance, inside of the picture
             low = max(share - end, 0.0)
             ends = _place(low, share - low, end), _place(share - low, low, end)
@@ -396,9 +387,9 @@ def _add_axes(picture: Element, end: float) -> None:
     false_positives, false_negatives = (
         f"only in {which}, of all assertions" for which in ("guess (FP)", "true (FN)")
     )
-    add_text(picture, false_positives, (across, SIZE - 8), anchor="middle")
+    add_text(picture, false_positives, (across, SIZE - 8), "middle")
     turned = f"translate(12 {coordinate(upward)}) rotate(-90)"
-    add_text(picture, false_negatives, (0, 0), anchor="middle", transform=turned)
+    add_text(picture, false_negatives, (0, 0), "middle", transform=turned)
 
 
 def _add_means(picture: Element, series: PlaneSeries, fp: Mean, fn: Mean, end: float) -> None:
