@@ -85,8 +85,7 @@ class Comparison(Shown, Rates):
     Attributes
     ----------
     question : the two models, and what to compare
-    pairs : array of shape (p, 2)
-        Positions of the compared pairs that a feature of either model covers.
+    pairs : positions of the compared pairs that a feature of either model covers, shape (p, 2)
     unions : sizes of the three unions of each of these pairs, or bounds
     engine : name of the chosen engine; see `counted` for the engines that counted
     zero_division : value of a rate whose denominator is zero

@@ -78,50 +78,31 @@ def estimate_open_pairs(
         )
 
     true, guess = question.structures
-    fn, fp = differences(true, guess), differences(guess, true)
-    names = comparison.domain.names
-    return OpenEstimates(
-        fp=_of_all(fp, sizes, _known(comparison, FP), confidence),
-        fn=_of_all(fn, sizes, _known(comparison, FN), confidence),
-        pairs={
-            (names[i], names[j]): (_of_pair(fp, k, confidence), _of_pair(fn, k, confidence))
-            for k, (i, j) in enumerate(pairs.tolist())
-            if _has_estimate(fp, k) and _has_estimate(fn, k)
-        },
-        draws=draws,
-    )
+    drawn = {FN: differences(true, guess), FP: differences(guess, true)}
+    of_all = {}
+    for kind, draws_of_kind in drawn.items():
+        counts = [row[kind] for row in comparison.known_counts if row[kind] is not None]
+        known = ratio(sum(counts), comparison.total) if comparison.total else 0.0
+        whole = float((sizes * draws_of_kind.shares).sum())
+        of_all[kind] = _scaled(draws_of_kind.hits, whole, confidence, known)
+    names, of_pairs = comparison.domain.names, {}
+    for k, (i, j) in enumerate(pairs.tolist()):
+        hits = {kind: d.hits[d.pair == k] for kind, d in drawn.items()}
+        # A pair without draws has no estimate, unless it has no cubes.
+        if all(len(hits[kind]) or not drawn[kind].shares[k] for kind in drawn):
+            fp, fn = (
+                _scaled(hits[kind], float(drawn[kind].shares[k]), confidence) for kind in (FP, FN)
+            )
+            of_pairs[names[i], names[j]] = fp, fn
+    return OpenEstimates(of_all[FP], of_all[FN], of_pairs, draws)
 
 
 FN, FP = 1, 2
 """The columns of the two kinds of errors among the counts of a pair."""
 
 
-def _known(comparison: Comparison, kind: int) -> float:
-    """Return the errors of one kind in the finished pairs, as a share of all assertions."""
-    counts = [row[kind] for row in comparison.known_counts if row[kind] is not None]
-    return ratio(sum(counts), comparison.total) if comparison.total else 0.0
-
-
-def _of_all(
-    drawn: UnionDraws, sizes: npt.NDArray[np.float64], known: float, confidence: float
-) -> IntervalEstimate:
-    """Estimate the errors of all pairs, including those of finished pairs."""
-    whole = float((sizes * drawn.shares).sum())
-    return _scaled(drawn.hits, whole, confidence, known)
-
-
-def _has_estimate(drawn: UnionDraws, pair: int) -> bool:
-    """Return whether a pair was drawn from or has no cubes."""
-    return not drawn.shares[pair] or bool((drawn.pair == pair).any())
-
-
-def _of_pair(drawn: UnionDraws, pair: int, confidence: float) -> IntervalEstimate:
-    """Estimate the errors of one pair, as a share of its contexts."""
-    return _scaled(drawn.hits[drawn.pair == pair], float(drawn.shares[pair]), confidence, 0.0)
-
-
 def _scaled(
-    hits: npt.NDArray[np.bool_], whole: float, confidence: float, known: float
+    hits: npt.NDArray[np.bool_], whole: float, confidence: float, known: float = 0.0
 ) -> IntervalEstimate:
     """Return ``known`` plus the share of hits times ``whole``."""
     if not len(hits):

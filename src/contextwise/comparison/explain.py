@@ -118,11 +118,6 @@ class PairExplanation(Printed):
         """The errors; for an open pair, the certain ones."""
         return self.fp + self.fn
 
-    @property
-    def partial(self) -> bool:
-        """True if a time limit left something out."""
-        return self.undecided > 0
-
     def records(self) -> list[dict[str, Any]]:
         """Return one flat mapping per region."""
         first, second = self.pair
@@ -328,15 +323,12 @@ def explain_pair(
 
 def _worst_pairs(comparison: Comparison, top: int) -> list[PairIndex]:
     """Return the pairs with the most errors, worst first, then open pairs."""
-    known = comparison.known_counts
-    positions: list[PairIndex] = list(map(tuple, comparison.pairs.tolist()))
-    finished = [k for k, (_, fn, _, _) in enumerate(known) if fn is not None]
-    finished.sort(key=lambda k: -(known[k][1] + known[k][2]))
-    worst = [k for k in finished[:top] if known[k][1] + known[k][2]]
-    if len(worst) < top:
-        u = comparison.unions.upper[:, 2]
-        worst += sorted(comparison.unions.open.tolist(), key=lambda k: -u[k])[: top - len(worst)]
-    return [positions[k] for k in worst]
+    places, errors = comparison.differing
+    order = sorted(range(len(errors)), key=lambda k: -errors[k])
+    u = comparison.unions.upper[:, 2]
+    still_open = sorted(comparison.unions.open.tolist(), key=lambda k: -u[k])
+    worst = [*places[order].tolist(), *still_open][:top]
+    return [(i, j) for i, j in comparison.pairs[worst].tolist()]
 
 
 class PairCubes:

@@ -52,26 +52,15 @@ class Restriction(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """Models over one domain, and what to compare.
+    """Models over one domain, and what to compare."""
 
-    Attributes
-    ----------
-    structures : the models, over the variables that the context leaves free
-    contexts : the kind of contexts
-    context : the fixed states, by the names of their variables
-    asked : positions of the pairs to compare, or None for all
-    rows : the observed rows whose contexts count, as positions of states, or None
-    value_weights : the weight of each value of each variable, or None if all are equal
-    align : how the models were aligned to the domain of the first
-    """
-
-    structures: tuple[Structure, ...]
+    structures: tuple[Structure, ...]  # over the variables that the context leaves free
     contexts: Contexts = FULLY
-    context: Mapping[str, str] = field(default_factory=dict)
-    asked: IntArray | None = None
-    rows: IntArray | None = None
-    value_weights: Sequence[Sequence[int]] | None = None
-    align: Align = "names"
+    context: Mapping[str, str] = field(default_factory=dict)  # the fixed states, by names
+    asked: IntArray | None = None  # positions of the pairs to compare, or None for all
+    rows: IntArray | None = None  # the observed rows whose contexts count, or None for all contexts
+    value_weights: Sequence[Sequence[int]] | None = None  # None if all values weigh the same
+    align: Align = "names"  # how the models were aligned to the domain of the first
 
     @property
     def domain(self) -> Domain:
@@ -182,11 +171,16 @@ def pose(
     domain = structures[0].domain
     if data is not None and weights is not None:
         raise DomainError("give data or weights, not both; marginals(domain, data) returns weights")
+    rows = None
+    if data is not None:
+        from contextwise.data.rows import as_data  # loads modules that most comparisons do not need
+
+        rows = as_data(data, domain).rows
     question = Question(
         structures,
         contexts,
         asked=asked_pairs(domain, pairs, variables),
-        rows=None if data is None else _rows(data, domain),
+        rows=rows,
         value_weights=None if weights is None else value_weights(domain, weights),
         align=align,
     )
@@ -212,12 +206,6 @@ def _unknown_keyword(name: str) -> str:
     near = get_close_matches(name, Restriction.__annotations__, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"use {', '.join(Restriction.__annotations__)}"
     return f"{called}() got an unexpected keyword argument {name!r}; {hint}"
-
-
-def _rows(data: Any, domain: Domain) -> IntArray:
-    from contextwise.data.rows import as_data  # loads modules that most comparisons do not need
-
-    return as_data(data, domain).rows
 
 
 def _over_one_domain(

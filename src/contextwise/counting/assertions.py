@@ -25,23 +25,13 @@ from contextwise.models.features import WORD, Features, IntArray, WordArray, mem
 
 @dataclass(frozen=True, eq=False)
 class Assertions:
-    """A sample of assertions over variables with the given cardinalities.
-
-    Attributes
-    ----------
-    cardinalities : the number of values of each variable
-    pairs : the pairs that were drawn, rising: shape (p, 2)
-    starts : pair ``k`` has the assertions ``starts[k]:starts[k + 1]``
-    holds : one row of bits per value of each variable in turn: shape (values, words); a bit is set
-        if the variable has the value in the assertion's context
-    canonical : whether contexts are full assignments, so that a pair's own literals count too
-    """
+    """A sample of assertions over variables with the given cardinalities."""
 
     cardinalities: IntArray
-    pairs: IntArray
-    starts: IntArray
-    holds: WordArray
-    canonical: bool = False
+    pairs: IntArray  # those that were drawn, rising: shape (p, 2)
+    starts: IntArray  # pair k has the assertions starts[k]:starts[k + 1]
+    holds: WordArray  # rows of bits for each value of each variable: shape (values, words)
+    canonical: bool = False  # contexts are full assignments, and a pair's own literals count too
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -67,10 +57,6 @@ def draw(
     A pair has as many assertions as contexts, so its probability is proportional to one over the
     product of its two cardinalities. With full assignments, observed rows or weights, every pair
     has the same probability.
-
-    >>> sample = draw([2, 3, 2], 1000, np.random.default_rng(1), pairs=np.array([[0, 1], [0, 2]]))
-    >>> len(sample), np.diff(sample.starts)  # two contexts against three
-    (1000, array([394, 606]))
     """
     cards = np.asarray(cardinalities, dtype=np.int64)
     chance = np.ones(len(pairs))
@@ -112,13 +98,6 @@ def answers(features: Features, sample: Assertions) -> tuple[WordArray, IntArray
     """Return one bit per assertion, whether the features make it a dependence.
 
     Also return the first feature that does so, or -1.
-
-    >>> from contextwise.models.structure import Structure
-    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"])
-    >>> ask = draw([2, 2, 2], 1000, np.random.default_rng(1), pairs=np.array([[0, 1], [1, 2]]))
-    >>> words, first = answers(model.features, ask)
-    >>> sum(int(word).bit_count() for word in words)  # in about half of the contexts
-    499
     """
     if native.missing() is not None:
         return ask_in_python(features, sample)
@@ -164,12 +143,7 @@ def ask_in_python(features: Features, sample: Assertions) -> tuple[WordArray, In
 
 
 def differing(first: WordArray, second: WordArray) -> IntArray:
-    """Count the bits in which each row of ``first`` differs from each row of ``second``.
-
-    >>> first, second = np.array([[0b101], [0]], np.uint64), np.array([[0b110]], np.uint64)
-    >>> differing(first, second).tolist()
-    [[2], [2]]
-    """
+    """Count the bits in which each row of ``first`` differs from each row of ``second``."""
     if native.missing() is None:
         return native.kernel.differing(first, second)
     return differing_in_python(first, second)

@@ -29,12 +29,7 @@ BUDGET_IN_PYTHON = 5_000
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
-    """Count the union of the cubes.
-
-    >>> from contextwise.counting.cover import cover_of
-    >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
-    20
-    """
+    """Count the union of the cubes."""
     quick, budget = native.count_union, BUDGET
     if native.missing():
         from contextwise.counting import branch

@@ -48,12 +48,7 @@ GROWTH = 1.1
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | None = None) -> int:
-    """Count the union of the cubes.
-
-    >>> from contextwise.counting.cover import cover_of
-    >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
-    20
-    """
+    """Count the union of the cubes."""
     counter = _Counter(cover, deadline, node_budget)
     everything = (1 << len(cover.bit_weights)) - 1
     # The recursion branches at most once per variable and cube.

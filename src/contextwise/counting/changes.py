@@ -40,16 +40,7 @@ def changing_unions(
     canonical: bool = False,
     value_weights: ValueWeights | None = None,
 ) -> ChangingUnions:
-    """Prepare two models for changes of the second one.
-
-    >>> from contextwise.models.structure import Structure
-    >>> a = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
-    >>> b = Structure(a.domain, ["A=1 & B=1 & C=1"])
-    >>> unions = changing_unions(a.features, b.features)
-    >>> more = unions.know([(0, 0b01), (1, 0b01), (2, 0b01)])
-    >>> unions.growth([(0, 1)], [more], [])  # the second model had one context and now has both
-    [(1, 0)]
-    """
+    """Prepare two models for changes of the second one."""
     kind = ChangesInPython if native.missing() else NativeChanges
     return kind(a, b, canonical, value_weights)
 

@@ -32,11 +32,8 @@ Cube = Sequence[tuple[int, int]]
 class Cover:
     """Cubes as bit sets over value classes.
 
-    Attributes
-    ----------
-    weights : for each variable, the number of values in each of its classes
-    cubes : each an int of ``bits`` bits; distinct
-    scale : the number of assignments of the variables that no cube tests
+    ``weights`` are the numbers of values in the classes of each variable, ``scale`` is the number
+    of assignments of the variables that no cube tests.
 
     Variables with 2, 3 and 5 values; one cube tests the first, one the first two.
 
@@ -84,14 +81,7 @@ class ClassSpace:
     """The meaning of the bits of a cover: its variables, and the classes of their values.
 
     Cubes of two models that are encoded in one space can be compared, and cubes that result from a
-    computation can be decoded.
-
-    Attributes
-    ----------
-    variables : the variables that some cube tests, rising
-    classes : for each of them its classes, each a value set as an int
-    weights : for each of them the total weight of each class
-    scale : the total weight of the assignments of all other variables
+    computation can be decoded. ``classes`` are value sets as ints, one tuple per variable.
 
     >>> space = class_space([2, 3, 5], [[(1, 0b011)], [(0, 0b10), (1, 0b001)]])
     >>> space.variables, space.classes, space.scale

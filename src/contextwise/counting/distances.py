@@ -62,14 +62,6 @@ def count_distances(
 
     With value weights, distances are shares, summed over the pairs of variables. Also return
     whether Ganak counted, or may have counted, some of them.
-
-    >>> import numpy as np
-    >>> from contextwise.models.structure import Structure
-    >>> domain = {"A": 2, "B": 2, "C": 2}
-    >>> texts = [], ["A=1 & B=1"], ["A=1 & B=1 & C=1"]
-    >>> models = [Structure(domain, text).features for text in texts]
-    >>> count_distances(models, np.array([[0, 1], [0, 2], [1, 2]]))
-    ([2, 3, 3], False)
     """
     options: dict[str, Any] = {"canonical": canonical, "value_weights": value_weights}
     sizes = sizes_of(models[0].cardinalities.tolist(), value_weights)
@@ -201,16 +193,7 @@ def count_redrawn(
     threads: int | None = None,
     value_weights: ValueWeights | None = None,
 ) -> ObjectArray:
-    """Count the distance of ``a`` to each draw of ``b``, pair by pair: shape (draws, pairs).
-
-    The first draw here is the model itself, the second one has C=0 instead of C=1.
-
-    >>> from contextwise.models.structure import Structure
-    >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=1"]).features
-    >>> values = np.array([[2, 2, 2], [2, 2, 1]], dtype=np.uint64)[:, :, None]
-    >>> count_redrawn(model, model, values, np.array([[0, 1], [0, 2]])).tolist()
-    [[0, 0], [2, 0]]
-    """
+    """Count the distance of ``a`` to each draw of ``b``, pair by pair: shape (draws, pairs)."""
     options: dict[str, Any] = {"canonical": canonical, "value_weights": value_weights}
     options |= {"engine": engine, "threads": threads}
     if not (len(values) and len(pairs)) or engine not in ("auto", "native") or native.missing():

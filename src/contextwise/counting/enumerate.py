@@ -19,12 +19,7 @@ BLOCK = 2**16
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
-    """Count the union of the cubes by visiting every cell of the cover.
-
-    >>> from contextwise.counting.cover import cover_of
-    >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
-    20
-    """
+    """Count the union of the cubes by visiting every cell of the cover."""
     shape = [len(classes) for classes in cover.weights]
     cells = prod(shape)
     if cells > LIMIT:

@@ -182,15 +182,7 @@ MOST_MARKS = 2**26
 
 
 def covered_pairs(*models: Features, among: IntArray | None = None) -> IntArray:
-    """Return the pairs that a feature of any model covers: shape (p, 2), in order.
-
-    >>> from contextwise.models.structure import Structure
-    >>> model = Structure({"A": 2, "B": 2, "C": 2, "D": 2}, ["A=1 & B=1 & D=0", "B=1 & C=1"])
-    >>> covered_pairs(model.features).tolist()
-    [[0, 1], [0, 3], [1, 2], [1, 3]]
-    >>> covered_pairs(model.features, among=np.array([[1, 3], [0, 2]])).tolist()
-    [[1, 3]]
-    """
+    """Return the pairs that a feature of any model covers: shape (p, 2), in order."""
     n = len(models[0].cardinalities)
     if among is not None:
         among = decode_pairs(np.unique(among[:, 0] * n + among[:, 1]), n)

@@ -148,12 +148,7 @@ def missing() -> str | None:
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
-    """Count the union of the cubes.
-
-    >>> from contextwise.counting.cover import cover_of
-    >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
-    20
-    """
+    """Count the union of the cubes."""
     for _, size in count_covers([cover], processes=1, deadline=deadline):
         return size
     deadline.check()
@@ -273,10 +268,6 @@ def count_models(
     """Yield (place, number of models) for each formula, as they finish.
 
     It stops at the deadline and leaves out formulas whose process died.
-
-    >>> formulas = [Formula(2, ((1, 2),), factor=1), Formula(3, (), factor=1)]
-    >>> sorted(count_models(formulas))
-    [(0, 3), (1, 8)]
     """
     processes = processes or os.cpu_count() or 1
     limit = int(memory_share() * machine_memory() / processes)
@@ -307,11 +298,7 @@ def count_models(
 
 
 def memory_share() -> float:
-    """Return the share of the machine's memory for all Ganak processes together.
-
-    >>> 0 < memory_share() <= 1
-    True
-    """
+    """Return the share of the machine's memory for all Ganak processes together."""
     text = os.environ.get(SHARE_VARIABLE)
     try:
         share = SHARE if text is None else float(text)

@@ -51,18 +51,7 @@ def draw_difference(
     canonical: bool = False,
     value_weights: ValueWeights | None = None,
 ) -> UnionDraws:
-    """Draw contexts from the unions of ``a`` and find those outside the unions of ``b``.
-
-    A and B always depend in one model, and in the other only under C=1.
-
-    >>> from contextwise.models.structure import Structure
-    >>> always = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
-    >>> sometimes = Structure(always.domain, ["A=1 & B=1 & C=1"])
-    >>> pair, rng = np.array([[0, 1]]), np.random.default_rng(1)
-    >>> drawn = draw_difference(always.features, sometimes.features, pair, np.ones(1), 1000, rng)
-    >>> drawn.shares, int(drawn.hits.sum())
-    (array([1.]), 526)
-    """
+    """Draw contexts from the unions of ``a`` and find those outside the unions of ``b``."""
     weights = value_weights or [[1] * c for c in a.cardinalities.tolist()]
     cubes = PairShares(a, canonical, value_weights)
     place_of = {(i, j): k for k, (i, j) in enumerate(pairs.tolist())}

@@ -55,12 +55,7 @@ class UnionBounds(NamedTuple):
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER, node_budget: int | None = None) -> int:
-    """Count the union of the cubes; raise `OutOfTime` or `OverBudget` if it takes too long.
-
-    >>> from contextwise.counting.cover import cover_of
-    >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
-    20
-    """
+    """Count the union of the cubes; raise `OutOfTime` or `OverBudget` if it takes too long."""
     bounds = bound_union(cover, deadline=deadline, node_budget=node_budget)
     if bounds.lower == bounds.upper:
         return bounds.lower

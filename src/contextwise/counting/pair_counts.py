@@ -213,13 +213,6 @@ def count_rows(
     """Count for each pair the rows in which it depends: in the first model, the second, and either.
 
     A pair depends in a row if all literals of a covering feature hold there, except the pair's own.
-    Here A=1 & B=1 & C=1 makes A and B depend wherever C=1: in two of three rows.
-
-    >>> cubes = np.array([[2], [2], [2]], dtype=np.uint64)
-    >>> a = Features(np.array([2, 2, 2]), np.array([0, 3]), np.arange(3, dtype=np.int32), cubes)
-    >>> rows = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 0]])
-    >>> count_rows(a, a, np.array([[0, 1]]), rows).lower.tolist()
-    [[2, 2, 2]]
     """
     began = time.perf_counter()
     counts = np.zeros((len(pairs), 3), dtype=np.int64)

@@ -49,12 +49,7 @@ def partition(features: Iterable[T], difference: Callable[[T, T], Iterable[T]]) 
 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
-    """Count the union of the cubes by their partition model.
-
-    >>> from contextwise.counting.cover import cover_of
-    >>> count_union(cover_of([2, 3, 5], [[(0, 0b01)], [(0, 0b10), (1, 0b001)]]))
-    20
-    """
+    """Count the union of the cubes by their partition model."""
     fields = cover.fields
 
     def difference(f: int, g: int) -> list[int]:

@@ -72,24 +72,12 @@ class Regions:
 
 
 def union(space: ClassSpace, cubes: Iterable[Cube], **limits: Any) -> Regions:
-    """Return the contexts that some cube allows.
-
-    >>> from contextwise.counting.cover import class_space
-    >>> cubes = [[(0, 0b01)], [(0, 0b10), (1, 0b01)]]
-    >>> [region.literals for region in union(class_space([2, 2], cubes), cubes)]
-    [((0, 1),), ((0, 2), (1, 1))]
-    """
+    """Return the contexts that some cube allows."""
     return difference(space, cubes, (), **limits)
 
 
 def complement(space: ClassSpace, cubes: Iterable[Cube], **limits: Any) -> Regions:
-    """Return the contexts that no cube allows.
-
-    >>> from contextwise.counting.cover import class_space
-    >>> cubes = [[(0, 0b01), (1, 0b011)]]
-    >>> complement(class_space([2, 3], cubes), cubes).regions
-    (Region(literals=((0, 2),), size=3), Region(literals=((0, 1), (1, 4)), size=1))
-    """
+    """Return the contexts that no cube allows."""
     return difference(space, ((),), cubes, **limits)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -126,32 +126,22 @@ class Drawn:
         return diagnose(self.domain, self.chains)
 
 
-def sample(
-    model: ModelLike,
-    count: int,
-    *,
-    rng: Seed,
-    context: Assignment | None = None,
-    method: SampleMethod = "auto",
-    burn_in: int = BURN_IN,
-    thin: int = THIN,
-    show_progress: bool | Progress = False,
-) -> Rows:
+class SampleOptions(TypedDict, total=False):
+    """The keywords of `sample` and `draw`; `draw` explains them."""
+
+    context: Assignment | None
+    method: SampleMethod
+    burn_in: int
+    thin: int
+    show_progress: bool | Progress
+
+
+def sample(model: ModelLike, count: int, *, rng: Seed, **options: Unpack[SampleOptions]) -> Rows:
     """Draw rows from a model.
 
     Parameters
     ----------
-    model : LogLinear, path of a file, or name of an example
-    count : how many rows
-    rng : generator or seed; equal seeds give equal rows
-    context : partial assignment, optional
-        Rows are drawn from the distribution given these states.
-    method : "exact", "gibbs", or "auto": exact where that is possible
-        By Gibbs sampling the rows come from 100 chains, in turn; for more than 1,000 rows there is
-        one chain for ten of them, up to 1,000 chains.
-    burn_in, thin : for Gibbs sampling
-        Sweeps before the first row of a chain, and from one row to the next.
-    show_progress : bool or function of (done, total)
+    model, count, rng, **options : as in `draw`
 
     Returns
     -------
@@ -165,16 +155,7 @@ def sample(
     >>> sample(model, 3, rng=1).tolist()
     [['1', 'yes'], ['1', 'yes'], ['1', 'yes']]
     """
-    return draw(
-        model,
-        count,
-        rng=rng,
-        context=context,
-        method=method,
-        burn_in=burn_in,
-        thin=thin,
-        show_progress=show_progress,
-    ).rows
+    return draw(model, count, rng=rng, **options).rows
 
 
 def sample_frame(
@@ -220,7 +201,17 @@ def draw(
 
     Parameters
     ----------
-    model, count, rng, context, method, burn_in, thin, show_progress : as in `sample`
+    model : LogLinear, path of a file, or name of an example
+    count : how many rows
+    rng : generator or seed; equal seeds give equal rows
+    context : partial assignment, optional
+        Rows are drawn from the distribution given these states.
+    method : "exact", "gibbs", or "auto": exact where that is possible
+        By Gibbs sampling the rows come from 100 chains, in turn; for more than 1,000 rows there is
+        one chain for ten of them, up to 1,000 chains.
+    burn_in, thin : for Gibbs sampling
+        Sweeps before the first row of a chain, and from one row to the next.
+    show_progress : bool or function of (done, total)
 
     Examples
     --------
