@@ -304,8 +304,8 @@ def test_a_change_with_rows_is_clear_only_beyond_its_interval() -> None:
 
 def test_rankings_that_are_opposite_have_tau_of_minus_1() -> None:
     records = [made_up(t, x, 0, d, 1 - d) for t in "ab" for x, d in (("a", 0.1), ("b", 0.4))]
-    (found,) = agreements([rank(records, DISTANCE), rank(records, KL)])
-    assert (found.tau.value, found.truths) == (-1.0, 2)
+    ((_, _, tau, truths),) = agreements([rank(records, DISTANCE), rank(records, KL)])
+    assert (tau.value, truths) == (-1.0, 2)
 
 
 def test_a_refit_keeps_the_claims_and_fits_the_marginals() -> None:

@@ -75,11 +75,11 @@ class Null(ABC):
 
     name: str
     words: str
-    """How a guess is drawn, as the end of a sentence."""
+    """The way a guess is drawn, as a clause."""
     keeps: str
-    """What a draw has in common with the guess."""
+    """The part of the guess that a draw keeps."""
     keeps_counts = True
-    """Whether a pair whose scopes stay depends in as many contexts in every draw."""
+    """True if a pair whose scopes stay depends in as many contexts in every draw."""
 
     @abstractmethod
     def draw(self, features: Features, generator: np.random.Generator) -> Features: ...

@@ -215,17 +215,8 @@ def rank(records: Iterable[Record], metric: Metric) -> Ranks:
     return Ranks(metric, tuple(labels), ranks, len(sets) - len(ranks))
 
 
-class Agreement(NamedTuple):
-    """Kendall's tau-b between two rankings: the mean over truths."""
-
-    first: str
-    second: str
-    tau: WithInterval
-    truths: int
-
-
-def agreements(rankings: Sequence[Ranks]) -> list[Agreement]:
-    """Compute how much each pair of rankings agrees, on the data sets that both have."""
+def agreements(rankings: Sequence[Ranks]) -> list[tuple[str, str, WithInterval, int]]:
+    """Return both metrics, Kendall's tau-b as a mean over truths, and the number of truths."""
     kendalltau = require("scipy.stats", "statistics").kendalltau
     results = []
     for a, b in combinations(rankings, 2):
@@ -235,7 +226,8 @@ def agreements(rankings: Sequence[Ranks]) -> list[Agreement]:
             if np.ptp(a.ranks[key]) > 0 and np.ptp(b.ranks[key]) > 0
         )
         means = {truth: float(np.mean(sorted(values))) for truth, values in taus.items()}
-        results.append(Agreement(a.metric.label, b.metric.label, mean_of_truths(means), len(means)))
+        tau = mean_of_truths(means)
+        results.append((a.metric.label, b.metric.label, tau, len(means)))
     return results
 
 
@@ -623,9 +615,7 @@ def ranks_section(records: Sequence[Record]) -> Section:
         "estimates. The critical difference (Nemenyi, 5 %) is of ranks of truths.",
     )
     heads = [Column(head, "words") for head in ("first", "second", "tau-b")]
-    agreed = [
-        (each.first, each.second, str(each.tau), each.truths) for each in agreements(rankings)
-    ]
+    agreed = [(a, b, str(tau), truths) for a, b, tau, truths in agreements(rankings)]
     tau = Table(
         "Kendall's tau-b between rankings, mean over truths, interval resampling truths",
         (*heads, Column("truths", "count")),
