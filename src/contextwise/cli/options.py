@@ -386,7 +386,8 @@ chance = options_as(
         is_eager=True,  # --null help needs no models
         callback=_check_null,
         shell_complete=complete_from("evaluation.chance", "NULLS"),
-        help="With --chance: how to draw random guesses; --null help lists the ways.",
+        help="With --chance: draw random guesses by variables (default), states or values; "
+        "--null help explains them.",
     ),
     number("--draws", default=999, least=0, help="With --chance: number of random guesses."),
     seed,
