@@ -7,9 +7,9 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-import reference_searches as reference
 
 import contextwise as cw
+import reference_searches as reference
 from contextwise.learning import CSGS, CSPC, GSMN, ContextualMPL, EdgeTrees
 from contextwise.learning import table as table_module
 from contextwise.models.features import IntArray
