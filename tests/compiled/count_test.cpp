@@ -8,6 +8,7 @@
 
 #include "classes.hpp"
 #include "cliques.hpp"
+#include "contexts.hpp"
 #include "tests.hpp"
 
 using namespace contextwise::count;
@@ -43,6 +44,19 @@ class Case {
     tests(target, others, blanket);
     classes(target, blanket);
     cliques();
+    graphs(rows_, 6);
+  }
+
+  // Enough pairs and rows for packed rows, and for threads that delete edges of one word.
+  void run_wide() {
+    Rows wide{{}, {}, std::vector<u32>(24, 2)};
+    for (std::size_t r = 0; r < 300; ++r) wide.counts.push_back(1 + static_cast<u32>(below(9)));
+    std::vector<u32> hidden(300);
+    for (u32& value : hidden) value = static_cast<u32>(below(2));
+    for (std::size_t v = 0; v < 24; ++v)
+      for (std::size_t r = 0; r < 300; ++r)
+        wide.codes.push_back(below(3) ? hidden[r] : static_cast<u32>(below(2)));
+    graphs(wide, 3);
   }
 
  private:
@@ -127,6 +141,21 @@ class Case {
         for (const u32 b : clique) expect(a == b || graph[a * nodes + b], "cliques are complete");
   }
 
+  static void graphs(const Rows& rows, std::size_t steps) {
+    std::vector<u32> varying;
+    for (u32 v = 0; v < rows.variables(); ++v)
+      if (rows.cardinalities[v] > 1) varying.push_back(v);
+    std::vector<std::vector<char>> results;
+    for (const unsigned threads : {1u, 3u}) {
+      ContextGraphs search(rows, varying, 0.05, 1.0);
+      for (std::size_t size = 0; size < steps; ++size)
+        if (!search.delete_edges(size, threads, [](std::size_t) { return true; })) break;
+      results.emplace_back(rows.size() * rows.variables() * rows.variables());
+      search.graphs(reinterpret_cast<bool*>(results.back().data()));
+    }
+    expect(results[0] == results[1], "graphs do not depend on threads");
+  }
+
   static constexpr double SCALE = 0x1p40;
   std::mt19937_64 rng_;
   Rows rows_;
@@ -137,6 +166,9 @@ class Case {
 int main(int argc, char** argv) {
   const u64 seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
   for (u64 k = 0; k < 100; ++k) Case(seed + k).run();
+  for (u64 k = 0; k < 3; ++k) Case(seed + k).run_wide();
+  expect(std::abs(gamma_tail(0.5, 2) - 0.04550026389635857) < 1e-14, "the tail of chi-square");
+  expect(std::abs(gamma_tail(30, 20) - 0.978182) < 1e-6, "the tail by its series");
 
   // Threads share the rows and nothing else.
   std::vector<u32> codes, counts;

@@ -80,6 +80,17 @@ def test_twins_find_the_same_graphs_of_contexts(
 
 
 @compiled
+def test_twins_find_the_same_graphs_of_many_pairs() -> None:
+    rng = np.random.default_rng(3)
+    hidden = rng.integers(0, 2, (400, 1))
+    rows = np.where(rng.random((400, 24)) < 0.4, hidden, rng.integers(0, 2, (400, 24)))
+    fast, slow = (Table(rows, np.arange(400) % 7 + 1, (2,) * 24) for _ in range(2))
+    vars(slow)["compiled"] = None
+    learner, rule = CSPC(max_size=2), Rule(0.05, 5.0)
+    np.testing.assert_array_equal(*(learner.find_graphs(t, rule) for t in (fast, slow)))
+
+
+@compiled
 @given(tables(), st.data())
 @settings(max_examples=60, deadline=None)
 def test_twins_score_alike(twins: tuple[Table, Table], data: st.DataObject) -> None:

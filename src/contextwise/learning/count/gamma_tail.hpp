@@ -1,7 +1,7 @@
 // The upper tail of the gamma distribution, and whether it is above a level.
 #pragma once
 
-#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -43,23 +43,26 @@ inline double gamma_tail(double shape, double x) {
 class TailAbove {
  public:
   explicit TailAbove(double level)
-      : level_(level), limits_(STEPS * OCTAVES + 1, std::numeric_limits<double>::quiet_NaN()) {}
+      : level_(level), limits_(LAST - FIRST + 1, std::numeric_limits<double>::quiet_NaN()) {}
 
   bool operator()(double shape, double x) {
-    const double place = (std::log2(shape) - FIRST) * STEPS;
-    if (!(place >= 1 && place < STEPS * OCTAVES - 1)) return gamma_tail(shape, x) > level_;
-    const auto k = static_cast<std::size_t>(place);
-    if (x < limit(k)) return true;
-    if (x > limit(k + 1)) return false;
+    const u64 k = (std::bit_cast<u64>(shape) >> SHIFT) - FIRST;
+    if (shape > 0 && k < limits_.size() - 1) {
+      if (x < limit(k)) return true;
+      if (x > limit(k + 1)) return false;
+    }
     return gamma_tail(shape, x) > level_;
   }
 
  private:
-  static constexpr int FIRST = -4, OCTAVES = 24, STEPS = 512;
+  // Shapes from 1/64 to 2^20 in 512 steps per power of two: the first bits of the number.
+  static constexpr int SHIFT = 43;
+  static constexpr u64 FIRST = std::bit_cast<u64>(1 / 64.0) >> SHIFT;
+  static constexpr u64 LAST = std::bit_cast<u64>(1048576.0) >> SHIFT;
 
-  double limit(std::size_t k) {
+  double limit(u64 k) {
     double& known = limits_[k];
-    if (std::isnan(known)) known = solve(std::exp2(FIRST + static_cast<double>(k) / STEPS));
+    if (std::isnan(known)) known = solve(std::bit_cast<double>((FIRST + k) << SHIFT));
     return known;
   }
 

@@ -72,14 +72,11 @@ NB_MODULE(_count, module) {
       "graph"_a, "Return the maximal cliques of two or more nodes.");
   nb::class_<ContextGraphs>(module, "ContextGraphs")
       .def("delete_edges", &delete_edges, "size"_a, "threads"_a, "watcher"_a)
-      .def(
-          "graphs",
-          [](const ContextGraphs& self) {
-            return NewArray<bool>(
-                nb::make_tuple(self.rows().size(), self.rows().variables(),
-                               self.rows().variables()),
-                [&](bool* result) { self.graphs(result); });
-          });
+      .def("graphs", [](const ContextGraphs& self) {
+        return NewArray<bool>(
+            nb::make_tuple(self.rows().size(), self.rows().variables(), self.rows().variables()),
+            [&](bool* result) { self.graphs(result); });
+      });
   nb::class_<Rows>(module, "Rows")
       .def(
           "__init__",
