@@ -223,7 +223,8 @@ def from_row_graphs(domain: Domain, rows: IntArray, graphs: BoolArray) -> Struct
 def _cliques(graphs: BoolArray) -> Iterator[tuple[list[int], IntArray]]:
     """Yield each maximal clique with the rows in whose graph it is one."""
     members: dict[tuple[int, ...], list[IntArray]] = {}
-    graph, first = distinct(graphs.reshape(len(graphs), graphs.shape[1] ** 2))
+    packed = np.packbits(graphs.reshape(len(graphs), graphs.shape[1] ** 2), axis=1)
+    graph, first = distinct(packed)
     order = np.argsort(graph, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(graph))[:-1]) if len(graph) else []
     for example, rows in zip(first.tolist(), parts, strict=True):
