@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,10 +21,11 @@ from contextwise.report.pictures import (
     HeatMap,
     graph_pictures,
     heat_map,
+    packed,
     pairs_picture,
     pooled,
 )
-from contextwise.report.shares import Edge, edges_of, select_edges
+from contextwise.report.shares import Edge, edges_of, select_edges, shares_of
 from contextwise.testing import families
 from contextwise.truths.generate import random_structure
 from hard import hard_models
@@ -165,3 +169,30 @@ class TestPictures:
         assert chosen.of == len(wrong)
         if wrong:
             assert chosen.edges[0].errors == max(edge.errors for edge in wrong)
+
+
+@pytest.mark.parametrize("cluster", [False, True])
+def test_the_browser_gets_what_the_report_draws(cluster: bool) -> None:
+    comparison = compare(examples.load("survey"), examples.load("survey-learned"))
+    shares = shares_of(comparison)
+    heat = heat_map(shares, reorder=cluster)
+    assert np.array_equal(heat.shares, heat_map(comparison, reorder=cluster).shares, equal_nan=True)
+    sent = packed(shares, heat.order)
+    assert [shares.names[v] for v in _array(sent["order"], "<u4")] == list(heat.names)
+    assert np.allclose(_array(sent["fp"], "<f4"), shares.fp)
+    assert _array(sent["pairs"], "<u4").reshape(-1, 2).tolist() == comparison.pairs.tolist()
+
+
+def _array(text: str, kind: str) -> Any:
+    return np.frombuffer(base64.b64decode(text), kind)
+
+
+def test_a_tiny_share_is_not_lost_on_the_way() -> None:
+    n = 1200
+    domain = Domain.of_cardinalities([2] * n)
+    narrow = " & ".join(f"v{k}=1" for k in range(n))
+    shares = shares_of(compare(Structure(domain, ["v0=1 & v1=1"]), Structure(domain, [])))
+    assert shares.fn.tolist() == [1.0]
+    wide = Structure(domain, ["v0=1 & v1=1", narrow])
+    found = shares_of(compare(wide, Structure(domain, ["v0=1 & v1=1"]), variables=["v0", "v2"]))
+    assert found.fn.astype(np.float32)[0] > 0

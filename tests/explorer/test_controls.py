@@ -1,0 +1,32 @@
+"""Buttons and progress."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from shiny.types import ActionButtonValue
+
+from contextwise.explorer import (
+    controls,
+    sidebar,
+)
+from contextwise.explorer.job import Working
+from contextwise.explorer.wiring import clicks
+
+
+def test_work_says_what_it_does_and_how_far_it_is() -> None:
+    text = str(controls.under_way(Working("Comparing", 1, 3)))
+    assert "Comparing: 1 of 3 (33 %)" in text
+    assert 'aria-valuenow="33"' in text
+    assert "%" not in re.sub("width: 100%", "", str(controls.under_way(Working("Starting"))))
+    nothing = sidebar.status(any_guess=False, failure=None, open_pairs=False)
+    assert "No guess is chosen" in str(nothing)
+
+
+def test_a_button_that_appears_has_not_been_clicked() -> None:
+    assert clicks(1) == 1
+    assert isinstance(clicks(0), ActionButtonValue)  # which Shiny takes for no event
+    for sent in (None, "1", True, -1):
+        with pytest.raises(TypeError):
+            clicks(sent)

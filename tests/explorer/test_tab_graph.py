@@ -1,0 +1,75 @@
+"""The tab of graphs: edges, neighbours and places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import hypot
+from xml.etree.ElementTree import fromstring
+
+import numpy as np
+
+from contextwise import Domain, Structure, compare
+from contextwise.explorer import (
+    tab_graph,
+    tab_overview,
+)
+from contextwise.report.comparisons import Guess
+from contextwise.report.shares import Shares, neighbours, shares_of
+from shown_guesses import shown
+
+
+def test_neighbours_are_ranked_by_their_errors() -> None:
+    one = shown()
+    found = neighbours(one.shares, "X1")
+    assert found[0].pair == ("X1", "X2")
+    assert [edge.errors for edge in found] == sorted((e.errors for e in found), reverse=True)
+    text = str(tab_overview.around(one.shares, "X1"))
+    assert "5 of 5 other variables depend on X1" in text
+    assert "differ about 1 of them" in text
+    lonely = Structure({"A": 2, "B": 2}, [])
+    assert "depends on no other" in str(tab_overview.around(shown(lonely, lonely).shares, "A"))
+
+
+def test_differences_are_ranked_over_all_variables() -> None:
+    n = 60
+    domain = Domain.of_cardinalities([2] * n)
+    chain = [f"v{k}=1 & v{k + 1}=1" for k in range(n - 1)]
+    one = shown(Structure(domain, chain), Structure(domain, []))
+    text = str(tab_graph.graphs("true", one, one.shares, {}, all_edges=False))
+    assert "The 20 largest of 59 differences" in text
+    assert text.split("<ol>")[1].count("<li>") == 20
+
+
+def test_variables_stay_where_they_are_when_a_state_is_chosen() -> None:
+    n = 60
+    domain = Domain.of_cardinalities([2] * n)
+    chain = [f"v{k}=1 & v{k + 1}=1" for k in range(n - 1)]
+    one = shown(Structure(domain, chain), Structure(domain, ["v2=1 & v40=1 & v50=1"]))
+    everywhere = tab_graph.selection_of(one.shares.edges(), all_edges=False)
+    known = tab_graph.places(one, one.shares, everywhere, all_edges=False)
+    some = compare(one.comparison.true, one.comparison.guess, context="v2=1")
+    inside = shares_of(some)
+    selection = tab_graph.selection_of(inside.edges(), all_edges=False)
+    found = tab_graph.places(one, inside, selection, all_edges=False)
+    drawn = {name for edge in selection.edges for name in edge.pair}
+    assert set(found) == drawn
+    assert drawn - set(known)  # some come only with the state
+    assert all(found[name] == known[name] for name in drawn & set(known))
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in found.values())
+    assert len(set(found.values())) == len(found)
+    before = drawn_places(one, one.shares)
+    after = drawn_places(one, shares_of(some), {"v2": "1"})
+    both = set(before) & set(after)
+    assert len(both) > 20
+    assert all(hypot(*np.subtract(before[name], after[name])) < 1 for name in both)
+
+
+def drawn_places(
+    one: Guess, shares: Shares, fixed: Mapping[str, str] | None = None
+) -> dict[str | None, tuple[float, float]]:
+    """Where the picture of a context has its nodes, by their names."""
+    selection = tab_graph.selection_of(shares.edges(), all_edges=False)
+    where = tab_graph.places(one, shares, selection, all_edges=False)
+    root = fromstring(tab_graph.picture(selection, where, fixed or {}, side="both"))
+    nodes = root.iterfind("{*}circle")
+    return {node[0].text: (float(node.attrib["cx"]), float(node.attrib["cy"])) for node in nodes}

@@ -1,0 +1,116 @@
+"""The overview, and texts in every tab: the verdict, open pairs, hostile names."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from contextwise import Domain, Structure, compare, examples
+from contextwise.comparison.explain import ErrorRegion, explain_pair
+from contextwise.evaluation import chance, check, consensus
+from contextwise.explorer import (
+    controls,
+    runs,
+    sidebar,
+    tab_experiment,
+    tab_graph,
+    tab_guesses,
+    tab_overview,
+    tab_question,
+    tab_statistics,
+)
+from contextwise.explorer.job import Done, Failed, Working
+from contextwise.explorer.wiring import Upload
+from contextwise.report.comparisons import Guess
+from contextwise.report.parts import Note
+from contextwise.report.pictures import heat_map
+from hard import hard_models
+from shown_guesses import HOSTILE, SIX, hostile, shown
+
+
+def test_the_overview_begins_with_the_verdict() -> None:
+    text = str(tab_overview.summary(shown()))
+    assert text.index("16 of 240") < text.index("precision")
+    assert "X1–X2" in text
+
+
+def test_models_that_agree_say_so() -> None:
+    same = shown(SIX, SIX)
+    assert "all 240 assertions" in str(tab_overview.summary(same))
+    assert "No pair differs" in str(tab_overview.worst(same))
+    assert "agree here" in str(tab_graph.differences(same.shares.edges()))
+
+
+@pytest.mark.parametrize("variables", [1, 2])
+def test_the_smallest_domains_can_be_shown(variables: int) -> None:
+    domain = Domain(dict.fromkeys("AB"[:variables], 2))
+    found = shown(Structure(domain, []), Structure(domain, ["A=1 & B=1"][: variables - 1]))
+    assert str(tab_overview.summary(found))
+    assert str(tab_overview.heat_legend(heat_map(found.shares)))
+    assert str(tab_graph.graphs("true", found, found.shares, {}, all_edges=True))
+
+
+def test_open_pairs_are_shown_with_what_is_proven() -> None:
+    found = Guess("hard", compare(*hard_models(), time_limit=0))
+    text = str(tab_overview.summary(found)) + str(tab_overview.worst(found))
+    assert "pairs are unfinished" in text
+    assert "widest bounds" in text
+    assert found.shares.open_pairs() == len(found.comparison.unions.open)
+    first, second = found.comparison.open_pairs[0]
+    assert "Not decided in time" in str(tab_overview.counts(found.comparison, (first, second)))
+
+
+def test_hostile_names_are_texts_in_every_view() -> None:
+    one = hostile()
+    found = explain_pair(one.comparison, (HOSTILE, "B"))
+    contents = [
+        tab_overview.summary(one),
+        tab_overview.worst(one),
+        tab_overview.pair_selectors(one.shares.names, (HOSTILE, "B")),
+        tab_overview.variable_search(one.shares.names),
+        tab_overview.counts(one.comparison, (HOSTILE, "B")),
+        tab_overview.regions(Done(found), one.comparison.domain),
+        tab_overview.around(one.shares, HOSTILE),
+        tab_graph.context_states(one.comparison.domain, {"C": HOSTILE}),
+        tab_graph.graphs("true", one, one.shares, {"C": HOSTILE}, all_edges=True),
+        tab_guesses.guess_table([one]),
+        tab_guesses.plane([one, one]),
+        controls.under_way(Working(HOSTILE)),
+        sidebar.status(any_guess=True, failure=HOSTILE, open_pairs=False),
+        tab_question.replies(Failed(HOSTILE), ["a", "b"]),
+        controls.choose(HOSTILE, "key", HOSTILE),
+    ]
+    for content in contents:
+        assert "<img" not in str(content)
+
+
+def test_hostile_names_are_texts_in_what_is_asked_for() -> None:
+    one = hostile()
+    true, guess = one.comparison.true, one.comparison.guess
+    made = consensus([true, guess])
+    rows = [[0, 0, HOSTILE], [1, 1, HOSTILE]] * 20
+    picture = runs.RunPicture(HOSTILE, "data:,", HOSTILE, is_wide=False)
+    stored = runs.Run(HOSTILE, [], [Note("a", HOSTILE)], [picture], true)
+    contents = [
+        tab_guesses.agreed((made, list(made.widest_supports()))),
+        tab_statistics.chance_view(chance(true, guess, draws=9)),
+        tab_statistics.check_view(check(guess, rows)),
+        tab_statistics.rows_name(Upload("/tmp/x", HOSTILE)),
+        tab_experiment.run_view(stored, HOSTILE),
+    ]
+    assert not any("<img src=x" in str(content) for content in contents)
+    assert any("&lt;img" in str(content) for content in contents)
+
+
+def test_a_region_can_be_sent_to_the_graphs() -> None:
+    domain = examples.load("survey").domain
+    comparison = compare(examples.load("survey"), examples.load("survey-learned"))
+    found = explain_pair(comparison, ("children", "work"))
+    assert "gender=man" in str(tab_overview.regions(Done(found), domain))
+    assert "show this context" in str(tab_overview.regions(Done(found), domain))
+    many = compare(*hard_models(), time_limit=0)
+    left = explain_pair(many, many.open_pairs[0], top=1, time_limit=0)
+    assert str(tab_overview.regions(Done(left), many.domain))
+    everywhere = ErrorRegion("guess", (), 1, Fraction(1))
+    assert tab_overview.region_context(everywhere, domain) == ""
