@@ -261,10 +261,9 @@ class Comparison(Shown, Rates):
     @cached_property
     def mean_pair_distance(self) -> float:
         """The mean over pairs of the share of contexts that differ: each pair counts the same."""
-        if not self.total:
+        if not self.confusion.total:
             return 0.0
-        errors = (self.counts[:, 1] + self.counts[:, 2]).tolist()
-        return sum(map(ratio, errors, self.sizes)) / self.pair_count
+        return sum(map(ratio, self.unions.distances.tolist(), self.sizes)) / self.pair_count
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
         """Return one rate by name; see `Confusion.rate`."""
@@ -290,8 +289,8 @@ class Comparison(Shown, Rates):
         places = np.flatnonzero((self.pairs == position).all(axis=1))
         if len(places):
             return int(places[0]), size
-        asked = self.question.asked
-        if asked is not None and not (asked == position).all(axis=1).any():
+        pairs = self.question.asked
+        if pairs is not None and not (pairs == position).all(axis=1).any():
             raise DomainError(f"this comparison leaves out the pair {first!r}, {second!r}")
         return None, size
 

@@ -380,10 +380,10 @@ def _configuration(question: Question, size: int) -> dict[str, Any]:
     """Return the settings of a store, with a fingerprint of the models and the question."""
     digest = blake2b(digest_size=16)
     domain = question.domain
-    asked = None if question.asked is None else question.asked.tolist()
+    pairs = None if question.asked is None else question.asked.tolist()
     rows = None if question.rows is None else question.rows.tolist()
     weights = None if question.value_weights is None else [list(w) for w in question.value_weights]
-    about = (domain.names, domain.states, dict(question.context), asked, rows, weights)
+    about = (domain.names, domain.states, dict(question.context), pairs, rows, weights)
     digest.update(repr(about).encode())
     for structure in question.structures:
         features = structure.features

@@ -231,9 +231,9 @@ def _in_context(question: Question, context: Assignment) -> Question:
     fixed = domain.assignment(context)
     stays = np.array([v not in fixed for v in range(len(domain))], dtype=bool)
     place = np.cumsum(stays) - 1
-    asked, rows, weights = question.asked, question.rows, question.value_weights
-    if asked is not None:
-        asked = place[asked[stays[asked].all(axis=1)]]
+    pairs, rows, weights = question.asked, question.rows, question.value_weights
+    if pairs is not None:
+        pairs = place[pairs[stays[pairs].all(axis=1)]]
     if rows is not None:
         agrees = np.ones(len(rows), dtype=bool)
         for variable, state in fixed.items():
@@ -246,7 +246,7 @@ def _in_context(question: Question, context: Assignment) -> Question:
         question,
         structures=tuple(structure.restrict(named) for structure in question.structures),
         context=named,
-        asked=asked,
+        asked=pairs,
         rows=rows,
         value_weights=weights,
     )

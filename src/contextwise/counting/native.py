@@ -13,10 +13,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.counting import known_sizes
 from contextwise.counting.contract import OverBudget
@@ -39,6 +39,9 @@ except ImportError as error:
 MEMORY = 512 * 2**20
 """Bytes for remembered subproblems, over all threads."""
 CORES = os.cpu_count() or 1
+NO_ROWS = np.zeros((0, 1), dtype=np.uint64)
+arrays = attrgetter("starts", "variables", "values")
+"""Return `Features` as the kernel takes them."""
 
 
 def missing() -> str | None:
@@ -158,11 +161,6 @@ def count_pairs(
     return PairCounts(lower, upper, counted, seconds, interrupted, nodes)
 
 
-def arrays(features: Features) -> tuple[IntArray, npt.NDArray[np.int32], WordArray]:
-    """Return features as the kernel takes them."""
-    return features.starts, features.variables, features.values
-
-
 def weight_rows(value_weights: ValueWeights | None) -> WordArray:
     """Return the weights of all values as the kernel takes them."""
     if value_weights is None:
@@ -176,6 +174,3 @@ def rows_of(numbers: Sequence[int], words: int | None = None) -> WordArray:
         words = max((-(-n.bit_length() // WORD) for n in numbers), default=1) or 1
     data = b"".join(n.to_bytes(8 * words, "little") for n in numbers)
     return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(len(numbers), words)
-
-
-NO_ROWS = rows_of(())

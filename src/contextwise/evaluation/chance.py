@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison, answer, compare
 from contextwise.comparison.confusion import Number, ratio
-from contextwise.comparison.pairs import Pair, active_pairs, all_pairs
+from contextwise.comparison.pairs import Pair, active_pairs
 from contextwise.comparison.question import Restriction
 from contextwise.counting import DEFAULT, ObjectArray, get_engine
 from contextwise.counting.distances import count_redrawn
@@ -593,7 +593,7 @@ def chance(
                 raise DomainError("no row agrees with the context, so there is nothing to compare")
             shares = _shares(comparison, chosen)
             moves = chosen.moves(comparison.domain.cardinalities)
-            pairs = _asked_pairs(comparison) if moves else comparison.pairs
+            pairs = comparison.question.asked_pairs if moves else comparison.pairs
             density = chosen.densities(comparison.guess.features, question.canonical, shares, pairs)
             sizes = question.sizes(pairs)
             deps = _of_pairs(comparison, comparison.unions.lower[:, 0], pairs)
@@ -666,7 +666,7 @@ def skills(comparison: Comparison) -> tuple[float | None, float | None]:
     shares = _shares(comparison, null)
     cards = comparison.domain.cardinalities
     means = _mean_shares(cards, shares)
-    pairs = _asked_pairs(comparison)
+    pairs = comparison.question.asked_pairs
     # Pairs of one kind have the same size and density: add up by kind.
     kinds, first, counts = np.unique(
         np.sort(np.array(cards, dtype=np.int64)[pairs], axis=1),
@@ -745,11 +745,6 @@ def _varies(null: Null, comparison: Comparison, density: Sequence[Fraction]) -> 
     return varies
 
 
-def _asked_pairs(comparison: Comparison) -> IntArray:
-    asked = comparison.question.asked
-    return all_pairs(range(len(comparison.domain))) if asked is None else asked
-
-
 def _of_pairs(comparison: Comparison, numbers: ObjectArray, pairs: IntArray) -> ObjectArray:
     """Look up the numbers of these pairs; 0 for pairs that no feature covers."""
     if pairs is comparison.pairs:
@@ -759,7 +754,7 @@ def _of_pairs(comparison: Comparison, numbers: ObjectArray, pairs: IntArray) -> 
 
 
 def _skeleton(comparison: Comparison) -> Skeleton:
-    pairs = set(map(tuple, _asked_pairs(comparison).tolist()))
+    pairs = set(map(tuple, comparison.question.asked_pairs.tolist()))
     in_true, in_guess = (
         pairs.intersection(map(tuple, active_pairs(model).tolist()))
         for model in (comparison.true, comparison.guess)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.pairs import Pair, all_pairs
+from contextwise.comparison.pairs import Pair
 from contextwise.comparison.question import pose
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
 from contextwise.evaluation.claims import (
@@ -277,7 +277,7 @@ def check(
     if table is None or not len(table):
         why = "no row agrees with the context" if context else "there are no rows"
         raise DomainError(f"{why}, so there is nothing to check")
-    wanted = all_pairs(range(len(domain))) if question.asked is None else question.asked
+    wanted = question.asked_pairs
     work = _Work(
         source=ClaimSource(structure.features),
         rows=table.astype(np.min_scalar_type(int(max(domain.cardinalities, default=1)))),

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from contextwise.comparison.compare import answer
 from contextwise.comparison.confusion import Confusion, Number, ratio
 from contextwise.comparison.matrix import DistanceMatrix, count_row, counting_of, distance_matrix
-from contextwise.comparison.pairs import Pair, all_pairs, pair_positions
+from contextwise.comparison.pairs import Pair, pair_positions
 from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.comparison.sketch import ASSERTIONS, IntervalEstimate, draw_assertions
 from contextwise.comparison.track import Literals, Tracker
@@ -516,7 +516,7 @@ def _majority(
 def _every_assertion(question: Question) -> Assertions:
     """All assertions of a question, once each."""
     cards = question.domain.cardinalities
-    pairs = all_pairs(range(len(cards))) if question.asked is None else question.asked
+    pairs = question.asked_pairs
     blocks = []
     for pair in pairs.tolist():
         free = [
