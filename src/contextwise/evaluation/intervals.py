@@ -60,6 +60,10 @@ class Mean:
     how: str
     cut: bool = False
 
+    def interval_record(self) -> dict[str, object]:
+        """Return the interval as a flat mapping."""
+        return {"low": self.low, "high": self.high, "interval": self.how, "cut": self.cut}
+
 
 class DifferenceTest(NamedTuple):
     """The p-value of a difference, and the test it comes from, or why there is no p-value."""

@@ -307,10 +307,7 @@ class Summary(Printed):
                 "undefined": mean.undefined,
                 "mean": mean.value.mean,
                 "spread": mean.value.spread,
-                "low": mean.value.low,
-                "high": mean.value.high,
-                "interval": mean.value.how,
-                "cut": mean.value.cut,
+                **mean.value.interval_record(),
             }
             for mean in self.means
         ]
@@ -324,10 +321,7 @@ class Summary(Printed):
                 "second": difference.second,
                 f"{self.unit}s": difference.value.count,
                 "difference": difference.value.mean,
-                "low": difference.value.low,
-                "high": difference.value.high,
-                "interval": difference.value.how,
-                "cut": difference.value.cut,
+                **difference.value.interval_record(),
                 "p_value": difference.p_value,
                 "test": difference.test,
                 "holm_p_value": difference.adjusted,
@@ -338,22 +332,13 @@ class Summary(Printed):
     def rows(self) -> list[dict[str, object]]:
         """Return means and differences as one table; a difference names a group in ``minus``."""
         tested = dict.fromkeys(("p_value", "test", "holm_p_value"))
-        means = [
-            {"group": record["group"], "minus": None, **record, **tested}
-            for record in self.records()
-        ]
-        differences = (
-            {
-                **record,
-                "group": record["first"],
-                "minus": record["second"],
-                "mean": record["difference"],
-                "spread": difference.value.spread,
-            }
-            for difference, record in zip(self.differences, self.difference_records(), strict=True)
-        )
-        head = means[0] if means else {}
-        return means + [{key: record.get(key) for key in head} for record in differences]
+        rows = [{"group": r["group"], "minus": None, **r, **tested} for r in self.records()]
+        head = list(rows[0]) if rows else []
+        for difference, record in zip(self.differences, self.difference_records(), strict=True):
+            record["group"], record["minus"] = record["first"], record["second"]
+            record["mean"], record["spread"] = record["difference"], difference.value.spread
+            rows.append({key: record.get(key) for key in head})
+        return rows
 
 
 def _listed(names: Sequence[str]) -> str:
