@@ -570,6 +570,8 @@ def chance(
     >>> result.distance, result.expected, result.p_value
     (15, Fraction(93, 5), 0.03)
     >>> print(result)
+    Its contexts are better than chance (p = 0.03).
+    <BLANKLINE>
     Random guesses (99 draws): the states of every variable are relabelled.
     <BLANKLINE>
     distance       15      context skill  0.2308  common edges    3
@@ -578,8 +580,6 @@ def chance(
     nearer draws   0
     draws as near  2
     p              0.03
-    <BLANKLINE>
-    Its contexts are better than chance (p = 0.03).
     """
     chosen = get_null(null)
     if draws < 0:
