@@ -38,6 +38,7 @@ from contextwise.report.plots import (
     save,
 )
 from contextwise.report.plots.plot_guesses import (
+    RATES,
     plot_errors,
     plot_errors_plane,
     plot_group_means,
@@ -268,8 +269,8 @@ class TestConfusion:
     def test_every_rate_is_there_even_when_equal(self, guesses: int) -> None:
         same = [compare(SIX.true, SIX.true)] * guesses
         (axes,) = plot_rates(same).axes
-        assert sum(len(bars) for bars in axes.containers) == 5 * guesses
-        assert len(axes.texts) == 5 * guesses
+        assert sum(len(bars) for bars in axes.containers) == len(RATES) * guesses
+        assert len(axes.texts) == len(RATES) * guesses
         boxes = _boxes(axes)
         assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
 

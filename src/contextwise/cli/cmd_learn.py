@@ -70,8 +70,8 @@ class LearnCommand(click.Command):
 
 
 def learner_help(name: str) -> str:
-    """Return the help of a learner: its docstring above the parameters."""
-    doc = inspect.cleandoc(learner_named(name).__doc__ or "").split("\nParameters\n")[0]
+    """Return the help of a learner: its docstring above the first section."""
+    doc = re.split(r"\n\w+\n---", inspect.cleandoc(learner_named(name).__doc__ or ""))[0]
     return f"{doc}\n\n\b\nExamples:\n  contextwise learn {name} train.csv --out learned.json"
 
 

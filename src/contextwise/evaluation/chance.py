@@ -90,9 +90,9 @@ class Null(ABC):
 
     def draw_moved(
         self, features: Features, generator: np.random.Generator
-    ) -> tuple[Features, IntArray]:
-        """Draw one guess; also return, for each variable, the variable whose place it took."""
-        return self.draw(features, generator), np.arange(len(features.cardinalities))
+    ) -> tuple[Features, IntArray | None]:
+        """Draw one guess; if variables moved as wholes, also return each one's new place."""
+        return self.draw(features, generator), None
 
     @abstractmethod
     def densities(
@@ -103,6 +103,10 @@ class Null(ABC):
     def moves(self, cardinalities: Sequence[int]) -> bool:
         """Return whether a draw can cover other pairs than the guess does."""
         return False
+
+    def limit(self, cardinalities: Sequence[int]) -> str:
+        """Explain what this null cannot draw with these variables, if anything."""
+        return ""
 
 
 class StatesNull(Null):
@@ -160,6 +164,14 @@ class VariablesNull(StatesNull):
 
     def moves(self, cardinalities: Sequence[int]) -> bool:
         return len(set(cardinalities)) < len(cardinalities)
+
+    def limit(self, cardinalities: Sequence[int]) -> str:
+        if self.moves(cardinalities) or len(cardinalities) < 2:
+            return ""
+        return (
+            "No two variables have equally many states, so none can be exchanged: only states are "
+            "relabelled."
+        )
 
 
 class ValuesNull(Null):
@@ -813,6 +825,8 @@ class DrawPlan:
         if not self.moves:
             return self._count(self.null.draw(self.guess, generator), self.pairs)
         drawn, place = self.null.draw_moved(self.guess, generator)
+        if place is None:
+            return self._count(drawn, self.pairs)
         covered, counts = self._covered
         code = (len(place), 1)
         moved = np.sort(place[covered], axis=1) @ code

@@ -1,4 +1,6 @@
-"""Test whether two variables are independent on some rows; the level holds with few rows.
+"""Test whether two variables are independent on some rows: Pearson's X², for learners.
+
+The level holds with few rows. `evaluation.conditional_test` has the exact G² test of `check`.
 
 The statistic is Pearson's X² of the table of both variables,
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import isnan
 from typing import TYPE_CHECKING
 
-from contextwise.comparison.confusion import MEASURES, RATES, Number, ratio, shown_in
+from contextwise.comparison.confusion import MEASURES, Number, ratio
 from contextwise.evaluation.chance import NULLS
 from contextwise.evaluation.intervals import Mean
 from contextwise.evaluation.replicates import Summary, metric_label
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from contextwise.evaluation.check import Check, CheckedClaim
     from contextwise.evaluation.conditional_test import ConditionalTest
     from contextwise.evaluation.consensus import ClaimSupport, Consensus
-    from contextwise.evaluation.score import Score
+    from contextwise.evaluation.score import SCORED_RATES, Score
     from contextwise.evaluation.stability import PairSupport, Stability
 
 TOP = 10  # default number of pairs or claims of a kind to show
@@ -109,13 +109,8 @@ def _limits(chance: Chance) -> Iterator[str]:
     """Yield sentences on the limits of the null for this guess."""
     if chance.is_stuck:
         yield "No skill and no p: every random guess has the same distance as the guess."
-    cardinalities = chance.comparison.domain.cardinalities
-    stays = chance.null == "variables" and not NULLS[chance.null].moves(cardinalities)
-    if stays and len(cardinalities) > 1:
-        yield (
-            "No two variables have equally many states, so none can be exchanged: only states are "
-            "relabelled."
-        )
+    if limit := NULLS[chance.null].limit(chance.comparison.domain.cardinalities):
+        yield limit
     if not NULLS[chance.null].keeps_counts:
         asserted = sum(chance.comparison.unions.lower[:, 1].tolist())
         word = "dependency" if asserted == 1 else "dependencies"
@@ -510,7 +505,6 @@ SCORE_LABELS = {
     "aic": "AIC",
     "bic": "BIC",
 }
-SCORED_RATES = tuple(name for name in shown_in("score") if name in RATES)
 
 
 def scores_parts(
