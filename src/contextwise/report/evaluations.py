@@ -11,6 +11,7 @@ from contextwise.comparison.confusion import MEASURES, Number, ratio
 from contextwise.evaluation.chance import NULLS
 from contextwise.evaluation.intervals import Mean
 from contextwise.evaluation.replicates import Summary, metric_label
+from contextwise.evaluation.score import SCORED_RATES
 from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.comparisons import Guess, Medium, rounding_notes
 from contextwise.report.parts import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from contextwise.evaluation.check import Check, CheckedClaim
     from contextwise.evaluation.conditional_test import ConditionalTest
     from contextwise.evaluation.consensus import ClaimSupport, Consensus
-    from contextwise.evaluation.score import SCORED_RATES, Score
+    from contextwise.evaluation.score import Score
     from contextwise.evaluation.stability import PairSupport, Stability
 
 TOP = 10  # default number of pairs or claims of a kind to show
