@@ -18,12 +18,23 @@ def main() -> None:
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     from contextwise.cli import main as run
 
+    interrupted = False
+
+    def interrupt(*_: object) -> None:
+        nonlocal interrupted
+        interrupted = True
+        raise KeyboardInterrupt
+
     try:
         if handled:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, interrupt)
         run()
     except KeyboardInterrupt:
         _stop()
+    except Exception:
+        if interrupted:  # NumPy turns Ctrl-C during its import into an ImportError
+            _stop()
+        raise
     finally:
         if handled:
             signal.signal(signal.SIGINT, _stop)

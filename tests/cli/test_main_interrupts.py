@@ -38,6 +38,23 @@ def interrupt(arguments: list[str], delay: float) -> tuple[int, str]:
     return process.returncode, errors
 
 
+def test_an_import_that_swallows_the_interrupt() -> None:
+    """NumPy turns Ctrl-C during its import into an ImportError."""
+    code = """
+import contextwise.__main__ as command, contextwise.cli as cli, os, signal
+def run():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        while True: pass
+    except KeyboardInterrupt:
+        raise ImportError
+cli.main = run
+command.main()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "seconds"),
     [
