@@ -37,6 +37,7 @@ from contextwise.learning.base import Learner, check_prior
 from contextwise.learning.mpl import LEAST, best_graph, configurations_of, log_rising, scale_of
 from contextwise.learning.table import BoolArray, Table, not_compiled, pairs_of
 from contextwise.models.domain import Domain
+from contextwise.models.factors import tables
 from contextwise.models.features import IntArray, PairIndex
 from contextwise.models.structure import Structure, features_of
 from contextwise.support.progress import Progress, progress_of
@@ -344,6 +345,9 @@ def from_edge_contexts(
     ([('A', 'B')], [])
     """
     joined = {v for pair in edges for v in pair}
+    if all(edge == EVERYWHERE for edge in edges.values()):
+        alone = [(v,) for v in range(len(domain)) if v not in joined]
+        return tables(domain, [*alone, *edges])
     features: list[Context] = [
         {v: [k]}
         for v, card in enumerate(domain.cardinalities)
