@@ -6,7 +6,7 @@ All are means of functions of r(x) = log p(x) - log q(x)::
     KL(q ‖ p) = E_q[-r]           total variation = E_p[max(0, 1 - e^-r)]
 
 with 0 · log(0 / q) = 0, and infinity where p is positive and q is 0. Up to 2**24 states, one pass
-over all states computes all four. Beyond that, KL is exact where `elimination` can compute the
+over all states computes all four. Beyond that, KL is exact where elimination can compute the
 expectations of the other model's features, and the others are means over exact samples with
 standard errors. If the partition functions are out of reach as well, Gibbs chains estimate the
 difference of their logarithms (see `bridge_sampling`).

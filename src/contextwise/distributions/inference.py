@@ -46,7 +46,7 @@ Index = tuple[slice | IntArray, ...]
 Pinned = Mapping[int, int]
 """Variables that are fixed to a state, by position."""
 Pattern = list[dict[int, int] | None]
-"""What is left of each feature after some variables are fixed; None if they contradict it."""
+"""The rest of each feature after some variables are fixed; None if they contradict it."""
 
 
 def log_potential(model: ModelLike, rows: Any) -> FloatArray:
