@@ -66,9 +66,10 @@ def test_order_of_variables_and_labels_do_not_matter(
         np.zeros((0, 3), dtype=int),
         np.zeros((1, 3), dtype=int),
         np.ones((50, 3), dtype=int),
+        np.random.default_rng(1).integers(0, 2, (4, 3)),
         np.random.default_rng(1).integers(0, 2, (50, 1)),
     ],
-    ids=["no rows", "one row", "constant columns", "one variable"],
+    ids=["no rows", "one row", "constant columns", "few rows", "one variable"],
 )
 def test_nothing_to_learn_from_gives_no_pairs(learner: Learner, rows: Any) -> None:
     domain = {f"v{k}": 2 for k in range(rows.shape[1])}
