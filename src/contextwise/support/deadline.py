@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -63,7 +64,8 @@ class Deadline:
 
         For code that does not check the deadline, such as other packages. It needs the main thread
         and a system with ``setitimer``; elsewhere the deadline is checked at the start only. Code
-        that is not Python stops when it looks for signals, as this project's does, or returns.
+        that is not Python stops when it looks for signals, as this project's does, or returns. If
+        the exception falls into a destructor, Python drops it, and it is raised again soon.
         """
         left = self.left()
         main = threading.current_thread() is threading.main_thread()
@@ -71,6 +73,8 @@ class Deadline:
             self.check()
             yield
             return
+        hook = sys.unraisablehook
+        sys.unraisablehook = lambda raised: None if raised.exc_type is OutOfTime else hook(raised)
         handler = signal.signal(signal.SIGALRM, _raise_out_of_time)
         outer, _ = signal.setitimer(signal.ITIMER_REAL, left + grace, AGAIN)
         rings = time.monotonic() + outer  # when the timer around this one rings, if there is one
@@ -80,6 +84,7 @@ class Deadline:
             again = max(rings - time.monotonic(), 1e-3) if outer else 0
             signal.setitimer(signal.ITIMER_REAL, again, AGAIN)
             signal.signal(signal.SIGALRM, handler)
+            sys.unraisablehook = hook
 
     def sooner(self, seconds: float) -> Deadline:
         """Return this deadline, or the one ``seconds`` from now if that is earlier."""
