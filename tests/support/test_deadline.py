@@ -94,3 +94,22 @@ def test_a_thread_checks_an_enforced_deadline_at_its_start() -> None:
         stopped = threads.submit(Deadline.after(0).enforced().__enter__)
         assert isinstance(stopped.exception(), OutOfTime)
         threads.submit(Deadline.after(60).enforced().__enter__).result()
+
+
+class Lasting:
+    """Its destructor takes longer than the deadline."""
+
+    def __del__(self) -> None:
+        end = time.monotonic() + 0.2
+        while time.monotonic() < end:
+            pass
+
+
+def test_a_deadline_in_a_destructor_is_raised_again_without_a_message() -> None:
+    def drop_and_wait() -> None:
+        lasting = Lasting()
+        del lasting
+        time.sleep(LATE)
+
+    with pytest.raises(OutOfTime), Deadline.after(0.05).enforced():
+        drop_and_wait()
