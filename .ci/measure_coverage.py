@@ -1,4 +1,4 @@
-"""How much of the Python and of the C++ the tests run, room by room, as tables.
+"""Measure test coverage of the Python and C++ code and print tables, one row per room.
 
 Run it in a clean checkout, with the dev extra installed and GCC at hand; arguments go to pytest::
 
@@ -104,7 +104,7 @@ def compiled_lines(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def room_of(path: str) -> str:
-    """The folder of the package that a file is in; the few files beside them are one room."""
+    """Return the room of a file: its folder in the package, or "top level" outside of these."""
     parts = Path(path).parts
     return parts[1] if len(parts) > 2 else "top level"
 

@@ -1,4 +1,4 @@
-"""The command as tests call it: in this process, and a bug is raised as it is."""
+"""Helper that runs the command in the process of the test, where a bug raises its exception."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextwise.cli import contextwise
 
 
 def run(*arguments: str, stdin: bytes | None = None) -> Result:
-    """What the command does; only an exit is part of the result, other errors are raised."""
+    """Run the command and return its result; raise any exception other than an exit."""
     result = CliRunner().invoke(contextwise, list(arguments), input=stdin)
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception

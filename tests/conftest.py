@@ -1,4 +1,4 @@
-"""How property tests run: the same examples every time, and more of them on demand.
+"""Settings of the property tests: the same examples every time, and more on demand.
 
 ``HYPOTHESIS_PROFILE=thorough pytest`` draws ten times as many, at random.
 """

@@ -1,4 +1,4 @@
-"""What converted structures are held against: joint tables, and all conjunctions there are.
+"""Oracles for converted structures: joint tables, and all possible conjunctions.
 
 A class of models draws random parameters and gives the table of log p; whether a pair interacts in
 a context is read off the table. Nothing here shares code with the converters.
@@ -42,7 +42,7 @@ def random_context(rng: np.random.Generator, domain: Domain, names: Sequence[str
 
 
 def holds(domain: Domain, context: str) -> BoolArray:
-    """Where a context of single states holds, as a table over all variables."""
+    """Return a table over all variables that is true where a context of single states holds."""
     where = np.ones(domain.cardinalities, dtype=bool)
     grid = np.indices(domain.cardinalities)
     for variable, state in domain.assignment(context).items():
@@ -61,7 +61,7 @@ def random_table(rng: np.random.Generator, domain: Domain, names: Iterable[str])
 
 
 def interactions(logs: FloatArray) -> Claims:
-    """Where each pair interacts in a table of log p: where some log odds ratio is not 0."""
+    """Find where each pair interacts in a table of log p: some log odds ratio is not 0."""
     found: Claims = {}
     for i, j in combinations(range(logs.ndim), 2):
         table = np.moveaxis(logs, (i, j), (0, 1))
@@ -71,7 +71,7 @@ def interactions(logs: FloatArray) -> Claims:
 
 
 def claims(structure: Structure) -> Claims:
-    """Where each pair depends by the features of a structure."""
+    """Find the contexts in which each pair depends, from the features of a structure."""
     domain = structure.domain
     grid = np.indices(domain.cardinalities)
     found = {
@@ -140,13 +140,13 @@ def table_of(domain: Domain, independent: Callable[[Pair, Mapping[int, int]], bo
 
 
 def representable(target: Claims, domain: Domain) -> bool:
-    """Whether the conjunctions inside a target cover it."""
+    """Return whether the conjunctions inside a target cover all of it."""
     covered = all_conjunctions(target, domain)
     return all(bool((covered[pair] == where).all()) for pair, where in target.items())
 
 
 def all_conjunctions(target: Claims, domain: Domain) -> Claims:
-    """What all conjunctions of single values whose dependencies lie inside a target cover."""
+    """Return the part of a target covered by conjunctions of single values inside it."""
     covered = {pair: np.zeros_like(where) for pair, where in target.items()}
     choices = [[None, *range(c)] for c in domain.cardinalities]
     for values in product(*choices):

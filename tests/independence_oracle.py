@@ -25,7 +25,7 @@ def assignments_of(domain: Domain, names: Iterable[str]) -> Iterator[dict[str, s
 def connected(
     structure: Structure, first: Iterable[str], second: Iterable[str], assigned: Mapping[str, str]
 ) -> bool:
-    """Whether a path leads from one set to the other in the graph instantiated by a context."""
+    """Return whether a path connects two sets in the graph instantiated by a context."""
     scopes = [
         set(feature) - set(assigned)
         for feature in structure

@@ -40,7 +40,7 @@ CHAIN = cw.LogLinear(
 
 
 def exact_rows(model: cw.LogLinear, count: int) -> npt.NDArray[np.int64]:
-    """Rows in the proportions of the model: what is drawn when chance plays no part."""
+    """Return rows in the proportions of the model, without sampling noise."""
     table = probabilities(model)
     times = np.round(table.ravel() / table.sum() * count).astype(int)
     cells = np.stack(np.unravel_index(np.arange(table.size), table.shape), axis=1)

@@ -92,7 +92,7 @@ def visit(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
             else trouble.append(request.url)
         ),
     )
-    page.on(  # a request that fails is one; of that for the icon nothing else is told
+    page.on(  # failed requests too; a missing icon is reported only here
         "console", lambda said: trouble.append(said.text) if said.type == "error" else None
     )
     page.goto(address)

@@ -37,7 +37,7 @@ REFERENCE = {
 
 
 def public_names(module: ModuleType) -> set[str]:
-    """What a module exports, or defines; modules inside it have pages of their own."""
+    """Return the names a module exports or defines, without modules, which have their own pages."""
     names = getattr(module, "__all__", None) or [
         name
         for name, value in vars(module).items()
@@ -67,7 +67,7 @@ def test_every_public_name_is_in_the_reference(page: Path) -> None:
 
 
 def test_commands_are_made_from_the_command() -> None:
-    """The build writes a page for each of them, which nobody edits."""
+    """The build generates a page for each command; these pages are not in the repository."""
     text = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
     assert "{include} commands/table.txt" in text
     assert "docs/reference/commands/" in (ROOT / ".gitignore").read_text(encoding="utf-8").split()
@@ -163,7 +163,7 @@ def test_the_built_site_is_looked_at(page: str, wrong: list[str], tmp_path: Path
 
 
 FIRST_WORDS = {"{": "json", "2": "mn", "M": "uai", "n": "bif"}
-"""How the example of each format begins."""
+"""Format of each example, by the first character of the example."""
 
 
 def test_the_examples_of_the_formats_can_be_read(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the README shows on the command line is what the command prints.
+"""Tests that the commands in the README print the output shown there.
 
 In a fenced block, a line ``$ contextwise …`` is a command, and the lines up to the next ``$`` or
 the end of the block are its output; ``...`` stands for anything, and a command without output below
@@ -42,7 +42,7 @@ def shown_commands(page: str) -> list[Shown]:
 
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What a terminal would show, standard error included."""
+    """Run a shell command and capture its output, including standard error."""
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
     return subprocess.run(
         ["sh", "-c", command],

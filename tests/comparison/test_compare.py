@@ -1,4 +1,4 @@
-"""What a comparison answers: counts, rates, frames, words; and what it refuses."""
+"""Results of a comparison (counts, rates, frames, text) and the arguments it rejects."""
 
 from __future__ import annotations
 

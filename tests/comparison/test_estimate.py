@@ -22,7 +22,7 @@ GUESS = Structure(DOMAIN, ["A=1 & B=1 & E=1", "A=0 & B=0 & C=0", "C=1 & D=1 & F=
 
 
 def leave_open(true: Structure, guess: Structure, contexts: Contexts = FULLY) -> Comparison:
-    """A comparison as it is before anything has been counted."""
+    """Return a comparison in which no pair has been counted yet."""
     question = pose([true, guess], contexts=contexts)
     pairs = question.active_pairs()
     a, b = (structure.features for structure in question.structures)

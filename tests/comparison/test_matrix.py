@@ -206,7 +206,7 @@ def test_distances_by_tables_and_by_unions_are_those_of_compare(variables: int, 
 
 
 def distinct_unions(models: Sequence[Structure], canonical: bool) -> int:
-    """How many unions there are, of one model or of two: sets of cubes, for each pair."""
+    """Count the distinct unions (sets of cubes) of one model or two, over all pairs."""
     sources = [CoverSource(model.features, canonical=canonical) for model in models]
     joins = [*((m,) for m in range(len(models))), *combinations(range(len(models)), 2)]
     found = set()

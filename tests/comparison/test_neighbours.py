@@ -20,7 +20,7 @@ from contextwise.testing import domains, structures
 
 @contextmanager
 def look_first(pairs: int) -> Iterator[None]:
-    """Let a search look at so many pairs first, however few there are."""
+    """Make a search look at ``pairs`` pairs first, even if there are only a few."""
     with pytest.MonkeyPatch.context() as patch:
         if pairs != neighbours.FIRST:
             patch.setattr(neighbours, "FIRST", pairs)

@@ -1,6 +1,6 @@
-"""What is compared, if not everything: one question, the same for whoever asks it.
+"""Restricted comparisons: every function and command answers the same question.
 
-Also how a truth with names meets a guess without them, and how models are given.
+Also comparisons of a truth with names and a guess without, and the ways to pass a model.
 """
 
 from __future__ import annotations

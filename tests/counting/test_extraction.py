@@ -1,4 +1,4 @@
-"""Which features speak of which pair, found for some pairs as among all."""
+"""Extraction of the features that mention a pair: the same for some pairs as for all."""
 
 from __future__ import annotations
 

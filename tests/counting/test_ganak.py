@@ -196,7 +196,7 @@ def test_what_ganak_says_of_a_failure_is_told(monkeypatch: pytest.MonkeyPatch) -
 
 
 def portfolio(monkeypatch: pytest.MonkeyPatch, *missing: str) -> dict[str, int]:
-    """Which engines count when budgets are tiny and some engines are missing."""
+    """Return the counts per engine, with tiny budgets and without the ``missing`` engines."""
     monkeypatch.setattr(auto, "BUDGET", 1)
     monkeypatch.setattr(auto, "BUDGET_IN_PYTHON", 1)
     for module in (native, ganak):

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.skipif(native.missing() is not None, reason=str(native.
 def random_cover(
     rng: random.Random, cardinalities: Sequence[int], cubes: int, tests: tuple[int, int]
 ) -> Cover:
-    """Cubes with so many tests each, on random variables, with random value sets."""
+    """Return random cubes; ``tests`` is the range of the number of tests in each cube."""
     testable = [v for v in range(len(cardinalities)) if cardinalities[v] > 1]
     made = []
     for _ in range(cubes):
@@ -131,7 +131,7 @@ def test_over_budget_and_out_of_time() -> None:
 
 
 LOOKS = 16
-"""The kernel looks at the clock every so many nodes."""
+"""Number of nodes the kernel visits between two checks of the clock."""
 
 
 def test_a_wide_cover_stops_in_time() -> None:
@@ -144,7 +144,7 @@ def test_a_wide_cover_stops_in_time() -> None:
 
 
 def test_a_deadline_ends_a_count_in_the_middle() -> None:
-    """How far it comes depends on the machine; without the limit it would use up the budget."""
+    """The number of nodes depends on the machine; without a limit it would reach the budget."""
     budget = 10**9
     found = native.bound_union(hard_cover(), deadline=Deadline.after(0.2), node_budget=budget)
     assert found.nodes < budget
@@ -397,7 +397,7 @@ def peak_bytes() -> int:
 def test_some_pairs_count_as_among_all(
     models: tuple[Structure, Structure], canonical: bool, data: st.DataObject
 ) -> None:
-    """Features that speak of none of the pairs are left out: with many features and few pairs."""
+    """Leaving out features that mention none of the chosen pairs does not change the counts."""
     a, b = models
     pairs = active_pairs(a, b)
     if not len(pairs):

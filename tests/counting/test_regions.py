@@ -38,7 +38,7 @@ def allows(cube: Cube, context: tuple[int, ...]) -> bool:
 
 
 def in_one(regions: Regions, context: tuple[int, ...]) -> bool:
-    """Whether a context lies in a region; it never lies in two."""
+    """Return whether a context lies in a region; assert that it never lies in two."""
     holding = sum(allows(region.literals, context) for region in regions)
     assert holding <= 1
     return holding == 1

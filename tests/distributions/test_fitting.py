@@ -214,7 +214,7 @@ def test_an_l1_penalty_leaves_weights_at_exactly_zero() -> None:
     distinct, counts = distinct_rows(as_data(rows, domain).rows)
     loss = Conditionals.of(structure.features, distinct).loss(counts.astype(float))
     pull = -loss.at(weights).gradient
-    # what is at 0 is not worth its price; what is not, is worth exactly that
+    # the pull is at most l1 on a zero weight and exactly l1 on any other
     assert (np.abs(pull[weights == 0]) <= 50.0 + 1e-3).all()
     assert np.allclose(pull[weights != 0], 50.0 * np.sign(weights[weights != 0]), atol=1e-3)
     assert not len(fit(structure, rows, l1=1e6).model)

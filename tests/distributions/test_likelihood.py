@@ -1,4 +1,4 @@
-"""Divergences and likelihoods: closed forms, brute force, laws, and estimates beside the truth."""
+"""Divergences and likelihoods: closed forms, brute force, laws, and accuracy of estimates."""
 
 from itertools import product
 

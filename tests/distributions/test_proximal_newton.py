@@ -112,7 +112,7 @@ def test_the_conditions_of_an_optimum_hold(model: LogLinear, seed: int, l1: floa
     loss = Conditionals.of(model.structure.features, rows).loss(np.ones(len(rows)))
     weights = found.weights
     pull = -loss.at(weights).gradient - 0.5 * weights
-    # what is at 0 is not worth its price; what is not, is worth exactly that
+    # the pull is at most l1 on a zero weight and exactly l1 on any other
     assert (np.abs(pull[weights == 0]) <= l1 + 1e-3).all()
     assert np.allclose(pull[weights != 0], l1 * np.sign(weights[weights != 0]), atol=1e-3)
     assert found.model == LogLinear(model.structure, weights).without_zero_weights()

@@ -97,7 +97,7 @@ def mean(numbers: list[int | Fraction]) -> Fraction:
 
 
 def few(guess: Structure, null: str) -> bool:
-    """Whether all draws of a null can be enumerated in a moment."""
+    """Return whether all draws of a null can be enumerated quickly."""
     cards = guess.domain.cardinalities
     relabelled = prod(map(factorial, cards))
     if null == "variables":

@@ -121,7 +121,7 @@ def test_effect_is_information_beyond_what_permutations_have(
 
 
 def is_informative(rows: list[tuple[int, int, int]]) -> bool:
-    """Whether permuting the rows of a group can change its statistic."""
+    """Return whether permuting rows within their groups can change the statistic."""
     a, b, g = (list(column) for column in zip(*rows, strict=True))
     return len({round(statistic(one, b, g), 9) for one in all_permutations(a, g)}) > 1
 

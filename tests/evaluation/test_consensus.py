@@ -70,7 +70,7 @@ def test_features_that_hide_each_other_go_together() -> None:
 
 
 def claims(structure: Structure) -> npt.NDArray[np.bool_]:
-    """Whether each assertion of the domain is a dependence, by brute force."""
+    """Return a mask of the domain's assertions that are dependences, by brute force."""
     domain = structure.domain
     return np.array(
         [

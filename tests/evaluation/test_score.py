@@ -1,4 +1,4 @@
-"""Every score beside the metric, and the commands fit, sample, kl and score."""
+"""Scores reported alongside the metric, and the commands fit, sample, kl and score."""
 
 import csv
 import gzip

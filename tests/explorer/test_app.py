@@ -152,7 +152,7 @@ def test_a_lone_error_among_many_is_seen_and_zoomed_without_the_server(
         after = centre(page, "v65", "v64")
         assert (after["x"] - before["x"], after["y"] - before["y"]) == pytest.approx((30, 20))
         asked = [json.loads(text)["data"] for text in page.evaluate("window.asked")]
-        # Shiny itself says what is on screen.
+        # Shiny itself sends .clientdata to report which outputs are visible.
         assert [key for data in asked for key in data if not key.startswith(".clientdata")] == []
 
 
@@ -204,11 +204,11 @@ def test_small_cells_show_the_worst_of_several(browser: Browser, address: str) -
         page.evaluate("document.querySelector('#heat').heatMap.mark(null)")
         assert page.evaluate(colour, place)
         assert not page.evaluate(colour, centre(page, "v300", "v20"))
-        click_cell(page, "v66", "v63")  # beside it: what is too small to hit is meant
+        click_cell(page, "v66", "v63")  # a click next to a tiny cell selects it
         shows_pair(page, "v65", "v64")
 
 
-# -- beside it -------------------------------------------------------------------------------------
+# -- around one variable ---------------------------------------------------------------------------
 
 
 def test_around_one_variable_and_on_to_the_pair(page: Page, browser: Browser) -> None:

@@ -1,4 +1,4 @@
-"""What a person is about to click stays where it is, whatever work begins or ends meanwhile."""
+"""Stability of the page layout: buttons and plots do not move when work begins or ends."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def page(browser: Browser, stopped: str) -> Iterator[Page]:
 
 
 def boxes(page: Page, *selectors: str) -> list[Any]:
-    """Where elements are."""
+    """Return the bounding boxes of elements."""
     found = [page.locator(one).bounding_box() for one in selectors]
     assert None not in found
     return found

@@ -1,4 +1,4 @@
-"""Who may connect to the explorer, and how much may arrive."""
+"""Access checks and size limits of the explorer's server."""
 
 from __future__ import annotations
 

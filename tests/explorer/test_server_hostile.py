@@ -132,7 +132,7 @@ def running() -> Iterator[Running]:
 
 @pytest.fixture
 def terminal(capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[[], str]]:
-    """What the server prints; a traceback in it fails the test."""
+    """Yield a function that returns the server's stderr; a traceback in it fails the test."""
     printed = ""
 
     def read() -> str:
@@ -199,7 +199,7 @@ def test_an_upload_needs_this_origin(running: Running, headers: dict[str, str]) 
 
 @pytest.fixture
 def secret_files(tmp_path: Path) -> list[str]:
-    """Files that nobody uploaded: a regular one, a link to it, a pipe, a device, a detour."""
+    """Return paths that were not uploaded: a file, a link to it, a pipe, a device, a detour."""
     secret = tmp_path / "secret.csv"
     secret.write_text(SECRET)
     (tmp_path / "link.csv").symlink_to(secret)
@@ -457,7 +457,7 @@ def test_a_session_releases_its_memory_files_and_processes(
             client.wait_for("jobId")
             client.update("update", {"question": "X1 _||_ X2", "ask": k + 1})
             client.update("update", {"walk": "tab=statistics", "draws": "9999"})
-            client.update("update", {"chance_begin": 1})  # many draws, which nobody waits for
+            client.update("update", {"chance_begin": 1})  # many draws; no client waits for them
 
     def left() -> list[object]:
         gc.collect()

@@ -67,7 +67,7 @@ def test_variables_stay_where_they_are_when_a_state_is_chosen() -> None:
 def drawn_places(
     one: Guess, shares: Shares, fixed: Mapping[str, str] | None = None
 ) -> dict[str | None, tuple[float, float]]:
-    """Where the picture of a context has its nodes, by their names."""
+    """Return the position of each node in the picture of a context, by name."""
     selection = tab_graph.selection_of(shares.edges(), all_edges=False)
     where = tab_graph.places(one, shares, selection, all_edges=False)
     root = fromstring(tab_graph.picture(selection, where, fixed or {}, side="both"))

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not libra.available(), reason="the scanner was n
 
 
 def agree(data: bytes, keyword: str = "MN") -> bool:
-    """Check that both give equal listings, or neither gives one; say whether they did."""
+    """Check that both parsers give equal listings or both give none; return whether they do."""
     source = Source(data, "x")
     try:
         plain = libra.parse(source, keyword)

@@ -74,7 +74,7 @@ def test_the_solver_alone_says_the_same(case: Case) -> None:
 
 @given(cases(max_variables=5), st.integers(0, 2**32 - 1))
 def test_tables_with_random_weights_show_it(case: Case, seed: int) -> None:
-    """What the structure says is what any distribution with its features and odd weights shows."""
+    """A distribution with the structure's features and random weights gives the same answer."""
     structure, statement = case
     table = random_table(structure, np.random.default_rng(seed))
     gap = dependence(table, structure.domain, statement)
@@ -110,7 +110,7 @@ def test_given_variables_mean_all_their_values(case: Case) -> None:
 
 @given(cases(), st.data())
 def test_strong_union(case: Case, data: st.DataObject) -> None:
-    """What is independent stays so when more is given."""
+    """Independent variables stay independent when more variables are given."""
     structure, q = case
     assume(asked(structure, q))
     used = {*q.first, *q.second, *q.given, *q.context}
@@ -250,7 +250,7 @@ def test_bad_queries(first: str, second: str, conditions: dict[str, str], messag
 
 
 def test_a_model_may_be_named_by_its_file_or_as_an_example(tmp_path: Path) -> None:
-    """What takes a model takes an object, the path of a file, or the name of an example."""
+    """Every function of a model accepts an object, a file path or the name of an example."""
     path = tmp_path / "lung.json"
     write(examples.load("lung"), path)
     for model in ("lung", path, str(path), examples.load("lung")):

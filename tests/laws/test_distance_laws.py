@@ -1,4 +1,4 @@
-"""What must hold of a comparison, whatever engine counts: each law stated once."""
+"""Laws that every comparison must obey, with any engine."""
 
 from collections.abc import Sequence
 from itertools import combinations, product

@@ -1,4 +1,4 @@
-"""What is written comes back equal, in every format that is written, packed or not."""
+"""Round trips: every format we write reads back as an equal object, compressed or not."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""Time limits and Ctrl-C: what is not finished has bounds, and the bounds contain the truth."""
+"""Time limits and Ctrl-C: unfinished pairs have bounds that contain the truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts that were agreed on once stay as they are; see `tests/data/README.md`."""
+"""Regression tests against agreed counts; see `tests/data/README.md`."""
 
 import json
 from pathlib import Path

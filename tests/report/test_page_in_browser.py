@@ -54,7 +54,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def visit(browser: Browser, file: Path, **options: Any) -> Iterator[Page]:
-    """The page; an error of a script or a request for anything is trouble of the test."""
+    """Open a page; a script error or a request to another address fails the test."""
     trouble: list[str] = []
     context = browser.new_context(**options)
     page = context.new_page()

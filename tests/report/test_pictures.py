@@ -1,4 +1,4 @@
-"""Heat maps and graphs as parts: what is drawn is what was counted."""
+"""Heat maps and graphs as parts: they draw the counted values."""
 
 from __future__ import annotations
 

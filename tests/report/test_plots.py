@@ -1,4 +1,4 @@
-"""Pictures with matplotlib: what is drawn, how it is labelled, and files that do not change."""
+"""Pictures with matplotlib: their contents, their labels, and reproducible files."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ def _draw(axes: Axes) -> None:
 
 
 def _boxes(axes: Axes) -> list[Bbox]:
-    """Where the labels of a picture stand, without their lines."""
+    """Return the bounding boxes of the labels of a picture, without their lines."""
     _draw(axes)
     return [Text.get_window_extent(text) for text in axes.texts]
 

@@ -179,7 +179,7 @@ def test_no_scheduler_is_one_line(address: str, monkeypatch: pytest.MonkeyPatch)
 
 @dataclass(frozen=True)
 class Client:
-    """What is asked of a client before work is handed out."""
+    """Fake client with the methods that are called before work is handed out."""
 
     versions: dict[str, Any]
 

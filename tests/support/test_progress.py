@@ -1,4 +1,4 @@
-"""Progress is told to the caller's function, drawn on a terminal, and silent elsewhere."""
+"""Progress: reported to the caller's function, drawn on a terminal, and silent elsewhere."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def killed(folder: Path, delay: float) -> None:
 
 
 def two_writers(folder: Path) -> str:
-    """Start two writers at once; each succeeds or is told that the other one writes."""
+    """Start two writers at once; each succeeds or is refused because the other one writes."""
     pair = [writer(folder), writer(folder)]
     for process in pair:
         start(process)

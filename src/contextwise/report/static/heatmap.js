@@ -281,7 +281,7 @@ class HeatMap {
     if (!this.data) return;
     const out = event.deltaY > 0;
     if (out && this.view.zoom <= 1.001 && !event.ctrlKey) return; // the page scrolls
-    if (this.scrolling) return; // the wheel goes on moving the page
+    if (this.scrolling) return; // the wheel keeps scrolling the page
     event.preventDefault();
     const box = this.canvas.getBoundingClientRect();
     const factor = Math.exp(-Math.max(-100, Math.min(100, event.deltaY)) / 200);
