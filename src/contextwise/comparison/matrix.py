@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import combinations_with_replacement
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
 
 import numpy as np
@@ -26,7 +27,7 @@ from contextwise.counting.distances import Two, count_distances, two_models
 from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray
-from contextwise.support.deadline import Deadline
+from contextwise.support.deadline import Deadline, OutOfTime, can_enforce
 from contextwise.support.formatting import number
 from contextwise.support.maps import Map, choose_map
 from contextwise.support.progress import Progress, part_of, progress_of
@@ -168,6 +169,10 @@ class Counting:
         return self.threads is None
 
 
+GRACE = 0.5
+"""Seconds after a deadline in which models still get bounds of their own."""
+
+
 @dataclass(frozen=True)
 class Distances:
     """The distances of a block, in the order of ``two``, or bounds of them."""
@@ -237,33 +242,47 @@ def blocks_of(question: Question, size: int) -> Iterator[Block]:
 
 
 def count_block(block: Block, counting: Counting, progress: Progress | None = None) -> Distances:
-    """Count one block.
-
-    With a deadline or with observed rows, each pair of models is compared on its own.
-    """
+    """Count one block, at once if there is time; else each pair of models on its own."""
     question, two = block.question, block.two
-    if question.rows is None and counting.deadline.left() is None:
-        exact, by_ganak = count_distances(
-            [structure.features for structure in question.structures],
-            question.active_pairs() if block.pairs is None else block.pairs,
-            rows=block.rows,
-            engine=counting.engine,
-            canonical=question.canonical,
-            threads=counting.threads,
-            value_weights=question.value_weights,
-            progress=progress,
-        )
-        return Distances(two, exact, exact, by_ganak)
+    if question.rows is None and (distances := _count_at_once(block, counting, progress)):
+        return distances
     lower, upper, rests_on_ganak = [], [], False
+    late = Deadline(counting.deadline.instant + GRACE)
     for done, (m, k) in enumerate(two_models(len(block.places), block.rows), 1):
-        comparison = compare_two(question.about(m, k), counting)
-        low, high = comparison.distance_bounds
+        low: Number = 0
+        high: Number = question.total
+        if not late.passed:  # else not even bounds are counted
+            comparison = compare_two(question.about(m, k), counting)
+            low, high = comparison.distance_bounds
+            rests_on_ganak |= comparison.rests_on_ganak
         lower.append(low)
         upper.append(high)
-        rests_on_ganak |= comparison.rests_on_ganak
         if progress:
             progress(done, len(two))
     return Distances(two, lower, upper, rests_on_ganak)
+
+
+def _count_at_once(block: Block, counting: Counting, progress: Progress | None) -> Distances | None:
+    """Count all distances of a block together; give up after half of the time that is left."""
+    left = counting.deadline.left()
+    if left is not None and not can_enforce():
+        return None
+    question = block.question
+    try:
+        with counting.deadline.sooner(inf if left is None else left / 2).enforced():
+            exact, by_ganak = count_distances(
+                [structure.features for structure in question.structures],
+                question.active_pairs() if block.pairs is None else block.pairs,
+                rows=block.rows,
+                engine=counting.engine,
+                canonical=question.canonical,
+                threads=counting.threads,
+                value_weights=question.value_weights,
+                progress=progress,
+            )
+    except OutOfTime:
+        return None
+    return Distances(block.two, exact, exact, by_ganak)
 
 
 def counting_of(

@@ -482,6 +482,8 @@ def _assemble(
         why = f"; {failed[0]}" if failed else ""
         raise ContextwiseError(f"{count.format(len(learned))} gave a structure{why}")
     structures = tuple(learned[key] for key in sorted(learned))
+    if deadline.left() is not None:  # there may be no time to start workers
+        effort |= {"n_jobs": 1, "cluster": None}
     matrix = distance_matrix(structures, time_limit=deadline.left(), **effort)
     _ = matrix.distances  # raises if the time limit left some of them open
     kept = {key: configuration[key] for key in ("rows", "how", "share")}

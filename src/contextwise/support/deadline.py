@@ -68,8 +68,7 @@ class Deadline:
         the exception falls into a destructor, Python drops it, and it is raised again soon.
         """
         left = self.left()
-        main = threading.current_thread() is threading.main_thread()
-        if left is None or left + grace == 0 or not main or not hasattr(signal, "setitimer"):
+        if left is None or left + grace == 0 or not can_enforce():
             self.check()
             yield
             return
@@ -92,6 +91,12 @@ class Deadline:
 
     def __reduce__(self) -> tuple[object, ...]:
         return _from_wall_clock, (self.instant - time.monotonic() + time.time(),)
+
+
+def can_enforce() -> bool:
+    """Return whether `Deadline.enforced` can stop a block here."""
+    main = threading.current_thread() is threading.main_thread()
+    return main and hasattr(signal, "setitimer")
 
 
 def _raise_out_of_time(*_: object) -> None:
