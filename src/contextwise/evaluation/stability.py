@@ -7,7 +7,7 @@ import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from statistics import fmean
@@ -484,8 +484,18 @@ def _assemble(
     structures = tuple(learned[key] for key in sorted(learned))
     if deadline.left() is not None:  # there may be no time to start workers
         effort |= {"n_jobs": 1, "cluster": None}
-    matrix = distance_matrix(structures, time_limit=deadline.left(), **effort)
+    different = list(dict.fromkeys(structures))
+    matrix = distance_matrix(different, time_limit=deadline.left(), **effort)
     _ = matrix.distances  # raises if the time limit left some of them open
+    if len(different) < len(structures):  # equal structures are compared once
+        place = {structure: k for k, structure in enumerate(different)}
+        at = [place[structure] for structure in structures]
+        matrix = replace(
+            matrix,
+            names=tuple(map(str, range(len(structures)))),
+            lower=matrix.lower[np.ix_(at, at)],
+            upper=matrix.upper[np.ix_(at, at)],
+        )
     kept = {key: configuration[key] for key in ("rows", "how", "share")}
     return Stability(structures, reference, matrix, failed=failed, deadline=deadline, **kept)
 
