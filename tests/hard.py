@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from contextwise import Domain, Structure
+from contextwise import Comparison, Domain, Structure, compare
 from contextwise.counting.cover import Cover, cover_of
 from contextwise.independence.queries import Statement
 
@@ -46,6 +46,12 @@ def hard_models(
     return models[0], models[1]
 
 
+def half_known() -> Comparison:
+    """A comparison in which one pair differs for sure, and another is open."""
+    true, guess = hard_models()
+    return compare(true, guess, time_limit=0.0)
+
+
 def hard_pair(seed: int = 1) -> Structure:
     """A structure of 900 features; all have one pair, and ten more literals each."""
     generator = np.random.default_rng(seed)
@@ -56,6 +62,12 @@ def hard_pair(seed: int = 1) -> Structure:
         literals = {f"v{v}": int(s) for v, s in zip(others, states, strict=True)}
         scopes.append({"v0": 1, "v1": 1, **literals})
     return Structure(Domain.of_cardinalities([2] * 90), scopes)
+
+
+def chain(length: int) -> Structure:
+    """An easy model: each variable depends on the next."""
+    variables = {f"X{i}": 2 for i in range(length)}
+    return Structure(variables, [f"X{i}=1 & X{i + 1}=1" for i in range(length - 1)])
 
 
 def chain_of_clauses(clauses: list[list[int]]) -> Structure:

@@ -27,7 +27,7 @@ from contextwise.report.comparisons import (
 from contextwise.report.parts import Interval, Note, Part, Section, Share, Table
 from contextwise.report.text import as_text
 from contextwise.testing import families
-from hard import hard_models
+from hard import chain, half_known
 
 SIX = compare(examples.load("six"), examples.load("six-guess"))
 
@@ -42,17 +42,6 @@ def tables(parts: list[Part]) -> Iterator[Table]:
 
 def notes(parts: list[Part], key: str) -> list[str]:
     return [part.text for part in parts if isinstance(part, Note) and part.key == key]
-
-
-def chain(length: int) -> Structure:
-    variables = {f"X{i}": 2 for i in range(length)}
-    return Structure(variables, [f"X{i}=1 & X{i + 1}=1" for i in range(length - 1)])
-
-
-def half_known() -> Comparison:
-    """A comparison in which one pair differs for sure, and another is open."""
-    true, guess = hard_models()
-    return compare(true, guess, time_limit=0.0)
 
 
 def comparison_table(comparison: Comparison, *, top: int = 10) -> str:

@@ -6,23 +6,12 @@ from typing import Any
 
 import pytest
 
-from contextwise import Comparison, Structure, compare, distance_matrix, examples, explain, score
+from contextwise import Structure, compare, distance_matrix, examples, explain, score
 from contextwise.evaluation import chance, check, consensus, stability
-from hard import hard_models
+from hard import chain, half_known
 
 SIX = compare(examples.load("six"), examples.load("six-guess"))
 NASTY = '<script>alert("1")</script>'
-
-
-def chain(length: int) -> Structure:
-    variables = {f"X{i}": 2 for i in range(length)}
-    return Structure(variables, [f"X{i}=1 & X{i + 1}=1" for i in range(length - 1)])
-
-
-def half_known() -> Comparison:
-    """A comparison in which one pair differs for sure, and another is open."""
-    true, guess = hard_models()
-    return compare(true, guess, time_limit=0.0)
 
 
 class TestNotebooks:
