@@ -21,7 +21,7 @@ from contextwise.distributions import sample
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation import check
 from contextwise.evaluation.claims import ClaimSource, group_rows, rows_in
-from contextwise.evaluation.conditional_test import ConditionalTest, conditional_test, g_squared
+from contextwise.evaluation.g_test import ConditionalTest, conditional_test, g_squared
 from contextwise.testing import contexts_of, depends, log_linear_models, structures
 from hard import LATE, hard_pair
 

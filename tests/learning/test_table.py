@@ -13,7 +13,8 @@ import contextwise as cw
 from contextwise.learning import CSGS, CSPC, GSMN, MPL, ContextualMPL, EdgeTrees, Learner
 from contextwise.learning import table as table_module
 from contextwise.learning.base import fresh
-from contextwise.learning.independence_test import (
+from contextwise.learning.mpl import Scores, log_gamma
+from contextwise.learning.pearson_test import (
     Rule,
     Tests,
     evaluate_given,
@@ -21,7 +22,6 @@ from contextwise.learning.independence_test import (
     evaluate_on,
     evaluate_without_each,
 )
-from contextwise.learning.mpl import Scores, log_gamma
 from contextwise.learning.table import Table, maximal_cliques
 
 compiled = pytest.mark.skipif(

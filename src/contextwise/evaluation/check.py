@@ -28,7 +28,7 @@ from contextwise.evaluation.claims import (
     name_claim,
     rows_in,
 )
-from contextwise.evaluation.conditional_test import ConditionalTest, conditional_test
+from contextwise.evaluation.g_test import ConditionalTest, conditional_test
 from contextwise.formats import ModelLike
 from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import IntArray

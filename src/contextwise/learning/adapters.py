@@ -15,7 +15,7 @@ from contextwise.convert import from_causal_learn, from_pgmpy, from_pyagrum
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, require
 from contextwise.learning.base import Learner, check_prior
-from contextwise.learning.independence_test import check_level
+from contextwise.learning.pearson_test import check_level
 from contextwise.models.structure import LogLinear, Structure
 
 

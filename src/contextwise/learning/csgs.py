@@ -21,7 +21,7 @@ from contextwise.learning.gsmn import (
     most_dependent,
     most_independent,
 )
-from contextwise.learning.independence_test import Rule, evaluate_in_context, evaluate_on
+from contextwise.learning.pearson_test import Rule, evaluate_in_context, evaluate_on
 from contextwise.learning.table import BoolArray, Table
 from contextwise.models.features import IntArray
 from contextwise.support.progress import Progress

@@ -34,7 +34,7 @@ from contextwise.distributions.potentials import distinct
 from contextwise.errors import DomainError
 from contextwise.learning.base import Learner, threads_of
 from contextwise.learning.gssl import conjunctions
-from contextwise.learning.independence_test import Rule, evaluate_pairs
+from contextwise.learning.pearson_test import Rule, evaluate_pairs
 from contextwise.learning.table import BoolArray, Table, maximal_cliques, pairs_of
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray

@@ -22,7 +22,7 @@ import numpy as np
 from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError
 from contextwise.learning.base import Learner
-from contextwise.learning.independence_test import (
+from contextwise.learning.pearson_test import (
     Rule,
     Tests,
     evaluate_given,

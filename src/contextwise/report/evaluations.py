@@ -34,8 +34,8 @@ from contextwise.support.formatting import name, number, percent, plural, rate
 if TYPE_CHECKING:
     from contextwise.evaluation.chance import Chance
     from contextwise.evaluation.check import Check, CheckedClaim
-    from contextwise.evaluation.conditional_test import ConditionalTest
     from contextwise.evaluation.consensus import ClaimSupport, Consensus
+    from contextwise.evaluation.g_test import ConditionalTest
     from contextwise.evaluation.score import Score
     from contextwise.evaluation.stability import PairSupport, Stability
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextwise.learning.independence_test import Rule, evaluate_pairs, evaluate_tables
+from contextwise.learning.pearson_test import Rule, evaluate_pairs, evaluate_tables
 from contextwise.learning.table import Table
 
 

@@ -1,4 +1,4 @@
-"""Test whether two variables are independent within groups of rows: a conditional G².
+"""The G² test: are two variables independent within groups of rows? With exact p-values.
 
 If the claim holds, the values of the first variable are exchangeable within each group, so every
 permutation within groups is equally likely. The statistic is the sum over groups of the G² of their

@@ -1,8 +1,7 @@
-"""Test whether two variables are independent on some rows: Pearson's X², for learners.
+"""Pearson's X² test of independence, for learners: thousands of fast tests, also with few rows.
 
-The level holds with few rows. `evaluation.conditional_test` has the exact G² test of `check`.
-
-The statistic is Pearson's X² of the table of both variables,
+The G² test of `check`, with exact p-values, is another one: see `contextwise.evaluation.g_test`.
+Here the statistic is X² of the table of both variables,
 
     X² = n · (Σ n_ij² / (r_i c_j) - 1),        r and c the margins, n the rows,
 
@@ -24,9 +23,6 @@ defines what it does then.
 
 **The level falls.** With N rows, the level is min(``level``, 1/√N). False alarms vanish as N
 grows, and so do misses, because the threshold grows like ln N and the statistic like N.
-
-`contextwise.evaluation.conditional_test` computes exact p-values of single claims. It is much
-slower; a learner makes thousands of tests.
 """
 
 from __future__ import annotations
