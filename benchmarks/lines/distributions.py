@@ -17,7 +17,8 @@ from benchmarks.families import SEED
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, timed
 from contextwise import Domain, LogLinear, Structure, read
 from contextwise.convert import to_pgmpy, to_pyagrum
-from contextwise.distributions import conditional_log_probabilities, fit, marginal, sample
+from contextwise.distributions import fit, marginal, sample
+from contextwise.distributions.conditionals import conditional_log_probabilities
 from contextwise.distributions.inference import exact_inference
 from contextwise.errors import require
 

@@ -7,13 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise.distributions import (
-    conditional_log_probabilities,
-    fit,
-    log_probability,
-    probabilities,
-)
+from contextwise.distributions import fit, log_probability, probabilities
 from contextwise.distributions.batch_fitting import Method, empirical, fit_many
+from contextwise.distributions.conditionals import conditional_log_probabilities
 from contextwise.distributions.inference import states
 from contextwise.distributions.potentials import failures
 from contextwise.errors import DomainError, TooLargeError

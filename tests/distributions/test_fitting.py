@@ -12,9 +12,6 @@ from hypothesis import strategies as st
 
 from contextwise.data.rows import as_data
 from contextwise.distributions import (
-    ConvergenceWarning,
-    conditional_log_probabilities,
-    expectations,
     fit,
     log_probability,
     marginal,
@@ -22,8 +19,9 @@ from contextwise.distributions import (
     sample,
 )
 from contextwise.distributions.batch_fitting import Method
-from contextwise.distributions.conditionals import Conditionals
-from contextwise.distributions.inference import states
+from contextwise.distributions.conditionals import Conditionals, conditional_log_probabilities
+from contextwise.distributions.fitting import ConvergenceWarning
+from contextwise.distributions.inference import exact_inference, states
 from contextwise.distributions.potentials import FloatArray, distinct_rows
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain
@@ -127,7 +125,7 @@ def test_fitted_expectations_are_those_of_the_data() -> None:
     rows = some_positions(domain, 500, 1)
     found = fit(structure, rows, method="likelihood", l2=0, tolerance=1e-9)
     seen = [(rows[:, i] & rows[:, i + 1]).mean() for i in range(29)] + [rows[:, 0].mean()]
-    assert np.allclose(expectations(found.model), seen, atol=1e-6)
+    assert np.allclose(exact_inference(found.model).expectations(), seen, atol=1e-6)
 
 
 def hair_eye_color() -> tuple[Domain, FloatArray]:

@@ -9,14 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise.distributions import (
-    expectations,
-    log_partition,
-    log_potential,
     log_probability,
     marginal,
     probabilities,
 )
-from contextwise.distributions.inference import elimination_order, exact_inference, plan
+from contextwise.distributions.inference import (
+    elimination_order,
+    exact_inference,
+    log_partition,
+    plan,
+)
+from contextwise.distributions.potentials import encode_rows, log_potential_of
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure
@@ -43,13 +46,17 @@ def potentials(model: LogLinear) -> Joint:
 def test_inference_is_what_sums_over_all_states_say(model: LogLinear) -> None:
     table = potentials(model)
     rows = list(table)
-    assert np.allclose(log_potential(model, rows), list(table.values()), atol=1e-12)
+    assert np.allclose(
+        log_potential_of(model, encode_rows(model.domain, rows)), list(table.values()), atol=1e-12
+    )
     log_z = log(sum(map(exp, table.values())))
     assert abs(log_partition(model) - log_z) < 1e-9
     p = np.exp(np.array(list(table.values())) - log_z)
     assert np.allclose(probabilities(model).ravel(), p, atol=1e-12)
     assert np.allclose(np.exp(log_probability(model, rows)), p, atol=1e-12)
-    for feature, expected in zip(model.structure, expectations(model), strict=True):
+    for feature, expected in zip(
+        model.structure, exact_inference(model).expectations(), strict=True
+    ):
         holds = [
             all(row[model.domain.position(v)] in allowed for v, allowed in feature.items())
             for row in rows
@@ -87,7 +94,7 @@ def chain(length: int, weight: float) -> LogLinear:
 def test_elimination_reaches_far_beyond_enumeration() -> None:
     model = chain(200, 1.0)
     assert log_partition(model) == pytest.approx(log(2) + 199 * log(1 + exp(1)))
-    assert expectations(model)[0] == pytest.approx(exp(1) / (1 + exp(1)) / 2)
+    assert exact_inference(model).expectations()[0] == pytest.approx(exp(1) / (1 + exp(1)) / 2)
     far = marginal(model, ["v0", "v199"])
     agreement = ((exp(1) - 1) / (exp(1) + 1)) ** 199
     assert far[0, 0] == pytest.approx((1 + agreement) / 4)
@@ -129,7 +136,8 @@ def test_infinite_weights_are_constraints() -> None:
     assert np.allclose(probabilities(model), expected)
     assert np.allclose(marginal(model, ["A", "B"]), expected)
     assert log_partition(model) == pytest.approx(log(2 * exp(0.5) + 1))
-    assert log_potential(model, [[1, 1], [0, 2], [0, 0]]).tolist() == [-np.inf, -np.inf, 0.5]
+    rows = np.array([[1, 1], [0, 2], [0, 0]])
+    assert log_potential_of(model, rows).tolist() == [-np.inf, -np.inf, 0.5]
     assert marginal(model, "A", context="B=1").tolist() == pytest.approx([1, 0])
     with pytest.raises(DomainError, match="exclude every state"):
         log_partition(model, context="B=2")
@@ -152,10 +160,10 @@ def test_questions_that_make_no_sense() -> None:
     with pytest.raises(DomainError, match="unknown variable"):
         marginal(model, "v9")
     with pytest.raises(DomainError, match="has no state '2'"):
-        log_potential(model, [[0, 1, 2]])
+        log_probability(model, [[0, 1, 2]])
     with pytest.raises(DomainError, match="2 cells for 3 variables"):
-        log_potential(model, [[0, 1]])
-    assert log_potential(model, np.zeros((0, 3), dtype=int)).shape == (0,)
+        log_probability(model, [[0, 1]])
+    assert log_probability(model, np.zeros((0, 3), dtype=int)).shape == (0,)
 
 
 @given(log_linear_models(domains(max_variables=4)))

@@ -8,12 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise.distributions import (
-    Estimate,
     cmll,
-    conditional_log_probabilities,
     divergences,
-    kl_divergence,
-    log_partition,
     marginal,
     mean_log_likelihood,
     mean_pseudo_log_likelihood,
@@ -21,7 +17,11 @@ from contextwise.distributions import (
     sample,
 )
 from contextwise.distributions.bridge_sampling import bennett, bridge, estimated_log_partition
+from contextwise.distributions.conditionals import conditional_log_probabilities
+from contextwise.distributions.divergence import kl_divergence
+from contextwise.distributions.inference import log_partition
 from contextwise.distributions.likelihood import _by_gibbs
+from contextwise.distributions.sampling import Estimate
 from contextwise.errors import DomainError, TooLargeError
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Structure

@@ -8,14 +8,8 @@ from scipy.stats import chi2
 
 from contextwise import examples
 from contextwise.data.rows import as_data, format_rows
-from contextwise.distributions import (
-    draw,
-    marginal,
-    mean_pseudo_log_likelihood,
-    probabilities,
-    sample,
-)
-from contextwise.distributions.sampling import SampleMethod, colouring, diagnose, gibbs_chains
+from contextwise.distributions import marginal, mean_pseudo_log_likelihood, probabilities, sample
+from contextwise.distributions.sampling import SampleMethod, colouring, diagnose, draw, gibbs_chains
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.formats import write
 from contextwise.models.domain import Domain

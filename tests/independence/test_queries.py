@@ -15,7 +15,6 @@ from contextwise.errors import ContextwiseError, DomainError, OpenResult, ParseE
 from contextwise.independence import (
     UNDECIDED,
     compare_complete,
-    compare_graphs,
     context_specific_independencies,
     dependency_model,
     edges_of,
@@ -260,7 +259,6 @@ def test_a_model_may_be_named_by_its_file_or_as_an_example(tmp_path: Path) -> No
         assert context_specific_independencies(model, "smoker", "asbestos").contexts == 2
         assert graph(model).number_of_nodes() == len(edges_of(model).nodes) == 3
         assert markov_blanket(model, "cancer") == {"smoker", "asbestos"}
-        assert compare_graphs(model, "lung").distance == 0
         assert compare_complete(model, "lung").distance == 0
         assert next(iter(dependency_model(model))).first
 

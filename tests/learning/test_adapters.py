@@ -10,7 +10,8 @@ import pytest
 import contextwise as cw
 from contextwise.convert import from_causal_learn
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.learning import CausalLearn, Data, Learner, Pgmpy, PyAgrum, as_data, as_learner
+from contextwise.learning import CausalLearn, Data, Learner, Pgmpy, PyAgrum, as_data
+from contextwise.learning.base import as_learner
 
 
 @pytest.fixture(scope="module", name="data")

@@ -13,7 +13,8 @@ import pytest
 
 import contextwise as cw
 from contextwise.errors import ContextwiseError, OpenResult
-from contextwise.learning import ChowLiu, Trees, as_data, as_learner, select
+from contextwise.learning import ChowLiu, Trees, as_data, select
+from contextwise.learning.base import as_learner
 from contextwise.learning.selection import instability
 from hard import LATE
 

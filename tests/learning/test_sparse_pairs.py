@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from contextwise.distributions import ConvergenceWarning
+from contextwise.distributions.fitting import ConvergenceWarning
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import SparsePairs, as_data
 from contextwise.learning.sparse_pairs import Columns

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwise as cw
-from contextwise.distributions import log_partition, mean_pseudo_log_likelihood
+from contextwise.distributions import mean_pseudo_log_likelihood
+from contextwise.distributions.inference import log_partition
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import AcyclicTrees, Data, Trees, as_data
 from contextwise.learning.growth import Rules, Tree, grow, grow_readably, not_compiled

@@ -11,9 +11,7 @@ from click.testing import CliRunner
 
 from contextwise import Structure, compare, examples
 from contextwise.cli import contextwise
-from contextwise.distributions import (
-    probabilities,
-)
+from contextwise.distributions import probabilities
 from contextwise.distributions.batch_fitting import empirical, fit_many
 from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.models.structure import structure_of

@@ -15,40 +15,20 @@ large.
 Nothing here imports counting, so the metric cannot depend on weights.
 """
 
-from contextwise.distributions.conditionals import conditional_log_probabilities
-from contextwise.distributions.divergence import Divergences, divergences, kl_divergence
-from contextwise.distributions.fitting import ConvergenceWarning, Fit, fit
-from contextwise.distributions.inference import (
-    expectations,
-    log_partition,
-    log_potential,
-    log_probability,
-    marginal,
-    probabilities,
-)
+from contextwise.distributions.divergence import divergences
+from contextwise.distributions.fitting import fit
+from contextwise.distributions.inference import log_probability, marginal, probabilities
 from contextwise.distributions.likelihood import (
     cmll,
     mean_log_likelihood,
     mean_pseudo_log_likelihood,
 )
-from contextwise.distributions.sampling import Diagnosis, Drawn, Estimate, draw, sample
+from contextwise.distributions.sampling import sample
 
 __all__ = [
-    "ConvergenceWarning",
-    "Diagnosis",
-    "Divergences",
-    "Drawn",
-    "Estimate",
-    "Fit",
     "cmll",
-    "conditional_log_probabilities",
     "divergences",
-    "draw",
-    "expectations",
     "fit",
-    "kl_divergence",
-    "log_partition",
-    "log_potential",
     "log_probability",
     "marginal",
     "mean_log_likelihood",

@@ -49,49 +49,14 @@ Pattern = list[dict[int, int] | None]
 """The rest of each feature after some variables are fixed; None if they contradict it."""
 
 
-def log_potential(model: ModelLike, rows: Any) -> FloatArray:
-    """Return the sum of the weights of the features that hold in each row: log p(x) + log Z.
-
-    A feature of weight ``inf`` must hold and one of weight ``-inf`` must not: where they are
-    violated the log-potential is ``-inf``, and elsewhere an infinite weight adds nothing.
-
-    Parameters
-    ----------
-    model : LogLinear, path of a file, or name of an example
-    rows : array, DataFrame, list of rows, or path of a file; see `Domain.encode`
-
-    Examples
-    --------
-    >>> from contextwise import LogLinear, Structure
-    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1", "A=1 & B=1"]), [0.5, 2.0])
-    >>> log_potential(model, [[0, 1], [1, 0], [1, 1]]).tolist()
-    [0.0, 0.5, 2.5]
-    """
-    loaded = as_log_linear(model)
-    return log_potential_of(loaded, encode_rows(loaded.domain, rows))
-
-
 def log_partition(model: ModelLike, *, context: Assignment | None = None) -> float:
-    """Compute log Z, over all states or those in a context.
-
-    Parameters
-    ----------
-    model : LogLinear, path of a file, or name of an example
-    context : partial assignment, optional
-
-    Examples
-    --------
-    >>> from contextwise import LogLinear, Structure
-    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), [np.log(5)])
-    >>> round(float(np.exp(log_partition(model))), 12)
-    8.0
-    """
+    """Compute log Z, over all states or those in a context."""
     loaded = as_log_linear(model)
     return exact_inference(loaded, pinned=loaded.domain.assignment(context)).log_partition
 
 
 def log_probability(model: ModelLike, rows: Any) -> FloatArray:
-    """Compute log p(x) of each row.
+    """Compute log p(x) of each row; ``-inf`` where infinite weights exclude it.
 
     Parameters
     ----------
@@ -105,7 +70,8 @@ def log_probability(model: ModelLike, rows: Any) -> FloatArray:
     >>> np.exp(log_probability(model, [[0, 1], [1, 1]])).round(3).tolist()
     [0.125, 0.625]
     """
-    return log_potential(model, rows) - log_partition(model)
+    loaded = as_log_linear(model)
+    return log_potential_of(loaded, encode_rows(loaded.domain, rows)) - log_partition(loaded)
 
 
 def probabilities(model: ModelLike) -> FloatArray:
@@ -161,25 +127,6 @@ def marginal(
         if position in pinned or names.count(name) > 1:
             raise DomainError(f"{name!r} must appear once, and not in the context")
     return exact_inference(loaded, pinned=pinned, together=[positions]).marginal(positions)
-
-
-def expectations(model: ModelLike, *, context: Assignment | None = None) -> FloatArray:
-    """Compute the probability of each feature.
-
-    Parameters
-    ----------
-    model : LogLinear, path of a file, or name of an example
-    context : partial assignment, optional
-
-    Examples
-    --------
-    >>> from contextwise import LogLinear, Structure
-    >>> model = LogLinear(Structure({"A": 2, "B": 2}, ["A=1", "A=1 & B=1"]), [0.0, np.log(5)])
-    >>> expectations(model).round(3).tolist()
-    [0.75, 0.625]
-    """
-    loaded = as_log_linear(model)
-    return exact_inference(loaded, pinned=loaded.domain.assignment(context)).expectations()
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -248,12 +195,6 @@ def _box(literals: Mapping[int, int], scope: Sequence[int], shape: Sequence[int]
 def states(domain: Domain) -> IntArray:
     """Return all states, at most 2**24, as encoded rows, the last variable fastest.
 
-    Parameters
-    ----------
-    domain : Domain
-
-    Examples
-    --------
     >>> states(Domain({"A": 2, "B": 2})).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """

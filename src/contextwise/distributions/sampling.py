@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,21 +42,7 @@ THIN = 10
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its standard error (0 if exact) and how it was obtained.
-
-    Attributes
-    ----------
-    value : float
-    standard_error : float
-    how : str
-
-    Examples
-    --------
-    >>> Estimate(0.5)
-    Estimate(0.5, exact)
-    >>> float(Estimate(0.25, 0.01, "from 400 samples"))
-    0.25
-    """
+    """A number with its standard error (0 if exact) and how it was obtained."""
 
     value: float
     standard_error: float = 0.0
@@ -85,28 +71,12 @@ def mean_of(values: FloatArray, how: str) -> Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Rows drawn from a model, and how.
-
-    Attributes
-    ----------
-    domain : Domain
-    positions : array of shape (rows, variables)
-        The position of each state.
-    chains : array of shape (chains, draws, variables), or None
-        The Gibbs chains that the rows come from; None if they are exact and independent.
-
-    Examples
-    --------
-    >>> drawn = draw("lung", 1000, rng=1)
-    >>> drawn.how, drawn.positions.shape, drawn.diagnosis
-    ('exact', (1000, 3), None)
-    >>> draw("lung", 1000, rng=1, method="gibbs").how
-    'from 100 Gibbs chains'
-    """
+    """Encoded rows drawn from a model, and how."""
 
     domain: Domain
     positions: IntArray
     chains: IntArray | None = None
+    """The Gibbs chains of the rows, shape (chains, draws, variables); None if rows are exact."""
 
     @property
     def how(self) -> str:
@@ -126,22 +96,32 @@ class Drawn:
         return diagnose(self.domain, self.chains)
 
 
-class SampleOptions(TypedDict, total=False):
-    """The keywords of `sample` and `draw`; `draw` explains them."""
-
-    context: Assignment | None
-    method: SampleMethod
-    burn_in: int
-    thin: int
-    show_progress: bool | Progress
-
-
-def sample(model: ModelLike, count: int, *, rng: Seed, **options: Unpack[SampleOptions]) -> Rows:
+def sample(
+    model: ModelLike,
+    count: int,
+    *,
+    rng: Seed,
+    context: Assignment | None = None,
+    method: SampleMethod = "auto",
+    burn_in: int = BURN_IN,
+    thin: int = THIN,
+    show_progress: bool | Progress = False,
+) -> Rows:
     """Draw rows from a model.
 
     Parameters
     ----------
-    model, count, rng, **options : as in `draw`
+    model : LogLinear, path of a file, or name of an example
+    count : how many rows
+    rng : generator or seed; equal seeds give equal rows
+    context : partial assignment, optional
+        Rows are drawn from the distribution given these states.
+    method : "exact", "gibbs", or "auto": exact where that is possible
+        By Gibbs sampling the rows come from 100 chains, in turn; for more than 1,000 rows there is
+        one chain for ten of them, up to 1,000 chains.
+    burn_in, thin : for Gibbs sampling
+        Sweeps before the first row of a chain, and from one row to the next.
+    show_progress : bool or function of (done, total)
 
     Returns
     -------
@@ -155,7 +135,16 @@ def sample(model: ModelLike, count: int, *, rng: Seed, **options: Unpack[SampleO
     >>> sample(model, 3, rng=1).tolist()
     [['1', 'yes'], ['1', 'yes'], ['1', 'yes']]
     """
-    return draw(model, count, rng=rng, **options).rows
+    return draw(
+        model,
+        count,
+        rng=rng,
+        context=context,
+        method=method,
+        burn_in=burn_in,
+        thin=thin,
+        show_progress=show_progress,
+    ).rows
 
 
 def sample_frame(
@@ -197,29 +186,7 @@ def draw(
     thin: int = THIN,
     show_progress: bool | Progress = False,
 ) -> Drawn:
-    """Draw encoded rows from a model, with the chains they come from.
-
-    Parameters
-    ----------
-    model : LogLinear, path of a file, or name of an example
-    count : how many rows
-    rng : generator or seed; equal seeds give equal rows
-    context : partial assignment, optional
-        Rows are drawn from the distribution given these states.
-    method : "exact", "gibbs", or "auto": exact where that is possible
-        By Gibbs sampling the rows come from 100 chains, in turn; for more than 1,000 rows there is
-        one chain for ten of them, up to 1,000 chains.
-    burn_in, thin : for Gibbs sampling
-        Sweeps before the first row of a chain, and from one row to the next.
-    show_progress : bool or function of (done, total)
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> model = LogLinear(Structure({"A": 2, "B": ["no", "yes"]}, ["A=1 & B=yes"]), [9.0])
-    >>> draw(model, 2, rng=1).positions.tolist(), draw(model, 2, rng=1).chains
-    ([[1, 1], [1, 1]], None)
-    """
+    """Draw encoded rows from a model, with the chains they come from, as `sample` does."""
     model = as_log_linear(model)
     if count < 0:
         raise DomainError(f"the number of rows must be >= 0, got {count}")
@@ -293,21 +260,8 @@ def gibbs_chains(
 class Diagnosis:
     """Convergence of chains, variable by variable.
 
-    R-hat near 1 (usually below 1.01) means that the chains agree. The effective sample
-    size is the equivalent number of independent rows. Both are NaN for a variable that never
-    changes.
-
-    Attributes
-    ----------
-    names : of the variables
-    r_hat : array of float, one per variable
-    effective_size : array of float, one per variable
-
-    Examples
-    --------
-    >>> diagnosis = draw("lung", 1000, rng=1, method="gibbs").diagnosis
-    >>> diagnosis.names, bool((diagnosis.r_hat < 1.1).all())
-    (('smoker', 'asbestos', 'cancer'), True)
+    R-hat near 1 (usually below 1.01) means that the chains agree. The effective sample size is the
+    equivalent number of independent rows. Both are NaN for a variable that never changes.
     """
 
     names: tuple[str, ...]
@@ -329,15 +283,7 @@ class Diagnosis:
 
 
 def diagnose(domain: Domain, chains: IntArray) -> Diagnosis:
-    """Compute R-hat and effective sample size of Gibbs chains with ArviZ.
-
-    Needs ``pip install contextwise[diagnostics]``.
-
-    >>> from contextwise import examples
-    >>> chains = gibbs_chains("lung", chains=4, draws=200, rng=1)
-    >>> bool(diagnose(examples.load("lung").domain, chains).worst[1] < 1.1)
-    True
-    """
+    """Compute R-hat and effective sample size of Gibbs chains with ArviZ."""
     stats = require("arviz_stats.base", "diagnostics").array_stats
     if chains.shape[0] < 2 or chains.shape[1] < 4:
         raise DomainError("a diagnosis needs at least two chains of four draws")

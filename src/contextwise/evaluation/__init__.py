@@ -11,14 +11,13 @@ if TYPE_CHECKING:
     from contextwise.evaluation.consensus import consensus
     from contextwise.evaluation.replicates import summarize
     from contextwise.evaluation.score import score
-    from contextwise.evaluation.stability import read_stability, stability
+    from contextwise.evaluation.stability import stability
 
 __all__ = [
     "ChanceInterrupted",
     "chance",
     "check",
     "consensus",
-    "read_stability",
     "score",
     "stability",
     "summarize",
@@ -28,5 +27,4 @@ if not TYPE_CHECKING:
     from contextwise.support.loading import lazy_names
 
     _HOMES = {name: name for name in ("chance", "check", "consensus", "score", "stability")}
-    _HOMES |= {"ChanceInterrupted": "chance", "read_stability": "stability"}
-    lazy_names(__name__, {**_HOMES, "summarize": "replicates"})
+    lazy_names(__name__, {**_HOMES, "ChanceInterrupted": "chance", "summarize": "replicates"})

@@ -1,7 +1,7 @@
 """Queries, graphs, listings of independencies, and the complete dependency model."""
 
 from contextwise.independence.complete import compare_complete, dependency_model
-from contextwise.independence.graphs import compare_graphs, edges_of, graph, markov_blanket
+from contextwise.independence.graphs import edges_of, graph, markov_blanket
 from contextwise.independence.independencies import (
     context_specific_independencies,
     independencies,
@@ -11,7 +11,6 @@ from contextwise.independence.queries import UNDECIDED, is_independent
 __all__ = [
     "UNDECIDED",
     "compare_complete",
-    "compare_graphs",
     "context_specific_independencies",
     "dependency_model",
     "edges_of",

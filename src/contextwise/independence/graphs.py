@@ -1,4 +1,4 @@
-"""Graphs of a structure, and distances between graphs.
+"""Graphs of a structure, and separation in them.
 
 The graph of a structure has an edge between two variables that depend in some context. The graph
 **instantiated** by a context has the edges that remain there, over the variables that the context
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.confusion import Confusion
 from contextwise.comparison.pairs import active_pairs
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.formats import ModelLike, as_structure
@@ -138,39 +137,6 @@ def markov_blanket(
     near = instantiated.neighbours(instantiated.mask([position]))
     near[position] = False
     return {domain.names[v] for v in near.nonzero()[0].tolist()}
-
-
-def compare_graphs(true: ModelLike, guess: ModelLike) -> Confusion:
-    """Compare the edges of two graphs.
-
-    ``tp`` counts edges of both, ``fn`` of the true graph only, ``fp`` of the guess only, ``tn`` of
-    neither. Precision and recall on edges are the rates of this matrix.
-
-    Parameters
-    ----------
-    true, guess : Structure, LogLinear, path of a file, or name of an example
-
-    Returns
-    -------
-    Confusion
-
-    Examples
-    --------
-    >>> from contextwise import Structure
-    >>> domain = {"A": 2, "B": 2, "C": 2}
-    >>> compare_graphs(Structure(domain, ["A=1 & B=1"]), Structure(domain, ["A=1 & B=1 & C=1"]))
-    Confusion(tp=1, fn=0, fp=2, tn=0)
-    """
-    a = as_structure(true)
-    b = as_structure(guess).aligned_to(a.domain)
-    edges_a, edges_b = (set(map(tuple, active_pairs(model).tolist())) for model in (a, b))
-    n = len(a.domain)
-    return Confusion(
-        tp=len(edges_a & edges_b),
-        fn=len(edges_a - edges_b),
-        fp=len(edges_b - edges_a),
-        tn=n * (n - 1) // 2 - len(edges_a | edges_b),
-    )
 
 
 # -- separation ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from contextwise.learning.registry import LEARNERS, learner_named
 if TYPE_CHECKING:
     from contextwise.data.rows import Data, as_data
     from contextwise.learning.adapters import CausalLearn, Pgmpy, PyAgrum
-    from contextwise.learning.base import Learner, as_learner, learn
+    from contextwise.learning.base import Learner, learn
     from contextwise.learning.chow_liu import ChowLiu, Independent
     from contextwise.learning.contextual_mpl import ContextualMPL
     from contextwise.learning.csgs import CSGS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextwise.learning.gsmn import GSMN
     from contextwise.learning.gssl import GSSL
     from contextwise.learning.mpl import MPL
-    from contextwise.learning.selection import Selection, select
+    from contextwise.learning.selection import select
     from contextwise.learning.sparse_pairs import SparsePairs
     from contextwise.learning.trees import AcyclicTrees, Trees
     from contextwise.learning.trees_and_pairs import TreesAndPairs
@@ -41,12 +41,10 @@ __all__ = [
     "Learner",
     "Pgmpy",
     "PyAgrum",
-    "Selection",
     "SparsePairs",
     "Trees",
     "TreesAndPairs",
     "as_data",
-    "as_learner",
     "learn",
     "learner_named",
     "select",
@@ -56,6 +54,5 @@ if not TYPE_CHECKING:
     from contextwise.support.loading import lazy_names
 
     homes = {entry.class_name: entry.module for entry in LEARNERS.values()}
-    homes |= dict.fromkeys(("Data", "Learner", "as_data", "as_learner", "learn"), "base")
-    homes |= dict.fromkeys(("Selection", "select"), "selection")
-    lazy_names(__name__, homes)
+    homes |= dict.fromkeys(("Data", "Learner", "as_data", "learn"), "base")
+    lazy_names(__name__, {**homes, "select": "selection"})

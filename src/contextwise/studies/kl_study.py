@@ -34,9 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import compare
-from contextwise.distributions import (
-    probabilities,
-)
+from contextwise.distributions import probabilities
 from contextwise.distributions.batch_fitting import STATES, empirical, fit_many
 from contextwise.distributions.inference import state_count
 from contextwise.distributions.sampling import gibbs_chains

@@ -44,15 +44,10 @@ import numpy as np
 from contextwise.comparison.compare import compare
 from contextwise.comparison.confusion import RATES, shown_in
 from contextwise.data.rows import Data, as_data, by_position
-from contextwise.distributions import (
-    Estimate,
-    cmll,
-    fit,
-    kl_divergence,
-    mean_log_likelihood,
-    mean_pseudo_log_likelihood,
-)
+from contextwise.distributions import cmll, fit, mean_log_likelihood, mean_pseudo_log_likelihood
 from contextwise.distributions.batch_fitting import STATES, empirical, fit_many
+from contextwise.distributions.divergence import kl_divergence
+from contextwise.distributions.sampling import Estimate
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.evaluation.chance import skills
 from contextwise.evaluation.stability import stability

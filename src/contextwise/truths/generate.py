@@ -20,11 +20,10 @@ import numpy as np
 
 from contextwise.comparison.compare import compare
 from contextwise.errors import DomainError
-from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of
 
-__all__ = ["random_structure", "with_errors"]
+__all__ = ["random_structure"]
 
 Rng = np.random.Generator | int | None
 Literals = list[tuple[int, int]]
@@ -68,33 +67,18 @@ def random_structure(
 
 
 def with_errors(
-    model: ModelLike,
+    structure: Structure,
     *,
     false_positives: int | None = None,
     false_negatives: int | None = None,
-    lengths: tuple[int, int] | None = None,
     rng: Rng = None,
 ) -> tuple[Structure, int]:
-    """Draw a structure with a given number of false positives or false negatives.
+    """Draw a structure with about this many errors of one kind; return their exact number, too.
 
-    Parameters
-    ----------
-    model : Structure or LogLinear
-    false_positives, false_negatives : the number of errors; pass exactly one of the two
-    lengths : (shortest, longest) of added features; by default 2 to the longest of the model
-    rng : generator or seed
-
-    Returns
-    -------
-    structure, errors : the structure, and its exact number of errors, close to the wanted one
-
-    Examples
-    --------
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1"])
     >>> with_errors(model, false_negatives=2, rng=0)
     (Structure(3 variables, 0 features), 2)
     """
-    structure = as_structure(model)
     if (false_positives is None) == (false_negatives is None):
         raise DomainError("pass either false_positives or false_negatives, not both")
     target = (false_positives or 0) + (false_negatives or 0)
@@ -103,7 +87,7 @@ def with_errors(
     generator = np.random.default_rng(rng)
     if false_positives is not None:
         longest = int(structure.features.lengths.max(initial=2))
-        chain = _additions(structure, lengths or (2, max(2, longest)), generator)
+        chain = _additions(structure, max(2, longest), generator)
     else:
         features = structure.features.literals()
         steps = [features[k] for k in generator.permutation(len(features))]
@@ -135,13 +119,13 @@ class _Chain:
         return Structure(self.domain, features_of(self.domain, [*self.kept, *steps]))
 
 
-def _additions(structure: Structure, lengths: tuple[int, int], rng: np.random.Generator) -> _Chain:
+def _additions(structure: Structure, longest: int, rng: np.random.Generator) -> _Chain:
     domain = structure.domain
     kept = structure.features.literals()
     seen = {tuple(feature) for feature in kept}
     steps = []
     for _ in range(CHAIN):
-        feature = random_literals(domain, lengths, 0.0, rng)
+        feature = random_literals(domain, (2, longest), 0.0, rng)
         if tuple(feature) not in seen:
             seen.add(tuple(feature))
             steps.append(feature)
