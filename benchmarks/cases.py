@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from contextwise import Domain, read
-from contextwise.comparison.pairs import active_pairs
+from contextwise.comparison.question import active_pairs
 from contextwise.counting import Cover, PairCounts, get_engine, known_sizes
 from contextwise.counting.extraction import CoverSource
 from contextwise.learning import Data, as_data

@@ -8,7 +8,7 @@ from benchmarks.cases import Case, Models, assert_equal
 from benchmarks.families import SEED
 from benchmarks.measure import Line, Measurement, at_most, exponent, timed
 from contextwise import Domain
-from contextwise.comparison.pairs import active_pairs
+from contextwise.comparison.question import active_pairs
 from contextwise.errors import TooLargeError
 from contextwise.truths.generate import random_structure
 

@@ -62,7 +62,7 @@ def test_equal_to_the_definition(engine: str, contexts: Any, data: st.DataObject
     comparison = compare(true, guess, engine=engine, contexts=contexts, weights=weights)
     truth = expected(true, guess, weights, contexts == "canonical")
     assert comparison.distance == truth
-    assert comparison.total == comparison.pair_count
+    assert comparison.total == comparison.question.pair_count
     assert comparison.distance_bounds == (truth, truth)
 
 

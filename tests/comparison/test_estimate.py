@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from contextwise import Comparison, Structure, compare
 from contextwise.comparison.estimate import estimate_open_pairs
-from contextwise.comparison.pairs import FULLY, Contexts
-from contextwise.comparison.question import pose
+from contextwise.comparison.question import FULLY, Contexts, pose
 from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import ContextwiseError
 from contextwise.testing import domains, structures

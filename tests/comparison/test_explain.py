@@ -18,7 +18,7 @@ from contextwise.comparison.explain import (
     explain_comparison,
     explain_pair,
 )
-from contextwise.comparison.pairs import Contexts
+from contextwise.comparison.question import Contexts
 from contextwise.models.notation import in_words, parse_literals
 from contextwise.report.comparisons import by_scope
 from contextwise.support.deadline import Deadline

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from contextwise import Domain, Structure, compare, distance, examples, write
 from contextwise.comparison import matrix as blocks
 from contextwise.comparison.matrix import compare_many, distance_matrix
-from contextwise.comparison.pairs import Contexts, active_pairs
+from contextwise.comparison.question import Contexts, active_pairs
 from contextwise.counting import auto, branch, distances, ganak, native
 from contextwise.counting.contract import Engine, get_engine
 from contextwise.counting.cover import Cover
@@ -131,7 +131,7 @@ def test_many_comparisons_are_those_of_each_guess(contexts: Contexts, models: Mo
 def test_comparisons_say_who_counted() -> None:
     true, guess = map(examples.load, NAMES)
     (native,) = compare_many(true, [guess], engine="branch")
-    assert set(native.counted) == {"branch"}
+    assert set(native.unions.counted) == {"branch"}
     assert not native.rests_on_ganak
     (ganak,) = compare_many(true, [guess], engine="ganak")
     assert ganak.rests_on_ganak

@@ -104,7 +104,7 @@ def test_pairs_and_variables_leave_the_others_out(models: Models, data: st.DataO
     inside = [pair for pair in combinations(names, 2) if set(pair) <= set(chosen)]
     every = brute_force_pairs(*models)
     found = compare(*models, variables=chosen)
-    assert found.pair_count == len(inside)
+    assert found.question.pair_count == len(inside)
     assert found.distance == sum(every[pair].distance for pair in inside)
     assert found.confusion == compare(*models, pairs=inside).confusion
 
@@ -151,7 +151,7 @@ def test_by_position_names_do_not_matter(models: Models) -> None:
     assert found.confusion == compare(true, guess).confusion
     assert found.domain == true.domain
     assert found.guess == guess
-    assert found.by_position
+    assert found.question.by_position
 
 
 @given(model=structures())

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Structure, compare
-from contextwise.comparison.pairs import Contexts
+from contextwise.comparison.question import Contexts
 from contextwise.counting import native
 from contextwise.counting.assertions import (
     Assertions,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from contextwise import Domain, Structure, compare
-from contextwise.comparison.pairs import all_pairs
+from contextwise.comparison.question import all_pairs
 from contextwise.counting import auto, native
 from contextwise.counting.distances import count_redrawn, redrawn_in_python
 from contextwise.evaluation.chance import NULLS

@@ -205,9 +205,9 @@ def portfolio(monkeypatch: pytest.MonkeyPatch, *missing: str) -> dict[str, int]:
     models = hard_models(variables=30, cubes=75)
     comparison = compare(*models, engine="auto")
     assert comparison.distance == compare(*models, engine="branch").distance
-    assert sum(comparison.counted.values()) == 3 * len(comparison.pairs)
-    assert comparison.rests_on_ganak == (comparison.counted.get("ganak", 0) > 0)
-    return {name: count for name, count in comparison.counted.items() if count}
+    assert sum(comparison.unions.counted.values()) == 3 * len(comparison.pairs)
+    assert comparison.rests_on_ganak == (comparison.unions.counted.get("ganak", 0) > 0)
+    return {name: count for name, count in comparison.unions.counted.items() if count}
 
 
 @needs_ganak

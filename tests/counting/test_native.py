@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Structure
-from contextwise.comparison.pairs import active_pairs
+from contextwise.comparison.question import active_pairs
 from contextwise.counting import Cover, branch, enumerate, get_engine, native
 from contextwise.counting.contract import OverBudget
 from contextwise.counting.cover import cover_of

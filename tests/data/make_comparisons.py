@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from contextwise import Domain, Structure, compare
-from contextwise.comparison.pairs import Contexts
+from contextwise.comparison.question import Contexts
 from contextwise.testing import brute_force
 from contextwise.truths.generate import random_structure
 from perturbed import perturb

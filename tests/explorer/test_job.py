@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from contextwise import compare, examples
-from contextwise.comparison.pairs import FULLY
+from contextwise.comparison.question import FULLY
 from contextwise.explorer import computations
 from contextwise.explorer.job import Job, WorkError
 from contextwise.explorer.state import Ahead, Key, begin_ahead
@@ -70,7 +70,7 @@ def test_a_job_is_interrupted_however_early(capfd: pytest.CaptureFixture[str]) -
             found = await job.result()
         except WorkError as error:
             return str(error)
-        return "stopped" if found["a"].comparison.interrupted else "went on"
+        return "stopped" if found["a"].comparison.unions.interrupted else "went on"
 
     assert "stopped" in asyncio.run(outcome())
     assert "Traceback" not in capfd.readouterr().err

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from contextwise import LogLinear, Structure, read
-from contextwise.formats import encode, read_stream
+from contextwise.formats import encode, libra, read_stream
 from contextwise.formats.reading import Source
 from contextwise.models.structure import ContradictionWarning, Model
 
@@ -176,5 +176,5 @@ def test_only_single_tests_are_written() -> None:
 
 
 def test_a_last_line_without_an_end_counts() -> None:
-    assert Source(b"", "x").lines == 0
-    assert Source(b"a\nb", "x").lines == Source(b"a\nb\n", "x").lines == 2
+    for end in (b"", b"\n"):
+        assert libra.read(Source(b"2\nMN {\n}" + end, "x"), "MN").info["lines"] == 3

@@ -12,7 +12,7 @@ from contextwise.formats import encode, libra
 from contextwise.formats.reading import Source
 from contextwise.testing import domains, log_linear_models, structures
 
-pytestmark = pytest.mark.skipif(not libra.available(), reason="the scanner was not built")
+pytestmark = pytest.mark.skipif(libra._scan is None, reason="the scanner was not built")
 
 
 def agree(data: bytes, keyword: str = "MN") -> bool:

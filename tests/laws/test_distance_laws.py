@@ -273,7 +273,7 @@ def test_only_some_pairs_or_variables(engine: str, data: st.DataObject) -> None:
         comparison = compare(*models, engine=engine, **options)
         counted = sum((matrices[pair] for pair in expected), start=Confusion(0, 0, 0, 0))
         assert comparison.confusion == counted
-        assert comparison.pair_count == len(expected)
+        assert comparison.question.pair_count == len(expected)
 
 
 @CONTEXTS

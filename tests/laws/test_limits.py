@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from contextwise import Structure, compare
 from contextwise.comparison.confusion import Confusion, confusion_bounds
-from contextwise.comparison.pairs import active_pairs
+from contextwise.comparison.question import active_pairs
 from contextwise.counting import get_engine
 from contextwise.counting.branch import count_union
 from contextwise.counting.extraction import CoverSource
@@ -124,8 +124,8 @@ def test_bounds_are_the_truth_when_nothing_is_open(engine: str, models: Models) 
     comparison = compare(*models, engine=engine)
     assert comparison.distance_bounds == (comparison.distance, comparison.distance)
     assert comparison.open_pairs == []
-    assert sum(comparison.counted.values()) == 3 * len(comparison.pairs)
-    assert not comparison.interrupted
+    assert sum(comparison.unions.counted.values()) == 3 * len(comparison.pairs)
+    assert not comparison.unions.interrupted
 
 
 def test_a_limit_holds_inside_one_cover(wide_engine: str) -> None:
@@ -174,7 +174,7 @@ try:
     compare(*hard_models(order="CAB"), engine=sys.argv[1], show_progress=progress)
 except Interrupted as stop:
     comparison = stop.comparison
-assert comparison.interrupted and ("A", "B") in comparison.open_pairs
+assert comparison.unions.interrupted and ("A", "B") in comparison.open_pairs
 low, high = comparison.distance_bounds
 assert 0 <= low < high
 print("known", flush=True)

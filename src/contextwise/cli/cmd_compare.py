@@ -102,7 +102,7 @@ def compare(
         except Interrupted as stop:
             comparison = stop.comparison
         options.refuse_nothing(comparison.question)
-        chance, stopped = None, comparison.interrupted
+        chance, stopped = None, comparison.unions.interrupted
         if by_chance.chance and not comparison.open_pairs and not stopped:
             chance, stopped = by_chance.run(
                 first, other, restriction, engine=engine, time_limit=deadline.left()
@@ -179,8 +179,8 @@ def _nested(guess: Guess, top: int, per_pair: bool) -> dict[str, object]:
     return {
         "worst_pairs": list(worst_pair_records(guess.comparison, top)),
         "open": list(open_pair_records(guess.comparison)),
-        "counted": {**guess.comparison.counted},
-        "seconds": {**guess.comparison.seconds},
+        "counted": {**guess.comparison.unions.counted},
+        "seconds": {**guess.comparison.unions.seconds},
         **({"per_pair": list(_pair_records(guess))} if per_pair else {}),
     }
 

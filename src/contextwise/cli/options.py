@@ -23,8 +23,7 @@ from contextwise.models.notation import parse_names
 
 if TYPE_CHECKING:
     from contextwise.comparison.context_weights import Weights
-    from contextwise.comparison.pairs import Contexts
-    from contextwise.comparison.question import Question, Restriction
+    from contextwise.comparison.question import Contexts, Question, Restriction
     from contextwise.evaluation.chance import Chance
     from contextwise.formats import ZeroWeights
     from contextwise.models.domain import Domain

@@ -6,7 +6,7 @@ A time limit or Ctrl-C can leave pairs **open**: they have proven bounds instead
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest
@@ -28,8 +28,13 @@ from contextwise.comparison.confusion import (
     digits,
     ratio,
 )
-from contextwise.comparison.pairs import Contexts, Pair, pair_positions
-from contextwise.comparison.question import Question, Restriction, pose
+from contextwise.comparison.question import (
+    Pair,
+    Question,
+    Restriction,
+    pair_positions,
+    pose,
+)
 from contextwise.counting import DEFAULT, ObjectArray, PairCounts, get_engine
 from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.counting.pair_counts import count_rows, tighten
@@ -86,8 +91,9 @@ class Comparison(Shown, Rates):
     ----------
     question : the two models, and what to compare
     pairs : positions of the compared pairs that a feature of either model covers, shape (p, 2)
-    unions : sizes of the three unions of each of these pairs, or bounds
-    engine : name of the chosen engine; see `counted` for the engines that counted
+    unions : sizes of the three unions of each of these pairs, or bounds; also ``counted`` and
+        ``seconds``, by engine, and ``interrupted``
+    engine : name of the chosen engine; `unions.counted` has those that counted
     zero_division : value of a rate whose denominator is zero
     estimates : estimates for open pairs, if requested and there are any
 
@@ -123,21 +129,6 @@ class Comparison(Shown, Rates):
         """The domain of the comparison."""
         return self.question.domain
 
-    @property
-    def contexts(self) -> Contexts:
-        """The kind of contexts."""
-        return self.question.contexts
-
-    @property
-    def by_position(self) -> bool:
-        """True if the models were aligned by position instead of by names."""
-        return self.question.align == "position"
-
-    @property
-    def pair_count(self) -> int:
-        """The number of compared pairs, covered or not."""
-        return self.question.pair_count
-
     @cached_property
     def sizes(self) -> Sequence[Number]:
         """The total weight of the contexts of each of `pairs`."""
@@ -148,23 +139,6 @@ class Comparison(Shown, Rates):
         """The number of assertions: the contexts of all compared pairs."""
         return self.question.total
 
-    # -- the work --------------------------------------------------------------------------------
-
-    @property
-    def counted(self) -> Mapping[str, int]:
-        """The number of unions, three per pair, that each engine counted ("rows" for data)."""
-        return self.unions.counted
-
-    @property
-    def seconds(self) -> Mapping[str, float]:
-        """The time for extracting covers and for counting, by engine."""
-        return self.unions.seconds
-
-    @property
-    def interrupted(self) -> bool:
-        """True if Ctrl-C ended the counting."""
-        return self.unions.interrupted
-
     @property
     def rests_on_ganak(self) -> bool:
         """True if Ganak counted some unions.
@@ -172,7 +146,7 @@ class Comparison(Shown, Rates):
         Its probabilistic caching errs, according to its authors, with probability below 1e-9;
         ``engine="native"`` is deterministic.
         """
-        return self.counted.get("ganak", 0) > 0
+        return self.unions.counted.get("ganak", 0) > 0
 
     # -- bounds ----------------------------------------------------------------------------------
 
@@ -263,7 +237,9 @@ class Comparison(Shown, Rates):
         """The mean over pairs of the share of contexts that differ: each pair counts the same."""
         if not self.confusion.total:
             return 0.0
-        return sum(map(ratio, self.unions.distances.tolist(), self.sizes)) / self.pair_count
+        return (
+            sum(map(ratio, self.unions.distances.tolist(), self.sizes)) / self.question.pair_count
+        )
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
         """Return one rate by name; see `Confusion.rate`."""
@@ -319,11 +295,6 @@ class Comparison(Shown, Rates):
         finished = np.delete(np.arange(len(self.pairs)), self.unions.open)
         errors = self.known_counts[finished, 1] + self.known_counts[finished, 2]
         return finished[errors != 0], errors[errors != 0].tolist()
-
-    @property
-    def differing_pairs(self) -> int:
-        """The number of finished pairs that differ."""
-        return len(self.differing[0])
 
     @cached_property
     def _errors_of_variables(self) -> ObjectArray:
@@ -417,16 +388,16 @@ def comparison_record(comparison: Comparison) -> Record:
         exact |= {key: getattr(c, key) for key in DISTANCES}
         exact |= {key: None if isnan(value) else value for key, value in c.rates().items()}
     record: Record = {
-        "contexts": c.contexts,
-        "by_position": c.by_position,
+        "contexts": c.question.contexts,
+        "by_position": c.question.by_position,
         "engine": c.engine,
-        "pairs": c.pair_count,
+        "pairs": c.question.pair_count,
         "assertions": c.total,
         **exact,
         "distance_lower": low,
         "distance_upper": high,
         "open_pairs": len(c.unions.open),
-        "interrupted": c.interrupted,
+        "interrupted": c.unions.interrupted,
         "rests_on_ganak": c.rests_on_ganak,
     }
     if c.estimates is not None:
@@ -531,7 +502,7 @@ def compare(
             pairs on which the models disagree. Variables that are not named are uniform. See
             `comparison.context_weights`, which also takes the weights from data.
         contexts : "fully-contextualized" or "canonical"
-            See `contextwise.comparison.pairs`.
+            See `contextwise.comparison.question`.
         align : "names" or "position"
             Match variables and states by their names and labels, or by their order; the result
             then has the names of the true model.
@@ -568,7 +539,7 @@ def compare(
         zero_division=zero_division,
         show_progress=show_progress,
     )
-    if comparison.interrupted:
+    if comparison.unions.interrupted:
         raise Interrupted(comparison)
     if estimate and len(comparison.unions.open):
         from contextwise.comparison.estimate import estimate_open_pairs  # loads SciPy

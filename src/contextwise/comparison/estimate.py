@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.pairs import Pair
+from contextwise.comparison.question import Pair
 from contextwise.comparison.sketch import CONFIDENCE, IntervalEstimate, binomial_interval
 from contextwise.counting.karp_luby import UnionDraws, draw_difference
 from contextwise.errors import ContextwiseError

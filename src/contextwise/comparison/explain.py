@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
-from contextwise.comparison.pairs import Pair, pair_positions
-from contextwise.comparison.question import Question, Restriction
+from contextwise.comparison.question import Pair, Question, Restriction, pair_positions
 from contextwise.counting import DEFAULT, ObjectArray
 from contextwise.counting.changes import ChangingUnions, changing_unions
 from contextwise.counting.cover import Cube
@@ -294,7 +293,7 @@ def explain_comparison(
     show_progress: bool | Progress = False,
 ) -> Explanation:
     """Explain the differences that a comparison has counted."""
-    of_each = top if comparison.pair_count == 1 else min(top, OF_EACH_PAIR)
+    of_each = top if comparison.question.pair_count == 1 else min(top, OF_EACH_PAIR)
     worst = _worst_pairs(comparison, top)
     with progress_of(show_progress, "explaining") as progress:
 

@@ -305,7 +305,7 @@ def compare_two(question: Question, counting: Counting) -> Comparison:
     comparison = answer(
         question, engine=counting.engine, deadline=counting.deadline, threads=counting.threads
     )
-    if comparison.interrupted:
+    if comparison.unions.interrupted:
         raise KeyboardInterrupt
     return comparison
 
@@ -322,8 +322,7 @@ def assemble(
         for (m, k), low, high in zip(block.two, block.lower, block.upper, strict=True):
             lower[m, k] = lower[k, m] = low
             upper[m, k] = upper[k, m] = high
-    by_position = question.align == "position"
-    return DistanceMatrix(names, lower, upper, question.total, rests_on_ganak, by_position)
+    return DistanceMatrix(names, lower, upper, question.total, rests_on_ganak, question.by_position)
 
 
 # -- stored blocks -------------------------------------------------------------------------------

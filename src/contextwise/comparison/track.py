@@ -19,8 +19,7 @@ import numpy as np
 
 from contextwise.comparison.compare import Interrupted, answer
 from contextwise.comparison.confusion import Confusion, Number
-from contextwise.comparison.pairs import pair_positions
-from contextwise.comparison.question import Question, Restriction, pose
+from contextwise.comparison.question import Question, Restriction, pair_positions, pose
 from contextwise.counting.changes import changing_unions
 from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.errors import ContextwiseError, DomainError
@@ -80,7 +79,7 @@ class Tracker:
         if question.rows is not None:
             raise ContextwiseError("a tracker takes no data; use compare for observed rows")
         comparison = answer(question, deadline=deadline)
-        if comparison.interrupted:
+        if comparison.unions.interrupted:
             raise Interrupted(comparison)  # its counts are bounds
         if comparison.open_pairs:
             raise OutOfTime

@@ -24,8 +24,7 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison, answer, compare
 from contextwise.comparison.confusion import Number, ratio
-from contextwise.comparison.pairs import Pair, active_pairs
-from contextwise.comparison.question import Restriction
+from contextwise.comparison.question import Pair, Restriction, active_pairs
 from contextwise.counting import DEFAULT, ObjectArray, get_engine
 from contextwise.counting.distances import count_redrawn
 from contextwise.counting.extraction import (
@@ -707,7 +706,10 @@ def _shares(comparison: Comparison, null: Null) -> PairShares:
     if question.pair_size is not None or restricted:
         nothing = Structure(comparison.domain)
         uniform = compare(
-            nothing, comparison.guess, engine=comparison.engine, contexts=comparison.contexts
+            nothing,
+            comparison.guess,
+            engine=comparison.engine,
+            contexts=comparison.question.contexts,
         )
     counts = zip(uniform.pairs.tolist(), uniform.unions.lower[:, 1], uniform.sizes, strict=True)
     return {(i, j): Fraction(dependent) / size for (i, j), dependent, size in counts}

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.pairs import Pair
-from contextwise.comparison.question import pose
+from contextwise.comparison.question import Pair, pose
 from contextwise.errors import ContextwiseError, DomainError, TooLargeError, require
 from contextwise.evaluation.claims import (
     Claim,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.pairs import Pair
+from contextwise.comparison.question import Pair
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import Literals, complement, difference, union
 from contextwise.models.domain import Domain

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from contextwise.comparison.compare import answer
 from contextwise.comparison.confusion import Confusion, Number, ratio
 from contextwise.comparison.matrix import DistanceMatrix, count_row, counting_of, distance_matrix
-from contextwise.comparison.pairs import Pair, pair_positions
-from contextwise.comparison.question import Question, Restriction, pose
+from contextwise.comparison.question import Pair, Question, Restriction, pair_positions, pose
 from contextwise.comparison.sketch import ASSERTIONS, IntervalEstimate, draw_assertions
 from contextwise.comparison.track import Literals, Tracker
 from contextwise.counting.assertions import Assertions, answers, hold_bits

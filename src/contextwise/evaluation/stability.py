@@ -19,7 +19,7 @@ import numpy.typing as npt
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
-from contextwise.comparison.pairs import Pair, pair_positions
+from contextwise.comparison.question import Pair, pair_positions
 from contextwise.counting.extraction import CoverSource
 from contextwise.data.rows import Data, DataLike, DomainLike, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult

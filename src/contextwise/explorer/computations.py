@@ -13,7 +13,7 @@ from typing import Any
 from contextwise.comparison.compare import Comparison, Interrupted, compare
 from contextwise.comparison.explain import PairExplanation, explain_comparison, explain_pair
 from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
-from contextwise.comparison.pairs import Contexts, Pair
+from contextwise.comparison.question import Contexts, Pair
 from contextwise.comparison.sketch import EstimatedMatrix
 from contextwise.data.rows import as_data
 from contextwise.errors import ContextwiseError
@@ -73,7 +73,7 @@ def compare_all(
         guess = Guess(key, replace(comparison), label=label, features=len(model))
         _ = guess.shares
         compared[key] = guess
-        if comparison.interrupted:
+        if comparison.unions.interrupted:
             break
     return compared
 
@@ -84,7 +84,7 @@ def explain_one(
     """Find the contexts in which the models differ about a pair; an open pair is counted again."""
     tell("Looking for the contexts in which the models differ", 0, 0)
     if pair in comparison.open_pairs or pair[::-1] in comparison.open_pairs:
-        true, guess, contexts = comparison.true, comparison.guess, comparison.contexts
+        true, guess, contexts = comparison.true, comparison.guess, comparison.question.contexts
         comparison = compare(true, guess, pairs=[pair], contexts=contexts, time_limit=time_limit)
     return explain_pair(comparison, pair, top=top, time_limit=time_limit)
 
@@ -99,7 +99,7 @@ def shares_in(
         comparison.true,
         comparison.guess,
         context=context,
-        contexts=comparison.contexts,
+        contexts=comparison.question.contexts,
         time_limit=time_limit,
         show_progress=partial(tell, words),
     )
@@ -182,7 +182,7 @@ def chance_of(comparison: Comparison, null: str, draws: int, tell: Tell) -> Chan
             comparison.guess,
             null=null,
             draws=draws,
-            contexts=comparison.contexts,
+            contexts=comparison.question.contexts,
             show_progress=partial(tell, "Drawing random guesses"),
         )
     except ChanceInterrupted as stopped:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
-from contextwise.comparison.pairs import FULLY
+from contextwise.comparison.question import FULLY
 from contextwise.explorer import controls, view
 from contextwise.explorer.computations import read_uploads
 from contextwise.explorer.job import Background, Done, Outcome, Working

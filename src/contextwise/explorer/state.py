@@ -13,7 +13,7 @@ from typing import Any
 
 from shiny import reactive, req
 
-from contextwise.comparison.pairs import Contexts, Pair
+from contextwise.comparison.question import Contexts, Pair
 from contextwise.explorer import view as views
 from contextwise.explorer.computations import compare_all
 from contextwise.explorer.job import Background, Done, Failed, Job

@@ -13,7 +13,7 @@ from shiny import reactive, ui
 
 from contextwise.comparison.compare import PAIR_KEYS, Comparison, comparison_record, pair_records
 from contextwise.comparison.explain import ErrorRegion, PairExplanation
-from contextwise.comparison.pairs import Pair
+from contextwise.comparison.question import Pair
 from contextwise.errors import OpenResult
 from contextwise.explorer import controls
 from contextwise.explorer.computations import explain_one

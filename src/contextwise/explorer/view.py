@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import get_args
 from urllib.parse import parse_qs, urlencode
 
-from contextwise.comparison.pairs import FULLY, Contexts, Pair
+from contextwise.comparison.question import FULLY, Contexts, Pair
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.models.domain import Domain
 from contextwise.models.notation import Literal, write_literals

@@ -374,4 +374,4 @@ def _word(name: str) -> str:
 # Possessive (*+): blanks and comments are matched once, without backtracking.
 _START = re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:network|variable)\b")
 
-FORMAT = Format("bif", (".bif",), read, write, lambda data: _START.match(data) is not None)
+FORMAT = Format("bif", (".bif",), read, write, _START.match)

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats.reading import (
     Format,
-    ListedFeatures,
     Source,
     check_states,
     model_of,
@@ -23,7 +22,7 @@ from contextwise.formats.reading import (
     too_many_literals,
 )
 from contextwise.models.domain import Domain
-from contextwise.models.features import members, words_of
+from contextwise.models.features import IntArray, WordArray, members, words_of
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 
 VERSION = 1
@@ -40,13 +39,16 @@ def read(source: Source) -> Model:
     """Read a ``.json`` file."""
     document = _document(source)
     domain = _domain(source, document["variables"])
-    listed = _listed(source, domain, document["features"], document.get("weights"))
+    lengths, variables, values = _literals(source, domain, document["features"])
+    weights = document.get("weights")
+    if weights is not None:
+        weights = _weights(source, weights, len(lengths))
     about = {key: document[key] for key in _ABOUT if document.get(key) is not None}
     if "description" in about:
         _text(source, about["description"], ("description",))
     if not isinstance(about.get("directed", True), bool):
         raise _error(source, "expected true or false", ("directed",))
-    return model_of(listed, source, "json", about)
+    return model_of(domain, lengths, variables, values, weights, source, "json", about)
 
 
 def write(model: Model) -> bytes:
@@ -177,7 +179,10 @@ def _domain(source: Source, variables: Any) -> Domain:
     return Domain(domain)
 
 
-def _listed(source: Source, domain: Domain, features: Any, weights: Any) -> ListedFeatures:
+def _literals(
+    source: Source, domain: Domain, features: Any
+) -> tuple[IntArray, IntArray, WordArray]:
+    """Return the number of literals of each feature, and the variables and value sets."""
     _check_list(source, features, ("features",))
     most = most_literals(source, domain.cardinalities)
     lengths: list[int] = []
@@ -198,12 +203,10 @@ def _listed(source: Source, domain: Domain, features: Any, weights: Any) -> List
             raise too_many_literals(source, most)
     words = words_of(domain.cardinalities)
     data = b"".join(value_set.to_bytes(8 * words, "little") for value_set in sets)
-    return ListedFeatures(
-        domain,
+    return (
         np.array(lengths, dtype=np.int64),
         np.array(variables, dtype=np.int64),
         np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(-1, words),
-        None if weights is None else _weights(source, weights, len(features)),
     )
 
 

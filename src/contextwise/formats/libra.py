@@ -14,7 +14,7 @@ import json
 import math
 import re
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import accumulate
@@ -26,7 +26,6 @@ import numpy.typing as npt
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.formats.reading import (
     Format,
-    ListedFeatures,
     Source,
     check_states,
     model_of,
@@ -34,13 +33,14 @@ from contextwise.formats.reading import (
     too_many_literals,
 )
 from contextwise.models.domain import Domain
-from contextwise.models.features import WORD, IntArray, all_values, members, words_of
+from contextwise.models.features import WORD, IntArray, WordArray, all_values, members, words_of
 from contextwise.models.structure import LogLinear, Model, structure_of
 
+_scan: Any
 try:
     from contextwise.formats import _scan
 except ImportError:  # built without a compiler
-    _scan = None  # type: ignore[assignment]
+    _scan = None
 
 _REMARK = "contextwise "
 _VERSION = "1"
@@ -81,40 +81,42 @@ def parse(source: Source, keyword: str) -> Listing:
     return _Parser(source, keyword).file()
 
 
-def _header(source: Source, text: str) -> tuple[list[int], int]:
-    """Return the cardinalities, from the first line that is not blank, and the end of that line."""
-    start = len(text) - len(text.lstrip(" \t\n"))
-    end = text.find("\n", start)
-    line = text[start : len(text) if end < 0 else end]
-    number = text.count("\n", 0, start) + 1
+def _header(source: Source) -> tuple[bytes, list[int], int]:
+    """Return the bytes, with ``\\n`` at the ends of lines, the cardinalities, and where they end.
+
+    They are in the first line that is not blank.
+    """
+    data = source.data
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    start = len(data) - len(data.lstrip(b" \t\n"))
+    end = data.find(b"\n", start)
+    line = data[start : len(data) if end < 0 else end].decode("latin-1")
+    number = data.count(b"\n", 0, start) + 1
     if not line:
         raise source.error("the file is empty", 1)
     cells = [cell.strip(" \t") for cell in line.split(",")]
     if not cells[-1]:
         cells.pop()  # a trailing comma
-    if not cells or not all(cell.isascii() and cell.isdigit() for cell in cells):
+    digits = "".join(cells)
+    if not all(cells) or not (digits.isascii() and digits.isdigit()):
         raise source.error(
             "expected the numbers of values of the variables, such as 2,3,2, "
             f"but found {_shown(line)}",
             number,
         )
-    cardinalities = list(map(_whole, cells))
+    cardinalities = [int(cell) if len(cell) < 10 else _whole(cell) for cell in cells]
     if 0 in cardinalities:
         empty = cardinalities.index(0)
         raise source.error(f"variable v{empty} has no values; it needs at least one", number)
     check_states(source, cardinalities)
-    return cardinalities, start + len(line)
+    return data, cardinalities, start + len(line)
 
 
 class Token(NamedTuple):
     kind: str  # a sign is its own kind
     text: str
     at: int
-
-
-def _text_of(source: Source) -> str:
-    """Return the text of a file; Latin-1 decodes any byte, and the parser refuses odd ones."""
-    return source.data.decode("latin-1").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _whole(digits: str) -> int:
@@ -137,8 +139,8 @@ class _Parser:
 
     def __init__(self, source: Source, keyword: str) -> None:
         self.source, self.keyword = source, keyword
-        self.text = _text_of(source)
-        self.cardinalities, self.at = _header(source, self.text)
+        data, self.cardinalities, self.at = _header(source)
+        self.text = data.decode("latin-1")  # decodes any byte; the parser refuses odd ones
         self.offsets = list(accumulate(self.cardinalities, initial=0))
         self.most_literals = most_literals(source, self.cardinalities)
         self.lengths, self.tests, self.weights = array("q"), array("q"), array("d")
@@ -349,17 +351,13 @@ class _Parser:
 # -- from a listing to a model ---------------------------------------------------------------------
 
 
-def available() -> bool:
-    """Check whether the compiled scanner was built."""
-    return _scan is not None
-
-
 def scanned(source: Source, keyword: str) -> Listing | None:
     """Read a file with the compiled scanner; return None if it cannot read the file."""
-    text = _text_of(source)
-    cardinalities, at = _header(source, text)
+    if _scan is None:
+        return None
+    data, cardinalities, at = _header(source)
     result = _scan.scan(
-        text.encode("latin-1") if b"\r" in source.data else source.data,
+        data,
         at,
         keyword,
         np.array(cardinalities, dtype=np.int64),
@@ -368,16 +366,12 @@ def scanned(source: Source, keyword: str) -> Listing | None:
     if result is None:
         return None
     lengths, tests, weights, end = result
-    line = text.count("\n", 0, end) + 1
-    return Listing(
-        cardinalities, lengths, tests, weights if len(weights) else None, text[end:], line
-    )
+    rest, line = data[end:].decode("latin-1"), data.count(b"\n", 0, end) + 1
+    return Listing(cardinalities, lengths, tests, weights if len(weights) else None, rest, line)
 
 
-def _listed_features(
-    listing: Listing, domain: Domain, weights: npt.NDArray[np.float64] | None
-) -> ListedFeatures:
-    """Turn the tests of a listing into value sets."""
+def _literals(listing: Listing) -> tuple[IntArray, WordArray]:
+    """Turn the tests of a listing into variables and value sets."""
     cardinalities = np.array(listing.cardinalities, dtype=np.int64)
     before = np.cumsum(cardinalities) - cardinalities
     states = listing.tests >> 1
@@ -388,7 +382,7 @@ def _listed_features(
     values[np.arange(len(states)), places // WORD] = bits
     negated = (listing.tests & 1).astype(np.uint64)
     values ^= all_values(cardinalities)[variables] * negated[:, None]
-    return ListedFeatures(domain, listing.lengths, variables, values, weights)
+    return variables, values
 
 
 def read(source: Source, keyword: str) -> Model:
@@ -397,8 +391,7 @@ def read(source: Source, keyword: str) -> Model:
     >>> read(Source(b"2\\nBN {\\nv0 {\\ntree { (v0_0 -0.1 -2.3) }\\n}\\n}", "small.bn"), "BN")
     LogLinear(1 variable, 2 features: -0.1 v0=0; -2.3 v0=1)
     """
-    listing = scanned(source, keyword) if available() else None
-    listing = listing or parse(source, keyword)
+    listing = scanned(source, keyword) or parse(source, keyword)
     weights = None if keyword == "DN" else listing.weights
     domain = Domain.of_cardinalities(listing.cardinalities)
     remark = _remark_of(source, listing) if keyword == "MN" else {}
@@ -409,7 +402,8 @@ def read(source: Source, keyword: str) -> Model:
     if "names" in remark or "states" in remark:
         names, states = remark.get("names", domain.names), remark.get("states", domain.states)
         domain = _named(source, listing, names, states)
-    return model_of(_listed_features(listing, domain, weights), source, keyword.lower())
+    variables, values = _literals(listing)
+    return model_of(domain, listing.lengths, variables, values, weights, source, keyword.lower())
 
 
 def _remark_of(source: Source, listing: Listing) -> dict[str, Any]:
@@ -500,15 +494,13 @@ def _feature_lines(model: Model) -> Iterator[str]:
         yield weight + "".join(text_of(*literal) for literal in literals)
 
 
-def _format(keyword: str, write: Callable[[Model], bytes] | None = None) -> Format:
-    start = re.compile(rb"[\s0-9,]+" + keyword.encode() + rb"\s*\{", re.IGNORECASE)
-    return Format(
-        keyword.lower(),
-        (f".{keyword.lower()}",),
-        partial(read, keyword=keyword),
+MN, BN, DN = (
+    Format(
+        kind,
+        (f".{kind}",),
+        partial(read, keyword=kind.upper()),
         write,
-        lambda data: start.match(data) is not None,
+        re.compile(rb"[\s0-9,]+" + kind.encode() + rb"\s*\{", re.IGNORECASE).match,
     )
-
-
-MN, BN, DN = _format("MN", write_mn), _format("BN"), _format("DN")
+    for kind, write in (("mn", write_mn), ("bn", None), ("dn", None))
+)

@@ -1,6 +1,6 @@
 """Code that all readers share: the bytes of a file, the features it lists, and their model.
 
-A reader takes a `Source` and makes `ListedFeatures`; `model_of` makes the model of them.
+A reader takes a `Source` and passes the features it lists to `model_of`.
 
 A small file can describe a large model: a tree has leaves times depth literals, and one number
 gives a variable any number of states. So readers check the size before they allocate memory: a
@@ -38,11 +38,6 @@ class Source:
         """The bytes as UTF-8 text, with all line ends as ``\\n``."""
         return decoded(self.data, self.name).replace("\r\n", "\n").replace("\r", "\n")
 
-    @property
-    def lines(self) -> int:
-        """The number of lines, with or without a line end after the last one."""
-        return self.data.count(b"\n") + (not self.data.endswith(b"\n") and bool(self.data))
-
     def error(self, message: str, line: int | None = None) -> ParseError:
         """Return an error at a line of this source; a very long message is cut."""
         shown = message if len(message) <= 400 else f"{message[:300]} … {message[-80:]}"
@@ -57,28 +52,13 @@ class Format:
     suffixes: tuple[str, ...]
     read: Callable[[Source], Model]
     write: Callable[[Model], bytes] | None
-    fits: Callable[[bytes], bool]
+    fits: Callable[[bytes], object]
 
 
 FREE_LITERALS = 2**23
 """The number of literals (of one word) that is always allowed: about half a gigabyte."""
 FREE_STATES = 2**17
 """The number of states that is always allowed: about 150 bytes each."""
-
-
-@dataclass(frozen=True)
-class ListedFeatures:
-    """Features as a file lists them, with duplicates and contradictions.
-
-    ``lengths`` has the number of literals of each feature; ``variables`` and ``values`` have the
-    variable and the value set of each literal.
-    """
-
-    domain: Domain
-    lengths: IntArray
-    variables: IntArray
-    values: WordArray
-    weights: npt.NDArray[np.float64] | None = None
 
 
 def most_literals(source: Source, cardinalities: npt.ArrayLike) -> int:
@@ -111,30 +91,37 @@ def too_many_literals(source: Source, most: int) -> TooLargeError:
 
 
 def model_of(
-    listed: ListedFeatures, source: Source, format: str, about: Mapping[str, Any] | None = None
+    domain: Domain,
+    lengths: IntArray,
+    variables: IntArray,
+    values: WordArray,
+    weights: FloatArray | None,
+    source: Source,
+    format: str,
+    about: Mapping[str, Any] | None = None,
 ) -> Model:
-    """Make a LogLinear if the features have weights, else a Structure.
+    """Make the model of features as a file lists them: a LogLinear if they have weights.
 
-    Features that can never hold are dropped with a warning; the weights of equal ones add up.
-    ``about`` is added to the ``info`` of the model.
+    ``lengths`` has the number of literals of each feature, ``variables`` and ``values`` those of
+    each literal. Features that can never hold are dropped with a warning; the weights of equal ones
+    add up. ``about`` is added to the ``info`` of the model.
     """
-    count = len(listed.lengths)
-    owners = np.repeat(np.arange(count), listed.lengths)
-    cardinalities = listed.domain.cardinalities
-    features, places = normalized(cardinalities, owners, listed.variables, listed.values, count)
+    count, data = len(lengths), source.data
+    owners = np.repeat(np.arange(count), lengths)
+    features, places = normalized(domain.cardinalities, owners, variables, values, count)
     alive = places >= 0
     contradictory = count - int(alive.sum())
     info: dict[str, Any] = {
         "file": source.name,
         "format": format,
-        "lines": source.lines,
+        "lines": data.count(b"\n") + (not data.endswith(b"\n") and bool(data)),
         "raw_features": count,
         "duplicates": count - contradictory - len(features),
         "contradictory": contradictory,
-        "zero_weights": 0 if listed.weights is None else int((listed.weights == 0).sum()),
+        "zero_weights": 0 if weights is None else int((weights == 0).sum()),
     }
     info |= about or {}
-    if format in ("bif", "bn") or source.data.lstrip()[:5].upper() == b"BAYES":
+    if format in ("bif", "bn") or data.lstrip()[:5].upper() == b"BAYES":
         info["directed"] = True  # features cannot express all its independencies
     if contradictory:
         what = "feature that can" if contradictory == 1 else "features that can"
@@ -143,12 +130,12 @@ def model_of(
             ContradictionWarning,
             stacklevel=4,
         )
-    structure = Structure(listed.domain, features, info=info)
-    if listed.weights is None:
+    structure = Structure(domain, features, info=info)
+    if weights is None:
         return structure
     total = np.zeros(len(features))
     with np.errstate(invalid="ignore"):  # inf and -inf: an error below
-        np.add.at(total, places[alive], listed.weights[alive])
+        np.add.at(total, places[alive], weights[alive])
     if np.isnan(total).any():
         text = structure.feature_text(int(np.flatnonzero(np.isnan(total))[0]))
         raise source.error(f"the weights inf and -inf of the feature {text!r} do not add up")
@@ -177,4 +164,4 @@ def model_of_factors(
     logs = np.concatenate([np.zeros(0), *(factor.logs.ravel() for factor in factors)])
     weights = logs if has_weights else None
     lengths = np.bincount(owners, minlength=count)
-    return model_of(ListedFeatures(domain, lengths, variables, values, weights), source, format)
+    return model_of(domain, lengths, variables, values, weights, source, format)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.pairs import active_pairs
+from contextwise.comparison.question import active_pairs
 from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Assignment

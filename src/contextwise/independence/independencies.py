@@ -18,8 +18,7 @@ import numpy as np
 
 from contextwise.comparison.compare import answer
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.pairs import active_pairs, all_pairs, pair_positions
-from contextwise.comparison.question import pose
+from contextwise.comparison.question import active_pairs, all_pairs, pair_positions, pose
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, complement

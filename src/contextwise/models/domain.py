@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,11 @@ def label_of(state: object) -> str:
     if isinstance(state, float | np.floating) and float(state).is_integer():
         return str(int(state))
     raise DomainError(f"{state!r} is not a state; pass a label, such as 'yes' or 1")
+
+
+@lru_cache(maxsize=64)
+def _numbers(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
 
 
 @dataclass(frozen=True, init=False)
@@ -76,16 +81,16 @@ class Domain:
             if isinstance(listed_states, str):
                 raise DomainError(f"pass the states of {name!r} as a list, not as one text")
             values: Any = listed_states
-            if isinstance(listed_states, int | np.integer):
-                values = range(listed_states)
-            if len(values) > LARGEST_CARDINALITY:
+            numbered = isinstance(values, int | np.integer)
+            count = int(values) if numbered else len(values)
+            if count > LARGEST_CARDINALITY:
                 raise DomainError(
-                    f"variable {name!r} has {len(values):,} states, and at most "
+                    f"variable {name!r} has {count:,} states, and at most "
                     f"{LARGEST_CARDINALITY:,} are possible; bin its values first"
                 )
-            labels = tuple(label_of(state) for state in values)
-            if not labels:
+            if count < 1:
                 raise DomainError(f"variable {name!r} has no states; it needs at least one")
+            labels = _numbers(count) if numbered else tuple(map(label_of, values))
             if len(set(labels)) < len(labels):
                 twice = Counter(labels).most_common(1)[0][0]
                 raise DomainError(f"variable {name!r} has the state {twice!r} twice")

@@ -194,9 +194,10 @@ def _first_equal(features: Features, chosen: IntArray) -> IntArray:
     _, group, sizes = np.unique(_hashes(features)[chosen], return_inverse=True, return_counts=True)
     first = chosen.copy()
     shared = np.flatnonzero(sizes[group] > 1)
-    seen: dict[bytes, int] = {}
-    for place, row in zip(shared.tolist(), features.take(chosen[shared]).rows, strict=True):
-        first[place] = seen.setdefault(row, int(chosen[place]))
+    if len(shared):
+        seen: dict[bytes, int] = {}
+        for place, row in zip(shared.tolist(), features.take(chosen[shared]).rows, strict=True):
+            first[place] = seen.setdefault(row, int(chosen[place]))
     return first
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import COUNTS, MEASURES, Number, ratio, shown_in
-from contextwise.comparison.pairs import Pair
+from contextwise.comparison.question import Pair
 from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.parts import (
     SHORT,
@@ -143,7 +143,7 @@ def compare_text(
         for role, title, count in sizes
     ]
     rows.append(("over", scope_words(comparison, data=data)))
-    rows += [("note", BY_POSITION)] if comparison.by_position else []
+    rows += [("note", BY_POSITION)] if comparison.question.by_position else []
     if zeros:
         status = "dropped" if drops_zeros else "kept; --zero-weights drop drops them"
         rows.append(("note", f"features of weight 0: {', '.join(zeros)} ({status})"))
@@ -163,7 +163,7 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
 
     Without random guesses (``chance``) the sign of kappa decides what beats chance.
     """
-    unfinished, pair_count = len(comparison.unions.open), comparison.pair_count
+    unfinished, pair_count = len(comparison.unions.open), comparison.question.pair_count
     if unfinished:
         low, high = (percent(bound, comparison.total) for bound in comparison.distance_bounds)
         return (
@@ -235,7 +235,7 @@ def comparison_parts(
             parts.append(open_pairs_table(comparison, top))
     else:
         parts += [confusion_table(comparison, medium), measures(comparison, medium)]
-    if comparison.by_position and medium != "command":
+    if comparison.question.by_position and medium != "command":
         parts.append(Note("alignment", BY_POSITION))
     parts += ganak_notes([comparison])
     if top:
@@ -310,7 +310,8 @@ def measures(comparison: Comparison, medium: Medium = "page") -> Measures:
 def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
     """Return the finished pairs with the most errors, or a note that no pair differs."""
     some_open = bool(len(comparison.unions.open))
-    if not comparison.differing_pairs:
+    differing = len(comparison.differing[1])
+    if not differing:
         return Note("nothing", f"No {'finished ' if some_open else ''}pair differs.")
     columns: dict[str, Style] = {"pair": "name", **ERROR_COLUMNS}
     columns |= {} if some_open else {"of all errors": "share"}
@@ -321,9 +322,9 @@ def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
         rows.append((PairName(*pair), *shares))
     known = "are known to differ" if some_open else "differ"
     title = f"All pairs that {known}"
-    if len(rows) < comparison.differing_pairs:
+    if len(rows) < differing:
         which = "pair" if len(rows) == 1 else f"{len(rows)} pairs"
-        title = f"The {which} with the most errors, of {comparison.differing_pairs:,} that {known}"
+        title = f"The {which} with the most errors, of {differing:,} that {known}"
         order = "pairs of variables with more errors come first"
         title += _tie_words(comparison.differing[1], len(rows), order)
     return table(title, columns, rows, "worst pairs")
@@ -398,7 +399,9 @@ def guesses_table(guesses: Sequence[Guess]) -> Table:
 def scope_words(comparison: Comparison, *, data: str = "the data") -> str:
     """Return the number of pairs and assertions, and the restriction to contexts or to ``data``."""
     question = comparison.question
-    words = f"{plural(comparison.pair_count, 'pair')}, {plural(comparison.total, 'assertion')}"
+    words = (
+        f"{plural(comparison.question.pair_count, 'pair')}, {plural(comparison.total, 'assertion')}"
+    )
     if question.canonical:
         words += " on full assignments"
     if question.rows is not None:
@@ -422,7 +425,7 @@ def open_note(comparisons: Mapping[str, Comparison] | Comparison) -> Note:
         f"{f'{name(guess)}: ' if guess else ''}{len(c.unions.open):,} of {len(c.pairs):,} pairs"
         for guess, c in unfinished.items()
     ]
-    interrupted = any(c.interrupted for c in unfinished.values())
+    interrupted = any(c.unions.interrupted for c in unfinished.values())
     why = "Interrupted" if interrupted else UNDECIDED.capitalize()
     return Note("open", f"{why}: {', '.join(shares)}. Bounds are proven.", warns=True)
 
@@ -448,7 +451,7 @@ def estimate_notes(comparison: Comparison) -> list[Note]:
 
 def ganak_notes(comparisons: Iterable[Comparison]) -> list[Note]:
     """Return a note if Ganak made some counts."""
-    counted = [c.counted for c in comparisons]
+    counted = [c.unions.counted for c in comparisons]
     by_ganak = sum(counts.get("ganak", 0) for counts in counted)
     if not by_ganak:
         return []

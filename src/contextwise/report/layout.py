@@ -16,7 +16,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.comparison.pairs import Pair
+from contextwise.comparison.question import Pair
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import printable
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.pairs import Pair
+from contextwise.comparison.question import Pair
 from contextwise.errors import TooLargeError
 from contextwise.models.features import IntArray
 from contextwise.report.layout import Positions, graph_layout

@@ -21,7 +21,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from contextwise.comparison.confusion import Confusion
-from contextwise.comparison.pairs import Pair
+from contextwise.comparison.question import Pair
 from contextwise.counting.cover import Cover
 from contextwise.models.domain import Domain
 from contextwise.models.features import members
