@@ -237,9 +237,8 @@ class Comparison(Shown, Rates):
         """The mean over pairs of the share of contexts that differ: each pair counts the same."""
         if not self.confusion.total:
             return 0.0
-        return (
-            sum(map(ratio, self.unions.distances.tolist(), self.sizes)) / self.question.pair_count
-        )
+        shares = map(ratio, self.unions.distances.tolist(), self.sizes)
+        return sum(shares) / self.question.pair_count
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
         """Return one rate by name; see `Confusion.rate`."""

@@ -216,7 +216,7 @@ def _ranked(
     free = every[~np.isin(every @ [len(domain), 1], linked @ [len(domain), 1])]
     order = np.argsort(neighbours[free].min(axis=1, initial=len(domain)), kind="stable")
     dependent = answer(pose([structure, Structure(domain)]), deadline=deadline)
-    if dependent.interrupted:
+    if dependent.unions.interrupted:
         raise KeyboardInterrupt
     shares = {
         (i, j): ratio(size - most, size)

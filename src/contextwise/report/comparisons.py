@@ -399,9 +399,7 @@ def guesses_table(guesses: Sequence[Guess]) -> Table:
 def scope_words(comparison: Comparison, *, data: str = "the data") -> str:
     """Return the number of pairs and assertions, and the restriction to contexts or to ``data``."""
     question = comparison.question
-    words = (
-        f"{plural(comparison.question.pair_count, 'pair')}, {plural(comparison.total, 'assertion')}"
-    )
+    words = f"{plural(question.pair_count, 'pair')}, {plural(question.total, 'assertion')}"
     if question.canonical:
         words += " on full assignments"
     if question.rows is not None:
