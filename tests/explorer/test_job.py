@@ -15,8 +15,7 @@ from contextwise import compare, examples
 from contextwise.comparison.question import FULLY
 from contextwise.explorer import computations
 from contextwise.explorer.job import Job, WorkError
-from contextwise.explorer.state import Ahead, Key, begin_ahead
-from contextwise.explorer.view import View, library
+from contextwise.explorer.state import Ahead, Key, View, begin_ahead, library
 from contextwise.models.structure import structure_of
 from contextwise.report.comparisons import Guess
 from hard import hard_models

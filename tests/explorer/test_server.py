@@ -11,7 +11,7 @@ from shiny import reactive
 
 from contextwise.explorer import app
 from contextwise.explorer.server import LARGEST_UPLOAD, ask_once, guarded
-from contextwise.explorer.view import View
+from contextwise.explorer.state import View
 
 # -- who may connect -----------------------------------------------------------------------------
 

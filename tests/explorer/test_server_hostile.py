@@ -23,10 +23,9 @@ from websockets.sync.client import ClientConnection, connect
 
 from contextwise import examples
 from contextwise.explorer import app
-from contextwise.explorer.messages import MOST_IGNORED, Messages
-from contextwise.explorer.server import LARGEST_UPLOAD, Server, guarded
+from contextwise.explorer.server import LARGEST_UPLOAD, MOST_IGNORED, Messages, Server, guarded
 from contextwise.explorer.state import State
-from contextwise.explorer.wiring import INPUTS, checked_messages, clicks, uploaded_path
+from contextwise.explorer.wiring import INPUTS, clicks, uploaded_path
 
 TOKEN = "the-secret-of-this-test"
 SECRET = "a-line-that-nobody-may-see"
@@ -423,7 +422,7 @@ def test_too_many_invalid_messages_end_the_connection(
 
 
 def test_a_terminal_is_never_sent_control_characters(terminal: Callable[[], str]) -> None:
-    messages: Messages = checked_messages()
+    messages = Messages()
     assert messages.check('{"method": "\\u001b[2J"}') is None
     assert messages.check(json.dumps({"method": "init", "data": {"\x1b]0;x\x07": "\x1b[2J"}}))
     assert "\x1b" not in terminal()

@@ -10,8 +10,8 @@ from contextwise import Domain, Structure, compare, examples
 from contextwise.comparison.explain import ErrorRegion, explain_pair
 from contextwise.evaluation import chance, check, consensus
 from contextwise.explorer import (
+    computations,
     controls,
-    runs,
     sidebar,
     tab_experiment,
     tab_graph,
@@ -90,8 +90,8 @@ def test_hostile_names_are_texts_in_what_is_asked_for() -> None:
     true, guess = one.comparison.true, one.comparison.guess
     made = consensus([true, guess])
     rows = [[0, 0, HOSTILE], [1, 1, HOSTILE]] * 20
-    picture = runs.RunPicture(HOSTILE, "data:,", HOSTILE, is_wide=False)
-    stored = runs.Run(HOSTILE, [], [Note("a", HOSTILE)], [picture], true)
+    picture = computations.RunPicture(HOSTILE, "data:,", HOSTILE, is_wide=False)
+    stored = computations.Run(HOSTILE, [], [Note("a", HOSTILE)], [picture], true)
     contents = [
         tab_guesses.agreed((made, list(made.widest_supports()))),
         tab_statistics.chance_view(chance(true, guess, draws=9)),

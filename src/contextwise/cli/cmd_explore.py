@@ -58,7 +58,7 @@ def explore(
     """
     require("shiny", "explorer")
     from contextwise.explorer.app import explorer
-    from contextwise.explorer.runs import kind_of_run, read_results
+    from contextwise.explorer.computations import kind_of_run, read_results
     from contextwise.explorer.server import serve
 
     if run is not None:

@@ -22,8 +22,18 @@ from contextwise.explorer import (
     tab_statistics,
 )
 from contextwise.explorer.job import prepare
-from contextwise.explorer.state import Ahead, Key, State, begin_ahead
-from contextwise.explorer.view import FIRST_TAB, TABS, Entries, View, library, true_model
+from contextwise.explorer.state import (
+    FIRST_TAB,
+    TABS,
+    Ahead,
+    Entries,
+    Key,
+    State,
+    View,
+    begin_ahead,
+    library,
+    true_model,
+)
 from contextwise.explorer.wiring import Input, choice, mirror, on, skip_source_references, text
 from contextwise.models.structure import Model
 from contextwise.report.comparisons import Guess

@@ -1,14 +1,21 @@
 """The computations of the explorer; each runs in its own process (`contextwise.explorer.job`).
 
-The last argument of each function reports progress.
+The last argument of each function reports progress. `read_run` reads the results of a run: a
+folder, or its ``results.sqlite``, holds the study of KL-divergence, the study of learners, or
+structures learned from resamples, depending on its configuration. A CSV file holds rows of the
+first. Rows are checked here, so that the views can rely on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import csv
+from base64 import b64encode
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
 
 from contextwise.comparison.compare import Comparison, Interrupted, compare
 from contextwise.comparison.explain import PairExplanation, explain_comparison, explain_pair
@@ -16,17 +23,24 @@ from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
 from contextwise.comparison.question import Contexts, Pair
 from contextwise.comparison.sketch import EstimatedMatrix
 from contextwise.data.rows import as_data
-from contextwise.errors import ContextwiseError
+from contextwise.errors import ContextwiseError, ParseError
 from contextwise.evaluation.chance import Chance, ChanceInterrupted, chance
 from contextwise.evaluation.check import Check, check
 from contextwise.evaluation.consensus import ClaimSupport, Consensus, consensus
 from contextwise.explorer.job import Tell
 from contextwise.formats import format_of, read_stream
 from contextwise.independence.queries import Answer, answer_to, parse_statement
-from contextwise.models.structure import Model
+from contextwise.models.structure import Model, Structure
 from contextwise.report.comparisons import Guess
+from contextwise.report.parts import Part, Style, Table, table
 from contextwise.report.shares import Shares, shares_of
+from contextwise.studies.kl_study import NAMES, Effect, effects
 from contextwise.support.deadline import Deadline
+from contextwise.support.formatting import number
+from contextwise.support.store import read_configuration, read_records
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SUPPORTED = 10  # pairs of a consensus whose support is shown
 
@@ -197,3 +211,236 @@ def check_of(model: Model, path: str, name: str, tell: Tell) -> Check:
     except ContextwiseError as error:
         raise ContextwiseError(str(error).replace(path, name)) from None
     return check(model, rows, show_progress=partial(tell, "Testing claims, pair by pair"))
+
+
+# -- the results of a run --------------------------------------------------------------------------
+
+Row = Mapping[str, Any]
+Kind = Literal["kl", "learners", "stability"]
+TITLES: Mapping[Kind, str] = {
+    "kl": "Study of KL-divergence",
+    "learners": "Study of learners",
+    "stability": "Stability of the learned structure",
+}
+WIDE = 1.6  # width over height of a figure that has panels side by side
+LONGEST = 40  # characters of an invalid value in a message
+EFFECT_COLUMNS: dict[str, Style] = {
+    "errors": "words",
+    "rows": "count",
+    "structures": "count",
+    "rank correlation (95 %)": "words",
+    "KL per 1 % of errors (95 %)": "words",
+    "growth / spread": "words",
+}
+
+
+@dataclass(frozen=True)
+class RunPicture:
+    """A figure of a run; ``source`` is a data URL."""
+
+    name: str
+    source: str
+    caption: str
+    is_wide: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The contents of a run: records, parts, figures, and of resamples the most typical one."""
+
+    title: str
+    records: Sequence[Row]
+    parts: Sequence[Part]
+    pictures: Sequence[RunPicture] = ()
+    medoid: Structure | None = None
+
+
+def kind_of_run(path: str) -> Kind:
+    """Return the kind of a run; raise `ContextwiseError` if the path has no run."""
+    if path.lower().endswith(".csv"):
+        return "kl"
+    from contextwise.evaluation.stability import KEPT
+
+    configuration = _stored(path, read_configuration)
+    if configuration.keys() >= KEPT:
+        return "stability"
+    if "learners" in configuration:
+        return "learners"
+    if "structures" in configuration:
+        return "kl"
+    raise ContextwiseError(f"{path}: not a run of contextwise experiment or stability")
+
+
+def _stored(path: str, read: Callable[[str], Any]) -> Any:
+    try:
+        return read(path)
+    except RecursionError:
+        raise ContextwiseError(f"{path}: not the results of a run: nested too deeply") from None
+
+
+def read_run(path: str, tell: Tell) -> Run:
+    """Read a run, and make the parts and figures that the page shows."""
+    tell(f"Reading {path}", 0, 0)
+    kind = kind_of_run(path)
+    make = {"kl": kl_run, "learners": learners_run, "stability": stability_run}[kind]
+    try:
+        return make(path, tell)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ContextwiseError(
+            f"{path}: cannot read the records: {type(error).__name__}: {error}"
+        ) from None
+
+
+def kl_run(path: str, tell: Tell) -> Run:
+    """Read the study of KL-divergence: one figure for each number of rows, and the effects."""
+    from contextwise.studies.publish import kl_figure
+
+    rows = read_results(path)
+    tell("Drawing the figures", 0, 2)
+    pictures = [
+        _picture(
+            f"kl-{size}",
+            kl_figure(rows, size),
+            f"Structures with errors, fitted to {number(size)} rows: KL-divergence against the "
+            "percentage of all possible errors.",
+        )
+        for size in sorted({row["size"] for row in rows})
+    ]
+    tell("Resampling structures for the intervals", 1, 2)
+    return Run(TITLES["kl"], rows, [_effects_table(effects(rows))], pictures)
+
+
+def _effects_table(results: Sequence[Effect]) -> Table:
+    rows = tuple(
+        (
+            NAMES[effect.side],
+            effect.size,
+            effect.structures,
+            f"{effect.rank:.2f} ({effect.rank_interval[0]:.2f} to {effect.rank_interval[1]:.2f})",
+            f"{effect.slope:.2g} ({effect.slope_interval[0]:.2g} to "
+            f"{effect.slope_interval[1]:.2g})",
+            f"{effect.slope_over_spread:.2g}",
+        )
+        for effect in results
+    )
+    return table("How KL-divergence follows errors", EFFECT_COLUMNS, rows)
+
+
+def learners_run(path: str, tell: Tell) -> Run:
+    """Read the study of learners: the tables and figures that it publishes."""
+    from contextwise.studies.learner_figures import study_figures
+    from contextwise.studies.learner_results import study_parts
+
+    units = read_units(path)
+    tell("Making the tables, with intervals that resample truths", 0, 2)
+    parts = study_parts(units)
+    tell("Drawing the figures", 1, 2)
+    figures = study_figures(units)
+    pictures = [_picture(made.name, made.figure, made.caption) for made in figures]
+    return Run(TITLES["learners"], units, parts, pictures)
+
+
+def stability_run(path: str, tell: Tell) -> Run:
+    """Read structures learned from resamples: what they share, and the most typical one."""
+    from contextwise.evaluation.stability import read_stability
+    from contextwise.report.evaluations import stability_parts
+
+    stability = read_stability(path, show_progress=partial(tell, "Comparing the resamples"))
+    tell("Counting how many resamples agree", 0, 0)
+    supports = [support.record() for support in stability.supports()]
+    parts = stability_parts(stability)
+    return Run(TITLES["stability"], supports, parts, medoid=stability.medoid)
+
+
+def _picture(name: str, figure: Figure, caption: str) -> RunPicture:
+    from contextwise.report.plots.style import encoded
+
+    width, height = figure.get_size_inches()
+    text = b64encode(encoded(figure, "svg")).decode()
+    source = f"data:image/svg+xml;base64,{text}"
+    return RunPicture(name, source, caption, is_wide=width > WIDE * height)
+
+
+def read_units(path: str) -> list[Row]:
+    from contextwise.studies.learner_study import COLUMNS
+
+    units: list[Row] = _stored(path, read_records)
+    if not units:
+        raise ContextwiseError(f"{path}: there are no results yet")
+    for k, record in enumerate(units, start=1):
+        wanted = COLUMNS if "truth" in record else ("data",)
+        missing = [key for key in wanted if key not in record]
+        if missing:
+            raise ContextwiseError(f"{path}: row {k}: {missing[0]} is missing")
+    return units
+
+
+def read_results(path: str) -> list[Row]:
+    """Read the rows of the study of KL-divergence, checked."""
+    rows = list(_rows_of_csv(path) if path.lower().endswith(".csv") else _rows_of_store(path))
+    if not rows:
+        raise ContextwiseError(f"{path}: there are no results in it")
+    _check_complete(rows, path)
+    return rows
+
+
+def _rows_of_store(path: str) -> Iterator[Row]:
+    for k, row in enumerate(_stored(path, read_records), start=1):
+        try:
+            yield _parse_row(row)
+        except ValueError as error:
+            raise ContextwiseError(f"{path}: row {k}: {error}") from None
+
+
+def _rows_of_csv(path: str) -> Iterator[Row]:
+    with open(path, encoding="utf-8", errors="replace", newline="") as file:
+        reader = csv.DictReader(file, restval="")
+        try:
+            for row in reader:
+                yield _parse_row({k: v for k, v in row.items() if k is not None})
+        except (csv.Error, ValueError) as error:
+            words = f"this is not a CSV file: {error}" if isinstance(error, csv.Error) else error
+            raise ParseError(str(words), path=path, line=reader.line_num) from None
+
+
+NEEDED = {
+    "structure": int, "side": str, "size": int, "parameters": int, "percentage": float, "kl": float,
+}  # fmt: skip
+MUST_BE = {int: "a whole number", float: "a finite number", str: " or ".join(NAMES)}
+
+
+def _parse_row(row: Row) -> Row:
+    """Return the row with its numbers as numbers; raise `ValueError` if it is invalid."""
+    if any(key not in row for key in NEEDED):
+        raise ValueError(
+            f"these are not the results of an experiment; the columns must be {', '.join(NEEDED)}"
+        )
+    parsed = {}
+    for key, kind in NEEDED.items():
+        value = row[key]
+        try:
+            parsed[key] = kind(value)
+            if kind is str:
+                valid = value in NAMES
+            else:
+                valid = isfinite(float(value)) and float(value) == parsed[key]
+        except (TypeError, ValueError, OverflowError):
+            valid = False
+        if not valid:
+            raise ValueError(f"{key} must be {MUST_BE[kind]}, got {repr(value)[:LONGEST]}")
+    return {**row, **parsed}
+
+
+def _check_complete(rows: Sequence[Row], path: str) -> None:
+    """Raise unless each structure has a row for each parameter set of its side and size."""
+    groups: dict[tuple[str, int], dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for row in rows:
+        groups[row["side"], row["size"]][row["structure"]].add(row["parameters"])
+    for (side, size), structures in groups.items():
+        wanted = set().union(*structures.values())
+        for structure, there in structures.items():
+            if there != wanted:
+                raise ContextwiseError(
+                    f"{path}: structure {structure} ({NAMES[side]}, {size} rows) has no row for "
+                    f"the parameter set {min(wanted - there)}"
+                )

@@ -8,25 +8,21 @@ from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.comparison.question import FULLY
-from contextwise.explorer import controls, view
+from contextwise.explorer import controls, wiring
 from contextwise.explorer.computations import read_uploads
 from contextwise.explorer.job import Background, Done, Outcome, Working
 from contextwise.explorer.server import LARGEST_UPLOAD
-from contextwise.explorer.state import TIME_LIMIT, State, is_open
-from contextwise.explorer.view import Entries, Entry, View
-from contextwise.explorer.wiring import (
-    Input,
-    Settled,
-    Upload,
-    choice,
-    clicks,
-    follow,
-    mirror,
-    on,
-    show,
-    text,
-    texts,
-    uploads,
+from contextwise.explorer.state import (
+    TIME_LIMIT,
+    Entries,
+    Entry,
+    State,
+    View,
+    chosen_guesses,
+    is_open,
+    offered_guesses,
+    shown_guess,
+    true_model,
 )
 from contextwise.formats import FORMATS
 from contextwise.models.structure import Model
@@ -40,28 +36,28 @@ CONTEXTS: dict[str, str] = {
 ReadFiles = list[tuple[str, Model | str]]
 """Names and models of files, or messages about what is wrong with them."""
 
-TRUE = Input("true", text)
-GUESSES = Input("guesses", texts)
-SHOWN = Input("shown", text)
-UPLOAD = Input("upload", uploads)
-CONTEXT_KIND: Input[str] = Input("contexts", choice(CONTEXTS, str), FULLY)
-LIMIT = Input("limit", choice(LIMITS, float), TIME_LIMIT)
-STOP = Input("stop", clicks)
-AGAIN = Input("again", clicks)
-NEW_TRUE = Input("new_true", text)
+TRUE = wiring.Input("true", wiring.text)
+GUESSES = wiring.Input("guesses", wiring.texts)
+SHOWN = wiring.Input("shown", wiring.text)
+UPLOAD = wiring.Input("upload", wiring.uploads)
+CONTEXT_KIND: wiring.Input[str] = wiring.Input("contexts", wiring.choice(CONTEXTS, str), FULLY)
+LIMIT = wiring.Input("limit", wiring.choice(LIMITS, float), TIME_LIMIT)
+STOP = wiring.Input("stop", wiring.clicks)
+AGAIN = wiring.Input("again", wiring.clicks)
+NEW_TRUE = wiring.Input("new_true", wiring.text)
 
 
 def panel(entries: Entries, start: View) -> ui.Sidebar:
-    true = view.true_model(start, entries)
-    guesses = view.chosen_guesses(start, entries)
-    shown = view.shown_guess(start, entries)
+    true = true_model(start, entries)
+    guesses = chosen_guesses(start, entries)
+    shown = shown_guess(start, entries)
     suffixes = [suffix for file_format in FORMATS for suffix in file_format.suffixes]
     return ui.sidebar(
         ui.input_select(TRUE.key, "True model", _labels(entries.values()), selected=true.key),
         ui.input_checkbox_group(
             GUESSES.key,
             "Guesses",
-            _labels(view.offered_guesses(true, entries)),
+            _labels(offered_guesses(true, entries)),
             selected=[entry.key for entry in guesses],
         ),
         ui.input_select(
@@ -180,11 +176,11 @@ def _serve_choices(state: State) -> None:
         if not same and state.knows(*keys):
             state.change(guesses=keys)
 
-    on(TRUE, choose_true)
-    on(NEW_TRUE, choose_true)
-    on(SHOWN, choose_shown)
-    on(GUESSES, choose_guesses)
-    on(CONTEXT_KIND, lambda kind: state.change(contexts=kind))
+    wiring.on(TRUE, choose_true)
+    wiring.on(NEW_TRUE, choose_true)
+    wiring.on(SHOWN, choose_shown)
+    wiring.on(GUESSES, choose_guesses)
+    wiring.on(CONTEXT_KIND, lambda kind: state.change(contexts=kind))
 
     def chosen() -> list[str]:
         return [entry.key for entry in state.guesses()]
@@ -207,11 +203,11 @@ def _serve_choices(state: State) -> None:
     def true() -> tuple[dict[str, str], str | None]:
         return _labels(state.entries().values()), state.true().key
 
-    follow(true, set_options(TRUE.key))
-    follow(state.offered, offer_guesses)
-    follow(chosen, check_guesses)
-    follow(shown, set_options(SHOWN.key))
-    mirror(CONTEXT_KIND, state.contexts, ui.update_radio_buttons)
+    wiring.follow(true, set_options(TRUE.key))
+    wiring.follow(state.offered, offer_guesses)
+    wiring.follow(chosen, check_guesses)
+    wiring.follow(shown, set_options(SHOWN.key))
+    wiring.mirror(CONTEXT_KIND, state.contexts, ui.update_radio_buttons)
 
 
 def _serve_comparing(state: State) -> None:
@@ -229,7 +225,7 @@ def _serve_comparing(state: State) -> None:
         outcome = state.comparing.latest()
         return outcome if isinstance(outcome, Working) else None
 
-    busy = Settled(lambda: working() is not None)
+    busy = wiring.Settled(lambda: working() is not None)
 
     def some_open() -> bool:
         current = state.current()
@@ -256,12 +252,12 @@ def _serve_comparing(state: State) -> None:
         return button if busy() else None
 
     # Eager, because an empty output takes no room and counts as hidden.
-    show("status", messages, eager=True)
-    show("status_buttons", again, eager=True)
-    show("work", progress, eager=True)
-    show("work_buttons", stop, eager=True)
-    on(STOP, lambda _: state.comparing.interrupt())
-    on(AGAIN, lambda _: state.compare(time_limit=LIMIT.now(), again=True))
+    wiring.show("status", messages, eager=True)
+    wiring.show("status_buttons", again, eager=True)
+    wiring.show("work", progress, eager=True)
+    wiring.show("work_buttons", stop, eager=True)
+    wiring.on(STOP, lambda _: state.comparing.interrupt())
+    wiring.on(AGAIN, lambda _: state.compare(time_limit=LIMIT.now(), again=True))
 
 
 def _serve_uploads(state: State) -> None:
@@ -269,7 +265,7 @@ def _serve_uploads(state: State) -> None:
     reading = Background(read_uploads)
     new: reactive.Value[tuple[str, ...]] = reactive.value((), name="new")
 
-    def read(files: Sequence[Upload]) -> None:
+    def read(files: Sequence[wiring.Upload]) -> None:
         if files:
             pairs = [(file.path, file.name) for file in files]
             reading.start(tuple(files), pairs, seconds=READING)
@@ -287,5 +283,5 @@ def _serve_uploads(state: State) -> None:
         others = [entries[key] for key in new() if key not in fitting]
         return uploaded(reading.latest(), others)
 
-    on(UPLOAD, read)
-    show("uploaded", content)
+    wiring.on(UPLOAD, read)
+    wiring.show("uploaded", content)

@@ -9,8 +9,8 @@ from shiny import reactive, ui
 
 from contextwise.errors import ContextwiseError
 from contextwise.explorer import controls
+from contextwise.explorer.computations import Run, RunPicture, read_run
 from contextwise.explorer.job import Background, Done, value_of
-from contextwise.explorer.runs import Run, RunPicture, read_run
 from contextwise.explorer.wiring import offer, show
 from contextwise.formats import encode
 from contextwise.report.text import as_latex

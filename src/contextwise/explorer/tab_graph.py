@@ -9,22 +9,10 @@ from typing import Any
 from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, req, ui
 
-from contextwise.explorer import controls
+from contextwise.explorer import controls, wiring
 from contextwise.explorer.computations import shares_in
 from contextwise.explorer.job import Background, Done, Outcome, Working, value_of
-from contextwise.explorer.state import State
-from contextwise.explorer.view import View, context_in, context_text
-from contextwise.explorer.wiring import (
-    Input,
-    choice,
-    flag,
-    mirror,
-    offer,
-    on,
-    show,
-    text,
-    texts_named,
-)
+from contextwise.explorer.state import State, View, context_in, context_text
 from contextwise.models.domain import Domain
 from contextwise.models.notation import parse_literals
 from contextwise.report.comparisons import Guess
@@ -53,10 +41,10 @@ EDGE_KEYS = ("first", "second", "tp", "fp", "fn")
 MOST_EDGES = {"40": "40 edges", "100": "100 edges", "250": "250 edges"}
 KEYS = "Plus and minus zoom, arrow keys move the picture, 0 shows everything."
 
-STATE = Input("chosen_state", texts_named("variable", "state"))
-LITERAL = Input("chosen_literal", text)
-ALL_EDGES = Input("all_edges", flag, False)
-EDGE_COUNT = Input("most_edges", choice(MOST_EDGES, int), 40)
+STATE = wiring.Input("chosen_state", wiring.texts_named("variable", "state"))
+LITERAL = wiring.Input("chosen_literal", wiring.text)
+ALL_EDGES = wiring.Input("all_edges", wiring.flag, False)
+EDGE_COUNT = wiring.Input("most_edges", wiring.choice(MOST_EDGES, int), 40)
 
 
 def panel(start: View) -> TagList:
@@ -251,10 +239,10 @@ def serve(state: State) -> None:
             most=EDGE_COUNT(),
         )
 
-    show("literal_search", lambda: literal_search(state.domain()))
-    show("context_states", lambda: context_states(state.domain(), state.context()))
-    show("context_work", work)
-    show("context_graphs", content)
+    wiring.show("literal_search", lambda: literal_search(state.domain()))
+    wiring.show("context_states", lambda: context_states(state.domain(), state.context()))
+    wiring.show("context_work", work)
+    wiring.show("context_graphs", content)
     links = controls.downloads(
         ("graph_svg", "graph of the differences (SVG)"),
         ("graph_true_svg", "graph of the true model (SVG)"),
@@ -262,7 +250,7 @@ def serve(state: State) -> None:
         ("edges_csv", "edges (CSV)"),
         ("edges_json", "edges (JSON)"),
     )
-    show("context_downloads", lambda: links if isinstance(outcome(), Done) else None)
+    wiring.show("context_downloads", lambda: links if isinstance(outcome(), Done) else None)
 
     def set_state(variable: str, chosen: str) -> None:
         with reactive.isolate():
@@ -276,10 +264,10 @@ def serve(state: State) -> None:
             for parsed in parse_literals(literal):
                 set_state(parsed.variable, parsed.states[0])
 
-    on(STATE, lambda chosen: set_state(*chosen))
-    on(LITERAL, add_literal)
-    on(ALL_EDGES, lambda wanted: state.change(all_edges=wanted))
-    mirror(ALL_EDGES, state.all_edges, ui.update_checkbox, "value")
+    wiring.on(STATE, lambda chosen: set_state(*chosen))
+    wiring.on(LITERAL, add_literal)
+    wiring.on(ALL_EDGES, lambda wanted: state.change(all_edges=wanted))
+    wiring.mirror(ALL_EDGES, state.all_edges, ui.update_checkbox, "value")
 
     def drawn(side: Side) -> str:
         every, most = side != "both", EDGE_COUNT()
@@ -299,8 +287,8 @@ def serve(state: State) -> None:
     def record() -> str:
         return as_json({"context": state.context(), "edges": records()})
 
-    offer("graph_svg", lambda: drawn("both"), name=name("differences"))
-    offer("graph_true_svg", lambda: drawn("true"), name=name("true"))
-    offer("graph_guess_svg", lambda: drawn("guess"), name=name("guess"))
-    offer("edges_csv", lambda: as_csv(records(), EDGE_KEYS), name=name("edges"))
-    offer("edges_json", record, name=name("edges"))
+    wiring.offer("graph_svg", lambda: drawn("both"), name=name("differences"))
+    wiring.offer("graph_true_svg", lambda: drawn("true"), name=name("true"))
+    wiring.offer("graph_guess_svg", lambda: drawn("guess"), name=name("guess"))
+    wiring.offer("edges_csv", lambda: as_csv(records(), EDGE_KEYS), name=name("edges"))
+    wiring.offer("edges_json", record, name=name("edges"))

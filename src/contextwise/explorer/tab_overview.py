@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,26 +15,10 @@ from contextwise.comparison.compare import PAIR_KEYS, Comparison, comparison_rec
 from contextwise.comparison.explain import ErrorRegion, PairExplanation
 from contextwise.comparison.question import Pair
 from contextwise.errors import OpenResult
-from contextwise.explorer import controls
+from contextwise.explorer import controls, wiring
 from contextwise.explorer.computations import explain_one
 from contextwise.explorer.job import Background, Done, Outcome, value_of
-from contextwise.explorer.messages import quoted, warn
-from contextwise.explorer.state import State
-from contextwise.explorer.view import FIRST_TAB, View, context_text
-from contextwise.explorer.wiring import (
-    Input,
-    Settled,
-    choice,
-    flag,
-    follow,
-    mirror,
-    offer,
-    on,
-    send,
-    show,
-    text,
-    texts_named,
-)
+from contextwise.explorer.state import FIRST_TAB, State, View, context_text
 from contextwise.models.domain import Domain
 from contextwise.models.notation import in_words
 from contextwise.report.comparisons import Guess, comparison_parts, region_parts
@@ -74,13 +58,13 @@ KEYS = (
     "everything, N and P go to the next and the previous error, the largest first."
 )
 
-CLUSTER = Input("cluster", flag, False)
-FIRST = Input("first", text)
-SECOND = Input("second", text)
-AROUND = Input("around", text)
-CARD = Input("card", choice({"pair": "", "around": ""}, str), "pair")
-PAIR = Input(controls.CHOSEN_PAIR, texts_named("first", "second"))
-REGION = Input("chosen_region", text)
+CLUSTER = wiring.Input("cluster", wiring.flag, False)
+FIRST = wiring.Input("first", wiring.text)
+SECOND = wiring.Input("second", wiring.text)
+AROUND = wiring.Input("around", wiring.text)
+CARD = wiring.Input("card", wiring.choice({"pair": "", "around": ""}, str), "pair")
+PAIR = wiring.Input(controls.CHOSEN_PAIR, wiring.texts_named("first", "second"))
+REGION = wiring.Input("chosen_region", wiring.text)
 
 
 # -- content -------------------------------------------------------------------------------------
@@ -311,12 +295,12 @@ def serve(state: State) -> None:
     async def legend() -> TagChild:
         return heat_legend(await drawn())
 
-    show("summary", lambda: summary(state.shown()))
-    show("worst", lambda: worst(state.shown()))
-    show("heat_legend", legend)
-    send("heat", data)
-    follow(
-        Settled(lambda: len(state.domain()) > GROUPED),
+    wiring.show("summary", lambda: summary(state.shown()))
+    wiring.show("worst", lambda: worst(state.shown()))
+    wiring.show("heat_legend", legend)
+    wiring.send("heat", data)
+    wiring.follow(
+        wiring.Settled(lambda: len(state.domain()) > GROUPED),
         lambda many: ui.update_checkbox(CLUSTER.key, value=many),
     )
 
@@ -332,11 +316,18 @@ def serve(state: State) -> None:
     def record() -> dict[str, Any]:
         return dict(comparison_record(comparison()))
 
-    offer("comparison_json", lambda: as_json(record()), name=name("comparison"))
-    offer("comparison_csv", lambda: as_csv([record()]), name=name("comparison"))
-    offer("pairs_csv", lambda: as_csv(pair_records(comparison()), PAIR_KEYS), name=name("pairs"))
-    offer("pairs_json", lambda: as_json(list(pair_records(comparison()))), name=name("pairs"))
-    offer("heat_svg", picture, name=name("heat map"))
+    def pairs() -> Iterable[Mapping[str, object]]:
+        return pair_records(comparison())
+
+    wiring.offer("comparison_json", lambda: as_json(record()), name=name("comparison"))
+    wiring.offer("comparison_csv", lambda: as_csv([record()]), name=name("comparison"))
+    wiring.offer(
+        "pairs_csv", lambda: as_csv(pair_records(comparison()), PAIR_KEYS), name=name("pairs")
+    )
+    wiring.offer(
+        "pairs_json", lambda: as_json(list(pair_records(comparison()))), name=name("pairs")
+    )
+    wiring.offer("heat_svg", picture, name=name("heat map"))
     _serve_pair(state)
 
 
@@ -370,12 +361,12 @@ def _serve_pair(state: State) -> None:
         guess, name = state.shown(), state.variable()
         return around(guess.shares, name) if name else None
 
-    show("pair_selectors", lambda: pair_selectors(state.domain().names, state.pair()))
-    show("variable_search", search)
-    show("pair_counts", lambda: counts(state.shown().comparison, state.pair()))
-    show("regions", lambda: regions(explanation(), state.domain()))
-    show("neighbours", listed)
-    show("pair_downloads", downloads)
+    wiring.show("pair_selectors", lambda: pair_selectors(state.domain().names, state.pair()))
+    wiring.show("variable_search", search)
+    wiring.show("pair_counts", lambda: counts(state.shown().comparison, state.pair()))
+    wiring.show("regions", lambda: regions(explanation(), state.domain()))
+    wiring.show("neighbours", listed)
+    wiring.show("pair_downloads", downloads)
 
     def known(*names: str) -> bool:
         with reactive.isolate():
@@ -394,7 +385,7 @@ def _serve_pair(state: State) -> None:
         if known(*pair) and pair[0] != pair[1]:
             state.change(tab=FIRST_TAB, pair=pair, variable=None)
         else:
-            warn(f"the unknown pair {quoted(pair)}")
+            wiring.warn(f"the unknown pair {wiring.quoted(pair)}")
 
     def choose_variable(name: str) -> None:
         if known(name):
@@ -410,13 +401,13 @@ def _serve_pair(state: State) -> None:
     def card() -> str:
         return "pair" if state.variable() is None else "around"
 
-    mirror(CARD, card, ui.update_navset)
-    on(FIRST, lambda name: choose_first(0, name))
-    on(SECOND, lambda name: choose_first(1, name))
-    on(PAIR, choose_pair)
-    on(CARD, turn)
-    on(AROUND, choose_variable)
-    on(REGION, lambda context: state.change(tab="graph", context=context))
+    wiring.mirror(CARD, card, ui.update_navset)
+    wiring.on(FIRST, lambda name: choose_first(0, name))
+    wiring.on(SECOND, lambda name: choose_first(1, name))
+    wiring.on(PAIR, choose_pair)
+    wiring.on(CARD, turn)
+    wiring.on(AROUND, choose_variable)
+    wiring.on(REGION, lambda context: state.change(tab="graph", context=context))
 
     def explained() -> PairExplanation:
         return value_of(explanation(), "no pair has been explained yet")
@@ -427,5 +418,5 @@ def _serve_pair(state: State) -> None:
     def rows() -> str:
         return as_csv((region.record() for region in explained().regions), REGION_KEYS)
 
-    offer("regions_csv", rows, name=name)
-    offer("regions_json", lambda: as_json(explained().record()), name=name)
+    wiring.offer("regions_csv", rows, name=name)
+    wiring.offer("regions_json", lambda: as_json(explained().record()), name=name)

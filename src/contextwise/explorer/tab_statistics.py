@@ -13,8 +13,7 @@ from contextwise.evaluation.check import Check
 from contextwise.explorer import controls
 from contextwise.explorer.computations import chance_of, check_of
 from contextwise.explorer.job import Background, value_of
-from contextwise.explorer.state import State
-from contextwise.explorer.view import Entry
+from contextwise.explorer.state import Entry, State
 from contextwise.explorer.wiring import Input, Upload, choice, offer, show, uploads
 from contextwise.report.evaluations import chance_parts, check_parts
 from contextwise.report.parts import Note

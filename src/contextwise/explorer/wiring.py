@@ -1,7 +1,7 @@
 """Connect the views to the page: inputs with types, outputs, downloads.
 
 A view consists of functions from values to HTML. This module connects them to Shiny. Each input has
-a reader, which raises if a value from the browser is invalid; see `contextwise.explorer.messages`.
+a reader, which raises if a value from the browser is invalid; see `contextwise.explorer.server`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,21 @@ from shiny.session import require_active_session
 from shiny.types import ActionButtonValue, SilentException
 
 from contextwise.errors import ContextwiseError
-from contextwise.explorer.messages import Messages, quoted, warn
 
 T = TypeVar("T")
 INPUTS: dict[str, Input[Any]] = {}  # all inputs of the page, by their keys
+SHOWN = 60  # characters of an invalid value in the terminal
+
+
+def warn(what: str) -> None:
+    """Print one line in the terminal about something that was ignored."""
+    print(f"contextwise explore: ignored {what}", file=sys.stderr, flush=True)
+
+
+def quoted(value: object) -> str:
+    """Shorten a value for the terminal; control characters are escaped."""
+    text = ascii(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
 @dataclass(frozen=True)
@@ -125,17 +136,6 @@ def uploaded_path(path: str, folder: Path) -> str:
     if folder.resolve(strict=True) not in resolved.parents or not resolved.is_file():
         raise ValueError(f"{path!r} is no uploaded file")
     return str(resolved)
-
-
-def checked_messages() -> Messages:
-    """Return what checks the messages of a new connection."""
-
-    def reader(key: str) -> Callable[[Any], object] | None:
-        source = INPUTS.get(key)
-        return None if source is None else source.read
-
-    files = frozenset(key for key, source in INPUTS.items() if source.read is uploads)
-    return Messages(reader, files)
 
 
 def on(source: Input[T], action: Callable[[T], object]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from contextwise import Domain, examples
 from contextwise.explorer import sidebar
 from contextwise.explorer.job import Done
-from contextwise.explorer.view import (
+from contextwise.explorer.state import (
     View,
     chosen_guesses,
     context_in,

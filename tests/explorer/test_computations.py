@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from contextwise.errors import ContextwiseError
-from contextwise.explorer.runs import read_results, read_run
+from contextwise.explorer.computations import read_results, read_run
 from contextwise.studies.learner_study import COLUMNS as UNIT_COLUMNS
 from contextwise.support.store import Ended, Store, _sum
 
