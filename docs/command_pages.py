@@ -42,7 +42,8 @@ def _contents() -> str:
     lines = ["| command | what it does |", "|---|---|"]
     for title, commands in SECTIONS.items():
         lines.append(f"| **{title}** | |")
-        lines += [f"| [`{name}`](commands/{name}.md) | {text} |" for name, text in commands.items()]
+        for name, (_, text) in commands.items():
+            lines.append(f"| [`{name}`](commands/{name}.md) | {text} |")
     order = [f"commands/{name}" for name in COMMANDS]
     return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *order, "```", ""])
 

@@ -228,3 +228,8 @@ class TestExitCode:
     )
     def test_wrong_usage_is_two(self, arguments: list[str]) -> None:
         assert run(*arguments).exit_code == 2
+
+
+def test_one_pair_that_differs_is_one() -> None:
+    shown = commands.run("explain", "lung", "lung-learned", "--pairs", "smoker,asbestos").stdout
+    assert "1 of 1 pair differs" in shown

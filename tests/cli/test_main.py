@@ -198,7 +198,7 @@ class TestExitCode:
         def stop(*_: object, **__: object) -> None:
             raise raised
 
-        monkeypatch.setattr("contextwise.cli.cmd_info.load", stop)
+        monkeypatch.setattr("contextwise.cli.cmd_files.load", stop)
         # What main sets for its process must not stay in ours.
         monkeypatch.setattr("warnings.showwarning", None)
         monkeypatch.setattr("sys.set_int_max_str_digits", lambda _: None)

@@ -7,39 +7,30 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise.report.parts import (
-    Column,
-    Interval,
-    Section,
-    Share,
-    Table,
-    cell_text,
-    exact_digits,
-    is_rounded,
-)
+from contextwise.report.comparisons import rounding_notes
+from contextwise.report.parts import Interval, Share, cell_text, exact_digits, table
 
 
 class TestCells:
     @given(st.integers(0, 10**40))
     def test_what_is_rounded_has_its_digits(self, value: int) -> None:
-        column = Column("errors", "count")
-        exact = exact_digits(value, column)
-        shown = cell_text(value, column)
+        exact = exact_digits(value, "count")
+        shown = cell_text(value, "count")
         assert (exact is None) == (shown == f"{value:,}")
         assert exact in (None, str(value))
-        table = Table("", (column,), ((Interval(0, value),),))
-        assert is_rounded([Section("", (table,))]) == (exact is not None)
+        counts = table("", {"errors": "count"}, [(Interval(0, value),)])
+        assert bool(rounding_notes([counts], "page")) == (exact is not None)
 
     def test_each_style_has_its_words(self) -> None:
-        assert cell_text(Fraction(1, 8), Column("", "share")) == "12.5 %"
-        assert cell_text(2.5, Column("", "mean")) == "2.50"
-        assert cell_text(float("inf"), Column("", "score")) == "inf"
-        assert cell_text("a" * 99, Column("", "name")) != "a" * 99
-        assert cell_text("a" * 99, Column("", "words")) == "a" * 99
-        assert cell_text(Interval(3, 10**20), Column("", "count")) == "3 to 1.000e20"
-        assert cell_text(0.99999, Column("", "rate")) == ">0.9999"
-        assert cell_text(None, Column("", "rate")) == "–"
-        third, column = Share(1, 3), Column("", "share")
-        assert cell_text(third, column) == "33.3 %"
-        assert cell_text(third, Column("", "counted")) == "33.3 % (1 of 3)"
-        assert exact_digits(third, column) == "1 of 3"
+        assert cell_text(Fraction(1, 8), "share") == "12.5 %"
+        assert cell_text(2.5, "mean") == "2.50"
+        assert cell_text(float("inf"), "score") == "inf"
+        assert cell_text("a" * 99, "name") != "a" * 99
+        assert cell_text("a" * 99, "words") == "a" * 99
+        assert cell_text(Interval(3, 10**20), "count") == "3 to 1.000e20"
+        assert cell_text(0.99999, "rate") == ">0.9999"
+        assert cell_text(None, "rate") == "–"
+        third = Share(1, 3)
+        assert cell_text(third, "share") == "33.3 %"
+        assert cell_text(third, "counted") == "33.3 % (1 of 3)"
+        assert exact_digits(third, "share") == "1 of 3"

@@ -1,6 +1,6 @@
 """The command line: each command parses, calls a public function, and shows the result.
 
-The command NAME is a click command in ``cmd_NAME.py``, imported when it is used. These modules
+Each command is a click command in one of the ``cmd_*.py``, imported when it is used. These modules
 import NumPy and what depends on it inside their functions, so that ``--help`` prints at once.
 Results go to standard output; progress, warnings and errors go to standard error. Exit codes: 0
 done, 1 "different" or "dependent" where a command promises that, 2 error, 3 not decided in time,
@@ -22,39 +22,39 @@ import click
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.support.deadline import OutOfTime
 
-SECTIONS: dict[str, dict[str, str]] = {
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Compare": {
-        "compare": "Compare guesses with the true model.",
-        "replicates": "Compare groups of guesses, such as runs of learners.",
-        "matrix": "Compute all pairwise distances, or find the nearest models.",
-        "consensus": "Find a structure that many models agree on.",
-        "explain": "Show where a guess differs from the true model, and why.",
-        "score": "Score guesses by distance, KL divergence, likelihood and more.",
+        "compare": ("compare", "Compare guesses with the true model."),
+        "replicates": ("replicates", "Compare groups of guesses, such as runs of learners."),
+        "matrix": ("matrix", "Compute all pairwise distances, or find the nearest models."),
+        "consensus": ("matrix", "Find a structure that many models agree on."),
+        "explain": ("compare", "Show where a guess differs from the true model, and why."),
+        "score": ("score", "Score guesses by distance, KL divergence, likelihood and more."),
     },
     "Learn": {
-        "learn": "Learn a structure from data.",
-        "fit": "Fit the weights of a structure to data.",
-        "sample": "Draw rows from a model with weights.",
-        "check": "Test a model's independence claims against data.",
-        "stability": "Measure how stable a learner's result is.",
-        "experiment": "Run a study; interrupted runs resume.",
+        "learn": ("learn", "Learn a structure from data."),
+        "fit": ("data", "Fit the weights of a structure to data."),
+        "sample": ("data", "Draw rows from a model with weights."),
+        "check": ("data", "Test a model's independence claims against data."),
+        "stability": ("learn", "Measure how stable a learner's result is."),
+        "experiment": ("experiment", "Run a study; interrupted runs resume."),
     },
     "Look": {
-        "report": "Write a page about guesses and the true model.",
-        "explore": "Explore where models differ, on a local page.",
-        "plot": "Draw figures for papers.",
-        "query": "Ask whether variables are independent, and why.",
-        "independencies": "List the independencies of a model.",
+        "report": ("report", "Write a page about guesses and the true model."),
+        "explore": ("report", "Explore where models differ, on a local page."),
+        "plot": ("plot", "Draw figures for papers."),
+        "query": ("query", "Ask whether variables are independent, and why."),
+        "independencies": ("query", "List the independencies of a model."),
     },
     "Files": {
-        "info": "Summarize model and data files, or list the examples.",
-        "convert": "Convert a model to another format, or write its graph.",
-        "engines": "List the counting engines and which are available.",
+        "info": ("files", "Summarize model and data files, or list the examples."),
+        "convert": ("files", "Convert a model to another format, or write its graph."),
+        "engines": ("files", "List the counting engines and which are available."),
     },
 }
-"""The commands with their summaries, as ``--help`` lists them."""
+"""The commands in the order of ``--help``: the module ``cmd_*.py`` of each, and its summary."""
 
-COMMANDS = {name: text for section in SECTIONS.values() for name, text in section.items()}
+COMMANDS = {name: module for names in SECTIONS.values() for name, (module, _) in names.items()}
 
 UNDECIDED = 3
 """Exit code if the time limit left something unfinished."""
@@ -73,14 +73,17 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"contextwise.cli.cmd_{cmd_name}"), cmd_name)
+        module = import_module(f"contextwise.cli.cmd_{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))
         for title, commands in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
+                formatter.write_dl(
+                    [(name.ljust(width), text) for name, (_, text) in commands.items()]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -200,7 +200,7 @@ def replicates(replicates: Replicates, output: str, scope: options.Scope) -> Non
         return
     if output == "csv":
         rows = ranks or summary.rows()
-        options.print_csv(rows, rows[0])
+        options.print_csv(rows)
         return
     from contextwise.report.evaluations import summary_parts
     from contextwise.report.text import as_latex, as_text

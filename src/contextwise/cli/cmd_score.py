@@ -85,7 +85,7 @@ def score(
         options.print_records([_record(name, result) for name, result in named])
     elif output == "csv":
         records = [{"guess": name, **result.record()} for name, result in named]
-        options.print_csv(records, records[0])
+        options.print_csv(records)
     else:
         from contextwise.report.evaluations import scores_parts
         from contextwise.report.text import as_text

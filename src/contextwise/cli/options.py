@@ -110,16 +110,12 @@ share = partial(option, type=click.FloatRange(0, 1, min_open=True, max_open=True
 """Add an option that takes a number between 0 and 1."""
 
 
-def complete_from(module: str, table: str) -> Callable[..., list[CompletionItem]]:
+def complete_from(
+    module: str, table: str, ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
     """Offer the keys of a table to the shell; import its module only then."""
-
-    def complete(
-        ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        names = getattr(import_module(f"contextwise.{module}"), table)
-        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-
-    return complete
+    names = getattr(import_module(f"contextwise.{module}"), table)
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 # -- models ----------------------------------------------------------------------------------------
@@ -285,26 +281,19 @@ scope = options_as(
 # -- how to compute --------------------------------------------------------------------------------
 
 
-def _default_engine(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
-    if name is not None or ctx.resilient_parsing:
-        return name
-    from contextwise.counting import DEFAULT
-
-    return DEFAULT
-
-
 def _check_jobs(ctx: click.Context, param: click.Parameter, jobs: int) -> int:
     if jobs == 0:
         raise click.BadParameter("must be a number of processes, or -1 for one per core; got 0")
     return jobs
 
 
-def time_limit(default: float | None = None) -> Decorator:
-    """Add the option ``--time-limit``."""
-    text = "Stop after this many seconds and show the results so far."
-    return not_negative("--time-limit", metavar="SECONDS", default=default, help=text)
-
-
+time_limit = partial(
+    not_negative,
+    "--time-limit",
+    metavar="SECONDS",
+    help="Stop after this many seconds and show the results so far.",
+)
+top = partial(number, "--top", default=10, least=0, help="Number of entries to show in each list.")
 seed = number("--seed", "rng", default=0, least=0, help="Seed of the random generator.")
 jobs = number(
     "--jobs",
@@ -325,8 +314,8 @@ parallel = stacked(
 engine = click.option(
     "--engine",
     metavar="NAME",
-    shell_complete=complete_from("counting", "ENGINES"),
-    callback=_default_engine,
+    shell_complete=partial(complete_from, "counting", "ENGINES"),
+    default="auto",  # the default of `contextwise.compare`
     help="Count with this engine; see contextwise engines.",
 )
 
@@ -384,7 +373,7 @@ chance = options_as(
         metavar="NAME",
         is_eager=True,  # --null help needs no models
         callback=_check_null,
-        shell_complete=complete_from("evaluation.chance", "NULLS"),
+        shell_complete=partial(complete_from, "evaluation.chance", "NULLS"),
         help="With --chance: draw random guesses by variables (default), states or values; "
         "--null help explains them.",
     ),
@@ -394,14 +383,7 @@ chance = options_as(
 """Add the options of ``--chance``, as one argument ``by_chance``."""
 
 
-# -- what to show ----------------------------------------------------------------------------------
-
-
-def top(default: int = 10, *, least: int = 0) -> Decorator:
-    """Add the option ``--top``."""
-    return number(
-        "--top", default=default, least=least, help="Number of entries to show in each list."
-    )
+# -- output ----------------------------------------------------------------------------------------
 
 
 def output(*names: str) -> Decorator:
@@ -425,9 +407,6 @@ def output(*names: str) -> Decorator:
     return decorated
 
 
-# -- output ----------------------------------------------------------------------------------------
-
-
 def print_json(value: object) -> None:
     """Print a value as JSON."""
     from contextwise.support.records import as_json
@@ -435,13 +414,20 @@ def print_json(value: object) -> None:
     click.echo(as_json(value))
 
 
+def print_text(result: object, top: int) -> None:
+    """Print a result as text, with the ``top`` entries of each list."""
+    from contextwise.report.text import text_of
+
+    click.echo(text_of(result, top))
+
+
 def print_records(records: Sequence[object]) -> None:
     """Print one record as a JSON object, several as a list."""
     print_json(records[0] if len(records) == 1 else records)
 
 
-def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str]) -> None:
-    """Print records as CSV, one row each; None is an empty cell."""
+def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str] | None = None) -> None:
+    """Print records as CSV, one row each; the header is by default the keys of the first."""
     from contextwise.support.records import as_csv
 
     click.echo(as_csv(records, header), nl=False)

@@ -31,7 +31,7 @@ def parts(
 
     def content(value: Cell, column: Column) -> Markup | None:
         if isinstance(value, PairName):
-            return choose_pair(cell_text(value, column), value.first, value.second)
+            return choose_pair(cell_text(value, column.style), value.first, value.second)
         return cell(value, column) if cell else None
 
     return HTML(as_html(shown, level=3, cell=content, sortable=sortable))

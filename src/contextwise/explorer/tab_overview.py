@@ -158,7 +158,7 @@ def worst(guess: Guess) -> HTML:
 
     def cell(value: Cell, column: Column) -> Markup | None:
         if column.title == "variable" and isinstance(value, str):
-            return controls.choose(cell_text(value, column), AROUND, value)
+            return controls.choose(cell_text(value, column.style), AROUND, value)
         return None
 
     return controls.parts(_split(guess)[1], cell=cell)
@@ -229,7 +229,7 @@ def regions(outcome: Outcome[PairExplanation], domain: Domain) -> TagChild:
         if not context:
             return None
         link = controls.choose("show this context", REGION, context)
-        return joined([cell_html(value, column), " ", link])
+        return joined([cell_html(value, column.style), " ", link])
 
     return controls.parts(region_parts(explained), cell=cell)
 

@@ -36,7 +36,7 @@ from contextwise.report.parts import (
     Share,
     Style,
     Table,
-    is_rounded,
+    exact_digits,
     table,
 )
 from contextwise.report.shares import Shares, shares_of
@@ -465,9 +465,19 @@ def matrix_ganak_notes(matrix: DistanceMatrix) -> list[Note]:
 
 
 def rounding_notes(parts: Iterable[Part], medium: Medium) -> list[Note]:
-    """Return a note if some count is rounded."""
+    """Return a note if the text of some count is rounded."""
+    counts: list[Cell] = []
+    for part in parts:
+        if isinstance(part, Table):
+            rows = (zip(row, part.columns, strict=True) for row in part.rows)
+            counts += [cell for row in rows for cell, column in row if column.style == "count"]
+        elif isinstance(part, Measures):
+            counts += [m.value for group in part.groups for m in group if m.style == "count"]
+    ends = (end for c in counts for end in ((c.low, c.high) if isinstance(c, Interval) else (c,)))
+    if not any(exact_digits(end, "count") for end in ends):
+        return []
     text = f"Numbers of more than {READABLE} digits are rounded; {EXACT_IN[medium]}."
-    return [Note("rounding", text)] if is_rounded(parts) else []
+    return [Note("rounding", text)]
 
 
 # -- explanations ----------------------------------------------------------------------------------

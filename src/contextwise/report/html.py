@@ -27,6 +27,7 @@ from contextwise.report.parts import (
     Picture,
     Section,
     Share,
+    Style,
     Table,
     cell_text,
     exact_digits,
@@ -153,7 +154,7 @@ def _part(part: Part, level: int, cell: CellContent | None, sortable: bool) -> M
 def _measures(group: Iterable[Measure]) -> Markup:
     entries = []
     for measure in group:
-        value = tag("dd", cell_html(measure.value, measure.column))
+        value = tag("dd", cell_html(measure.value, measure.style))
         title = measure.meaning or None
         entries.append(tag("div", tag("dt", measure.label), value, title=title))
     return tag("dl", *entries)
@@ -170,7 +171,7 @@ def _table(table: Table, cell: CellContent | None, sortable: bool) -> Markup:
             cells.append(
                 tag(
                     "td" if k else "th",
-                    cell_html(value, column) if content is None else content,
+                    cell_html(value, column.style) if content is None else content,
                     scope=None if k else "row",
                     class_="number" if column.is_number else None,
                     data_sort=ranks[k][place] if sortable else None,
@@ -205,12 +206,12 @@ def _head(column: Column, sortable: bool) -> Markup:
     )
 
 
-def cell_html(cell: Cell, column: Column) -> Markup:
+def cell_html(cell: Cell, style: Style) -> Markup:
     """Return a value as text; a rounded count has all its digits as a tip."""
-    text = cell_text(cell, column)
+    text = cell_text(cell, style)
     if isinstance(cell, Marked):
         return tag("b", text, class_=cell.kind)
-    digits = exact_digits(cell, column)
+    digits = exact_digits(cell, style)
     return joined([text]) if digits is None else tag("span", text, title=digits)
 
 

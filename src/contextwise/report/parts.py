@@ -112,7 +112,7 @@ class Table:
     def texts(self) -> list[list[str]]:
         """Return the cells as texts, without the head."""
         return [
-            [cell_text(cell, column) for cell, column in zip(row, self.columns, strict=True)]
+            [cell_text(cell, column.style) for cell, column in zip(row, self.columns, strict=True)]
             for row in self.rows
         ]
 
@@ -134,10 +134,6 @@ class Measure:
     value: Cell
     style: Style
     meaning: str = ""
-
-    @property
-    def column(self) -> Column:
-        return Column(self.label, self.style)
 
 
 @dataclass(frozen=True)
@@ -198,31 +194,26 @@ class Section:
 Part: TypeAlias = Note | Measures | Table | Legend | Picture | Section
 
 
-def cell_text(cell: Cell, column: Column) -> str:
-    """Return a value as one line of text, by the style of its column."""
+def cell_text(cell: Cell, style: Style) -> str:
+    """Return a value as one line of text."""
     match cell:
         case None:
             return UNKNOWN
         case Interval():
             ends = (cell.low,) if cell.low == cell.high else (cell.low, cell.high)
-            return " to ".join(cell_text(end, column) for end in ends)
+            return " to ".join(cell_text(end, style) for end in ends)
         case Share():
             share = percent(cell.part, cell.whole) if cell.whole else "0 %"
-            with_counts = column.style == "counted" and cell.whole < SHORT
+            with_counts = style == "counted" and cell.whole < SHORT
             return f"{share} ({cell})" if with_counts else share
         case Marked() | PairName():
             return str(cell)
         case str():
-            return name(cell) if column.style == "name" else cell
-        case _:
-            value: Any = cell
-            if not hasattr(value, "standard_error"):
-                return _number_text(value, column.style)
-            error = value.standard_error  # 0 if the value is exact
-            return f"{value.value:.4g} ± {error:.1g}" if error else f"{value.value:.6g}"
-
-
-def _number_text(value: Number | float, style: Style) -> str:
+            return name(cell) if style == "name" else cell
+    value: Any = cell
+    if hasattr(value, "standard_error"):
+        error = value.standard_error  # 0 if the value is exact
+        return f"{value.value:.4g} ± {error:.1g}" if error else f"{value.value:.6g}"
     match style:
         case "rate":
             return rate(float(value))
@@ -236,38 +227,20 @@ def _number_text(value: Number | float, style: Style) -> str:
             return f"{float(value):.2g}" if value else "<1e-300"
         case "bits":
             return f"{round(float(value), 4) + 0.0:.4f}"  # never -0.0000
-        case _:
-            return number(value if isinstance(value, int) else Fraction(value))
+    return number(value if isinstance(value, int) else Fraction(value))
 
 
-def exact_digits(cell: Cell, column: Column) -> str | None:
+def exact_digits(cell: Cell, style: Style) -> str | None:
     """Return the exact number behind a text that rounds it, or None."""
     if isinstance(cell, Share):
-        if column.style == "counted" and cell.whole < SHORT:
+        if style == "counted" and cell.whole < SHORT:
             return None
         if not is_readable(cell.whole, LONGEST_TIP):
             return f"about {cell}"
         exact = f"{cell.part} of {cell.whole}"
         return exact if len(exact) <= LONGEST_TIP else f"about {cell}"
-    if column.style == "count" and isinstance(cell, int) and not is_readable(cell):
+    if style == "count" and isinstance(cell, int) and not is_readable(cell):
         if is_readable(cell, LONGEST_TIP):
             return str(cell)
         return f"{Decimal(cell).adjusted() + 1} digits"
     return None
-
-
-def is_rounded(parts: Iterable[Part]) -> bool:
-    """Return whether the text of some count is rounded."""
-    for part in parts:
-        cells: list[tuple[Cell, Column]] = []
-        if isinstance(part, Section) and is_rounded(part.parts):
-            return True
-        if isinstance(part, Table):
-            cells = [cell for row in part.rows for cell in zip(row, part.columns, strict=True)]
-        if isinstance(part, Measures):
-            cells = [(measure.value, measure.column) for g in part.groups for measure in g]
-        for cell, column in cells:
-            ends = (cell.low, cell.high) if isinstance(cell, Interval) else (cell,)
-            if column.style == "count" and any(exact_digits(end, column) for end in ends):
-                return True
-    return False

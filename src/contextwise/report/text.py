@@ -47,7 +47,7 @@ def _blocks(part: Part) -> Iterator[str]:
             yield "\n".join(filled)
         case Measures():
             groups = [
-                [(m.label, cell_text(m.value, m.column)) for m in group] for group in part.groups
+                [(m.label, cell_text(m.value, m.style)) for m in group] for group in part.groups
             ]
             rows = zip_longest(*groups, fillvalue=("", ""))
             yield columns([sum(row, ()) for row in rows], "<" * 2 * len(groups))
@@ -97,7 +97,7 @@ def escaped(text: str) -> str:
 
 
 def parts_of(result: Any, top: int = 10) -> list[Part]:
-    """Return the parts of any result; ``top`` limits the pairs of `Chance` and `Consensus`."""
+    """Return the parts of any result; ``top`` limits its lists."""
     from contextwise.report import comparisons, evaluations
 
     match type(result).__name__:
@@ -119,17 +119,17 @@ def parts_of(result: Any, top: int = 10) -> list[Part]:
         case "Chance":
             return evaluations.chance_parts(result, top=top)
         case "Stability":
-            return evaluations.stability_parts(result)
+            return evaluations.stability_parts(result, top=top)
         case "Check":
-            return evaluations.check_parts(result)
+            return evaluations.check_parts(result, top=top)
         case "Consensus":
             return evaluations.consensus_parts(result, result.widest_supports(top))
         case _:
             return evaluations.summary_parts(result)
 
 
-def text_of(result: object) -> str:
-    return as_text(parts_of(result, top=0 if type(result).__name__ == "Chance" else 10))
+def text_of(result: object, top: int = 10) -> str:
+    return as_text(parts_of(result, 0 if type(result).__name__ == "Chance" else top))
 
 
 def html_of(result: object) -> str:

@@ -1,4 +1,4 @@
-"""``contextwise info``: models, data files and the bundled examples."""
+"""``contextwise info`` and ``engines``: models, data files, the bundled examples, engines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from commands import run
 from contextwise import examples
+from contextwise.counting import DEFAULT, ENGINES
 
 MN = b"""2,3
 MN {
@@ -78,3 +79,16 @@ def test_a_small_model_is_listed_in_full(name: str) -> None:
     model = examples.load(name)
     assert f"{len(model.domain)} variables:" in out
     assert f"{len(model)} features:" in out
+
+
+def test_all_engines_are_listed_and_the_default_is_marked() -> None:
+    records = json.loads(run("engines", "--json").stdout)
+    assert [record["engine"] for record in records] == list(ENGINES)
+    assert [record["engine"] for record in records if record["default"]] == [DEFAULT]
+
+
+def test_a_missing_engine_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "contextwise.counting.enumerate.missing", lambda: "it is asleep", raising=False
+    )
+    assert "not available: it is asleep" in run("engines").stdout

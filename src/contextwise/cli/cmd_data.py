@@ -1,0 +1,260 @@
+"""``contextwise fit``, ``sample`` and ``check``: models and rows of data."""
+
+from __future__ import annotations
+
+import math
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from contextwise.cli import options
+from contextwise.cli.inputs import load, load_data, only_one_from_stdin
+from contextwise.errors import ContextwiseError
+
+if TYPE_CHECKING:
+    from contextwise.distributions.sampling import Drawn
+
+
+@click.command()
+@options.model("structure")
+@options.data
+@options.path("--out", required=True, help="Write the fitted model here.")
+@options.choice(
+    "--method",
+    "pseudo-likelihood",
+    "likelihood",
+    help="Maximize this; likelihood needs exact inference.",
+)
+@options.not_negative("--l2", help="L2 penalty.  [default: 0.1]")
+@options.not_negative("--l1", default=0, help="L1 penalty.")
+@options.positive(
+    "--tolerance",
+    default=1e-6,
+    help="Largest relative gap between the objective and its optimum.",
+)
+@options.number("--max-iterations", default=2000, help="Largest number of iterations.")
+@options.format_name
+def fit(structure: str, data: str, out: str, format_name: str | None, **keywords: Any) -> None:
+    """Fit the weights of STRUCTURE to the rows of DATA.
+
+    DATA is a CSV file with a header, or without one if its columns are in the order of the
+    model; - is standard input. Existing weights are replaced. The fit maximizes the total
+    log-(pseudo-)likelihood minus the penalties l1 · Σ|w| and l2/2 · Σw². With --l1, features
+    whose weight becomes 0 are dropped. The output bounds the distance to the optimum.
+
+    \b
+    Examples:
+      contextwise fit learned.mn train.csv --out fitted.mn
+      contextwise fit learned.mn train.csv --out sparse.mn --l1 5 --l2 0
+      contextwise fit learned.mn train.csv.gz --out fitted.json --method likelihood --l2 1
+    """
+    from contextwise import formats
+    from contextwise.distributions.fitting import fit as fit_weights
+    from contextwise.support.formatting import plural
+
+    only_one_from_stdin([structure, data])
+    formats.check_target(out)
+    model = load(structure, format=format_name)
+    rows = load_data(data, model.domain)
+    fitted = fit_weights(model, rows, show_progress=True, **keywords)
+    formats.write(fitted.model, out)
+    weights, remaining = len(fitted.weights), len(fitted.model)
+    state = "converged" if fitted.converged else "NOT converged"
+    gap = f", at most {fitted.gap:.1e} (relative) above the optimum"
+    lines = [
+        f"{plural(fitted.rows, 'row')}, {plural(weights, 'weight')} by {fitted.method}",
+        f"{state} after {plural(fitted.iterations, 'iteration')}: {fitted.value:.6g} per row",
+        f"objective {fitted.objective:,.2f}{gap if fitted.gap < math.inf else ''}",
+    ]
+    if remaining < weights:
+        zeros = plural(weights - remaining, "weight")
+        lines.append(f"dropped {zeros} that became exactly 0; {remaining:,} remain")
+    if len(fitted.unseen):
+        unseen = plural(len(fitted.unseen), "feature")
+        lines.append(f"{unseen} in no row; only the penalty bounds their weights")
+    click.echo("\n".join(lines), err=True)
+
+
+MIXED = 1.01
+"""The usual upper limit for R-hat."""
+
+
+@click.command()
+@options.model("model")
+@options.number("-n", "count", default=1000, least=0, help="Number of rows.")
+@options.seed
+@click.option(
+    "--out",
+    type=click.Path(),
+    default="-",
+    help="Write a .csv file, or a .data file of codes (Libra); also .gz.  [default: stdout]",
+)
+@click.option("--context", metavar="'A=1, B=0'", help="Draw only rows with these states.")
+@options.choice(
+    "--method", "auto", "exact", "gibbs", help="Draw in this way; auto is exact where possible."
+)
+@options.number("--burn-in", default=100, least=0, help="Gibbs: number of sweeps to discard.")
+@options.number("--thin", default=10, help="Gibbs: number of sweeps between rows.")
+@options.format_name
+def sample(model: str, count: int, out: str, format_name: str | None, **keywords: Any) -> None:
+    """Draw rows from MODEL, which must have weights.
+
+    Rows are exact and independent if the treewidth of the model allows. Otherwise they come from
+    100 Gibbs chains (more for many rows), and a line on standard error reports how well the chains
+    mixed.
+
+    \b
+    Examples:
+      contextwise sample fitted.mn -n 10000 --seed 1 --out data.csv
+      contextwise sample truth.bif -n 10000 --seed 1 --out train.data
+      contextwise sample fitted.mn -n 100 --context "v0=1" --method gibbs
+    """
+    from contextwise.data.rows import format_rows
+    from contextwise.distributions.sampling import draw
+    from contextwise.models.structure import LogLinear
+    from contextwise.support import files
+
+    suffix = ".csv" if out == "-" else options.check_out(out, [".csv", ".data"], packed=True)
+    loaded = load(model, format_name)
+    if not isinstance(loaded, LogLinear):
+        raise ContextwiseError(
+            f"{model}: this model has no weights; fit them to data first, with: contextwise fit"
+        )
+    drawn = draw(loaded, count, show_progress=True, **keywords)
+    if suffix == ".data":
+        text = format_rows(drawn.positions)
+    else:
+        text = format_rows(drawn.rows, loaded.domain.names)
+    if out == "-":
+        click.echo(text, nl=False)
+    else:
+        data = text.encode()
+        files.write_bytes(out, files.packed(data) if out.lower().endswith(".gz") else data)
+    if drawn.chains is not None:
+        click.echo(f"contextwise: {_mixing(drawn)}", err=True)
+
+
+def _mixing(drawn: Drawn) -> str:
+    """Report how well the Gibbs chains mixed."""
+    from contextwise.support.formatting import plural
+
+    assert drawn.chains is not None
+    chains, draws, _ = drawn.chains.shape
+    head = f"the rows come from {plural(chains, 'Gibbs chain')} and are not independent"
+    try:
+        diagnosis = drawn.diagnosis
+    except ContextwiseError as problem:  # the rows are written anyway
+        return f"{head}; cannot report how well the chains mixed: {problem}"
+    if diagnosis is None:
+        return f"{head}; too few rows to report how well the chains mixed"
+    variable, largest = diagnosis.worst
+    if isnan(largest):
+        return f"{head}; no variable ever changes"
+    head += (
+        f": the largest R-hat is {largest:.3f} (of {variable}), the smallest effective number of "
+        f"rows {diagnosis.fewest:,.0f} of {chains * draws:,}"
+    )
+    if largest > MIXED:
+        head += "; the chains have not mixed: raise --burn-in and --thin"
+    return head
+
+
+@click.command()
+@options.model("model")
+@click.argument("rows", type=click.Path())
+@options.pairs
+@options.variables
+@options.context
+@options.number(
+    "--regions",
+    default=3,
+    help="Per pair, test at most this many independent and as many dependent regions.",
+)
+@options.share("--alpha", default=0.05, help="False discovery rate.")
+@options.number(
+    "--draws",
+    default=1_000_000,
+    help="Largest number of random tables per claim, if the exact p-value is too costly.",
+)
+@click.option(
+    "--overall",
+    is_flag=True,
+    help="Also test the structure as a whole, by simulating data sets from it. This takes long.",
+)
+@options.number("--simulations", default=199, help="With --overall: number of data sets.")
+@options.time_limit()
+@options.seed
+@options.parallel
+@options.top()
+@options.output("json", "csv")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if the rows contradict the model.")
+@options.reading
+@click.pass_context
+def check(
+    ctx: click.Context,
+    /,
+    model: str,
+    rows: str,
+    overall: bool,
+    simulations: int,
+    top: int,
+    output: str,
+    exit_code: bool,
+    reading: options.Reading,
+    **keywords: Any,
+) -> None:
+    """Test the independence claims of MODEL against the ROWS of a CSV file.
+
+    A claim says that a pair of variables is independent, or dependent, in a region of contexts.
+    Each claimed independence is tested by a conditional G² test with an exact null distribution.
+    Claimed dependencies are tested in the same way; a small p-value confirms them. The rows must
+    be independent observations, and must not be the rows that the model was learned from.
+
+    Exit codes: 0 done, 1 contradicted (only with --exit-code), 2 error, 3 stopped by the time
+    limit.
+
+    \b
+    Examples:
+      contextwise check learned.mn test.csv
+      contextwise check learned.mn test.csv --pairs smoker,cough --context "age=old"
+      contextwise check learned.mn test.csv --overall --jobs -1 --time-limit 600
+      contextwise check learned.mn test.csv --csv > claims.csv
+    """
+    options.refuse_alone(ctx, ("simulations",), "overall")
+    only_one_from_stdin([model, rows])
+    from contextwise.evaluation import check as check_model
+
+    loaded = load(model, *reading)
+    data = load_data(rows, loaded.domain)
+    keywords["overall"] = simulations if overall else 0
+    result = check_model(loaded, data, show_progress=True, **keywords)
+    if not result.pairs:
+        raise ContextwiseError("there is nothing to check: no pair of variables is left")
+    records = result.records()
+    if output == "json":
+        options.print_json(
+            {
+                "model": model,
+                "data": rows,
+                "rows": result.rows,
+                "pairs": result.pairs,
+                "alpha": result.alpha,
+                "contradicted": len(result.contradicted),
+                "verdict": result.verdict,
+                "overall_p_value": result.overall.p_value if result.overall else None,
+                "simulations": len(result.overall.simulated) if result.overall else None,
+                "regions_left_out": result.left_out,
+                "pairs_unfinished": result.unfinished,
+                "claims": records,
+            }
+        )
+    elif output == "csv":
+        options.print_csv(records)
+    else:
+        options.print_text(result, top)
+    if exit_code and result.contradicted:
+        ctx.exit(1)
+    simulated = 0 if result.overall is None else len(result.overall.simulated)
+    if result.unfinished or simulated < keywords["overall"]:
+        ctx.exit(3)
