@@ -292,9 +292,9 @@ def test_draws_answer_the_question(null: str, question: dict[str, Any]) -> None:
 def test_skeleton_is_hypergeometric() -> None:
     stats = pytest.importorskip("scipy.stats")
     for pairs, true, guess, common in [(10, 4, 3, 2), (28, 12, 9, 9), (6, 0, 3, 0)]:
-        found = Skeleton.of(pairs=pairs, true=true, guess=guess, common=common)
+        found = Skeleton(pairs=pairs, true=true, guess=guess, common=common)
         assert found.p_value == pytest.approx(stats.hypergeom.sf(common - 1, pairs, true, guess))
-    assert Skeleton.of(pairs=0, true=0, guess=0, common=0).p_value == 1
+    assert Skeleton(pairs=0, true=0, guess=0, common=0).p_value == 1
 
 
 def test_undefined_values_are_none_and_explained() -> None:
@@ -368,7 +368,7 @@ def test_skeleton_against_all_graphs() -> None:
         true = set(pairs[:t])
         every = [len(true.intersection(graph)) for graph in combinations(pairs, g)]
         for common in {0, max(every)}:
-            found = Skeleton.of(pairs=len(pairs), true=t, guess=g, common=common)
+            found = Skeleton(pairs=len(pairs), true=t, guess=g, common=common)
             assert found.expected == mean(list(every))
             assert found.p_value == sum(k >= common for k in every) / len(every)
             precision, recall = found.expected_precision, found.expected_recall

@@ -24,7 +24,7 @@ from contextwise.learning.base import Learner
 from contextwise.learning.registry import learner_named
 from contextwise.report.text import as_text
 from contextwise.studies import learner_study as units_module
-from contextwise.studies.learner_figures import study_figures
+from contextwise.studies.learner_report import publish_learners, study_figures
 from contextwise.studies.learner_results import (
     DISTANCE,
     KL,
@@ -53,14 +53,11 @@ from contextwise.studies.learner_study import (
     plans_of,
     refit,
     run_learners,
-    structure_from,
-    structure_text,
     time_limited,
     train_rows,
     units,
     within,
 )
-from contextwise.studies.publish import publish_learners
 from contextwise.studies.run_study import to_toml
 from contextwise.support.store import Store, read_records, run_units
 
@@ -414,11 +411,6 @@ def test_real_data_are_scored_without_a_truth(tmp_path: Path) -> None:
         file.write("0,0,0\n")
     with pytest.raises(ContextwiseError, match=r"small\.test\.data has changed since this run"):
         from_toml(tmp_path / "run.toml")
-
-
-def test_a_structure_survives_its_record() -> None:
-    structure = Structure({"A": ["no", "yes"], "B": 3}, ["A=yes & B!=1"])
-    assert structure_from(structure_text(structure)) == structure
 
 
 def test_labels_leave_the_reference_out() -> None:

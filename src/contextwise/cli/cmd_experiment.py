@@ -60,10 +60,10 @@ def kl(model: str | None, **settings: Any) -> None:
       contextwise experiment kl --out runs/mine --model mine.mn --sizes 100,1000
       contextwise experiment kl --out runs/again --config runs/kl/configuration.toml
     """
-    from contextwise.studies import kl_study, publish
+    from contextwise.studies import kl_study
 
     settings["model"] = None if model is None else load(model)
-    _run(kl_study, kl_study.run_kl, publish.publish_kl, **settings)
+    _run(kl_study, kl_study.run_kl, kl_study.publish_kl, **settings)
 
 
 @experiment.command(short_help="Compare learners by the distance.")
@@ -104,9 +104,9 @@ def learners(**settings: Any) -> None:
       contextwise experiment learners --out runs/data --data benchmarks --jobs 2
       contextwise experiment learners --out runs/again --config runs/quick/configuration.toml
     """
-    from contextwise.studies import learner_study, publish
+    from contextwise.studies import learner_report, learner_study
 
-    _run(learner_study, learner_study.run_learners, publish.publish_learners, **settings)
+    _run(learner_study, learner_study.run_learners, learner_report.publish_learners, **settings)
 
 
 def _run(

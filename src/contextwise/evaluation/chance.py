@@ -24,15 +24,10 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison, answer, compare
 from contextwise.comparison.confusion import Number, ratio
-from contextwise.comparison.question import Pair, Restriction, active_pairs
+from contextwise.comparison.question import Pair, Question, Restriction, active_pairs
 from contextwise.counting import DEFAULT, ObjectArray, get_engine
 from contextwise.counting.distances import count_redrawn
-from contextwise.counting.extraction import (
-    ValueWeights,
-    contexts_of_pairs,
-    covered_pairs,
-    pair_features,
-)
+from contextwise.counting.extraction import contexts_of_pairs, covered_pairs, pair_features
 from contextwise.counting.pair_counts import PairCounts, count_rows
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.formats import ModelLike
@@ -46,7 +41,7 @@ from contextwise.support.showing import Printed
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
 
-__all__ = ["Chance", "ChanceInterrupted", "PairChance", "Skeleton", "chance"]
+__all__ = ["Chance", "ChanceInterrupted", "chance"]
 
 ALPHA = 0.05
 """A p-value up to this counts as better than chance in the verdict."""
@@ -89,9 +84,9 @@ class Null(ABC):
 
     def draw_moved(
         self, features: Features, generator: np.random.Generator
-    ) -> tuple[Features, IntArray | None]:
-        """Draw one guess; if variables moved as wholes, also return each one's new place."""
-        return self.draw(features, generator), None
+    ) -> tuple[Features, IntArray]:
+        """Draw one guess, and return the new place of each variable."""
+        return self.draw(features, generator), np.arange(len(features.cardinalities))
 
     @abstractmethod
     def densities(
@@ -285,34 +280,24 @@ def skill_of(distance: Number, expected: Number) -> float | None:
 class Skeleton:
     """The edges that two graphs share, next to random graphs (a hypergeometric test).
 
-    Attributes
-    ----------
-    pairs : number of pairs of variables
-    true, guess, common : number of edges of the true graph, of the guess, and of both
-    p_value : probability that a random graph shares at least ``common`` edges
-
-    Examples
-    --------
-    >>> skeleton = Skeleton.of(pairs=6, true=3, guess=3, common=3)
+    >>> skeleton = Skeleton(pairs=6, true=3, guess=3, common=3)
     >>> skeleton.expected, skeleton.p_value
     (Fraction(3, 2), 0.05)
-    >>> skeleton.expected_precision, skeleton.expected_recall
-    (Fraction(1, 2), Fraction(1, 2))
     """
 
     pairs: int
     true: int
     guess: int
     common: int
-    p_value: float
 
-    @classmethod
-    def of(cls, *, pairs: int, true: int, guess: int, common: int) -> Skeleton:
+    @property
+    def p_value(self) -> float:
+        """The probability that a random graph shares at least as many edges."""
         ways = sum(
-            comb(true, k) * comb(pairs - true, guess - k)
-            for k in range(common, min(true, guess) + 1)
+            comb(self.true, k) * comb(self.pairs - self.true, self.guess - k)
+            for k in range(self.common, min(self.true, self.guess) + 1)
         )
-        return cls(pairs, true, guess, common, ratio(ways, comb(pairs, guess)))
+        return ratio(ways, comb(self.pairs, self.guess))
 
     @property
     def expected(self) -> Fraction:
@@ -337,14 +322,7 @@ class Skeleton:
 
 @dataclass(frozen=True)
 class PairChance:
-    """One pair compared with chance.
-
-    Attributes
-    ----------
-    pair : the names
-    distance, expected, skill, p_value, percentile : as in `Chance`
-        p_value and percentile are None where every draw has the same distance.
-    """
+    """One pair compared with chance; the last two are None where all draws are equally far."""
 
     pair: Pair
     distance: Number
@@ -634,17 +612,13 @@ def chance(
     varies = [0 < g < 1 for g in density] if moves else _varies(chosen, comparison, density)
     places = np.flatnonzero(varies)
     plan = DrawPlan(
-        null=chosen,
-        true=comparison.true.features,
-        guess=comparison.guess.features,
-        pairs=pairs[places],
+        chosen,
+        question,
+        pairs[places],
         deps=deps[places],
         distances=result.pair_distances[places],
         moves=moves,
-        canonical=question.canonical,
         engine=comparison.engine,
-        rows=question.rows,
-        value_weights=question.value_weights,
         threads=None if n_jobs == 1 and cluster is None else 1,
     )
     batches, interrupted = _make_draws(
@@ -774,7 +748,7 @@ def _skeleton(comparison: Comparison) -> Skeleton:
         for model in (comparison.true, comparison.guess)
     )
     common = len(in_true & in_guess)
-    return Skeleton.of(pairs=len(pairs), true=len(in_true), guess=len(in_guess), common=common)
+    return Skeleton(pairs=len(pairs), true=len(in_true), guess=len(in_guess), common=common)
 
 
 # -- by draws --------------------------------------------------------------------------------------
@@ -785,50 +759,48 @@ class DrawPlan:
     """Everything a draw needs; it is pickled for other processes."""
 
     null: Null
-    true: Features
-    guess: Features
-    pairs: IntArray
-    """The pairs whose distance a draw can change."""
-    deps: ObjectArray
-    """In how many contexts each of them depends in the true model."""
-    distances: ObjectArray
-    """The distance of the guess in each of them."""
+    question: Question
+    pairs: IntArray  # those whose distance a draw can change
+    deps: ObjectArray  # in how many contexts each of them depends in the true model
+    distances: ObjectArray  # the distance of the guess in each of them
     moves: bool
-    canonical: bool
     engine: str
-    rows: IntArray | None
-    value_weights: ValueWeights | None
     threads: int | None
 
+    @cached_property
+    def models(self) -> tuple[Features, Features]:
+        """The features of the true model and of the guess."""
+        true, guess = self.question.structures
+        return true.features, guess.features
+
     def draw(self, generators: Sequence[np.random.Generator]) -> ObjectArray:
-        """Return the distances of random guesses, one per generator: shape (draws, pairs)."""
-        if self.moves or self.rows is not None:
+        """Return the distance of each draw in each pair: shape (draws, pairs)."""
+        question, (true, guess) = self.question, self.models
+        if self.moves or question.rows is not None:
             return np.stack([self._draw_one(generator) for generator in generators])
-        step = max(1, LITERALS // max(1, len(self.guess.variables)))
+        step = max(1, LITERALS // max(1, len(guess.variables)))
         parts = []
         for first in range(0, len(generators), step):
             batch = generators[first : first + step]
-            values = np.stack([self.null.draw_values(self.guess, each) for each in batch])
             redrawn = count_redrawn(
-                self.true,
-                self.guess,
-                values,
+                true,
+                guess,
+                np.stack([self.null.draw_values(guess, each) for each in batch]),
                 self.pairs,
                 engine=self.engine,
-                canonical=self.canonical,
+                canonical=question.canonical,
                 threads=self.threads,
-                value_weights=self.value_weights,
+                value_weights=question.value_weights,
             )
             parts.append(redrawn)
         distances = np.concatenate(parts)
-        return distances if self.value_weights is None else distances / self._sizes(self.pairs)
+        return distances if question.value_weights is None else distances / self._sizes(self.pairs)
 
     def _draw_one(self, generator: np.random.Generator) -> ObjectArray:
+        guess = self.models[1]
         if not self.moves:
-            return self._count(self.null.draw(self.guess, generator), self.pairs)
-        drawn, place = self.null.draw_moved(self.guess, generator)
-        if place is None:
-            return self._count(drawn, self.pairs)
+            return self._count(self.null.draw(guess, generator), self.pairs)
+        drawn, place = self.null.draw_moved(guess, generator)
         covered, counts = self._covered
         code = (len(place), 1)
         moved = np.sort(place[covered], axis=1) @ code
@@ -843,21 +815,23 @@ class DrawPlan:
     @cached_property
     def _covered(self) -> tuple[IntArray, ObjectArray | None]:
         """The pairs that the guess covers, and how often each depends if that moves along."""
-        pairs = covered_pairs(self.guess)
-        if self.rows is not None or self.value_weights is not None:
+        guess = self.models[1]
+        pairs = covered_pairs(guess)
+        if self.question.pair_size is not None:
             return pairs, None
-        return pairs, self._counts(self.guess, pairs).lower[:, 1]
+        return pairs, self._counts(guess, pairs).lower[:, 1]
 
     def _counts(self, drawn: Features, pairs: IntArray) -> PairCounts:
-        if self.rows is not None:
-            counts = count_rows(self.true, drawn, pairs, self.rows, canonical=self.canonical)
+        true, question = self.models[0], self.question
+        if question.rows is not None:
+            counts = count_rows(true, drawn, pairs, question.rows, canonical=question.canonical)
         else:
             counts = get_engine(self.engine).count_pairs(
-                self.true,
+                true,
                 drawn,
                 pairs,
-                canonical=self.canonical,
-                value_weights=self.value_weights,
+                canonical=question.canonical,
+                value_weights=question.value_weights,
                 threads=self.threads,
             )
         if counts.interrupted:
@@ -867,12 +841,13 @@ class DrawPlan:
     def _count(self, drawn: Features, pairs: IntArray) -> ObjectArray:
         a, b, both = self._counts(drawn, pairs).lower.T
         distances: ObjectArray = 2 * both - a - b
-        return distances if self.value_weights is None else distances / self._sizes(pairs)
+        weighted = self.question.value_weights is not None
+        return distances / self._sizes(pairs) if weighted else distances
 
     def _sizes(self, pairs: IntArray) -> ObjectArray:
         """The total weight of the contexts of each pair."""
-        weights = [sum(values) for values in self.value_weights or ()]
-        sizes = contexts_of_pairs(weights, pairs, self.canonical)
+        weights = [sum(values) for values in self.question.value_weights or ()]
+        sizes = contexts_of_pairs(weights, pairs, self.question.canonical)
         return np.array([Fraction(size) for size in sizes], dtype=object)
 
 

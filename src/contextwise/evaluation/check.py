@@ -40,7 +40,7 @@ from contextwise.support.showing import Printed
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
 
-__all__ = ["Check", "CheckedClaim", "Overall", "check"]
+__all__ = ["Check", "check"]
 
 R = TypeVar("R")
 BATCH = 32
@@ -51,23 +51,13 @@ FIRST_DRAWS = 1_999
 
 @dataclass(frozen=True)
 class CheckedClaim(NamedClaim):
-    """One claim and its test.
+    """One claim and its test."""
 
-    Attributes
-    ----------
-    pair, dependent, literals : the claim; without literals it is about every context
-    rows : number of rows in the region
-    blanket_of : the variable whose blanket makes the groups
-    test : the test within these groups
-    both : the test within groups by the blankets of both variables
-    adjusted : p-value after Benjamini and Yekutieli, among all claims of its kind
-    """
-
-    rows: int
-    blanket_of: str
-    test: ConditionalTest
-    both: ConditionalTest
-    adjusted: float
+    rows: int  # in the region
+    blanket_of: str  # the variable whose blanket makes the groups
+    test: ConditionalTest  # within these groups
+    both: ConditionalTest  # within groups by the blankets of both variables
+    adjusted: float  # p-value after Benjamini and Yekutieli, among all claims of its kind
 
     @property
     def is_testable(self) -> bool:
@@ -94,18 +84,11 @@ class CheckedClaim(NamedClaim):
 
 @dataclass(frozen=True)
 class Overall:
-    """The test of a structure as a whole.
+    """The test of a structure as a whole."""
 
-    Attributes
-    ----------
-    statistic : the sum of -log p over the claims of independence
-    simulated : the same of data sets drawn from the fitted structure
-    exact : whether these were exact draws; otherwise they come from Gibbs sampling
-    """
-
-    statistic: float
-    simulated: tuple[float, ...]
-    exact: bool
+    statistic: float  # the sum of -log p over the claims of independence
+    simulated: tuple[float, ...]  # the same of data sets drawn from the fitted structure
+    exact: bool  # whether these were exact draws, not Gibbs sampling
 
     @property
     def p_value(self) -> float | None:

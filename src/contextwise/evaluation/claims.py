@@ -43,18 +43,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class NamedClaim:
-    """A claim by names, as results hold it.
-
-    Attributes
-    ----------
-    pair : the names
-    dependent : whether the structure has them dependent in this region
-    literals : the region; empty for every context
-    """
+    """A claim by names, as results hold it."""
 
     pair: Pair
     dependent: bool
-    literals: tuple[Literal, ...]
+    literals: tuple[Literal, ...]  # the region; empty for every context
 
     @property
     def when(self) -> str:

@@ -32,7 +32,7 @@ from contextwise.support.formatting import plural, rate
 from contextwise.support.progress import Progress, progress_of
 from contextwise.support.showing import Printed
 
-__all__ = ["ClaimSupport", "Consensus", "consensus"]
+__all__ = ["Consensus", "consensus"]
 
 REGIONS = 3
 """Number of regions of each kind per pair."""
@@ -44,19 +44,11 @@ GRACE = 1.0
 
 @dataclass(frozen=True)
 class ClaimSupport(NamedClaim):
-    """The number of models that have a dependence in a region of contexts.
+    """A claim of the consensus, and how many models have the dependence in its region."""
 
-    Attributes
-    ----------
-    pair, dependent, literals : the claim of the consensus; without literals about every context
-    throughout : number of models with the dependence in every context of the region
-    somewhere : number of models with the dependence in some context of the region
-    of : the number of models
-    """
-
-    throughout: int
-    somewhere: int
-    of: int
+    throughout: int  # models with the dependence in every context of the region
+    somewhere: int  # models with the dependence in some context of the region
+    of: int  # all models
 
     def __str__(self) -> str:
         counts = f"{self.throughout} to {self.somewhere}"
@@ -65,15 +57,9 @@ class ClaimSupport(NamedClaim):
 
     def record(self) -> dict[str, object]:
         """Return the support as one flat mapping."""
-        return {
-            "first": self.pair[0],
-            "second": self.pair[1],
-            "dependent": self.dependent,
-            "when": self.when,
-            "throughout": self.throughout,
-            "somewhere": self.somewhere,
-            "of": self.of,
-        }
+        first, second = self.pair
+        claim = {"first": first, "second": second, "dependent": self.dependent, "when": self.when}
+        return {**claim, "throughout": self.throughout, "somewhere": self.somewhere, "of": self.of}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -48,27 +48,16 @@ BATCH = 10_000
 
 @dataclass(frozen=True)
 class ConditionalTest:
-    """The result of a conditional G² test.
+    """The result of a conditional G² test."""
 
-    Attributes
-    ----------
-    rows : number of rows in informative groups
-    groups, uninformative : number of groups, and of those that permutations cannot change
-    statistic : G² of the informative groups
-    mean : its mean over permutations
-    p_value : probability of a statistic at least as large; 1 if no group is informative
-    draws : number of tables drawn; 0 if the null was computed
-    clear : whether more draws would hardly change the p-value
-    """
-
-    rows: int
+    rows: int  # in informative groups
     groups: int
-    uninformative: int
-    statistic: float
-    mean: float
-    p_value: float
-    draws: int = 0
-    clear: bool = True
+    uninformative: int  # groups that permutations cannot change
+    statistic: float  # G² of the informative groups
+    mean: float  # of the statistic, over permutations
+    p_value: float  # of a statistic at least as large; 1 if no group is informative
+    draws: int = 0  # tables drawn; 0 if the null was computed
+    clear: bool = True  # whether more draws would hardly change the p-value
 
     @property
     def bits(self) -> float:

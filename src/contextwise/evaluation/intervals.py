@@ -40,25 +40,15 @@ ANY: Range = (-inf, inf)
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean with its interval.
-
-    Attributes
-    ----------
-    count : number of values
-    mean : their mean; None without values
-    spread : their standard deviation; None for one value
-    low, high : the interval; None if the values have no spread
-    how : "t", "bootstrap", "t, overlapping rows" or "Welch", or why there is no interval
-    cut : whether the interval was cut at the end of the metric's range
-    """
+    """A mean with its interval."""
 
     count: int
-    mean: float | None
-    spread: float | None
-    low: float | None
+    mean: float | None  # None without values
+    spread: float | None  # the standard deviation; None for one value
+    low: float | None  # None if the values have no spread
     high: float | None
-    how: str
-    cut: bool = False
+    how: str  # "t", "bootstrap", "t, overlapping rows" or "Welch", or why there is no interval
+    cut: bool = False  # whether the interval was cut at the end of the metric's range
 
     def interval_record(self) -> dict[str, object]:
         """Return the interval as a flat mapping."""

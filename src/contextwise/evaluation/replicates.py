@@ -112,24 +112,15 @@ class GroupMean:
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric of two groups: the first minus the second.
-
-    Attributes
-    ----------
-    metric, first, second : the names
-    value : the mean difference with its interval
-    p_value : of the hypothesis of no difference; None if it cannot be tested
-    test : name of the test, or why it was not possible
-    adjusted : p-value after Holm's correction over all differences of this metric
-    """
+    """One metric of two groups: the first minus the second."""
 
     metric: str
     first: str
     second: str
     value: Mean
-    p_value: float | None
-    test: str
-    adjusted: float | None
+    p_value: float | None  # of no difference; None if it cannot be tested
+    test: str  # the name of the test, or why it was not possible
+    adjusted: float | None  # after Holm's correction over all differences of this metric
 
 
 @dataclass(frozen=True)

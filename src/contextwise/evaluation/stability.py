@@ -38,7 +38,7 @@ from contextwise.support.store import Store, Unit, read_configuration, read_reco
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
 
-__all__ = ["Stability", "read_stability", "stability"]
+__all__ = ["Stability", "stability"]
 
 How = Literal["subsample", "bootstrap"]
 FloatArray = npt.NDArray[np.float64]
@@ -55,21 +55,13 @@ ALL_ROWS = "all rows"
 
 @dataclass(frozen=True)
 class PairSupport:
-    """The number of resamples that have a pair dependent.
-
-    Attributes
-    ----------
-    pair : the names
-    resamples, of : number of resamples in which it depends in some context, and of all
-    contexts : mean share of contexts in which it depends, exact
-    learned : whether it depends in the structure of all rows
-    """
+    """The number of resamples that have a pair dependent."""
 
     pair: Pair
-    resamples: int
+    resamples: int  # in which it depends in some context
     of: int
-    contexts: Fraction
-    learned: bool
+    contexts: Fraction  # mean share of contexts in which it depends
+    learned: bool  # whether it depends in the structure of all rows
 
     def record(self) -> dict[str, object]:
         """Return the support as one flat mapping."""
@@ -85,13 +77,7 @@ class PairSupport:
 
 @dataclass(frozen=True)
 class RegionSupport(NamedClaim):
-    """A claim of the structure of all rows, and how many resamples make it.
-
-    Attributes
-    ----------
-    pair, dependent, literals : the claim; without literals it holds in every context
-    resamples, of : number of resamples that make the claim in its whole region, and of all
-    """
+    """A claim of the structure of all rows, and how many resamples make it everywhere in it."""
 
     resamples: int
     of: int
@@ -101,12 +87,8 @@ class RegionSupport(NamedClaim):
 
     def record(self) -> dict[str, object]:
         """Return the claim and its support as one flat mapping."""
-        return {
-            **self.claim_record(),
-            "resamples": self.resamples,
-            "of": self.of,
-            "sentence": str(self),
-        }
+        counts = {"resamples": self.resamples, "of": self.of}
+        return {**self.claim_record(), **counts, "sentence": str(self)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,17 +104,6 @@ class Stability(Printed):
     how, share : how they were resampled
     failed : the resamples that gave no structure, and why
     deadline : until when the counts that follow may take; they raise `OpenResult` after it
-
-    Examples
-    --------
-    >>> from contextwise.evaluation import stability
-    >>> from contextwise.learning import Trees
-    >>> rows = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 30
-    >>> result = stability(rows, Trees(penalty=5), resamples=6)
-    >>> result
-    Stability(6 resamples, instability=0)
-    >>> print(result.regions("v0", "v1")[0])
-    v0–v1 depend in every context: in 6 of 6 resamples
     """
 
     structures: tuple[Structure, ...]
@@ -369,6 +340,8 @@ def stability(
     >>> result = stability(rows, Trees(penalty=5), resamples=6)
     >>> result.instability, result.found_again, result.support("v0", "v1").resamples
     (0.0, 1.0, 6)
+    >>> print(result.regions("v0", "v1")[0])
+    v0–v1 depend in every context: in 6 of 6 resamples
     """
     if resamples < 2:
         raise ContextwiseError(f"resamples must be >= 2, got {resamples}")
@@ -428,32 +401,7 @@ def read_stability(
     cluster: Any = None,
     show_progress: bool | Progress = False,
 ) -> Stability:
-    """Read the run of `stability` in a folder, without learning anything.
-
-    Parameters
-    ----------
-    folder : that of `stability`; the run need not be finished
-    n_jobs, cluster, show_progress : as in `stability`
-
-    Returns
-    -------
-    Stability
-
-    Raises
-    ------
-    ContextwiseError
-        If the folder holds no such run, or fewer than two resamples.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from contextwise.learning import Trees
-    >>> rows, folder = [[0, 0], [1, 1]] * 30, tempfile.mkdtemp()
-    >>> stability(rows, Trees(penalty=5), resamples=4, folder=folder)
-    Stability(4 resamples, instability=0)
-    >>> read_stability(folder)
-    Stability(4 resamples, instability=0)
-    """
+    """Read the run of `stability` in a folder, which need not be finished; learn nothing."""
     configuration = read_configuration(folder)
     if not configuration.keys() >= KEPT:
         raise ContextwiseError(f"{folder}: not a run of contextwise stability")

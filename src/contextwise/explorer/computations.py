@@ -34,7 +34,7 @@ from contextwise.models.structure import Model, Structure
 from contextwise.report.comparisons import Guess
 from contextwise.report.parts import Part, Style, Table, table
 from contextwise.report.shares import Shares, shares_of
-from contextwise.studies.kl_study import NAMES, Effect, effects
+from contextwise.studies.kl_study import NAMES, Effect, effects, kl_figure
 from contextwise.support.deadline import Deadline
 from contextwise.support.formatting import number
 from contextwise.support.store import read_configuration, read_records
@@ -293,8 +293,6 @@ def read_run(path: str, tell: Tell) -> Run:
 
 def kl_run(path: str, tell: Tell) -> Run:
     """Read the study of KL-divergence: one figure for each number of rows, and the effects."""
-    from contextwise.studies.publish import kl_figure
-
     rows = read_results(path)
     tell("Drawing the figures", 0, 2)
     pictures = [
@@ -328,7 +326,7 @@ def _effects_table(results: Sequence[Effect]) -> Table:
 
 def learners_run(path: str, tell: Tell) -> Run:
     """Read the study of learners: the tables and figures that it publishes."""
-    from contextwise.studies.learner_figures import study_figures
+    from contextwise.studies.learner_report import study_figures
     from contextwise.studies.learner_results import study_parts
 
     units = read_units(path)

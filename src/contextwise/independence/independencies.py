@@ -31,23 +31,14 @@ from contextwise.support.deadline import Deadline
 
 @dataclass(frozen=True)
 class Independence:
-    """Two variables are independent in a region of contexts.
-
-    Attributes
-    ----------
-    first, second : the variables
-    region : the literals of the region; empty for every context
-    given : the other variables that must be known
-    contexts : number of contexts of the pair in the region
-    share : the same as a share of all contexts of the pair
-    """
+    """Two variables are independent in a region of contexts."""
 
     first: str
     second: str
-    region: tuple[Literal, ...]
-    given: tuple[str, ...]
-    contexts: int
-    share: float
+    region: tuple[Literal, ...]  # empty for every context
+    given: tuple[str, ...]  # the other variables that must be known
+    contexts: int  # of the pair, in the region
+    share: float  # of all contexts of the pair
 
     def __str__(self) -> str:
         condition = [*map(write_literal, self.region), *map(quoted, self.given)]
@@ -57,26 +48,15 @@ class Independence:
 
 @dataclass(frozen=True)
 class PairIndependencies:
-    """All independencies of one pair, most general first.
-
-    Attributes
-    ----------
-    first, second : the variables
-    statements : disjoint statements, together all contexts in which the pair is independent
-        (fewer if the number or the time was limited)
-    unlisted : number of statements beyond these
-    independent : number of contexts in which the pair is independent, listed or not
-    contexts : number of all contexts of the pair
-    open : number of contexts that were not decided within the limits
-    """
+    """All independencies of one pair, most general first."""
 
     first: str
     second: str
-    statements: tuple[Independence, ...]
-    unlisted: int
-    independent: int
-    contexts: int
-    open: int = 0
+    statements: tuple[Independence, ...]  # disjoint; all of them, or as many as the limits allow
+    unlisted: int  # statements beyond these
+    independent: int  # contexts in which the pair is independent, listed or not
+    contexts: int  # all contexts of the pair
+    open: int = 0  # contexts that were not decided within the limits
 
     def __iter__(self) -> Iterator[Independence]:
         return iter(self.statements)
@@ -173,21 +153,13 @@ def independencies(
 
 @dataclass
 class Independencies:
-    """The pairs of a structure that are independent somewhere, strongest first.
-
-    Attributes
-    ----------
-    pairs : positions of the listed pairs
-    unlisted_everywhere : number of further pairs that are independent in every context
-    unlisted_somewhere : number of further pairs that are independent in some contexts
-    unreached : number of listed pairs that the last iteration did not reach within the time limit
-    """
+    """The pairs of a structure that are independent somewhere, strongest first."""
 
     _lister: _Lister
-    pairs: tuple[tuple[int, int], ...]
-    unlisted_everywhere: int
-    unlisted_somewhere: int
-    unreached: int = 0
+    pairs: tuple[tuple[int, int], ...]  # positions
+    unlisted_everywhere: int  # further pairs that are independent in every context
+    unlisted_somewhere: int  # further pairs that are independent in some contexts
+    unreached: int = 0  # listed pairs that the last iteration did not reach in time
 
     def __iter__(self) -> Iterator[PairIndependencies]:
         self.unreached = len(self.pairs)

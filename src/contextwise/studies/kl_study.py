@@ -27,8 +27,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
+from pathlib import Path
 from textwrap import fill
-from typing import Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -42,13 +43,20 @@ from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
+from contextwise.report.plots.plot_models import plot_scatter
+from contextwise.report.plots.style import COLUMN, new_figure, save_png_and_svg, styled
 from contextwise.report.text import WIDTH
-from contextwise.studies.run_study import RunOptions, check_rules, read_settings, run_study
+from contextwise.studies.run_study import check_rules, read_settings, run_study
+from contextwise.support.files import write_bytes
 from contextwise.support.formatting import columns
-from contextwise.support.store import Outcome, Record, Unit
+from contextwise.support.records import as_csv
+from contextwise.support.store import Outcome, Record, Unit, read_records
 from contextwise.truths import bundled as examples
 from contextwise.truths.generate import with_errors
 from contextwise.truths.named import strong_weights
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Method = Literal["likelihood", "pseudo-likelihood"]
 
@@ -348,12 +356,8 @@ _WEIGHTS, _DATA, _STRUCTURE = range(3)
 """The first number of a draw's place in the run's tree of seeds."""
 
 
-def run_kl(
-    configuration: Configuration,
-    folder: str | os.PathLike[str],
-    **options: Unpack[RunOptions],
-) -> Outcome:
-    """Run the KL experiment into a folder; an interrupted run resumes."""
+def run_kl(configuration: Configuration, folder: str | os.PathLike[str], **options: Any) -> Outcome:
+    """Run the KL study into a folder; ``options`` are those of `run_study`."""
     state_count(configuration.model().domain, STATES)
     for side, most in most_errors(configuration.model()).items():
         if not most:
@@ -471,3 +475,30 @@ class Study:
 def _study(configuration: Configuration) -> Study:
     """Return the study of a configuration, made once per process."""
     return Study(configuration)
+
+
+# -- publishing ------------------------------------------------------------------------------------
+
+
+def publish_kl(folder: str | os.PathLike[str]) -> str:
+    """Write ``results.csv``, ``summary.md`` and a figure per number of rows; return the summary."""
+    place = Path(folder)
+    rows = read_records(place)
+    write_bytes(place / "results.csv", as_csv(rows).encode())
+    write_bytes(place / "summary.md", summary_text(rows).encode())
+    for size in sorted({row["size"] for row in rows}):
+        save_png_and_svg(kl_figure(rows, size), place, f"kl-{size}")
+    return summary_text(rows, markdown=False)
+
+
+@styled
+def kl_figure(rows: Sequence[Mapping[str, Any]], size: int) -> Figure:
+    """Plot KL against the percentage of errors, false positives above, false negatives below."""
+    table = require("pandas", "studies").DataFrame(rows)
+    figure = new_figure(COLUMN, 1.4 * COLUMN)
+    above, below = figure.subplots(2, 1, sharex=True, sharey=True)
+    plot_scatter(table, size=size, side="fp", axes=above)
+    plot_scatter(table, size=size, side="fn", axes=below)
+    above.set_xlabel("")
+    below.set_title("")
+    return figure

@@ -25,18 +25,16 @@ import signal
 import threading
 import time
 import warnings
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from hashlib import sha256
-from io import BytesIO
 from itertools import product
 from math import isnan, prod
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple, TypeVar, Unpack
+from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -51,15 +49,14 @@ from contextwise.distributions.sampling import Estimate
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.evaluation.chance import skills
 from contextwise.evaluation.stability import stability
-from contextwise.formats import encode, read_stream
 from contextwise.learning.base import Learner, fresh
 from contextwise.learning.registry import LEARNERS, learner_named
 from contextwise.learning.selection import select
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
-from contextwise.models.structure import LogLinear, Structure, structure_of
-from contextwise.studies.run_study import RunOptions, check_rules, read_settings, run_study
-from contextwise.support.files import packed, read_bytes, unpacked
+from contextwise.models.structure import LogLinear, Structure, features_of
+from contextwise.studies.run_study import check_rules, read_settings, run_study
+from contextwise.support.files import read_bytes
 from contextwise.support.store import Outcome, Unit
 from contextwise.truths.named import Rows, draw_rows, truth_named
 
@@ -605,7 +602,7 @@ def learn_data(task: DataTask) -> list[dict[str, Any]]:
     configuration, plan = task.configuration, task.configuration.learners[task.label]
     data = read_parts(task.parts)
     train, limit = data["train"], configuration.unit_limit
-    record: dict[str, Any] = dict.fromkeys((*DATA_COLUMNS, "structure"))
+    record: dict[str, Any] = dict.fromkeys((*DATA_COLUMNS, "domain", "structure"))
     record |= {"data": task.name, "learner": task.label}
     record |= {"variables": len(train.domain), "rows": len(train)}
 
@@ -621,6 +618,7 @@ def learn_data(task: DataTask) -> list[dict[str, Any]]:
 
     def measure(learned: Learned) -> dict[str, Any]:
         assert learned.model is not None
+        domain = learned.structure.domain
         scores = score_record(None, learned.model, data["test"].rows, whose="_own", limit=limit)
         instability, count = None, configuration.resamples
         if count:
@@ -630,24 +628,14 @@ def learn_data(task: DataTask) -> list[dict[str, Any]]:
             )
         return {
             **_size_record(learned.structure),
-            "structure": structure_text(learned.structure),
+            "domain": dict(zip(domain.names, domain.states, strict=True)),
+            "structure": learned.structure.features.literals(),
             **{key: value for key, value in scores.items() if key in DATA_COLUMNS},
             "instability": instability,
             "resamples": None if instability is None else count,
         }
 
     return _learn_and_measure(record, task, learn, measure)
-
-
-def structure_text(structure: Structure) -> str:
-    """Write a structure as one line of text."""
-    return b64encode(packed(encode(structure, "json"))).decode()
-
-
-def structure_from(text: str) -> Structure:
-    """Read a structure from `structure_text`."""
-    content = unpacked(b64decode(text), "structure")
-    return structure_of(read_stream(BytesIO(content), format="json"))
 
 
 def distances_between(records: Sequence[Mapping[str, Any]], name: str) -> tuple[list[str], Any]:
@@ -658,18 +646,21 @@ def distances_between(records: Sequence[Mapping[str, Any]], name: str) -> tuple[
     labels = [r["learner"] for r in done]
     if len(done) < 2:
         return labels, np.zeros((len(done), len(done)))
-    return labels, distance_matrix([structure_from(r["structure"]) for r in done]).normalized
+    domains = [Domain(r["domain"]) for r in done]
+    structures = [
+        Structure(domain, features_of(domain, r["structure"]))
+        for domain, r in zip(domains, done, strict=True)
+    ]
+    return labels, distance_matrix(structures).normalized
 
 
 # -- run -------------------------------------------------------------------------------------------
 
 
 def run_learners(
-    configuration: Configuration,
-    folder: str | os.PathLike[str],
-    **options: Unpack[RunOptions],
+    configuration: Configuration, folder: str | os.PathLike[str], **options: Any
 ) -> Outcome:
-    """Run the study of learners into a folder; an interrupted run resumes."""
+    """Run the study of learners into a folder; ``options`` are those of `run_study`."""
     return run_study(folder, configuration.record(), list(units(configuration)), do_unit, **options)
 
 

@@ -6,7 +6,7 @@ import os
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.support.files import read_bytes, write_bytes
@@ -37,14 +37,6 @@ def read_settings(path: str | os.PathLike[str], known: Collection[str]) -> dict[
             f"unknown setting {unknown[0]!r}; use one of {', '.join(sorted(known))}", path=path
         )
     return {key: tuple(v) if isinstance(v, list) else v for key, v in settings.items()}
-
-
-class RunOptions(TypedDict, total=False):
-    """Keywords of `run_study`."""
-
-    n_jobs: int
-    cluster: Any
-    show_progress: bool | Progress
 
 
 def run_study(
