@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import commands
-from contextwise import LogLinear, Structure, compare, distance, distance_matrix, examples, write
+from contextwise import LogLinear, Structure, compare, distance, examples, write
 from contextwise.comparison import neighbours
+from contextwise.comparison.estimate import estimate_matrix
 from contextwise.errors import ContextwiseError
 
 SIX = ("six", "six-graph", "six-guess")
@@ -180,8 +181,8 @@ class TestApproximate:
         assert json.loads(run(*options, "--json").stdout)["by_position"]
 
     def test_an_estimate_has_no_engine(self) -> None:
-        with pytest.raises(ContextwiseError, match="does not take engine"):
-            distance_matrix(list(SIX), approximate=True, engine="native")
+        with pytest.raises(TypeError, match=r"estimate_matrix\(\) got an unexpected .* 'engine'"):
+            estimate_matrix(list(SIX), engine="native")  # type: ignore[call-arg]
 
 
 # -- the nearest models ----------------------------------------------------------------------------

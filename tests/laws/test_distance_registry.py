@@ -19,8 +19,8 @@ from hypothesis import given, settings
 import contextwise
 from contextwise import Structure, compare, distance
 from contextwise.comparison.confusion import Number
+from contextwise.comparison.estimate import estimate_matrix
 from contextwise.comparison.matrix import distance_matrix
-from contextwise.comparison.sketch import sketch
 from contextwise.comparison.track import track
 from contextwise.evaluation import chance
 from contextwise.testing import families
@@ -33,17 +33,11 @@ METRIC = frozenset({"identity", "symmetry", "triangle", "relabelling", "claims"}
 """``claims``: equal claims are at distance 0 from each other, whatever their features."""
 
 
-def _sketched(a: Structure, b: Structure) -> float:
+def _estimated(a: Structure, b: Structure) -> float:
     """On one sample of assertions it is a pseudometric; a single variable asserts nothing."""
     if len(a.domain) < 2:
         return 0.0
-    return sketch(a, assertions=256).distance(sketch(b, assertions=256)).value
-
-
-def _estimated(a: Structure, b: Structure) -> float:
-    if len(a.domain) < 2:
-        return 0.0
-    return float(distance_matrix([a, b], approximate=256).normalized[0, 1])
+    return float(estimate_matrix([a, b], assertions=256).normalized[0, 1])
 
 
 DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
@@ -72,8 +66,7 @@ DISTANCES: dict[str, tuple[Distance, frozenset[str]]] = {
         lambda a, b: float(distance_matrix([a, b]).normalized[0, 1]),
         METRIC,
     ),
-    "contextwise.comparison.sketch.EstimatedMatrix.normalized": (_estimated, METRIC),
-    "contextwise.comparison.sketch.Sketch.distance": (_sketched, METRIC),
+    "contextwise.comparison.estimate.EstimatedMatrix.normalized": (_estimated, METRIC),
     "contextwise.comparison.track.Tracker.distance": (
         lambda a, b: track(a, b).distance,
         METRIC,

@@ -15,8 +15,8 @@ from contextwise.errors import ContextwiseError
 from contextwise.support.records import as_csv, as_json
 
 if TYPE_CHECKING:
+    from contextwise.comparison.estimate import EstimatedMatrix
     from contextwise.comparison.matrix import DistanceMatrix
-    from contextwise.comparison.sketch import EstimatedMatrix
     from contextwise.models.structure import Model
 
 ONLY_EXACT = ("engine", "n_jobs", "cluster", "store", "time_limit")
@@ -97,8 +97,10 @@ def matrix(
         count = top if options.typed_flags(ctx, ["top"]) else min(top, len(models))
         text = _nearest(query, models, loaded, count, output, keywords)
     elif approximate:
-        keywords |= {"names": models, "approximate": assertions or True, "rng": rng}
-        text, note = _estimates(distance_matrix(loaded, **keywords), rng, output)
+        from contextwise.comparison.estimate import ASSERTIONS, estimate_matrix
+
+        keywords |= {"names": models, "assertions": assertions or ASSERTIONS, "rng": rng}
+        text, note = _estimates(estimate_matrix(loaded, **keywords), rng, output)
     else:
         with options.resumable(counting["store"]):
             distances = distance_matrix(loaded, names=models, **counting, **keywords)
@@ -163,7 +165,7 @@ def _nearest(
 
 def _estimates(matrix: EstimatedMatrix, seed: int, output: str) -> tuple[str, str]:
     """Return the estimates, and a note for standard error."""
-    from contextwise.comparison.sketch import CONFIDENCE
+    from contextwise.comparison.estimate import CONFIDENCE
     from contextwise.report.comparisons import estimate_words, estimated_parts
     from contextwise.report.text import as_text
 

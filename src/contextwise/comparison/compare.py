@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 
     from contextwise.comparison.estimate import OpenEstimates
 
-__all__ = ["Comparison", "Interrupted", "VariableErrors", "answer", "compare", "distance"]
-
 
 class VariableErrors(NamedTuple):
     """The errors in all pairs of one variable, and the number of assertions of these pairs."""

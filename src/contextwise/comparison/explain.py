@@ -41,18 +41,6 @@ from contextwise.support.formatting import percent
 from contextwise.support.progress import Progress, progress_of
 from contextwise.support.showing import Printed
 
-__all__ = [
-    "TIME_LIMIT",
-    "ErrorRegion",
-    "Explanation",
-    "FeatureErrors",
-    "PairExplanation",
-    "explain",
-    "explain_comparison",
-    "explain_pair",
-]
-
-
 Kind = Literal["guess", "true"]
 """The model that alone has the dependence."""
 

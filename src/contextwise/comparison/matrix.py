@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import combinations_with_replacement
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from contextwise.counting.distances import Two, count_distances, two_models
 from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray
-from contextwise.support.deadline import Deadline, OutOfTime, can_enforce
+from contextwise.support.deadline import NEVER, Deadline, OutOfTime, can_enforce
 from contextwise.support.formatting import number
 from contextwise.support.maps import Map, choose_map
 from contextwise.support.progress import Progress, part_of, progress_of
@@ -35,10 +35,6 @@ from contextwise.support.showing import Shown
 
 if TYPE_CHECKING:
     import pandas
-
-    from contextwise.comparison.sketch import EstimatedMatrix
-
-__all__ = ["DistanceMatrix", "compare_many", "distance_matrix"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,16 +153,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Counting:
-    """The engine, the threads and the deadline of comparisons."""
+    """The engine, the threads (None: this process counts, on all of them) and the deadline."""
 
-    engine: str
-    threads: int | None
-    deadline: Deadline
-
-    @property
-    def here(self) -> bool:
-        """True if this process counts, on all its threads."""
-        return self.threads is None
+    engine: str = DEFAULT
+    threads: int | None = None
+    deadline: Deadline = NEVER
 
 
 GRACE = 0.5
@@ -189,22 +180,17 @@ def count_row(
     *,
     pairs: IntArray,
     counting: Counting,
-    map_blocks: Map,
     progress: Progress | None = None,
 ) -> list[Number]:
     """Count the distances of the first of some models to each of the others.
 
     ``pairs`` are the covered pairs of all models. Raises `OpenResult` at the deadline.
     """
-    first, *others = places
-    columns = _parts(others, block_size(len(others), here=counting.here))
-    blocks = [Block(question.about(first, *some), 1, (first, *some), pairs) for some in columns]
-    row: dict[int, Number] = {}
-    for distances in _count_blocks(blocks, counting, map_blocks, progress):
-        if distances.lower != distances.upper:
-            raise OpenResult("some distances are unfinished; allow more time")
-        row.update(zip((other for _, other in distances.two), distances.lower, strict=True))
-    return [row[other] for other in others]
+    block = Block(question.about(*places), 1, tuple(places), pairs)
+    distances = count_block(block, counting, progress)
+    if distances.lower != distances.upper:
+        raise OpenResult("some distances are unfinished; allow more time")
+    return list(distances.lower)
 
 
 def block_size(models: int, *, here: bool) -> int:
@@ -217,7 +203,7 @@ def _count_blocks(
 ) -> Iterator[Distances]:
     """Count blocks here or on the workers of a map; report finished distances."""
     done, total = 0, sum(len(block.two) for block in blocks)
-    if counting.here:
+    if counting.threads is None:
         for block in blocks:
             size = len(block.two)
             yield count_block(block, counting, part_of(progress, done, size, total))
@@ -283,21 +269,6 @@ def _count_at_once(block: Block, counting: Counting, progress: Progress | None) 
     except OutOfTime:
         return None
     return Distances(block.two, exact, exact, by_ganak)
-
-
-def counting_of(
-    *,
-    engine: str = DEFAULT,
-    time_limit: float | None = None,
-    n_jobs: int = 1,
-    cluster: Any = None,
-    show_progress: bool | Progress = False,
-) -> tuple[Counting, Map]:
-    """Check the keywords of `Effort`; return how and where to count."""
-    deadline = Deadline.after(time_limit)
-    get_engine(engine).count_pairs  # noqa: B018  (raises if it is not available)
-    threads = None if n_jobs == 1 and cluster is None else 1
-    return Counting(engine, threads, deadline), choose_map(n_jobs=n_jobs, cluster=cluster)
 
 
 def compare_two(question: Question, counting: Counting) -> Comparison:
@@ -416,8 +387,8 @@ def _configuration(question: Question, size: int) -> dict[str, Any]:
 # -- distance_matrix and compare_many ------------------------------------------------------------
 
 
-class Effort(TypedDict, total=False):
-    """The keywords for the effort; `distance_matrix` explains them."""
+class ManyOptions(Restriction, total=False):
+    """The keywords that comparisons of many models share; `distance_matrix` explains them."""
 
     engine: str
     time_limit: float | None
@@ -426,55 +397,20 @@ class Effort(TypedDict, total=False):
     show_progress: bool | Progress
 
 
-class ManyOptions(Restriction, Effort, total=False):
-    """All keywords that comparisons of many models share."""
-
-
-@overload
-def distance_matrix(  # type: ignore[overload-overlap]  # False is an int, too
-    models: Iterable[ModelLike] | Mapping[str, ModelLike],
-    *,
-    names: Iterable[str] | None = None,
-    approximate: Literal[False] = False,
-    rng: int | np.random.Generator = 0,
-    store: str | os.PathLike[str] | None = None,
-    **options: Unpack[ManyOptions],
-) -> DistanceMatrix: ...
-
-
-@overload
 def distance_matrix(
     models: Iterable[ModelLike] | Mapping[str, ModelLike],
     *,
     names: Iterable[str] | None = None,
-    approximate: int,
-    rng: int | np.random.Generator = 0,
     store: str | os.PathLike[str] | None = None,
     **options: Unpack[ManyOptions],
-) -> EstimatedMatrix: ...
-
-
-def distance_matrix(
-    models: Iterable[ModelLike] | Mapping[str, ModelLike],
-    *,
-    names: Iterable[str] | None = None,
-    approximate: int = False,
-    rng: int | np.random.Generator = 0,
-    store: str | os.PathLike[str] | None = None,
-    **options: Unpack[ManyOptions],
-) -> DistanceMatrix | EstimatedMatrix:
-    """Compute the matrix of pairwise distances, exactly or estimated from sketches.
+) -> DistanceMatrix:
+    """Compute the matrix of pairwise distances, exactly.
 
     Parameters
     ----------
     models : models, paths of model files, or names of bundled examples; or a dict by name
     names : one for each model, optional
         By default the path of a model file, or the place of a model.
-    approximate : bool or int
-        Estimate the distances from the answers of all models to this many random assertions; True
-        means 2^18. Of the keywords for the effort, only ``show_progress`` is then allowed.
-    rng : seed or numpy.random.Generator
-        With ``approximate``: the same seed gives the same assertions.
     store : path of a folder, optional
         Store each block of models when it is finished: the same call resumes an interrupted run.
         For many hundreds of models.
@@ -503,49 +439,16 @@ def distance_matrix(
            [4, 2, 0]], dtype=object)
     >>> matrix.normalized[0].tolist()
     [0.0, 0.3333333333333333, 0.6666666666666666]
-
-    >>> matrix = distance_matrix(["six", "six-guess", "six-graph"], approximate=10_000)
-    >>> matrix.normalized[0].round(2), round(matrix.widest(), 2)
-    (array([0.  , 0.06, 0.33]), 0.01)
     """
-    chosen = listed_models("models", models)
-    names = list(models) if names is None and isinstance(models, Mapping) else names
-    labels = tuple(map(_name, range(len(chosen)), chosen) if names is None else names)
-    if len(labels) != len(chosen):
-        raise ContextwiseError(f"{len(chosen)} models need as many names, got {len(labels)}")
-    if approximate is not False:
-        if store is not None:
-            raise ContextwiseError("an estimated matrix cannot be stored; leave out store=")
-        return _estimate(chosen, labels, approximate, rng, options)
-    question, effort = pose_many(chosen, None if names is None else labels, options)
-    counting, map_blocks = counting_of(**effort)
-    show_progress = effort.get("show_progress", False)
+    chosen, labels = label_models(models, names)
+    has_names = names is not None or isinstance(models, Mapping)
+    prepared = _prepare(chosen, labels if has_names else None, **options)
+    question, counting, map_blocks, show_progress = prepared
     if store is not None:
         return count_stored(question, labels, store, counting, map_blocks, show_progress)
-    blocks = list(blocks_of(question, block_size(len(labels), here=counting.here)))
+    blocks = list(blocks_of(question, block_size(len(labels), here=counting.threads is None)))
     with progress_of(show_progress, "comparing models") as progress:
         return assemble(question, labels, _count_blocks(blocks, counting, map_blocks, progress))
-
-
-def _estimate(
-    models: Sequence[ModelLike],
-    names: Sequence[str],
-    approximate: int,
-    rng: int | np.random.Generator,
-    options: ManyOptions,
-) -> EstimatedMatrix:
-    from contextwise.comparison.sketch import ASSERTIONS, estimate_matrix, sketch_many
-
-    assertions = ASSERTIONS if approximate is True else approximate
-    restriction, effort = _split(options)
-    progress = effort.get("show_progress", False)
-    if unused := sorted(effort.keys() - {"show_progress"}):
-        raise ContextwiseError(f"an estimated matrix does not take {', '.join(unused)}")
-    sketches = sketch_many(
-        models, assertions=assertions, rng=rng, show_progress=progress, **restriction
-    )
-    matrix = estimate_matrix(sketches, names=names, show_progress=progress)
-    return replace(matrix, by_position=restriction.get("align") == "position")
 
 
 def compare_many(
@@ -581,13 +484,12 @@ def compare_many(
     [3, 3]
     """
     chosen = listed_models("guesses", guesses)
-    question, effort = pose_many([true, *chosen], None, options)
-    counting, map_units = counting_of(**effort)
+    question, counting, map_units, show_progress = _prepare([true, *chosen], None, **options)
     places = range(1, len(question.structures))
-    size = 1 if counting.here else block_size(len(places), here=False)
+    size = 1 if counting.threads is None else block_size(len(places), here=False)
     units = [(part, question.about(0, *part)) for part in _parts(places, size)]
     results: dict[int, Comparison] = {}
-    with progress_of(effort.get("show_progress", False), "comparing models") as progress:
+    with progress_of(show_progress, "comparing models") as progress:
         for unit in map_units(partial(_compare_unit, counting=counting), units):
             for place, comparison in zip(unit.item[0], value_of(unit), strict=True):
                 about = question.about(0, place)
@@ -633,18 +535,35 @@ def value_of(unit: Any) -> Any:
     return unit.value
 
 
-def pose_many(
-    models: Sequence[ModelLike], names: Sequence[str] | None, options: ManyOptions
-) -> tuple[Question, Effort]:
-    """Return the question about many models, and the keywords for the effort."""
-    restriction, effort = _split(options)
-    return pose(models, names=names, **restriction), effort
+def _prepare(
+    models: Sequence[ModelLike],
+    names: Sequence[str] | None,
+    *,
+    engine: str = DEFAULT,
+    time_limit: float | None = None,
+    n_jobs: int = 1,
+    cluster: Any = None,
+    show_progress: bool | Progress = False,
+    **restriction: Unpack[Restriction],
+) -> tuple[Question, Counting, Map, bool | Progress]:
+    """Pose the question about many models, and return how and where to count it."""
+    question = pose(models, names=names, **restriction)
+    get_engine(engine).count_pairs  # noqa: B018  (raises if it is not available)
+    threads = None if n_jobs == 1 and cluster is None else 1
+    counting = Counting(engine, threads, Deadline.after(time_limit))
+    return question, counting, choose_map(n_jobs=n_jobs, cluster=cluster), show_progress
 
 
-def _split(options: ManyOptions) -> tuple[Restriction, Effort]:
-    effort = {key: value for key, value in options.items() if key in Effort.__annotations__}
-    restriction = {key: value for key, value in options.items() if key not in effort}
-    return cast(Restriction, restriction), cast(Effort, effort)
+def label_models(
+    models: Iterable[ModelLike] | Mapping[str, ModelLike], names: Iterable[str] | None
+) -> tuple[list[ModelLike], tuple[str, ...]]:
+    """Return the models and their names: those given, the keys, the paths, or the places."""
+    chosen = listed_models("models", models)
+    names = models if names is None and isinstance(models, Mapping) else names
+    labels = tuple(map(_name, range(len(chosen)), chosen) if names is None else names)
+    if len(labels) != len(chosen):
+        raise ContextwiseError(f"{len(chosen)} models need as many names, got {len(labels)}")
+    return chosen, labels
 
 
 def _name(place: int, model: ModelLike) -> str:

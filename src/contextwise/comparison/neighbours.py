@@ -1,4 +1,4 @@
-"""Find the nearest, the most different and the most typical models, exactly.
+"""Find the nearest and the most different models, exactly.
 
 A search for the nearest models does not count every distance to the end. It drops a model if a
 **proven bound** shows that it is not among the nearest: the sum over some pairs of variables, or
@@ -16,22 +16,13 @@ from typing import Unpack
 import numpy as np
 
 from contextwise.comparison.confusion import Number, digits
-from contextwise.comparison.matrix import (
-    Block,
-    DistanceMatrix,
-    ManyOptions,
-    count_block,
-    count_row,
-    counting_of,
-    distance_matrix,
-    pose_many,
-)
+from contextwise.comparison.matrix import Block, Counting, DistanceMatrix, count_block, count_row
 from contextwise.comparison.question import Question, Restriction, listed_models, pose
 from contextwise.errors import ContextwiseError
 from contextwise.formats import ModelLike
 from contextwise.support.progress import Progress, part_of, progress_of
 
-__all__ = ["Diverse", "Neighbours", "farthest_first", "medoid", "nearest"]
+__all__ = ["Neighbours", "farthest_first", "nearest"]
 
 FIRST = 32
 """The number of pairs that are counted first."""
@@ -47,13 +38,13 @@ LATE = 0.75
 
 @dataclass(frozen=True, repr=False)
 class Neighbours:
-    """The models nearest to a query, nearest first.
+    """The models that a search chose, in its order.
 
     Attributes
     ----------
     places : places of the models in the argument
     distances : exact, in the same order
-    compared : number of distances that were counted; bounds ruled out the other models
+    compared : number of distances that were counted; bounds ruled out the others
     of : number of models
     total : number of assertions, which is the largest possible distance
 
@@ -150,7 +141,7 @@ class _Search:
         self.order = np.random.default_rng(0).permutation(len(self.pairs))
         self.apart: list[Number] = [0] * self.models
         self.known: dict[int, Number] = {}
-        self.counting, _ = counting_of()
+        self.counting = Counting()
 
     def run(self) -> None:
         """Count as much as is needed to know the nearest models."""
@@ -226,34 +217,14 @@ class _Search:
         return max(bounds)
 
 
-@dataclass(frozen=True)
-class Diverse:
-    """Models that are far from each other, in the order in which they were chosen.
-
-    Attributes
-    ----------
-    places : places of the models in the argument
-    distances : of each to the nearest one before it; 0 for the first
-    compared : number of exact comparisons
-
-    Examples
-    --------
-    >>> farthest_first(["six", "six-guess", "six-graph"], 2).places
-    (0, 2)
-    """
-
-    places: tuple[int, ...]
-    distances: tuple[Number, ...]
-    compared: int
-
-
 def farthest_first(
     models: Iterable[ModelLike],
     k: int,
     *,
     first: int = 0,
-    **options: Unpack[ManyOptions],
-) -> Diverse:
+    show_progress: bool | Progress = False,
+    **restriction: Unpack[Restriction],
+) -> Neighbours:
     """Choose a diverse subset: start with one model, then add the one farthest from those chosen.
 
     The least distance among the chosen models is at least half of the best possible
@@ -266,55 +237,39 @@ def farthest_first(
         Number of models.
     first : int
         Place of the model to start with.
-    **options
-        The keywords of `distance_matrix`.
+    show_progress : bool or function
+        Show a line on standard error, or call a function of (comparisons done, number of them).
+    **restriction
+        The keywords of `compare` that restrict it.
+
+    Returns
+    -------
+    Neighbours, each with its distance to the nearest model chosen before it; 0 for the first
 
     Examples
     --------
-    >>> farthest_first(["six", "six-guess", "six-graph"], 2)
-    Diverse(places=(0, 2), distances=(0, 80), compared=2)
+    >>> chosen = farthest_first(["six", "six-guess", "six-graph"], 2)
+    >>> chosen.places, chosen.distances
+    ((0, 2), (0, 80))
     """
-    chosen_from = listed_models("models", models)
-    n = len(chosen_from)
+    everything = listed_models("models", models)
+    n = len(everything)
     _check_k(k, n)
     if not 0 <= first < n:
         raise ContextwiseError(f"first must be between 0 and {n - 1}, got {first}")
-    question, effort = pose_many(chosen_from, None, options)
-    counting, map_blocks = counting_of(**effort)
-    pairs = question.active_pairs()
+    question = pose(everything, **restriction)
+    pairs, counting = question.active_pairs(), Counting()
     chosen: list[int] = [first]
     apart: list[Number] = [0]
     least: dict[int, Number] = {}
     steps = [n - step for step in range(1, k)]
-    with progress_of(effort.get("show_progress", False), "comparing models") as progress:
+    with progress_of(show_progress, "comparing models") as progress:
         for step, count in enumerate(steps):
             others = [place for place in range(n) if place not in chosen]
-            row = count_row(
-                question,
-                [chosen[-1], *others],
-                pairs=pairs,
-                counting=counting,
-                map_blocks=map_blocks,
-                progress=part_of(progress, sum(steps[:step]), count, sum(steps)),
-            )
+            part = part_of(progress, sum(steps[:step]), count, sum(steps))
+            places = [chosen[-1], *others]
+            row = count_row(question, places, pairs=pairs, counting=counting, progress=part)
             least = {m: min(least.get(m, d), d) for m, d in zip(others, row, strict=True)}
             chosen.append(max(others, key=lambda place: (least[place], -place)))
             apart.append(least[chosen[-1]])
-    return Diverse(tuple(chosen), tuple(apart), sum(steps))
-
-
-def medoid(models: Iterable[ModelLike], **options: Unpack[ManyOptions]) -> int:
-    """Return the place of the most typical model: the least sum of distances to the others.
-
-    If several have the least sum, it is the first one.
-
-    Parameters
-    ----------
-    models, **options : as in `distance_matrix`
-
-    Examples
-    --------
-    >>> medoid(["six-graph", "six", "six-guess"])
-    1
-    """
-    return distance_matrix(models, **options).medoid
+    return Neighbours(tuple(chosen), tuple(apart), sum(steps), n, question.total)

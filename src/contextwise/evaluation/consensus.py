@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import answer
 from contextwise.comparison.confusion import Confusion, Number, ratio
-from contextwise.comparison.matrix import DistanceMatrix, count_row, counting_of, distance_matrix
+from contextwise.comparison.estimate import ASSERTIONS, IntervalEstimate, draw_assertions
+from contextwise.comparison.matrix import Counting, DistanceMatrix, count_row, distance_matrix
 from contextwise.comparison.question import Pair, Question, Restriction, pair_positions, pose
-from contextwise.comparison.sketch import ASSERTIONS, IntervalEstimate, draw_assertions
 from contextwise.comparison.track import Literals, Tracker
 from contextwise.counting.assertions import Assertions, answers, hold_bits
 from contextwise.counting.extraction import CoverSource
@@ -328,14 +328,12 @@ def _sums_of_models(
         return [_whole(distance) for distance in distances]
     models = len(question.structures)
     everything = replace(question, structures=(Structure(question.domain), *question.structures))
-    counting, map_blocks = counting_of(time_limit=deadline.left())
     # The distance to a structure without features is the number of dependencies.
     sizes = count_row(
         everything,
         range(models + 1),
         pairs=everything.active_pairs(),
-        counting=counting,
-        map_blocks=map_blocks,
+        counting=Counting(deadline=deadline),
     )
     return [
         _whole(distance + (2 * share - 1) * (models * size - sum(sizes)))

@@ -18,10 +18,10 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from contextwise.comparison.compare import Comparison, Interrupted, compare
+from contextwise.comparison.estimate import EstimatedMatrix, estimate_matrix
 from contextwise.comparison.explain import PairExplanation, explain_comparison, explain_pair
 from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
 from contextwise.comparison.question import Contexts, Pair
-from contextwise.comparison.sketch import EstimatedMatrix
 from contextwise.data.rows import as_data
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.evaluation.chance import Chance, ChanceInterrupted, chance
@@ -153,18 +153,13 @@ def distances(
 ) -> DistanceMatrix | EstimatedMatrix:
     """Compute all pairwise distances or bounds; without a time limit, estimate them."""
     what = f"Comparing {len(models)} models pairwise"
-    how: dict[str, Any] = {"time_limit": time_limit}
     if time_limit is None:
-        what, how = f"Estimating the distances between {len(models)} models", {"approximate": True}
+        what = f"Estimating the distances between {len(models)} models"
     tell(what, 0, 0)
-    matrix: DistanceMatrix | EstimatedMatrix = distance_matrix(
-        list(models.values()),
-        names=list(models),
-        contexts=contexts,
-        show_progress=partial(tell, what),
-        **how,
-    )
-    return matrix
+    progress = partial(tell, what)
+    if time_limit is None:
+        return estimate_matrix(models, contexts=contexts, show_progress=progress)
+    return distance_matrix(models, contexts=contexts, time_limit=time_limit, show_progress=progress)
 
 
 def consensus_of(

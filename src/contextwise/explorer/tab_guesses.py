@@ -20,8 +20,8 @@ from htmltools import Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.comparison.compare import comparison_record
+from contextwise.comparison.estimate import EstimatedMatrix
 from contextwise.comparison.matrix import DistanceMatrix
-from contextwise.comparison.sketch import EstimatedMatrix
 from contextwise.evaluation.consensus import ClaimSupport, Consensus
 from contextwise.evaluation.replicates import METRICS, summarize
 from contextwise.explorer import controls

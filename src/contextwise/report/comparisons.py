@@ -45,10 +45,10 @@ from contextwise.support.formatting import READABLE, is_readable, name, number, 
 from contextwise.support.formatting import columns as in_columns
 
 if TYPE_CHECKING:
+    from contextwise.comparison.estimate import EstimatedMatrix
     from contextwise.comparison.explain import Explanation, FeatureErrors, Kind, PairExplanation
     from contextwise.comparison.matrix import DistanceMatrix
     from contextwise.comparison.neighbours import Neighbours
-    from contextwise.comparison.sketch import EstimatedMatrix
     from contextwise.evaluation.chance import Chance
     from contextwise.evaluation.check import Check
 
@@ -639,7 +639,7 @@ def estimated_parts(matrix: EstimatedMatrix, *, names: Sequence[str] | None = No
 
 def estimate_words(matrix: EstimatedMatrix) -> str:
     """Say that the numbers are estimates, and how wide the widest interval is."""
-    from contextwise.comparison.sketch import CONFIDENCE
+    from contextwise.comparison.estimate import CONFIDENCE
 
     return (
         f"These are estimates from {plural(matrix.assertions, 'random assertion')}: each is within "
