@@ -9,8 +9,11 @@ import numpy as np
 
 from contextwise import Domain, read
 from contextwise.comparison.question import active_pairs
-from contextwise.counting import Cover, PairCounts, get_engine, known_sizes
+from contextwise.counting import known_sizes
+from contextwise.counting.contract import get_engine
+from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import CoverSource
+from contextwise.counting.pair_counts import PairCounts
 from contextwise.learning import Data, as_data
 from contextwise.models.features import Features, IntArray
 from contextwise.models.structure import structure_of

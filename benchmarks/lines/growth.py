@@ -8,7 +8,8 @@ import numpy as np
 
 from benchmarks.cases import Case, Models
 from benchmarks.measure import Figure, Line, Measurement, at_most, exponent, timed
-from contextwise.counting import PairCounts, auto, native
+from contextwise.counting import auto, native
+from contextwise.counting.pair_counts import PairCounts
 
 REAL = {
     "nltcs": ("nltcs.cl", ["nltcs.dt-ps50", "nltcs.dt-ps10", "nltcs.dt-ps1"]),

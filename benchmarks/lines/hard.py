@@ -16,7 +16,8 @@ from benchmarks import baselines
 from benchmarks.cases import Case, Models
 from benchmarks.families import SEED
 from benchmarks.measure import Line, Measurement, at_least, at_most
-from contextwise.counting import Cover, auto, native
+from contextwise.counting import auto, native
+from contextwise.counting.cover import Cover
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.ganak import uncovered_formula
 

@@ -9,7 +9,7 @@ import pytest
 
 from commands import run
 from contextwise import examples
-from contextwise.counting import DEFAULT, ENGINES
+from contextwise.counting.contract import DEFAULT, ENGINES
 
 MN = b"""2,3
 MN {

@@ -19,8 +19,8 @@ from contextwise.counting.assertions import (
     differing,
     differing_in_python,
     draw,
+    draw_difference,
 )
-from contextwise.counting.karp_luby import draw_difference
 from contextwise.testing import domains, structures
 
 needs_kernel = pytest.mark.skipif(bool(native.missing()), reason=str(native.missing()))

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import Domain, Structure
-from contextwise.counting import extraction, get_engine, native
+from contextwise.counting import extraction, native
+from contextwise.counting.contract import get_engine
 from contextwise.counting.extraction import (
     covered_in_python,
     covered_pairs,

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwise import compare
-from contextwise.counting import Cover, auto, branch, ganak, native
-from contextwise.counting.cover import cover_of
+from contextwise.counting import auto, branch, ganak, native
+from contextwise.counting.cover import Cover, cover_of
 from contextwise.counting.ganak import Formula, Worker, uncovered_formula
 from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import EngineError

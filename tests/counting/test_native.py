@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 
 from contextwise import Structure
 from contextwise.comparison.question import active_pairs
-from contextwise.counting import Cover, branch, enumerate, get_engine, native
-from contextwise.counting.contract import OverBudget
-from contextwise.counting.cover import cover_of
+from contextwise.counting import branch, enumerate, native
+from contextwise.counting.contract import OverBudget, get_engine
+from contextwise.counting.cover import Cover, cover_of
 from contextwise.models.domain import Domain
 from contextwise.support.deadline import Deadline, OutOfTime
 from contextwise.testing import covers, families

@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise.counting import Cover
+from contextwise.counting.cover import Cover
 from contextwise.counting.partition import (
     Feature,
     cardinality,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from contextwise.counting import Cover, get_engine
-from contextwise.counting.cover import cover_of
+from contextwise.counting.contract import get_engine
+from contextwise.counting.cover import Cover, cover_of
 from contextwise.testing import covers, inclusion_exclusion, value_sets
 
 FEW = settings(max_examples=25)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from contextwise import Structure, compare
 from contextwise.comparison.confusion import Confusion, confusion_bounds
 from contextwise.comparison.question import active_pairs
-from contextwise.counting import get_engine
 from contextwise.counting.branch import count_union
+from contextwise.counting.contract import get_engine
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.pair_counts import bound_pairs
 from contextwise.errors import ContextwiseError, OpenResult

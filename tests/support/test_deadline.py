@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pytest
 
-from contextwise.counting import get_engine
+from contextwise.counting.contract import get_engine
 from contextwise.errors import ContextwiseError
 from contextwise.support.deadline import AGAIN, NEVER, Deadline, OutOfTime
 from hard import LATE, hard_cover

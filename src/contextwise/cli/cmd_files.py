@@ -268,7 +268,7 @@ def engines(output: str) -> None:
       contextwise engines
       contextwise compare true.mn learned.mn --engine branch
     """
-    from contextwise.counting import DEFAULT, ENGINES
+    from contextwise.counting.contract import DEFAULT, ENGINES
     from contextwise.support.formatting import columns
 
     records = [

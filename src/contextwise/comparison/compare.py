@@ -35,18 +35,17 @@ from contextwise.comparison.question import (
     pair_positions,
     pose,
 )
-from contextwise.counting import DEFAULT, ObjectArray, PairCounts, get_engine
+from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.extraction import contexts_of_pairs
-from contextwise.counting.pair_counts import count_rows, tighten
+from contextwise.counting.pair_counts import ObjectArray, PairCounts, count_rows, tighten
 from contextwise.errors import ContextwiseError, DomainError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import NEVER, Deadline
-from contextwise.support.formatting import READABLE
+from contextwise.support.formatting import READABLE, Shown
 from contextwise.support.progress import Progress, progress_of
-from contextwise.support.showing import Shown
 
 if TYPE_CHECKING:
     import pandas

@@ -321,15 +321,8 @@ class Confusion(Rates):
 
 @dataclass(frozen=True)
 class ConfusionBounds:
-    """Intervals (both ends included) for the four counts and the distance.
+    """The least and the largest possible value of each count and of the distance.
 
-    Attributes
-    ----------
-    tp, fn, fp, tn : least and largest possible value of each count
-    distance : the same for FP + FN
-
-    Examples
-    --------
     Both models are known exactly, their union is not.
 
     >>> confusion_bounds((6, 6), (5, 5), (6, 9), 16)

@@ -1,9 +1,9 @@
 """Estimates by sampling: for pairs that a time limit left open, and for thousands of models.
 
 **Open pairs.** The false negatives are estimated by drawing from the union of the true model and
-testing the guess (`contextwise.counting.karp_luby`), the false positives the other way round. Draws
-are spread over the open pairs in proportion to the sizes of their cubes, so the hits of all pairs
-are one binomial number. Zero hits give an upper limit above 0.
+testing the guess (`draw_difference` in `contextwise.counting.assertions`), the false positives the
+other way round. Draws are spread over the open pairs in proportion to the sizes of their cubes, so
+the hits of all pairs are one binomial number. Zero hits give an upper limit above 0.
 
 **Sketches.** All models answer the same random assertions (`contextwise.counting.assertions`), one
 bit each. The share of bits in which two sketches differ is an unbiased estimate of the normalized
@@ -28,8 +28,14 @@ from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import ratio
 from contextwise.comparison.matrix import label_models
 from contextwise.comparison.question import Pair, Question, Restriction, pose
-from contextwise.counting.assertions import Assertions, answers, differing, draw
-from contextwise.counting.karp_luby import UnionDraws, draw_difference
+from contextwise.counting.assertions import (
+    Assertions,
+    UnionDraws,
+    answers,
+    differing,
+    draw,
+    draw_difference,
+)
 from contextwise.errors import ContextwiseError, require
 from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray, WordArray

@@ -18,12 +18,12 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
-from contextwise.comparison.question import Pair, Question, Restriction, pair_positions
-from contextwise.counting import DEFAULT, ObjectArray
+from contextwise.comparison.question import Pair, Restriction, pair_positions
 from contextwise.counting.changes import ChangingUnions, changing_unions
+from contextwise.counting.contract import DEFAULT
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import contexts_of_pairs, pair_space, sizes_of
-from contextwise.counting.pair_counts import MARGIN, TINY, PairShares
+from contextwise.counting.pair_counts import MARGIN, TINY, ObjectArray, PairShares
 from contextwise.counting.regions import Literals, difference
 from contextwise.formats import ModelLike
 from contextwise.models.features import (
@@ -37,9 +37,8 @@ from contextwise.models.features import (
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, write_literals
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
-from contextwise.support.formatting import percent
+from contextwise.support.formatting import Printed, percent
 from contextwise.support.progress import Progress, progress_of
-from contextwise.support.showing import Printed
 
 Kind = Literal["guess", "true"]
 """The model that alone has the dependence."""
@@ -47,20 +46,12 @@ Kind = Literal["guess", "true"]
 
 @dataclass(frozen=True)
 class ErrorRegion:
-    """A region of contexts in which one model alone has a dependence.
+    """A region of contexts in which one model alone has a dependence."""
 
-    Attributes
-    ----------
-    only_in : ``"guess"`` (false positives) or ``"true"`` (false negatives)
-    literals : the literals of the region; none for every context
-    size : the total weight of its contexts
-    share : its exact share of the pair's contexts
-    """
-
-    only_in: Kind
+    only_in: Kind  # "guess" for false positives, "true" for false negatives
     literals: tuple[ValueLiteral, ...]
-    size: Number
-    share: Fraction
+    size: Number  # the total weight of its contexts
+    share: Fraction  # of the pair's contexts
 
     @property
     def when(self) -> str:
@@ -79,26 +70,15 @@ class ErrorRegion:
 
 @dataclass(frozen=True, repr=False)
 class PairExplanation(Printed):
-    """The differences of two structures in one pair.
-
-    Attributes
-    ----------
-    pair : the names
-    contexts : the total weight of the contexts of the pair
-    regions : the largest regions, of both kinds
-    fp, fn : the errors; for an open pair, the certain ones
-    rest : the errors outside ``regions``
-    undecided : the contexts that the time limit left undecided: errors without a region and, for
-        an open pair, contexts that may be errors
-    """
+    """The differences of two structures in one pair."""
 
     pair: Pair
-    contexts: Number
-    regions: tuple[ErrorRegion, ...]
-    fp: Number
+    contexts: Number  # the total weight of its contexts
+    regions: tuple[ErrorRegion, ...]  # the largest, of both kinds
+    fp: Number  # of an open pair, the certain ones
     fn: Number
-    rest: Number = 0
-    undecided: Number = 0
+    rest: Number = 0  # the errors outside the regions
+    undecided: Number = 0  # errors without a region and, of an open pair, possible errors
 
     @property
     def errors(self) -> Number:
@@ -129,23 +109,13 @@ class PairExplanation(Printed):
 
 @dataclass(frozen=True)
 class FeatureErrors:
-    """The errors behind one feature.
-
-    Attributes
-    ----------
-    only_in : ``"guess"`` for a feature of the guess, ``"true"`` for one that the guess lacks
-    literals : the feature
-    takes_part : the errors in the contexts where it holds
-    vanish : the errors that vanish if it is removed from the guess, or added to it; None if there
-        was no time to count them
-    created : the errors that its removal creates; None like ``vanish``
-    """
+    """The errors behind a feature of the guess, or of one that it lacks (in "true")."""
 
     only_in: Kind
     literals: tuple[ValueLiteral, ...]
-    takes_part: Number
-    vanish: Number | None
-    created: Number | None = 0
+    takes_part: Number  # the errors in the contexts where it holds
+    vanish: Number | None  # if it leaves the guess, or joins it; None if there was no time to count
+    created: Number | None = 0  # by its removal
 
     @property
     def feature(self) -> str:
@@ -175,9 +145,13 @@ class Explanation(Printed):
     Attributes
     ----------
     comparison : the counts
-    pairs : the pairs with the most errors, worst first, each with its largest regions; open pairs
-        come last
+    pairs : the pairs with the most errors, worst first; open pairs come last
+        Each has ``pair``, ``contexts``, ``fp``, ``fn``, ``rest`` (the errors outside its regions),
+        ``undecided`` (what the time limit left) and its largest ``regions``, with ``only_in``
+        ("guess" for false positives, "true" for false negatives), ``when``, ``size`` and ``share``.
     features : the features that take part in the most errors
+        Each has ``only_in``, ``feature``, ``takes_part`` (the errors where it holds), ``vanish``
+        (those that vanish if the guess loses it, or gains it) and ``created`` (by its removal).
     partial : whether a time limit left something out
 
     Examples
@@ -319,11 +293,12 @@ def _worst_pairs(comparison: Comparison, top: int) -> list[PairIndex]:
 
 
 class PairCubes:
-    """The cubes of single pairs, in both models of a question."""
+    """The cubes of single pairs, in both models of a comparison."""
 
-    def __init__(self, question: Question) -> None:
-        self.question = question
-        self.features = [structure.features for structure in question.structures]
+    def __init__(self, comparison: Comparison, deadline: Deadline) -> None:
+        self.comparison, self.deadline = comparison, deadline
+        self.question = comparison.question
+        self.features = [structure.features for structure in self.question.structures]
         self._holders = cache(self._find_holders)
 
     def cubes(self, model: int, pair: PairIndex) -> list[Cube]:
@@ -345,19 +320,15 @@ class PairCubes:
         return np.searchsorted(features.starts, literals, side="right") - 1
 
 
-class PairRegions:
+class PairRegions(PairCubes):
     """Finds the regions where the two models of a comparison differ, pair by pair."""
-
-    def __init__(self, comparison: Comparison, deadline: Deadline) -> None:
-        self.comparison, self.deadline = comparison, deadline
-        self.cubes = PairCubes(comparison.question).cubes
 
     def explain(self, pair: PairIndex, top: int) -> PairExplanation:
         """Return the largest regions of one pair, and the number of errors outside them."""
         domain = self.comparison.domain
         names = domain.names[pair[0]], domain.names[pair[1]]
         bounds = self.comparison.pair_bounds(*names)
-        whole = self.comparison.question.sizes(np.array([pair]))[0]
+        whole = self.question.sizes(np.array([pair]))[0]
         regions, complete = [], True
         sums: dict[Kind, Number] = {"guess": 0, "true": 0}
         most: dict[Kind, Number] = {"guess": bounds.fp[1], "true": bounds.fn[1]}
@@ -391,7 +362,7 @@ class PairRegions:
         self, model: int, pair: PairIndex, most: int
     ) -> tuple[list[tuple[Literals, Number]], bool]:
         """Return the largest regions of one model alone, and whether the search was complete."""
-        question = self.comparison.question
+        question = self.question
         inside, outside = self.cubes(model, pair), self.cubes(1 - model, pair)
         space = pair_space(
             question.domain.cardinalities,
@@ -551,8 +522,7 @@ class _FeatureChanges(PairCubes):
     """
 
     def __init__(self, comparison: Comparison, deadline: Deadline) -> None:
-        super().__init__(comparison.question)
-        self.deadline = deadline
+        super().__init__(comparison, deadline)
         self.pairs = set(map(tuple, comparison.pairs.tolist()))
         self._unions = cache(self._changing_unions)
 

@@ -22,16 +22,16 @@ import numpy.typing as npt
 from contextwise.comparison.compare import Comparison, answer, comparison_record
 from contextwise.comparison.confusion import Number, ZeroDivision, digits, ratio
 from contextwise.comparison.question import Question, Restriction, listed_models, pose
-from contextwise.counting import DEFAULT, ObjectArray, get_engine
+from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.distances import Two, count_distances, two_models
+from contextwise.counting.pair_counts import ObjectArray
 from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime, can_enforce
-from contextwise.support.formatting import number
+from contextwise.support.formatting import Shown, number
 from contextwise.support.maps import Map, choose_map
 from contextwise.support.progress import Progress, part_of, progress_of
-from contextwise.support.showing import Shown
 
 if TYPE_CHECKING:
     import pandas

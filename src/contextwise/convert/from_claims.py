@@ -32,7 +32,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.counting import deterministic_engine
+from contextwise.counting.contract import deterministic_engine
 from contextwise.counting.cover import class_space
 from contextwise.counting.regions import complement
 from contextwise.errors import DomainError, NotRepresentable, TooLargeError

@@ -9,24 +9,3 @@ What must be fast is written twice: readable in Python, and compiled in C++ (``k
 where it is available; its readable twin ends in ``_in_python``. The engines `native` and `branch`
 are twins as a whole.
 """
-
-from contextwise.counting.contract import (
-    DEFAULT,
-    ENGINES,
-    Engine,
-    deterministic_engine,
-    get_engine,
-)
-from contextwise.counting.cover import Cover
-from contextwise.counting.pair_counts import ObjectArray, PairCounts
-
-__all__ = [
-    "DEFAULT",
-    "ENGINES",
-    "Cover",
-    "Engine",
-    "ObjectArray",
-    "PairCounts",
-    "deterministic_engine",
-    "get_engine",
-]

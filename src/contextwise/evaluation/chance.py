@@ -25,18 +25,18 @@ import numpy.typing as npt
 from contextwise.comparison.compare import Comparison, answer, compare
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.question import Pair, Question, Restriction, active_pairs
-from contextwise.counting import DEFAULT, ObjectArray, get_engine
+from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.distances import count_redrawn
 from contextwise.counting.extraction import contexts_of_pairs, covered_pairs, pair_features
-from contextwise.counting.pair_counts import PairCounts, count_rows
+from contextwise.counting.pair_counts import ObjectArray, PairCounts, count_rows
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.formats import ModelLike
 from contextwise.models.features import WORD, Features, IntArray, WordArray, normalized
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.formatting import Printed
 from contextwise.support.maps import Map, choose_map
 from contextwise.support.progress import Progress, progress_of
-from contextwise.support.showing import Printed
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed

@@ -33,9 +33,9 @@ from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure, features_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.formatting import Printed
 from contextwise.support.maps import choose_map
 from contextwise.support.progress import Progress, progress_of
-from contextwise.support.showing import Printed
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed

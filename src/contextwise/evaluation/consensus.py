@@ -28,9 +28,8 @@ from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, meets
 from contextwise.formats import ModelLike
 from contextwise.models.structure import Structure, features_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
-from contextwise.support.formatting import plural, rate
+from contextwise.support.formatting import Printed, plural, rate
 from contextwise.support.progress import Progress, progress_of
-from contextwise.support.showing import Printed
 
 __all__ = ["Consensus", "consensus"]
 

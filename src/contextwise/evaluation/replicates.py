@@ -36,8 +36,7 @@ from contextwise.evaluation.intervals import (
     unpaired_difference,
 )
 from contextwise.support import files
-from contextwise.support.formatting import rate
-from contextwise.support.showing import Printed
+from contextwise.support.formatting import Printed, rate
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed

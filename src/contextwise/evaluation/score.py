@@ -25,9 +25,8 @@ from contextwise.errors import ContextwiseError, TooLargeError
 from contextwise.formats import ModelLike, as_model
 from contextwise.models.structure import LogLinear, Model, structure_of
 from contextwise.support.deadline import Deadline, OutOfTime
-from contextwise.support.formatting import number
+from contextwise.support.formatting import Shown, number
 from contextwise.support.progress import Progress
-from contextwise.support.showing import Shown
 
 DIVERGENCES = ("kl_true_guess", "kl_guess_true", "jensen_shannon", "total_variation")
 PREDICTIONS = ("log_likelihood", "pseudo_log_likelihood", "cmll", "aic", "bic")

@@ -29,10 +29,9 @@ from contextwise.learning.base import as_learner, fresh
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of, structure_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
-from contextwise.support.formatting import percent
+from contextwise.support.formatting import Printed, percent
 from contextwise.support.maps import choose_map
 from contextwise.support.progress import Progress
-from contextwise.support.showing import Printed
 from contextwise.support.store import Store, Unit, read_configuration, read_records, run_units
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Show parts as plain text or LaTeX, and any result as text or as HTML for notebooks.
 
-`str(result)` and the HTML view in notebooks come from here; see `contextwise.support.showing`.
+`str(result)` and the HTML view in notebooks come from here; see `contextwise.support.formatting`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 An exact number is shown in full while it is readable; a long one is rounded to four digits. A rate
 is shown as 0 or 1 only if it is exactly that.
+
+`Shown` and `Printed` let results show themselves. The renderers are in `contextwise.report`, which
+imports the rooms of the results, so a result loads them by name when it is shown.
 """
 
 from __future__ import annotations
@@ -9,7 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from importlib import import_module
 from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from contextwise.errors import require
+
+if TYPE_CHECKING:
+    import pandas
 
 Number = int | Fraction
 
@@ -119,3 +129,26 @@ def columns(rows: Iterable[Sequence[str]], alignment: str, gap: str = "  ") -> s
         ).rstrip()
         for row in cells
     )
+
+
+class Shown:
+    """Mixin for results that `contextwise.report.text` renders in notebooks."""
+
+    def _repr_html_(self) -> str:
+        html: str = import_module("contextwise.report.text").html_of(self)
+        return html
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the records of the result as a pandas DataFrame."""
+        result: Any = self
+        rows = result.records() if hasattr(result, "records") else [result.record()]
+        frame: pandas.DataFrame = require("pandas", "frames").DataFrame(rows)
+        return frame
+
+
+class Printed(Shown):
+    """Mixin for results whose `str` is the text that the command prints."""
+
+    def __str__(self) -> str:
+        text: str = import_module("contextwise.report.text").text_of(self)
+        return text
