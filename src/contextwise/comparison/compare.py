@@ -54,22 +54,14 @@ if TYPE_CHECKING:
 
 
 class VariableErrors(NamedTuple):
-    """The errors in all pairs of one variable, and the number of assertions of these pairs."""
+    """The errors in all pairs of one variable, and their share of the assertions of these pairs."""
 
     variable: str
+    assertions: Number
+    errors: Number
     fp: Number
     fn: Number
-    assertions: Number
-
-    @property
-    def errors(self) -> Number:
-        """FP + FN."""
-        return self.fp + self.fn
-
-    @property
-    def share(self) -> float:
-        """The share of the assertions on which the models differ."""
-        return ratio(self.errors, self.assertions) if self.assertions else 0.0
+    share: float
 
 
 class Interrupted(KeyboardInterrupt):
@@ -306,16 +298,15 @@ class Comparison(Shown, Rates):
 
         Each error counts for both variables of its pair. Open pairs count as pairs without errors.
 
-        >>> compare("lung", "lung-learned").variables()[0]
-        VariableErrors(variable='asbestos', fp=1, fn=1, assertions=4)
+        >>> compare("lung", "lung-learned").variables()[0][:5]
+        ('asbestos', 4, 2, 1, 1)
         """
-        rows = zip(
-            self.domain.names,
-            *self._errors_of_variables.T.tolist(),
-            self.question.variable_sizes(),
-            strict=True,
-        )
-        return sorted(map(VariableErrors._make, rows), key=lambda v: (-v.share, -v.errors))
+        variables = []
+        rows = zip(self._errors_of_variables.tolist(), self.question.variable_sizes(), strict=True)
+        for name, ((fp, fn), size) in zip(self.domain.names, rows, strict=True):
+            share = ratio(fp + fn, size) if size else 0.0
+            variables.append(VariableErrors(name, size, fp + fn, fp, fn, share))
+        return sorted(variables, key=lambda v: (-v.share, -v.errors))
 
     def summary(self) -> str:
         """Describe how near the models are, whether that beats chance, and where the errors are."""
@@ -425,10 +416,8 @@ def pair_records(comparison: Comparison) -> Iterator[Record]:
 def variable_records(comparison: Comparison) -> Iterator[Record]:
     """Yield the errors of each variable, the largest share first."""
     for variable in comparison.variables():
-        counts = variable.errors, variable.fp, variable.fn
-        shares = (ratio(count, variable.assertions or 1) for count in counts)
-        values = (variable.variable, variable.assertions, *counts, *shares)
-        yield dict(zip(VARIABLE_KEYS, values, strict=True))
+        shares = (ratio(n, variable.assertions or 1) for n in (variable.fp, variable.fn))
+        yield dict(zip(VARIABLE_KEYS, (*variable, *shares), strict=True))
 
 
 def open_pair_records(comparison: Comparison) -> Iterator[Record]:

@@ -29,10 +29,6 @@ def by_values(model: LogLinear, *, tolerance: float = 1e-9) -> Structure:
     tolerance : float
         The largest log odds ratio that counts as no interaction.
 
-    Returns
-    -------
-    Structure
-
     Examples
     --------
     >>> from contextwise import Domain

@@ -53,10 +53,9 @@ STEPS = 200_000
 
 
 def converter(convert: F) -> F:
-    """Add to the docstring of a converter what all of them have: the domain and the result."""
-    shared = "domain : Domain, or a mapping that makes one\n\nReturns\n-------\nStructure\n\n"
-    text = cleandoc(convert.__doc__ or "")
-    convert.__doc__ = text.replace("\nExamples\n", f"{shared}Examples\n", 1)
+    """Add the parameter that all converters share to the docstring of one."""
+    shared = "domain : Domain, or a mapping that makes one\n\nExamples\n"
+    convert.__doc__ = cleandoc(convert.__doc__ or "").replace("\nExamples\n", shared, 1)
     return convert
 
 

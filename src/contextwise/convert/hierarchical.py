@@ -73,10 +73,6 @@ def to_generators(model: ModelLike) -> list[tuple[str, ...]]:
     ----------
     model : Structure or LogLinear
 
-    Returns
-    -------
-    list of tuples of names
-
     Examples
     --------
     >>> to_generators(Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1", "B=0 & C=0", "C=1"]))

@@ -139,10 +139,6 @@ def from_pyagrum(network: Any) -> LogLinear:
     ----------
     network : pyagrum.BayesNet or pyagrum.MarkovRandomField
 
-    Returns
-    -------
-    LogLinear
-
     Examples
     --------
     >>> import pyagrum  # doctest: +SKIP

@@ -71,10 +71,6 @@ def from_graph(
         Which tables become features; the claims are the same. A clique of k binary variables has
         2**k cells, so large ones need "edges".
 
-    Returns
-    -------
-    Structure
-
     Examples
     --------
     >>> triangle = np.ones((3, 3)) - np.eye(3)

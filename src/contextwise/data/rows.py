@@ -145,10 +145,6 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
     domain : Domain, or a mapping that makes one, optional
         The variables and their states. Without it they are inferred from the data.
 
-    Returns
-    -------
-    Data
-
     Examples
     --------
     >>> as_data([["yes", "old"], ["no", "old"]]).domain

@@ -50,8 +50,10 @@ def as_model(
     """Return a model, from an object, a file or an example."""
     if isinstance(model, str | os.PathLike):
         return read(model, format=format, zero_weights=zero_weights)
-    known: Any = _learned(model, "structure_")
-    structure_of(known)  # raises if it is not a model
+    known: Any = model
+    if not isinstance(known, Structure | LogLinear):
+        known = _learned(known, "structure_")
+        structure_of(known)  # raises if it is not a model
     return _with_zero_weights(known, zero_weights)
 
 
@@ -71,7 +73,7 @@ def as_log_linear(model: ModelLike) -> LogLinear:
 
 def _learned(model: Any, attribute: str) -> Any:
     """Return the result of a fitted learner, or any other object unchanged."""
-    if isinstance(model, Structure | LogLinear) or not hasattr(model, "fit"):
+    if not hasattr(model, "fit"):
         return model
     if not hasattr(model, "structure_"):
         name = type(model).__name__

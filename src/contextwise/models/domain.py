@@ -207,10 +207,6 @@ class Domain:
             The old name of a variable to its new labels: all of them in order, or a mapping from
             old to new labels.
 
-        Returns
-        -------
-        Domain
-
         Examples
         --------
         >>> domain = Domain({"v0": 2, "v1": 3})

@@ -218,10 +218,6 @@ class Structure:
         align : "names" or "position"
             By position, variables and states take the names of those of ``domain``.
 
-        Returns
-        -------
-        Structure
-
         Examples
         --------
         >>> learned = Structure({"v0": 2, "v1": 2}, ["v0=1 & v1=0"])

@@ -84,10 +84,6 @@ def depends(structure: Structure, pair: Pair, context: Mapping[str, str]) -> boo
     pair : names of two variables
     context : states of the other variables
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> model = Structure({"A": 2, "B": 2, "C": 2}, ["A=1 & B=1 & C=0"])
@@ -111,10 +107,6 @@ def contexts_of(domain: Domain, pair: Pair, *, canonical: bool = False) -> Itera
     canonical : bool
         Assign the variables of the pair too.
 
-    Yields
-    ------
-    dict from names to states
-
     Examples
     --------
     >>> list(contexts_of(Domain({"A": 2, "B": 2, "C": 2}), ("A", "B")))
@@ -135,10 +127,6 @@ def brute_force_pairs(
     ----------
     true, guess : structures over one domain
     contexts : "fully-contextualized" or "canonical"
-
-    Returns
-    -------
-    dict from pairs of names to Confusion
 
     Examples
     --------
@@ -171,10 +159,6 @@ def brute_force(
     true, guess : structures over one domain
     contexts : "fully-contextualized" or "canonical"
 
-    Returns
-    -------
-    Confusion
-
     Examples
     --------
     >>> domain = {"X0": 2, "X1": 2, "X2": 2}
@@ -193,10 +177,6 @@ def inclusion_exclusion(cover: Cover) -> int:
     Parameters
     ----------
     cover : Cover
-
-    Returns
-    -------
-    int
 
     Examples
     --------
