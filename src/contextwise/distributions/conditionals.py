@@ -25,7 +25,12 @@ from contextwise.distributions.potentials import (
     encode_rows,
     literal_bits,
 )
-from contextwise.distributions.proximal_newton import LogisticLoss, Options
+from contextwise.distributions.proximal_newton import (
+    LogisticLoss,
+    Options,
+    PackedBlock,
+    PackedMatrix,
+)
 from contextwise.errors import DomainError, require
 from contextwise.formats import ModelLike, as_log_linear
 from contextwise.models.features import Features, IntArray
@@ -52,6 +57,8 @@ class Conditionals:
         """Prepare the conditionals of encoded rows."""
         sparse = require("scipy.sparse", "distributions")
         parts = [sparse.csr_array((0, len(features)))]
+        packed = []
+        binary = int(features.cardinalities.max(initial=1)) == 2
         sizes = [np.zeros(1, dtype=np.int64)]
         settings = np.zeros((len(features.cardinalities), len(rows)), dtype=np.int64)
         before = 0
@@ -63,13 +70,22 @@ class Conditionals:
                 continue
             settings[variable], first = distinct(patterns)
             settings[variable] += before
-            before += len(first)
             sizes.append(np.full(len(first), cardinality - 1))
-            speaks = np.unpackbits(patterns[first], axis=1, count=len(literals)).view(bool)
             effects = allowed[literals, 1:cardinality].astype(np.int8) - allowed[literals, :1]
-            parts.append(_matrix(speaks, effects, features.owners[literals], len(features)))
+            owners = features.owners[literals]
+            if binary:
+                bits = np.ascontiguousarray(patterns[first].T)
+                packed.append(PackedBlock(before, bits, owners, effects[:, 0].astype(np.float64)))
+            else:
+                speaks = np.unpackbits(patterns[first], axis=1, count=len(literals)).view(bool)
+                parts.append(_matrix(speaks, effects, owners, len(features)))
+            before += len(first)
         starts = np.cumsum(np.concatenate(sizes))
-        matrix = sparse.vstack(parts, format="csr")
+        matrix = (
+            PackedMatrix(packed, (before, len(features)))
+            if binary
+            else sparse.vstack(parts, format="csr")
+        )
         return cls(Options(matrix, starts), settings, np.ascontiguousarray(rows.T))
 
     def loss(self, counts: FloatArray) -> LogisticLoss:

@@ -36,15 +36,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from itertools import pairwise
 from math import log
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from contextwise.distributions.potentials import BoolArray, FloatArray
+from contextwise.distributions.potentials import BoolArray, Bytes, FloatArray
 from contextwise.errors import require
 from contextwise.models.features import IntArray
+from contextwise.support.deadline import NEVER, Deadline
 from contextwise.support.progress import Progress
 
 try:
@@ -70,8 +73,83 @@ REACH = 10.0
 FLOOR = 1e-3
 """A gap is a part of the objective, or of this part of the loss without weights if that is more:
 where the best weights are infinite, the loss goes to 0, and the search has to end."""
+ENTRIES = 2**21
+"""About this many entries of the parts of a product are in memory before they are added up."""
 LARGEST = 2.0
 """An unpenalised weight is taken to be at most this many times what it is, plus one."""
+
+
+# -- matrices of bits ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PackedBlock:
+    """Some rows of a matrix: bits, eight columns to a byte, times a sign per column."""
+
+    first: int
+    bits: Bytes  # (columns / 8, rows)
+    columns: IntArray
+    signs: FloatArray
+
+    @property
+    def rows(self) -> slice:
+        return slice(self.first, self.first + self.bits.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class PackedMatrix:
+    """A matrix of -1, 0 and 1 in blocks of rows, each with few columns that are not 0."""
+
+    blocks: list[PackedBlock]
+    shape: tuple[int, int]
+    __array_ufunc__ = None
+
+    def __matmul__(self, weights: FloatArray) -> FloatArray:
+        product = np.zeros(self.shape[0])
+        for block in self.blocks:
+            of_bits = np.zeros(8 * len(block.bits))
+            of_bits[: len(block.columns)] = weights[block.columns] * block.signs
+            sums = of_bits.reshape(-1, 8) @ BITS  # of each byte
+            total = product[block.rows]
+            for of_byte, values in zip(block.bits, sums, strict=True):
+                total += values[of_byte]
+        return product
+
+    def __rmatmul__(self, of_rows: FloatArray) -> FloatArray:
+        product = np.zeros(self.shape[1])
+        for block in self.blocks:
+            part = of_rows[block.rows]
+            sums = [np.bincount(of_byte, part, minlength=256) for of_byte in block.bits]
+            of_bits = (np.array(sums).reshape(-1, 256) @ BITS.T).ravel()[: len(block.columns)]
+            product[block.columns] += of_bits * block.signs
+        return product
+
+    def gram(self, scale: FloatArray, chosen: IntArray) -> Any:
+        """Return Aᵀ D A over some columns, with D diagonal, as a CSR array."""
+        sparse = require("scipy.sparse", "distributions")
+        place = np.full(self.shape[1], -1, dtype=np.int32)
+        place[chosen] = np.arange(len(chosen), dtype=np.int32)
+        roots = np.sqrt(scale).astype(np.float32)
+        total = sparse.csr_array((len(chosen), len(chosen)))
+        parts: list[tuple[Any, Any, Any]] = []
+        for block in self.blocks:
+            places = place[block.columns]
+            ours = np.flatnonzero(places >= 0)
+            places, signs = places[ours], block.signs[ours].astype(np.float32)
+            bits = np.unpackbits(block.bits, axis=0, count=len(block.columns))[ours]
+            part = bits * roots[block.rows]
+            product = (part @ part.T) * signs * signs[:, None]
+            i, j = np.nonzero(product)
+            parts.append((product[i, j], places[i], places[j]))
+            if block is self.blocks[-1] or sum(len(part[0]) for part in parts) > ENTRIES:
+                data, i, j = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+                total = total + sparse.csr_array((data.astype(np.float64), (i, j)), total.shape)
+                parts.clear()
+        return total
+
+
+BITS: FloatArray = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).T.astype(float)
+"""The bits of each byte: shape (8, 256)."""
 
 
 # -- the loss --------------------------------------------------------------------------------------
@@ -86,16 +164,26 @@ class Options:
 
     @cached_property
     def transposed(self) -> Any:
-        """The transposed matrix; each step of a fit uses both."""
-        turned = self.matrix.T
-        return turned if isinstance(turned, np.ndarray) else turned.tocsr()
+        """The transposed sparse matrix; each step of a fit uses both."""
+        return self.matrix.T.tocsr()
+
+    def gram(self, scale: FloatArray, chosen: IntArray) -> Any:
+        """Return Aᵀ D A over some columns, with D diagonal, as a CSR array."""
+        if isinstance(self.matrix, PackedMatrix):
+            return self.matrix.gram(scale, chosen)
+        if isinstance(self.matrix, np.ndarray):
+            sparse = require("scipy.sparse", "distributions")
+            part = self.transposed_floats[chosen] * np.sqrt(scale).astype(np.float32)
+            return sparse.csr_array((part @ part.T).astype(np.float64))
+        return gram(self.matrix, self.transposed, scale, chosen)
 
     @cached_property
-    def transposed_for_gram(self) -> Any:
-        """The transposed matrix; if it is dense, as 32-bit floats row by row."""
-        if isinstance(self.matrix, np.ndarray):
-            return np.ascontiguousarray(self.matrix.T, dtype=np.float32)
-        return self.transposed
+    def transposed_floats(self) -> Any:
+        """The transposed dense matrix, row by row.
+
+        Half the precision is twice the speed, and the model of a step needs no more.
+        """
+        return np.ascontiguousarray(self.matrix.T, dtype=np.float32)
 
     @cached_property
     def owners(self) -> IntArray:
@@ -170,21 +258,23 @@ class LossAt:
     @cached_property
     def gradient(self) -> FloatArray:
         """The gradient: expected minus observed count of each feature."""
-        gradient: FloatArray = self.loss.options.transposed @ (self.expected - self.loss.chosen)
+        options, excess = self.loss.options, self.expected - self.loss.chosen
+        dense = isinstance(options.matrix, np.ndarray | PackedMatrix)
+        gradient: FloatArray = excess @ options.matrix if dense else options.transposed @ excess
         return gradient
 
     def curvature(self, features: IntArray) -> Any:
         """Return the Hessian over some of the features as a sparse array."""
         options, p = self.loss.options, self.probabilities
         if options.binary:
-            scale = self.expected * (1.0 - p)
-            return gram(options.matrix, options.transposed_for_gram, scale, features)
-        whole = gram(options.matrix, options.transposed, self.expected, features)
+            return options.gram(self.expected * (1.0 - p), features)
+        part, every = options.matrix[:, features], np.arange(len(features))
+        whole = gram(part, part.T.tocsr(), self.expected, every)
         # the matrix that averages over the options of each setting
         shape = (len(options.starts) - 1, len(options.owners))
         means = type(options.matrix)((p, np.arange(shape[1]), options.starts), shape=shape)
-        mean = means @ options.matrix
-        return whole - gram(mean, mean.T.tocsr(), self.loss.totals, features)
+        mean = means @ part
+        return whole - gram(mean, mean.T.tocsr(), self.loss.totals, every)
 
     def entropy(self, share: float) -> float:
         """Return the total entropy of the mixture with a share of the fitted probabilities."""
@@ -285,8 +375,56 @@ def minimise(
     tolerance: float = 1e-4,
     max_iterations: int = 200,
     progress: Progress | None = None,
+    deadline: Deadline = NEVER,
 ) -> Optimum:
-    """Minimise a loss plus penalties."""
+    """Minimise a loss plus penalties, until the deadline."""
+    with ONE_THREAD:
+        return _minimise(loss, penalty, start, tolerance, max_iterations, progress, deadline)
+
+
+class _OneThread:
+    """Keep BLAS to one thread, if threadpoolctl is installed.
+
+    More threads wait for each other longer than they work on matrices of this size. Several threads
+    may be inside; the last one to leave restores the limits.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = Lock(), 0
+        self._limits: Any = None
+
+    @cached_property
+    def _controller(self) -> Any:
+        try:
+            return import_module("threadpoolctl").ThreadpoolController()
+        except ImportError:
+            return None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1 and self._controller:
+                self._limits = self._controller.limit(limits=1)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside and self._limits:
+                self._limits.restore_original_limits()
+
+
+ONE_THREAD = _OneThread()
+
+
+def _minimise(
+    loss: LogisticLoss,
+    penalty: Penalty,
+    start: FloatArray | None,
+    tolerance: float,
+    max_iterations: int,
+    progress: Progress | None,
+    deadline: Deadline,
+) -> Optimum:
     weights = np.zeros(loss.size) if start is None else np.array(start, dtype=np.float64)
     now = loss.at(weights)
     objective = now.value + penalty.value(weights)
@@ -298,7 +436,7 @@ def minimise(
         bound = penalty.lower_bound(weights, now.gradient, now.entropy)
         gap = relative_gap(objective, bound, FLOOR * null)
         converged = gap <= tolerance or not slope.any()
-        if converged or done == max_iterations:
+        if converged or done == max_iterations or deadline.passed:
             break
         step = _step(now, penalty, weights, gradient, slope)
         gain = penalty.price(weights) - penalty.price(weights + step) - float(gradient @ step)
@@ -487,15 +625,7 @@ def descend_in_python(
 
 
 def gram(matrix: Any, transposed: Any, scale: FloatArray, chosen: IntArray) -> Any:
-    """Return Aᵀ D A over some columns of A, with D diagonal, as a CSR array.
-
-    For a dense A, ``transposed`` has 32-bit floats.
-    """
-    if isinstance(matrix, np.ndarray):
-        sparse = require("scipy.sparse", "distributions")
-        # half the precision is twice the speed, and the model of a step needs no more
-        part = transposed[chosen] * np.sqrt(scale).astype(np.float32)
-        return sparse.csr_array((part @ part.T).astype(np.float64))
+    """Return Aᵀ D A over some columns of a sparse A, with D diagonal, as a CSR array."""
     if not available():
         part = matrix[:, chosen]
         part.data = part.data * np.repeat(scale, np.diff(part.indptr))

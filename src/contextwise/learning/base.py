@@ -36,7 +36,7 @@ from contextwise.learning.registry import learner_named, name_of
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.progress import progress_of
 
 T = TypeVar("T")
 
@@ -171,6 +171,30 @@ class Learner:
         learned = other.learn(data)
         self.finished_ = self.finished_ and other.finished_
         return learned
+
+    def refit_l1(self, model: ModelLike, data: Data, l1: float, l2: float = 0.0) -> Model:
+        """Fit weights by penalised pseudo-likelihood and drop features of weight 0.
+
+        The penalties l1 · Σ|w| and l2/2 · Σw² are on the total over the rows. If the time limit
+        passes, return the structure without weights, with all its features.
+
+        >>> rows = as_data([[0, 0], [1, 1]] * 30)
+        >>> model = Structure(rows.domain, ["v0=1 & v1=1", "v0=1"])
+        >>> len(Learner().refit_l1(model, rows, 1.0))
+        2
+        """
+        structure = as_structure(model)
+        show = getattr(self, "show_progress", False)
+        try:
+            with self.deadline.enforced():
+                fitted = fit_weights(
+                    by_position(structure), data.rows, l1=l1, l2=l2, show_progress=show
+                )
+        except OutOfTime:
+            if not self.is_late():
+                raise  # the limit of a caller
+            return structure
+        return LogLinear(structure, fitted.weights).without_zero_weights()
 
     def _keep(self, learned: Model, data: Data) -> Self:
         structure = structure_of(learned)
@@ -390,30 +414,6 @@ def learn(
 def fresh(learner: Any, parameters: Mapping[str, Any] | None = None) -> Any:
     """Return an unfitted copy of a learner, with some parameters changed."""
     return type(learner)(**{**learner.get_params(deep=False), **(parameters or {})})
-
-
-def refit_l1(
-    model: ModelLike,
-    data: Data,
-    l1: float,
-    *,
-    l2: float = 0.0,
-    show_progress: bool | Progress = False,
-) -> LogLinear:
-    """Fit weights by penalised pseudo-likelihood and drop features of weight 0.
-
-    The penalties l1 · Σ|w| and l2/2 · Σw² are on the total over the rows.
-
-    >>> rows = as_data([[0, 0], [1, 1]] * 30)
-    >>> model = Structure(rows.domain, ["v0=1 & v1=1", "v0=1"])
-    >>> len(refit_l1(model, rows, 1.0))
-    2
-    """
-    structure = as_structure(model)
-    fitted = fit_weights(
-        by_position(structure), data.rows, l1=l1, l2=l2, show_progress=show_progress
-    )
-    return LogLinear(structure, fitted.weights).without_zero_weights()
 
 
 def check_prior(prior: float) -> float:

@@ -21,10 +21,10 @@ import numpy.typing as npt
 from contextwise.data.rows import Data
 from contextwise.distributions.potentials import distinct
 from contextwise.errors import DomainError
-from contextwise.learning.base import Learner, refit_l1
+from contextwise.learning.base import Learner
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray, single_values, words_of
-from contextwise.models.structure import LogLinear, Structure
+from contextwise.models.structure import LogLinear, Model, Structure
 from contextwise.support.progress import Progress, progress_of
 
 CELLS = 2**22
@@ -73,7 +73,7 @@ class GSSL(Learner):
     rng: int | np.random.Generator = 0
     show_progress: bool | Progress = False
 
-    def learn(self, data: Data) -> LogLinear:
+    def learn(self, data: Data) -> Model:
         """Generate features, keep the frequent ones, and fit."""
         if self.count < 0:
             raise DomainError(f"count must be >= 0, got {self.count}")
@@ -87,7 +87,7 @@ class GSSL(Learner):
         structure = conjunctions(data.domain, kept.astype(np.int64))
         if not len(data):
             return LogLinear(structure, np.zeros(len(structure)))
-        return refit_l1(structure, data, self.l1, l2=self.l2, show_progress=self.show_progress)
+        return self.refit_l1(structure, data, self.l1, self.l2)
 
 
 def generate(

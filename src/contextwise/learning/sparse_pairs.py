@@ -55,6 +55,10 @@ from contextwise.support.progress import Progress, progress_of
 
 Rule = Literal["or", "and"]
 
+WIDE = 32
+"""From this many weights on, the search for an intercept is long, and starts at the best one."""
+UNSEEN = 1e-9
+"""The best intercept is computed as if a value without rows had this many."""
 DENSE = 2**25
 """Up to this many cells, the matrix of a binary target is dense."""
 
@@ -121,6 +125,13 @@ class Columns:
         chosen = self.counts[:, None] * (values[:, None] == np.arange(1, options + 1))
         starts = np.arange(len(self.rows) + 1) * options
         return LogisticLoss(Options(matrix, starts), self.counts, chosen.ravel())
+
+    def intercept(self, target: int) -> FloatArray:
+        """Return the best intercept without other weights; that of an unseen value is low."""
+        size = self.cardinalities[target]
+        logs = np.log(np.maximum(np.bincount(self.rows[:, target], self.counts, size), UNSEEN))
+        intercept: FloatArray = logs[1:] - logs[0]
+        return intercept
 
     def penalty(self, target: int, l1: float, l2: float, *, penalise_intercept: bool) -> Penalty:
         """Return the penalties of the intercept and of each other variable's table."""
@@ -272,13 +283,20 @@ class SparsePairs(Learner):
         weights = np.zeros((columns.matrix.shape[1], columns.cardinalities[target] - 1))
         if self.is_late():
             return Regression(target, weights, Optimum(weights, inf, inf, inf, 0, False))
+        if start is not None:
+            weights = start[target].weights.copy()
+        elif weights.shape[1] >= WIDE and not self.penalise_intercept:
+            weights[0] = columns.intercept(target)
         optimum = minimise(
             columns.loss(target),
             columns.penalty(target, self.l1, self.l2, penalise_intercept=self.penalise_intercept),
-            start=None if start is None else start[target].weights[others].ravel(),
+            start=weights[others].ravel(),
             tolerance=self.tolerance,
             max_iterations=self.max_iterations,
+            deadline=self.deadline,
         )
+        if not optimum.converged:
+            self.is_late()
         weights[others] = optimum.weights.reshape(len(others), weights.shape[1])
         return Regression(target, weights, optimum)
 

@@ -21,12 +21,12 @@ import numpy.typing as npt
 
 from contextwise.data.rows import Data, DataLike
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.learning.base import Learner, check_prior, refit_l1, threads_of
+from contextwise.learning.base import Learner, check_prior, threads_of
 from contextwise.learning.growth import Rules, Tree, grow
 from contextwise.models.domain import Domain
 from contextwise.models.factors import weighted
 from contextwise.models.features import IntArray, all_values, single_values
-from contextwise.models.structure import LogLinear
+from contextwise.models.structure import LogLinear, Model
 from contextwise.support.progress import Progress, progress_of
 
 FloatArray = npt.NDArray[np.float64]
@@ -121,14 +121,14 @@ class Trees(_TreeLearner):
     n_jobs: int = 1
     show_progress: bool | Progress = False
 
-    def learn(self, data: Data) -> LogLinear:
+    def learn(self, data: Data) -> Model:
         """Grow the trees and make them one network."""
         if self.refit not in (None, "l1"):
             raise ContextwiseError(f"refit must be 'l1' or None, got {self.refit!r}")
         network = self._grow(data, acyclic=False)
         if self.refit is None:
             return network
-        return refit_l1(network, data, self.l1, l2=self.l2, show_progress=self.show_progress)
+        return self.refit_l1(network, data, self.l1, self.l2)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -168,7 +168,7 @@ class AcyclicTrees(_TreeLearner):
     n_jobs: int = 1
     show_progress: bool | Progress = False
 
-    def learn(self, data: Data) -> LogLinear:
+    def learn(self, data: Data) -> Model:
         """Grow the trees; their product is the model."""
         return self._grow(data, acyclic=True)
 

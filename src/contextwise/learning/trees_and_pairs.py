@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from contextwise.data.rows import Data
-from contextwise.learning.base import Learner, refit_l1
+from contextwise.learning.base import Learner
 from contextwise.learning.sparse_pairs import SparsePairs
 from contextwise.learning.trees import Trees
-from contextwise.models.structure import LogLinear, structure_of
+from contextwise.models.structure import Model, structure_of
 from contextwise.support.progress import Progress
 
 
@@ -52,7 +52,7 @@ class TreesAndPairs(Learner):
     n_jobs: int = 1
     show_progress: bool | Progress = False
 
-    def learn(self, data: Data) -> LogLinear:
+    def learn(self, data: Data) -> Model:
         """Learn both sets of features and fit them once."""
         trees = Trees(
             penalty=self.penalty,
@@ -62,4 +62,4 @@ class TreesAndPairs(Learner):
         )
         pairs = SparsePairs(l1=self.pairs_l1, n_jobs=self.n_jobs, show_progress=self.show_progress)
         both = structure_of(self.learn_by(trees, data)) | structure_of(self.learn_by(pairs, data))
-        return refit_l1(both, data, self.l1, l2=self.l2, show_progress=self.show_progress)
+        return self.refit_l1(both, data, self.l1, self.l2)
