@@ -93,22 +93,19 @@ class TestHeatMap:
         shares[3, 997] = shares[997, 3] = 0.0
         shares[3, 997] = 1.0
         heat = HeatMap(tuple(map(str, range(1001))), shares, np.arange(1001))
-        cells = pooled(heat, 300)
-        assert (cells.codes.shape, cells.block) == ((251, 251), 4)
-        assert np.argwhere(cells.codes).tolist() == cells.marked.tolist() == [[0, 249]]
-        assert cells.codes[0, 249] == FIRST_FP + np.searchsorted(STEPS, 1 / 16)
-        worst = pooled(heat, 300, worst=True)
-        assert worst.codes[0, 249] == FIRST_FP + len(STEPS) - 1
-        assert not len(worst.marked)
+        codes, block, marked = pooled(heat, 300)
+        assert (codes.shape, block) == ((251, 251), 4)
+        assert np.argwhere(codes).tolist() == marked.tolist() == [[0, 249]]
+        assert codes[0, 249] == FIRST_FP + np.searchsorted(STEPS, 1 / 16)
 
     def test_a_mean_counts_pairs_that_never_depend(self) -> None:
         found = random_comparison(130)
-        cells = pooled(heat_map(found, reorder=False), 65)
+        codes, *_ = pooled(heat_map(found, reorder=False), 65)
         errors = np.nan_to_num(heat_map(found, reorder=False).shares)
         for row, column in ((0, 5), (7, 2), (64, 64)):
             square = errors[2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
             mean = square.sum() / (4 - 2 * (row == column))
-            assert (cells.codes[row, column] >= FIRST_FP) == (mean > 0)
+            assert (codes[row, column] >= FIRST_FP) == (mean > 0)
 
     def test_many_variables_are_grouped(self) -> None:
         assert list(heat_map(random_comparison(100)).order) == list(range(100))

@@ -37,14 +37,7 @@ from contextwise.report.plots import (
     plot_pairs,
     save,
 )
-from contextwise.report.plots.plot_guesses import (
-    RATES,
-    plot_errors,
-    plot_errors_plane,
-    plot_group_means,
-    plot_rates,
-)
-from contextwise.report.plots.plot_models import plot_distances, plot_map, plot_scatter
+from contextwise.report.plots.plot_guesses import RATES, plot_scatter
 from contextwise.report.plots.style import encoded, new_axes, new_figure
 from contextwise.report.shares import Edge, edges_of
 from contextwise.studies.kl_study import means
@@ -88,7 +81,7 @@ class TestPairs:
         assert plot_models(list("ABCDE"), LINE, width=5.0).get_figwidth() == 5.0
 
     def test_a_notebook_shows_it(self) -> None:
-        shown: Any = plot_rates(SIX)
+        shown: Any = plot_guesses(SIX)
         assert shown._repr_png_().startswith(b"\x89PNG")
 
     def test_the_axes_are_the_callers(self) -> None:
@@ -222,7 +215,7 @@ class TestGroups:
     }
 
     def test_a_point_per_guess_in_the_plane(self) -> None:
-        (axes,) = plot_errors_plane(self.GROUPS).axes
+        _, axes = plot_groups(self.GROUPS).axes
         for line, guesses in zip(axes.lines, self.GROUPS.values(), strict=False):
             shares = [[float(c.fp / c.total), float(c.fn / c.total)] for c in guesses]
             assert np.allclose(np.asarray(line.get_xydata()), shares)
@@ -230,7 +223,7 @@ class TestGroups:
     def test_intervals_are_students(self) -> None:
         values = [c.normalized for c in self.GROUPS["learner 2"]]
         _, high = t.interval(0.95, 4, np.mean(values), np.std(values, ddof=1) / np.sqrt(5))
-        (axes,) = plot_group_means({"learner 2": self.GROUPS["learner 2"]}).axes
+        axes, _ = plot_groups({"learner 2": self.GROUPS["learner 2"]}).axes
         _, caps, _ = axes.containers[0]
         ends = [float(np.asarray(cap.get_xdata())[0]) for cap in caps]
         assert max(ends) == pytest.approx(high)
@@ -252,7 +245,7 @@ class TestConfusion:
 
     def test_bars_are_as_long_as_the_errors(self) -> None:
         same = compare(SIX.true, SIX.true)
-        (axes,) = plot_errors({"guess": SIX, "same": same}).axes
+        axes, _ = plot_guesses({"guess": SIX, "same": same}).axes
         ends = [0.0, 0.0]
         for bars in axes.containers:
             for k, bar in enumerate(bars):
@@ -261,14 +254,14 @@ class TestConfusion:
 
     def test_undefined_rates_are_left_out(self) -> None:
         nothing = Structure(SIX.domain, [])
-        (axes,) = plot_rates({"one": SIX, "nothing": compare(nothing, nothing)}).axes
+        _, axes = plot_guesses({"one": SIX, "nothing": compare(nothing, nothing)}).axes
         assert [bar.get_width() for bar in axes.containers[0]] == [SIX.precision, 0]
         assert [text.get_text() for text in axes.texts[:2]] == [rate(SIX.precision), "–"]
 
     @pytest.mark.parametrize("guesses", [1, 3])
     def test_every_rate_is_there_even_when_equal(self, guesses: int) -> None:
         same = [compare(SIX.true, SIX.true)] * guesses
-        (axes,) = plot_rates(same).axes
+        _, axes = plot_guesses(same).axes
         assert sum(len(bars) for bars in axes.containers) == len(RATES) * guesses
         assert len(axes.texts) == len(RATES) * guesses
         boxes = _boxes(axes)
@@ -277,11 +270,9 @@ class TestConfusion:
     def test_a_list_and_a_mapping_and_what_compare_many_gives(self) -> None:
         many = compare_many(SIX.true, [SIX.guess, SIX.true])
         for guesses in (many, [SIX], {"a": SIX}, SIX):
-            assert len(plot_errors(guesses).axes[0].containers) == 2
-            assert plot_rates(guesses).axes[0].containers
             assert len(plot_guesses(guesses).axes) == 2
         with pytest.raises(DomainError, match="no comparison"):
-            plot_errors([])
+            plot_guesses([])
 
 
 def _draw(axes: Axes) -> None:
@@ -302,7 +293,7 @@ class TestMatrix:
         assert len(tree.lines) == 4
 
     def test_the_map_of_a_line_is_a_line(self) -> None:
-        (axes,) = plot_map(list("ABCDE"), LINE).axes
+        _, _, axes, *_ = plot_models(list("ABCDE"), LINE).axes
         assert axes.get_xlabel() == "distances on paper are off by 0 %"
 
     def test_names_without_what_they_share(self) -> None:
@@ -315,13 +306,13 @@ class TestMatrix:
     @pytest.mark.parametrize("models", [1, 6, 40])
     def test_labels_of_models_at_one_place_stand_apart(self, models: int) -> None:
         names = [f"M{i}" for i in range(models)]
-        (axes,) = plot_map(names, np.zeros((models, models))).axes
+        _, _, axes, *_ = plot_models(names, np.zeros((models, models))).axes
         assert sorted(text.get_text() for text in axes.texts) == sorted(names)
         boxes = _boxes(axes)
         assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
 
     def test_labels_leave_the_points_free(self) -> None:
-        (axes,) = plot_map([f"a long name {i}" for i in range(5)], LINE).axes
+        _, _, axes, *_ = plot_models([f"a long name {i}" for i in range(5)], LINE).axes
         inside = axes.get_window_extent()
         assert not any(box.overlaps(inside) for box in _boxes(axes))
 
@@ -332,10 +323,9 @@ class TestMatrix:
         assert (one.y0, one.y1) == pytest.approx((other.y0, other.y1))
 
     def test_numbers_of_few_models(self) -> None:
-        assert len(plot_distances(list("ABCDE"), LINE).axes[0].texts) == 25
-        assert (
-            len(plot_distances([f"M{i}" for i in range(30)], np.zeros((30, 30))).axes[0].texts) == 0
-        )
+        many = [f"M{i}" for i in range(30)]
+        assert len(plot_models(list("ABCDE"), LINE).axes[1].texts) == 25
+        assert not plot_models(many, np.zeros((30, 30))).axes[1].texts
 
     @pytest.mark.parametrize("models", [3, 5, 6, 8])
     def test_the_numbers_of_two_cells_do_not_touch(self, models: int) -> None:
@@ -353,7 +343,7 @@ class TestMatrix:
 
     def test_a_matrix_that_does_not_fit_is_refused(self) -> None:
         with pytest.raises(DomainError, match="2 × 2"):
-            plot_map(["A", "B"], np.array([[0.0, 1.0], [2.0, 0.0]]))
+            plot_models(["A", "B"], np.array([[0.0, 1.0], [2.0, 0.0]]))
 
 
 class TestScatter:

@@ -31,7 +31,7 @@ from contextwise.explorer.state import State, is_open
 from contextwise.explorer.wiring import Input, Settled, clicks, offer, on, show, text
 from contextwise.formats import encode
 from contextwise.report.comparisons import Guess, estimated_parts, guesses_parts, matrix_parts
-from contextwise.report.drawing import add, add_text, add_tip, new_picture
+from contextwise.report.drawing import HALO, add, add_text, add_tip, new_picture
 from contextwise.report.evaluations import consensus_parts, summary_parts
 from contextwise.report.html import Markup
 from contextwise.report.layout import in_unit_square, planar
@@ -50,13 +50,6 @@ MOST_OPEN = 12  # up to this number of models, the table of their distances is o
 SAME_PLACE = 0.02  # points of the map that are nearer than this share a label
 
 WIDTH, HEIGHT, MARGIN = 720, 440, 48  # of the map of models
-HALO = {
-    "class_": "halo",
-    "paint_order": "stroke",
-    "stroke": "#ffffff",
-    "stroke_width": "3",
-    "stroke_opacity": "0.8",
-}
 
 Matrix = DistanceMatrix | EstimatedMatrix
 SHOW = Input("show_guess", text)

@@ -186,6 +186,14 @@ def add_text(parent: Element, text: str, place: Point, anchor: str, **style: str
 
 # -- graphs ----------------------------------------------------------------------------------------
 
+HALO = {
+    "class_": "halo",
+    "paint_order": "stroke",
+    "stroke": "#ffffff",
+    "stroke_width": "3",
+    "stroke_opacity": "0.8",
+}
+"""The style of a text that can be read on lines."""
 FONTS = (12.0, 11.0, 10.0, 9.0, 8.0, 7.0)  # sizes of the labels of a graph, the largest first
 
 
@@ -250,9 +258,7 @@ def _add_node(parent: Element, name: str, drawing: Drawing, *, hollow: bool) -> 
         start, stop = (" ".join(map(coordinate, end)) for end in ((x, y), label.leader))
         line = {"stroke": "#7f7f7f", "stroke_width": "0.7"}
         add(parent, "path", class_="leader", d=f"M{start}L{stop}", **line)
-    halo = {"stroke": "#ffffff", "stroke_width": "3", "stroke_opacity": "0.8"}
-    style = {"class_": "halo", "paint_order": "stroke", **halo}
-    add_text(parent, label.text, label.middle, "middle", font_size=drawing.font, **style)
+    add_text(parent, label.text, label.middle, "middle", font_size=drawing.font, **HALO)
 
 
 # -- the plane of errors ---------------------------------------------------------------------------

@@ -97,15 +97,6 @@ class HeatMap:
         return codes.astype(np.uint8)
 
 
-@dataclass(frozen=True, eq=False)
-class Pooled:
-    """A heat map of fewer cells, each for a square of ``block`` variables a side."""
-
-    codes: npt.NDArray[np.uint8]
-    block: int
-    marked: npt.NDArray[np.int64]  # cells in which a single pair has most of the errors
-
-
 def heat_map(comparison: Comparison | Shares, *, reorder: bool | None = None) -> HeatMap:
     """Return the heat map; ``reorder`` is by default above `GROUPED` variables, with SciPy."""
     shares = shares_of(comparison) if isinstance(comparison, Comparison) else comparison
@@ -149,12 +140,16 @@ def group_similar(errors: npt.NDArray[np.float64]) -> tuple[IntArray, tuple[rang
     return order, tuple(sorted(blocks, key=len, reverse=True)[:BLOCKS])
 
 
-def pooled(heat: HeatMap, most: int, *, worst: bool = False) -> Pooled:
-    """Return a heat map of at most ``most`` cells a side, by means or by the worst pairs."""
+def pooled(heat: HeatMap, most: int) -> tuple[npt.NDArray[np.uint8], int, npt.NDArray[np.int64]]:
+    """Return the mean codes of squares of variables, so that there are at most ``most`` a side.
+
+    Also return the variables a side of a square, and the squares in which a single pair has most of
+    the errors.
+    """
     n = len(heat.names)
     block = max(1, -(-n // most))
     if block == 1:
-        return Pooled(heat.codes, 1, np.zeros((0, 2), dtype=np.int64))
+        return heat.codes, 1, np.zeros((0, 2), dtype=np.int64)
     starts = np.arange(0, n, block)
 
     def summed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -169,14 +164,13 @@ def pooled(heat: HeatMap, most: int, *, worst: bool = False) -> Pooled:
     below = np.tri(len(starts), dtype=bool)
     on_diagonal = summed(np.tril(errors)) <= sums / 2
     below &= ~(np.eye(len(starts), dtype=bool) & on_diagonal)
-    shown = largest if worst else means
-    codes = np.where(below, FIRST_FN, FIRST_FP) + np.searchsorted(STEPS, shown)
-    codes[shown == 0] = BLANK
+    codes = np.where(below, FIRST_FN, FIRST_FP) + np.searchsorted(STEPS, means)
+    codes[means == 0] = BLANK
     covered = summed((~np.isnan(heat.shares)).astype(np.float64)) / np.maximum(sizes, 1)
-    codes[(shown == 0) & (covered >= 0.5)] = AGREED
+    codes[(means == 0) & (covered >= 0.5)] = AGREED
     codes[summed(np.isinf(heat.shares).astype(np.float64)) > 0] = OPEN
-    lone = (largest >= LONE) & (2 * largest > sums) & (not worst)
-    return Pooled(codes.astype(np.uint8), block, np.argwhere(lone))
+    lone = (largest >= LONE) & (2 * largest > sums)
+    return codes.astype(np.uint8), block, np.argwhere(lone)
 
 
 def palette() -> list[tuple[str, float]]:

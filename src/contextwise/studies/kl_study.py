@@ -43,7 +43,7 @@ from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
-from contextwise.report.plots.plot_models import plot_scatter
+from contextwise.report.plots.plot_guesses import plot_scatter
 from contextwise.report.plots.style import COLUMN, new_figure, save_png_and_svg, styled
 from contextwise.report.text import WIDTH
 from contextwise.studies.run_study import check_rules, read_settings, run_study

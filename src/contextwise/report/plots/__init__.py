@@ -15,8 +15,8 @@ from contextwise.report.plots.plot_guesses import (
     plot_critical_difference,
     plot_groups,
     plot_guesses,
+    plot_models,
 )
-from contextwise.report.plots.plot_models import plot_models
 from contextwise.report.plots.plot_pairs import (
     plot_graphs,
     plot_neighbours,

@@ -1,10 +1,13 @@
-"""Plot guesses at one true model: confusion matrix, errors, rates, and groups of guesses."""
+"""Plot guesses: confusion matrix, errors, rates, groups of guesses, and distances of many models.
+
+`plot_scatter` is for the study of KL-divergence.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isnan
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -15,7 +18,14 @@ from contextwise.evaluation.intervals import mean_with_interval
 from contextwise.evaluation.replicates import Ranking, metric_label
 from contextwise.report.drawing import SERIES as PAGE_SERIES
 from contextwise.report.drawing import error_shares
-from contextwise.report.layout import cut_names, distinct_names
+from contextwise.report.layout import (
+    FloatArray,
+    apart,
+    cut_names,
+    distinct_names,
+    planar,
+    shared_parts,
+)
 from contextwise.report.parts import COLOURS, WORDS, Agreement
 from contextwise.report.plots.style import (
     COLUMN,
@@ -31,6 +41,7 @@ from contextwise.report.plots.style import (
 from contextwise.support.formatting import name, number, percent, rate
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -39,6 +50,7 @@ RATES = shown_in("plot")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SERIES = ("#000000", *PAGE_SERIES[1:], "#999999")
 """Okabe and Ito's palette, as on pages but for the first, which is black on paper."""
+Look = tuple[str, list[Comparison], str, str]  # a group: name, guesses, colour and marker
 
 
 @styled
@@ -59,11 +71,11 @@ def plot_guesses(guesses: Guesses, *, title: str = "", **options: Unpack[FigureO
     height = 1.75 if len(by_name) == 1 else 0.75 + 0.2 * max(3, len(by_name))
     figure = new_figure(2 * COLUMN, height + 0.2 * bool(title))
     left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
-    plot_rates(by_name, axes=right)
+    _draw_rates(right, by_name)
     if len(by_name) == 1:
         plot_confusion(next(iter(by_name.values())), axes=left)
     else:
-        plot_errors(by_name, axes=left)
+        _draw_errors(left, by_name)
         right.set_yticks([])  # the rows are those of the errors
     if title:
         figure.suptitle(title, fontsize="medium")
@@ -110,11 +122,8 @@ def plot_confusion(
     return titled(axes, title)
 
 
-@styled
-def plot_errors(guesses: Guesses, *, axes: Axes | None = None) -> Figure:
-    """Plot the normalized distance of each guess, split into its two kinds of errors."""
-    by_name = named(guesses)
-    axes = axes or new_axes(COLUMN, 0.6 + 0.22 * len(by_name))
+def _draw_errors(axes: Axes, by_name: Mapping[str, Comparison]) -> None:
+    """Draw the normalized distance of each guess, split into its two kinds of errors."""
     places = np.arange(len(by_name))
     left = np.zeros(len(by_name))
     kinds: tuple[Agreement, ...] = ("fp", "fn")
@@ -137,14 +146,10 @@ def plot_errors(guesses: Guesses, *, axes: Axes | None = None) -> Figure:
     axes.set_xlim(left=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-    return titled(axes)
 
 
-@styled
-def plot_rates(guesses: Guesses, *, axes: Axes | None = None) -> Figure:
-    """Plot the rates as bars with numbers; several guesses have one row each."""
-    by_name = named(guesses)
-    axes = axes or new_axes(COLUMN, 0.6 + 0.22 * max(len(by_name), 3))
+def _draw_rates(axes: Axes, by_name: Mapping[str, Comparison]) -> None:
+    """Draw the rates as bars with numbers; several guesses have one row each."""
     if len(by_name) == 1:
         (only,) = by_name.values()
         _bars(axes, [only.rate(key, float("nan")) for key in RATES], 0.0)
@@ -155,7 +160,6 @@ def plot_rates(guesses: Guesses, *, axes: Axes | None = None) -> Figure:
     axes.tick_params(length=0)
     axes.set_xlim(min(axes.get_xlim()[0], -0.02), end + 0.12)
     axes.spines[:].set_visible(False)
-    return titled(axes)
 
 
 def _columns(axes: Axes, by_name: Mapping[str, Comparison]) -> float:
@@ -210,20 +214,17 @@ def plot_groups(
     """
     figure = new_figure(2 * COLUMN, max(0.75 * COLUMN, 0.8 + 0.25 * len(groups)))
     left, right = figure.subplots(1, 2, width_ratios=[1, 0.85])
-    plot_group_means(groups, axes=left)
-    plot_errors_plane(groups, axes=right)
-    right.get_legend().remove()  # the rows of the means have the same marks, and names
+    looks = _looks(groups)
+    _draw_means(left, looks)
+    _draw_plane(right, looks)  # with the marks of the means
     if title:
         figure.suptitle(title, fontsize="medium")
     return figure
 
 
-@styled
-def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None) -> Figure:
-    """Plot normalized distances, and the mean of each group with its interval if it has one."""
-    listed = _looks(groups)
-    axes = axes or new_axes(COLUMN, 0.6 + 0.25 * len(listed))
-    for row, (_, guesses, colour, marker) in enumerate(listed):
+def _draw_means(axes: Axes, looks: Sequence[Look]) -> None:
+    """Draw normalized distances, and the mean of each group with its interval if it has one."""
+    for row, (_, guesses, colour, marker) in enumerate(looks):
         values = np.array([c.normalized for c in guesses])
         spread = 0.22 * np.linspace(-1, 1, len(values)) if len(values) > 1 else np.zeros(1)
         axes.plot(values, row + spread, marker, color=colour, markersize=3.5, alpha=0.7, mew=0)
@@ -233,23 +234,20 @@ def plot_group_means(groups: Mapping[str, Guesses], *, axes: Axes | None = None)
         if interval.low is not None and interval.high is not None:
             ends = [[max(mean - interval.low, 0.0)], [max(interval.high - mean, 0.0)]]
         axes.errorbar(mean, row, xerr=ends, fmt="|", color="black", capsize=3, ms=9, lw=1)
-    names = cut_names(list(groups), 24)
-    _name_rows(axes, [f"{n} ({len(row[1])})" for n, row in zip(names, listed, strict=True)])
+    names = cut_names([look[0] for look in looks], 24)
+    _name_rows(axes, [f"{n} ({len(look[1])})" for n, look in zip(names, looks, strict=True)])
     axes.set_xlim(left=-0.02 * axes.get_xlim()[1])
     axes.set_xlabel("normalized distance: guesses, mean and 95 % interval")
     axes.spines[["top", "right"]].set_visible(False)
-    return titled(axes)
 
 
-@styled
-def plot_errors_plane(groups: Mapping[str, Guesses], *, axes: Axes | None = None) -> Figure:
-    """Plot FP against FN, a point per guess; grey lines join points of the same distance."""
-    axes = axes or new_axes(COLUMN, COLUMN)
+def _draw_plane(axes: Axes, looks: Sequence[Look]) -> None:
+    """Draw FP against FN, a point per guess; grey lines join points of the same distance."""
     largest = 0.0
-    for group, guesses, colour, marker in _looks(groups):
+    for _, guesses, colour, marker in looks:
         x, y = np.array([error_shares(c) for c in guesses]).T
         largest = max(largest, float(np.max([x, y])))
-        axes.plot(x, y, marker, color=colour, markersize=4, alpha=0.75, mew=0, label=group)
+        axes.plot(x, y, marker, color=colour, markersize=4, alpha=0.75, mew=0)
     end = 1.08 * largest or 1.0
     step = require("matplotlib.ticker", "plots").MaxNLocator(5).tick_values(0, 2 * end)
     for distance in step[1:]:
@@ -258,12 +256,10 @@ def plot_errors_plane(groups: Mapping[str, Guesses], *, axes: Axes | None = None
     axes.set_xlabel("only in guess (FP), share of assertions")
     axes.set_ylabel("only in true (FN), share of assertions")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0.2, handletextpad=0.2)
-    return titled(axes)
 
 
-def _looks(groups: Mapping[str, Guesses]) -> list[tuple[str, list[Comparison], str, str]]:
-    """Return name, guesses, colour and marker of each group; these differ up to 56 groups."""
+def _looks(groups: Mapping[str, Guesses]) -> list[Look]:
+    """Return the looks of groups, which differ up to 56 groups."""
     if not groups:
         raise DomainError("there is no group to draw; give at least one")
     return [
@@ -334,3 +330,167 @@ def plot_critical_difference(
     for side in ("left", "right", "bottom"):
         axes.spines[side].set_visible(False)
     return titled(axes, title)
+
+
+# -- distances of many models ----------------------------------------------------------------------
+
+LABEL = "normalized distance"
+WITH_NUMBERS = 8
+"""Up to this many models each cell shows its number: in more cells, none could be read."""
+LABELS = 40  # the most labels along a side
+HIGH = 0.07  # the height of a label next to the map, as a share of the map's; less for many labels
+
+
+@styled
+def plot_models(
+    names: Sequence[str],
+    distances: FloatArray,
+    *,
+    title: str = "",
+    **options: Unpack[FigureOptions],
+) -> Figure:
+    """Plot the tree, the matrix in its order, and the map, side by side.
+
+    Parameters
+    ----------
+    names : of the models; what all of them share is shown once
+    distances : array of shape (models, models)
+        Symmetric; normalized distances.
+
+    Examples
+    --------
+    >>> from contextwise import distance_matrix
+    >>> result = distance_matrix(["six", "six-guess", "six-graph"])
+    >>> len(plot_models(result.names, result.normalized).axes)
+    3
+    """
+    n = len(names)
+    if distances.shape != (n, n) or not np.array_equal(distances, distances.T):
+        raise DomainError(
+            f"{n} models need a symmetric matrix of {n} × {n} distances, not one of shape "
+            f"{distances.shape}"
+        )
+    figure = new_figure(2 * COLUMN, COLUMN)
+    tree, matrix, plane = figure.subplots(1, 3, gridspec_kw={"width_ratios": [0.35, 1, 1]})
+    order = _draw_tree(tree, distances)
+    arranged = distances[np.ix_(order, order)]
+    _draw_matrix(matrix, [names[k] for k in order], arranged)
+    matrix.set_aspect("auto")  # as high as the tree, whose leaves are its rows
+    _draw_map(plane, names, distances)
+    begin, end = shared_parts(names)
+    shared = f"{begin}*{end}" if begin or end else ""
+    named = LABEL if len(names) <= WITH_NUMBERS else ""  # more models have a bar with this name
+    matrix.set_title(", ".join(filter(None, [named, shared])))
+    if title:
+        figure.suptitle(title, fontsize="medium")
+    return figure
+
+
+def _draw_matrix(axes: Axes, names: Sequence[str], distances: FloatArray) -> None:
+    """Draw the matrix of distances as shades; few models show their numbers."""
+    n, short = len(names), distinct_names(names)
+    largest = float(distances.max(initial=0)) or 1.0
+    image = axes.imshow(distances, cmap="cividis_r", vmin=0, vmax=largest)
+    if n <= WITH_NUMBERS:
+        dark = largest / 2
+        for r in range(n):
+            for c in range(n):
+                colour = "white" if distances[r, c] > dark else "black"
+                text = rate(float(distances[r, c])).lstrip("0") or "0"
+                size = "x-small" if n <= 5 else "xx-small"
+                axes.text(c, r, text, ha="center", va="center", color=colour, fontsize=size)
+    else:
+        axes.figure.colorbar(image, ax=axes, location="top", shrink=0.8, label=LABEL)
+    places = range(0, n, max(1, -(-n // LABELS)))
+    labels = [short[k] for k in places]
+    axes.set_xticks(places, labels, rotation=90, fontsize="x-small")
+    axes.set_yticks(places, labels, fontsize="x-small")
+    axes.tick_params(length=2)
+
+
+def _draw_tree(axes: Axes, distances: FloatArray) -> list[int]:
+    """Draw the tree and return the order of its leaves."""
+    axes.axis("off")
+    n = len(distances)
+    if n < 2:
+        return list(range(n))
+    hierarchy = require("scipy.cluster.hierarchy", "plots")
+    spatial = require("scipy.spatial.distance", "plots")
+    tree = hierarchy.linkage(spatial.squareform(distances), "average", optimal_ordering=True)
+    drawn: dict[str, Any] = hierarchy.dendrogram(tree, no_plot=True)
+    for across, along in zip(drawn["dcoord"], drawn["icoord"], strict=True):
+        axes.plot(across, (np.array(along) - 5) / 10, color="black", linewidth=0.6)
+    axes.set_ylim(n - 0.5, -0.5)
+    axes.invert_xaxis()
+    return list(drawn["leaves"])
+
+
+def _draw_map(axes: Axes, names: Sequence[str], distances: FloatArray) -> None:
+    """Draw models as points by their distances; the label has the root of the normalized stress."""
+    points = planar(distances)
+    axes.plot(points[:, 0], points[:, 1], "o", color="#0072B2", markersize=4)
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    half = 0.55 * float(np.ptp(points, axis=0).max()) or 1.0
+    places, size = _label_places((points - middle) / (2 * half) + 0.5)
+    for label, point, (x, height) in zip(distinct_names(names), points, places, strict=True):
+        axes.annotate(
+            label,
+            point,
+            xytext=(x, height),
+            textcoords="axes fraction",
+            fontsize=5 * size,
+            ha="right" if x < 0.5 else "left",
+            va="center",
+            arrowprops={
+                "arrowstyle": "-",
+                "linewidth": 0.3,
+                "color": "#7f7f7f",
+                "relpos": (float(x < 0.5), 0.5),
+                "shrinkA": 1,
+            },
+        )
+    axes.set(xticks=[], yticks=[], aspect="equal")
+    axes.set_xlim(middle[0] - half, middle[0] + half)
+    axes.set_ylim(middle[1] - half, middle[1] + half)
+    squares = float((distances**2).sum())
+    on_paper = np.linalg.norm(points[:, None] - points[None, :], axis=2)
+    stress = np.sqrt(((on_paper - distances) ** 2).sum() / squares) if squares else 0.0
+    axes.set_xlabel(f"distances on paper are off by {100 * stress:.0f} %")
+
+
+def _label_places(points: FloatArray) -> tuple[FloatArray, float]:
+    """Return the places and the size of labels, in a column on each side of the map."""
+    places = np.empty((len(points), 2))
+    half = (len(points) + 1) // 2
+    step = min(HIGH, 1 / half)
+    across = np.argsort(points[:, 0], kind="stable")
+    for x, column in ((-0.05, across[:half]), (1.05, across[half:])):
+        places[column, 0] = x
+        places[column, 1] = apart(points[column, 1], step)
+    return places, step / HIGH
+
+
+def plot_scatter(table: pandas.DataFrame, *, size: int, side: Agreement, axes: Axes) -> None:
+    """Plot the percentage of errors of each structure against its mean KL-divergence.
+
+    ``table`` has the rows of the study of KL-divergence. Error bars are the standard deviation over
+    the sets of parameters (of a sample: n - 1).
+    """
+    chosen = table[(table["size"] == size) & (table["side"] == side)]
+    groups = chosen.groupby("structure")
+    axes.errorbar(
+        groups["percentage"].mean(),
+        groups["kl"].mean(),
+        yerr=groups["kl"].std().fillna(0.0),
+        fmt="o" if side == "fp" else "s",
+        color=COLOURS[side],
+        markersize=3,
+        elinewidth=0.5,
+        alpha=0.8,
+        label="false positives" if side == "fp" else "false negatives",
+    )
+    axes.set_xlabel("errors, % of all that are possible")
+    axes.set_ylabel("KL divergence")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="upper left")
+    axes.set_title(f"sample size {size:,}")

@@ -69,7 +69,6 @@ def plot_pairs(
     *,
     axes: Axes | None = None,
     reorder: bool | None = None,
-    worst: bool = False,
     title: str = "",
     **options: Unpack[FigureOptions],
 ) -> Figure:
@@ -83,7 +82,6 @@ def plot_pairs(
     comparison : of the two structures
     reorder : whether to group variables with similar errors and name the largest groups; by default
         above 100 variables
-    worst : whether a cell shows its worst pair instead of the mean
 
     Examples
     --------
@@ -93,24 +91,24 @@ def plot_pairs(
     ['smoker', 'asbestos', 'cancer']
     """
     heat = heat_map(comparison, reorder=reorder)
-    cells = pooled(heat, CELLS, worst=worst)
-    legends = heat_legends(heat, cells.codes)
+    codes, block, marked = pooled(heat, CELLS)
+    legends = heat_legends(heat, codes)
     rows = max((len(legend.entries) for legend in legends), default=0)
     height = COLUMN + 0.6 + LEGEND_ROW * rows
     axes = axes or new_axes(COLUMN + 0.6 * bool(heat.blocks), height)
     colours = [on_white(colour, opacity) for colour, opacity in palette()]
-    side = max(len(cells.codes) * cells.block, 1)
+    side = max(len(codes) * block, 1)
     axes.imshow(
-        cells.codes if len(heat.names) else np.zeros((1, 1)),
+        codes if len(heat.names) else np.zeros((1, 1)),
         cmap=require("matplotlib.colors", "plots").ListedColormap(colours),
         vmin=-0.5,
         vmax=len(colours) - 0.5,
         interpolation="nearest",
         extent=(-0.5, side - 0.5, side - 0.5, -0.5),
     )
-    row, column = cells.marked.T
+    row, column = marked.T
     for colour, inside in ((COLOURS["fp"], row < column), (COLOURS["fn"], row >= column)):
-        y, x = ((cells.marked[inside] + 0.5) * cells.block - 0.5).T
+        y, x = ((marked[inside] + 0.5) * block - 0.5).T
         axes.scatter(x, y, s=0.5, color=colour, marker="s", linewidths=0)
     n = max(len(heat.names), 1)
     axes.plot([-0.5, n - 0.5], [-0.5, n - 0.5], color="#bbbbbb", linewidth=0.5)
@@ -119,10 +117,9 @@ def plot_pairs(
     _name_blocks(axes, heat)
     _draw_legend(axes, [(legend.title, handles(legend)) for legend in legends])
     words = ""
-    if cells.block > 1:
-        what = "worst" if worst else "mean"
-        words = f"each cell: the {what} of {cells.block} × {cells.block} pairs"
-        if len(cells.marked):
+    if block > 1:
+        words = f"each cell: the mean of {block} × {block} pairs"
+        if len(marked):
             words += "\ndots: a single pair has most of the errors"
     return titled(axes, "\n".join(filter(None, [fitted_title(title, COLUMN), words])))
 
