@@ -86,9 +86,7 @@ def options_as(argument: str, kind: type[Any], *options: Decorator) -> Decorator
     return decorated
 
 
-def option(*names: str, default: Any = None, **more: Any) -> Decorator:
-    """Add an option whose help shows its default, if it has one."""
-    return click.option(*names, default=default, show_default=default is not None, **more)
+option = partial(click.option, show_default=True)
 
 
 def choice(name: str, *choices: str, help: str) -> Decorator:

@@ -37,11 +37,6 @@ def parts(
     return HTML(as_html(shown, level=3, cell=content, sortable=sortable))
 
 
-def svg(text: str) -> Tag:
-    """Show a picture that one of our own writers made; they escape texts."""
-    return tags.div(HTML(text), class_="scroll")
-
-
 def choose(label: str, source: Input[Any] | str, value: object, class_: str = LINK) -> Markup:
     """Return a button that sets an input to a JSON value."""
     key = source if isinstance(source, str) else source.key
@@ -188,18 +183,19 @@ def request_panel(key: str) -> Tag:
 def serve_request(
     key: str,
     label: str,
-    work: Background[T],
+    function: Callable[..., T],
     *,
     about: Callable[[], Hashable],
-    begin: Callable[[], object],
+    call: Callable[[], tuple[Any, ...]],
     content: Callable[[T], TagChild],
 ) -> Callable[[], Outcome[T]]:
     """Connect a request to the session: a button begins work, and another one stops it.
 
-    ``about`` is the key of the work, or None if there is nothing to request. The two buttons have
-    different places, so that a late click does not do the opposite. Return a function that gives
-    the outcome.
+    ``about`` is the key of the work, or None if there is nothing to request; ``call`` returns the
+    seconds that the function may take, and its arguments. The two buttons have different places, so
+    that a late click does not do the opposite. Return a function that gives the outcome.
     """
+    work = Background(function)
 
     def outcome() -> Outcome[T]:
         return work.outcome(about())
@@ -220,9 +216,10 @@ def serve_request(
 
     def start(_: int) -> None:
         with reactive.isolate():
-            is_possible = about() is not None
-        if is_possible:
-            begin()
+            wanted = about()
+            if wanted is not None:
+                seconds, *arguments = call()
+                work.start(wanted, *arguments, seconds=seconds)
 
     show(f"{key}_buttons", buttons)
     show(f"{key}_outcome", made)

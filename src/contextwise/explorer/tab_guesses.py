@@ -16,7 +16,7 @@ from xml.etree.ElementTree import tostring
 
 import numpy as np
 import numpy.typing as npt
-from htmltools import Tag, TagChild, TagList, tags
+from htmltools import HTML, Tag, TagChild, TagList, tags
 from shiny import reactive, ui
 
 from contextwise.comparison.compare import comparison_record
@@ -179,7 +179,7 @@ def between(outcome: Outcome[Matrix], results: Sequence[Guess] = ()) -> TagChild
         ),
         controls.parts(parts[1:]),
         tags.p("The distances on the map approximate those of the models."),
-        controls.svg(distance_map(matrix)),
+        tags.div(HTML(distance_map(matrix)), class_="scroll"),
         controls.downloads(("matrix_csv", "distances (CSV)"), ("matrix_json", "distances (JSON)")),
     )
 
@@ -268,23 +268,19 @@ def _name(state: State, what: str) -> Callable[[], str]:
 
 
 def _serve_report(state: State) -> None:
-    reporting = Background(report_of)
-
     def about() -> Hashable:
         return tuple(state.results()) or None
 
-    def begin() -> None:
-        with reactive.isolate():
-            results, true = state.results(), state.true().label
-        seconds = len(results) * EXPLAINING + DRAWING
-        reporting.start(tuple(results), true, results, EXPLAINING, seconds=seconds)
+    def call() -> tuple[Any, ...]:
+        results = state.results()
+        return len(results) * EXPLAINING + DRAWING, state.true().label, results, EXPLAINING
 
     def link(page: str) -> TagChild:
         size = len(page.encode()) / 2**20
         return controls.downloads(("report_html", f"report (HTML, {size:.1f} MiB)"))
 
     outcome = controls.serve_request(
-        REPORT, "Make the report", reporting, about=about, begin=begin, content=link
+        REPORT, "Make the report", report_of, about=about, call=call, content=link
     )
     missing = "the report has not been made yet"
     offer("report_html", lambda: value_of(outcome(), missing), name=_name(state, "report"))
@@ -354,22 +350,17 @@ def _serve_distances(state: State) -> None:
 def _serve_consensus(
     state: State, models: Callable[[], Hashable], distances: Callable[[], Outcome[Matrix]]
 ) -> None:
-    agreeing = Background(consensus_of)
-
-    def begin() -> None:
-        with reactive.isolate():
-            wanted, known, guesses = models(), distances(), state.guesses()
-            contexts = state.contexts()
-        named = {entry.label: entry.model for entry in guesses}
+    def call() -> tuple[Any, ...]:
+        known = distances()
+        named = {entry.label: entry.model for entry in state.guesses()}
         matrix = known.value if isinstance(known, Done) else None
         if not isinstance(matrix, DistanceMatrix) or matrix.open:
             matrix = None
         guesses_only = matrix and matrix.submatrix(range(1, len(matrix.names)))
-        seconds = COUNTING + AGREEING + GRACE
-        agreeing.start(wanted, named, guesses_only, contexts, AGREEING, seconds=seconds)
+        return COUNTING + AGREEING + GRACE, named, guesses_only, state.contexts(), AGREEING
 
     outcome = controls.serve_request(
-        CONSENSUS, "Find a consensus", agreeing, about=models, begin=begin, content=agreed
+        CONSENSUS, "Find a consensus", consensus_of, about=models, call=call, content=agreed
     )
 
     def result() -> Consensus:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from pathlib import Path
+from typing import Any
 
 from htmltools import TagChild, TagList, tags
 from shiny import reactive, ui
@@ -12,7 +13,7 @@ from contextwise.evaluation.chance import DEFAULT_NULL, NULLS, PAIR_KEYS, Chance
 from contextwise.evaluation.check import Check
 from contextwise.explorer import controls
 from contextwise.explorer.computations import chance_of, check_of
-from contextwise.explorer.job import Background, value_of
+from contextwise.explorer.job import value_of
 from contextwise.explorer.state import Entry, State
 from contextwise.explorer.wiring import Input, Upload, choice, offer, show, uploads
 from contextwise.report.evaluations import chance_parts, check_parts
@@ -108,19 +109,15 @@ def serve(state: State, data: Path | None) -> None:
 
 
 def _serve_chance(state: State) -> None:
-    drawing = Background(chance_of)
-
     def about() -> Hashable:
         guess = state.current()
         return None if guess is None else (guess, NULL(), DRAW_COUNT())
 
-    def begin() -> None:
-        with reactive.isolate():
-            guess, null, draws = state.shown(), NULL(), DRAW_COUNT()
-            drawing.start(about(), guess.comparison, null, draws, seconds=DRAWING)
+    def call() -> tuple[Any, ...]:
+        return DRAWING, state.shown().comparison, NULL(), DRAW_COUNT()
 
     outcome = controls.serve_request(
-        CHANCE, "Compare with chance", drawing, about=about, begin=begin, content=chance_view
+        CHANCE, "Compare with chance", chance_of, about=about, call=call, content=chance_view
     )
 
     def result() -> Chance:
@@ -134,8 +131,6 @@ def _serve_chance(state: State) -> None:
 
 
 def _serve_check(state: State, data: Path | None) -> None:
-    checking = Background(check_of)
-
     def rows() -> Upload | None:
         if sent := ROWS():
             return sent[-1]
@@ -148,15 +143,15 @@ def _serve_check(state: State, data: Path | None) -> None:
         file, model = rows(), entry()
         return None if file is None or model is None else (file.path, model)
 
-    def begin() -> None:
-        with reactive.isolate():
-            file, model, wanted = rows(), entry(), about()
-        if file is not None and model is not None:
-            checking.start(wanted, model.model, file.path, file.name, seconds=CHECKING)
+    def call() -> tuple[Any, ...]:
+        file, model = rows(), entry()
+        assert file is not None
+        assert model is not None
+        return CHECKING, model.model, file.path, file.name
 
     show("rows_name", lambda: rows_name(rows()))
     outcome = controls.serve_request(
-        CHECK, "Test the claims", checking, about=about, begin=begin, content=check_view
+        CHECK, "Test the claims", check_of, about=about, call=call, content=check_view
     )
 
     def records() -> list[dict[str, object]]:

@@ -39,7 +39,6 @@ from contextwise.report.parts import (
     exact_digits,
     table,
 )
-from contextwise.report.shares import Shares, shares_of
 from contextwise.report.text import as_text
 from contextwise.support.formatting import READABLE, is_readable, name, number, percent, plural
 from contextwise.support.formatting import columns as in_columns
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from contextwise.comparison.neighbours import Neighbours
     from contextwise.evaluation.chance import Chance
     from contextwise.evaluation.check import Check
+    from contextwise.report.shares import Shares
 
 Medium = Literal["command", "page", "python"]
 """The place where parts are read; notes refer the reader to its exact numbers."""
@@ -96,6 +96,8 @@ class Guess:
     @cached_property
     def shares(self) -> Shares:
         """Shares of contexts of every pair, as floats, for pictures."""
+        from contextwise.report.shares import shares_of
+
         return shares_of(self.comparison)
 
     @cached_property
