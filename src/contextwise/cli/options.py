@@ -312,7 +312,7 @@ parallel = stacked(
 engine = click.option(
     "--engine",
     metavar="NAME",
-    shell_complete=partial(complete_from, "counting", "ENGINES"),
+    shell_complete=partial(complete_from, "counting.contract", "ENGINES"),
     default="auto",  # the default of `contextwise.compare`
     help="Count with this engine; see contextwise engines.",
 )
