@@ -115,7 +115,7 @@ def test_a_large_dag_is_converted_at_once() -> None:
     ("dag", "labels", "message"),
     [
         ([("A", "Y"), ("Y", "A")], {}, "cycle: "),
-        ([("A", "A")], {}, "edge to itself"),
+        ([("A", "A")], {}, "two different variables, got 'A', 'A'"),
         ([("A", "Z")], {}, "unknown variable 'Z'"),
         ("AY", {}, "is not a graph"),
         (nx.Graph([("A", "Y")]), {}, "undirected; use from_graph"),

@@ -75,10 +75,10 @@ def test_a_large_clique_names_the_way_out() -> None:
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        ([("A", "A")], "'A' cannot have an edge to itself"),
+        ([("A", "A")], "two different variables, got 'A', 'A'"),
         ([("A", "Z")], "unknown variable 'Z'"),
-        ([("A", "B", "C")], "is not an edge"),
-        (["AB"], "'AB' is not an edge"),
+        ([("A", "B", "C")], "two different variables, got 'A', 'B', 'C'"),
+        (["AB"], "two different variables, got 'AB'"),
         ("AB", "'AB' is not a graph"),
         (7, "7 is not a graph"),
         (nx.DiGraph([("A", "B")]), "directed; use from_ldag"),

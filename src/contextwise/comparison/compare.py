@@ -32,7 +32,6 @@ from contextwise.comparison.question import (
     Pair,
     Question,
     Restriction,
-    pair_positions,
     pose,
 )
 from contextwise.counting.contract import DEFAULT, get_engine
@@ -248,7 +247,7 @@ class Comparison(Shown, Rates):
 
     def _find(self, first: str, second: str) -> tuple[int | None, Number]:
         """Return the place of a pair in `pairs`, None if no feature covers it, and its size."""
-        position = pair_positions(self.domain, (first, second))
+        position = self.domain.pair((first, second))
         size = self.question.sizes(np.array([position]))[0]
         places = np.flatnonzero((self.pairs == position).all(axis=1))
         if len(places):

@@ -14,8 +14,6 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-import numpy as np
-
 from contextwise.errors import DomainError
 from contextwise.models.domain import Domain, State
 
@@ -66,16 +64,12 @@ def marginals(domain: Domain, data: Any) -> dict[str, dict[str, Fraction]]:
     """
     from contextwise.data.rows import as_data  # loads modules that most comparisons do not need
 
-    rows = as_data(data, domain).rows
+    rows = as_data(data, domain)
     if not len(rows):
         raise DomainError("the data has no rows; frequencies need at least one")
-    result = {}
-    for variable, (name, states) in enumerate(zip(domain.names, domain.states, strict=True)):
-        counts = np.bincount(rows[:, variable], minlength=len(states)).tolist()
-        result[name] = {
-            state: Fraction(count, len(rows)) for state, count in zip(states, counts, strict=True)
-        }
-    return result
+    shares = ([Fraction(n, len(rows)) for n in counts.tolist()] for counts in rows.counts())
+    columns = zip(domain.names, domain.states, shares, strict=True)
+    return {name: dict(zip(states, column, strict=True)) for name, states, column in columns}
 
 
 def _in_order(

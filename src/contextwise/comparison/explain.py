@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
-from contextwise.comparison.question import Pair, Restriction, pair_positions
+from contextwise.comparison.question import Pair, Restriction
 from contextwise.counting.changes import ChangingUnions, changing_unions
 from contextwise.counting.contract import DEFAULT
 from contextwise.counting.cover import Cube
@@ -30,7 +30,6 @@ from contextwise.models.features import (
     Features,
     IntArray,
     PairIndex,
-    as_int,
     members,
     no_features,
 )
@@ -279,7 +278,7 @@ def explain_pair(
 ) -> PairExplanation:
     """Explain the differences in one pair that a comparison has counted."""
     regions = PairRegions(comparison, Deadline.after(time_limit))
-    return regions.explain(pair_positions(comparison.domain, pair), top)
+    return regions.explain(comparison.domain.pair(pair), top)
 
 
 def _worst_pairs(comparison: Comparison, top: int) -> list[PairIndex]:
@@ -305,7 +304,7 @@ class PairCubes:
         """Return the cubes of a pair in the true model (0) or in the guess (1)."""
         first, second = (self._holders(model, variable) for variable in pair)
         both = np.intersect1d(first, second, assume_unique=True).tolist()
-        return [self.cube(literals_at(self.features[model], f), pair) for f in both]
+        return [self.cube(self.features[model].literals_of(f), pair) for f in both]
 
     def cube(self, literals: IndexedLiterals, pair: PairIndex) -> Cube:
         """Return a feature as the cube of a pair."""
@@ -390,15 +389,6 @@ class PairRegions(PairCubes):
         return sized, regions.complete
 
 
-def literals_at(features: Features, feature: int) -> list[tuple[int, int]]:
-    """Return a feature as a list of (variable, value set as an int)."""
-    first, last = features.starts[feature : feature + 2].tolist()
-    variables, values = features.variables[first:last].tolist(), features.values[first:last]
-    if values.shape[1] == 1:
-        return list(zip(variables, values[:, 0].tolist(), strict=True))
-    return [(variable, as_int(words)) for variable, words in zip(variables, values, strict=True)]
-
-
 def _agreeing(rows: IntArray, literals: Iterable[tuple[int, int]]) -> npt.NDArray[np.bool_]:
     """Return which rows agree with all literals."""
     agrees = np.ones(len(rows), dtype=bool)
@@ -439,7 +429,7 @@ def worst_features(
     for done, candidate in enumerate(sorted(best, reverse=True), 1):
         kind = candidate.only_in
         structure = comparison.question.structures[MODELS[kind]]
-        literals = literals_at(structure.features, candidate.feature)
+        literals = structure.features.literals_of(candidate.feature)
         vanish: Number | None = candidate.takes_part
         created: Number | None = 0
         if kind == "guess":
@@ -529,7 +519,7 @@ class _FeatureChanges(PairCubes):
     def takes_part(self, kind: Kind, feature: int, errors: Errors) -> Number:
         """Count the errors of a feature that one model has and the other lacks."""
         model = MODELS[kind]
-        literals = literals_at(self.features[model], feature)
+        literals = self.features[model].literals_of(feature)
         pairs = [pair for pair in _pairs(literals) if pair in errors]
         if self.question.rows is not None:
             cubes = ((self.cube(literals, p), self.cubes(1 - model, p)) for p in pairs)

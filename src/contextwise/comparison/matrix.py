@@ -299,8 +299,6 @@ def assemble(
 # -- stored blocks -------------------------------------------------------------------------------
 
 FINGERPRINT = "fingerprint of models and question"
-LONG = 10_000
-"""Bits from which a number is stored in hexadecimal; Python writes only 4,300 decimal digits."""
 
 
 def count_stored(
@@ -328,8 +326,8 @@ def count_stored(
         blocks = (
             Distances(
                 [(m, k) for m, k in record["two"]],
-                list(map(_from_json, record["lower"])),
-                list(map(_from_json, record["upper"])),
+                _from_json(record["lower"]),
+                _from_json(record["upper"]),
                 record["rests_on_ganak"],
             )
             for record in store.records()
@@ -343,26 +341,12 @@ def _record(block: Block, counting: Counting) -> list[dict[str, Any]]:
     return [{"two": distances.two, **bounds, "rests_on_ganak": distances.rests_on_ganak}]
 
 
-def _as_json(numbers: Iterable[Number]) -> list[int | str]:
-    """Return exact numbers for JSON; long ones in hexadecimal, which Python reads at any length."""
-
-    def text(value: int) -> str:
-        return str(value) if value.bit_length() < LONG else hex(value)
-
-    return [
-        f"{text(value.numerator)}/{text(value.denominator)}"
-        if isinstance(value, Fraction)
-        else (int(value) if int(value).bit_length() < LONG else hex(value))
-        for value in numbers
-    ]
+def _as_json(numbers: Iterable[Number]) -> list[int | tuple[int, int]]:
+    return [n.as_integer_ratio() if isinstance(n, Fraction) else n for n in numbers]
 
 
-def _from_json(number: int | str) -> Number:
-    if isinstance(number, int):
-        return number
-    numerator, _, denominator = number.partition("/")
-    whole = int(numerator, 0)
-    return Fraction(whole, int(denominator, 0)) if denominator else whole
+def _from_json(numbers: Iterable[Any]) -> list[Number]:
+    return [Fraction(*n) if isinstance(n, list) else n for n in numbers]
 
 
 def _configuration(question: Question, size: int) -> dict[str, Any]:

@@ -61,16 +61,6 @@ class Restriction(TypedDict, total=False):
 # -- pairs of variables ---------------------------------------------------------------------------
 
 
-def pair_positions(domain: Domain, pair: Iterable[str]) -> tuple[int, int]:
-    """Return a pair of names as rising positions."""
-    names = [pair] if isinstance(pair, str) else list(pair)
-    if len(names) != 2 or names[0] == names[1]:
-        text = ", ".join(map(repr, names)) or "nothing"
-        raise DomainError(f"a pair must be two different variables, got {text}")
-    i, j = sorted(map(domain.position, names))
-    return i, j
-
-
 def active_pairs(*models: Model) -> IntArray:
     """Return the pairs that a feature of any of the models covers, as positions: shape (p, 2)."""
     return covered_pairs(*(structure_of(model).features for model in models))
@@ -85,7 +75,7 @@ def cover(model: Model, pair: Pair, *, contexts: Contexts = FULLY) -> Cover:
     Cover(weights=((1, 1, 1),), cubes=(1, 5), scale=1)
     """
     structure = structure_of(model)
-    positions = pair_positions(structure.domain, pair)
+    positions = structure.domain.pair(pair)
     source = CoverSource(structure.features, canonical=contexts == "canonical")
     return source.cover(positions, source.cubes(0, positions))
 
@@ -110,7 +100,7 @@ def asked_pairs(
     inside = None if variables is None else {domain.position(name) for name in variables}
     if pairs is None:
         return None if inside is None else all_pairs(inside)
-    chosen = {pair_positions(domain, pair) for pair in pairs}
+    chosen = {domain.pair(pair) for pair in pairs}
     if inside is not None:
         chosen = {pair for pair in chosen if inside.issuperset(pair)}
     return np.array(sorted(chosen), dtype=np.int64).reshape(-1, 2)

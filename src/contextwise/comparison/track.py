@@ -19,7 +19,7 @@ import numpy as np
 
 from contextwise.comparison.compare import Interrupted, answer
 from contextwise.comparison.confusion import Confusion, Number
-from contextwise.comparison.question import Question, Restriction, pair_positions, pose
+from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.counting.changes import changing_unions
 from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.errors import ContextwiseError, DomainError
@@ -136,7 +136,7 @@ class Tracker:
 
     def pair(self, first: str, second: str) -> Confusion:
         """Return the current confusion matrix of one pair."""
-        i, j = pair_positions(self._question.domain, (first, second))
+        i, j = self._question.domain.pair((first, second))
         if self._asked is not None and (i, j) not in self._asked:
             raise DomainError(f"this comparison leaves out the pair {first!r}, {second!r}")
         size = self._question.sizes(np.array([[i, j]]))[0]

@@ -37,7 +37,6 @@ from contextwise.convert.from_claims import (
     cubes_where,
     domain_of,
     features_for,
-    pair_of,
 )
 from contextwise.convert.hierarchical import leaves_of
 from contextwise.errors import DomainError
@@ -86,7 +85,7 @@ def from_ldag(
         raise DomainError(f"{dag!r} is not a graph; give edges such as [('A', 'Y')]")
     parents: dict[int, set[int]] = {v: set() for v in range(len(domain))}
     for edge in dag.edges if hasattr(dag, "is_directed") else dag:
-        pair_of(domain, edge)
+        domain.pair(edge)
         parent, child = map(domain.position, edge)
         parents[child].add(parent)
     cubes: dict[int, list[tuple[int, CubeMap]]] = {}

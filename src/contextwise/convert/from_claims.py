@@ -64,17 +64,6 @@ def domain_of(domain: DomainLike) -> Domain:
     return domain if isinstance(domain, Domain) else Domain(domain)
 
 
-def pair_of(domain: Domain, names: Iterable[str]) -> PairIndex:
-    """Return the sorted positions of two different variables."""
-    two = [names] if isinstance(names, str) else list(names)
-    if len(two) != 2:
-        raise DomainError(f"{names!r} is not an edge; give two variables, such as ('A', 'B')")
-    i, j = sorted(map(domain.position, two))
-    if i == j:
-        raise DomainError(f"{two[0]!r} cannot have an edge to itself")
-    return i, j
-
-
 def cube_of(domain: Domain, context: Feature) -> dict[int, int]:
     """Return a written context as a cube; a variable may have several values."""
     cube: dict[int, int] = {}

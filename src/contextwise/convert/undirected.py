@@ -37,7 +37,6 @@ from contextwise.convert.from_claims import (
     cubes_of,
     domain_of,
     features_for,
-    pair_of,
 )
 from contextwise.counting.cover import class_space
 from contextwise.counting.extraction import pair_features
@@ -94,7 +93,7 @@ def _nodes_and_edges(domain: Domain, graph: GraphLike) -> tuple[set[int], set[Pa
         if graph.is_directed():
             raise DomainError("the graph is directed; use from_ldag for Bayesian networks")
         nodes = {domain.position(node) for node in graph.nodes}
-        return nodes, {pair_of(domain, edge[:2]) for edge in graph.edges}
+        return nodes, {domain.pair(edge[:2]) for edge in graph.edges}
     nodes = set(range(len(domain)))
     if isinstance(graph, np.ndarray):
         return nodes, _edges_of_matrix(domain, graph)
@@ -103,7 +102,7 @@ def _nodes_and_edges(domain: Domain, graph: GraphLike) -> tuple[set[int], set[Pa
             f"{graph!r} is not a graph; give edges such as [('A', 'B')], a NumPy adjacency "
             "matrix or a networkx graph"
         )
-    return nodes, {pair_of(domain, edge) for edge in graph}
+    return nodes, {domain.pair(edge) for edge in graph}
 
 
 def _edges_of_matrix(domain: Domain, matrix: np.ndarray[Any, Any]) -> set[PairIndex]:
@@ -157,7 +156,7 @@ def from_stratified(
     _, edges = _nodes_and_edges(domain, graph)
     independent: dict[PairIndex, list[CubeMap]] = {edge: [] for edge in edges}
     for names, outcomes in strata.items():
-        edge = pair_of(domain, names)
+        edge = domain.pair(names)
         if edge not in independent:
             raise DomainError(f"the graph has no edge between {' and '.join(map(repr, names))}")
         common = [

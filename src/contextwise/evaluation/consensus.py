@@ -19,7 +19,7 @@ from contextwise.comparison.compare import answer
 from contextwise.comparison.confusion import Confusion, Number, ratio
 from contextwise.comparison.estimate import ASSERTIONS, IntervalEstimate, draw_assertions
 from contextwise.comparison.matrix import Counting, DistanceMatrix, count_row, distance_matrix
-from contextwise.comparison.question import Pair, Question, Restriction, pair_positions, pose
+from contextwise.comparison.question import Pair, Question, Restriction, pose
 from contextwise.comparison.track import Literals, Tracker
 from contextwise.counting.assertions import Assertions, answers, hold_bits
 from contextwise.counting.extraction import CoverSource
@@ -111,7 +111,7 @@ class Consensus(Printed):
 
     def supports(self, first: str, second: str, *, most: int = REGIONS) -> list[ClaimSupport]:
         """Return the claims about a pair, at most ``most`` of each kind, with their support."""
-        return self._supports(pair_positions(self.structure.domain, (first, second)), most, NEVER)
+        return self._supports(self.structure.domain.pair((first, second)), most, NEVER)
 
     def _supports(self, pair: tuple[int, int], most: int, deadline: Deadline) -> list[ClaimSupport]:
         supports = []
@@ -140,7 +140,7 @@ class Consensus(Printed):
         supports: list[ClaimSupport] = []
         for done, pair in enumerate(pairs):
             try:
-                supports += self._supports(pair_positions(domain, pair), REGIONS, deadline)
+                supports += self._supports(domain.pair(pair), REGIONS, deadline)
             except OutOfTime:
                 left_out = plural(len(pairs) - done, "pair")
                 warnings.warn(f"the time limit left out the supports of {left_out}", stacklevel=2)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
-from contextwise.comparison.question import Pair, pair_positions
+from contextwise.comparison.question import Pair
 from contextwise.counting.extraction import CoverSource
 from contextwise.data.rows import Data, DataLike, DomainLike, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult
@@ -225,7 +225,7 @@ class Stability(Printed):
 
     def support(self, first: str, second: str) -> PairSupport:
         """Return how many resamples have a pair dependent, and in how many of its contexts."""
-        return self._pair_support(pair_positions(self.domain, (first, second)))
+        return self._pair_support(self.domain.pair((first, second)))
 
     def _pair_support(self, pair: tuple[int, int]) -> PairSupport:
         names = self.domain.names
@@ -264,7 +264,7 @@ class Stability(Printed):
 
     def regions(self, first: str, second: str, *, most: int = REGIONS) -> list[RegionSupport]:
         """Return the claims about a pair, at most ``most`` of each kind, with their support."""
-        pair = pair_positions(self.domain, (first, second))
+        pair = self.domain.pair((first, second))
         return [
             RegionSupport(
                 *name_claim(self.domain, claim),

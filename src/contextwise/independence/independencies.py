@@ -18,7 +18,7 @@ import numpy as np
 
 from contextwise.comparison.compare import answer
 from contextwise.comparison.confusion import ratio
-from contextwise.comparison.question import active_pairs, all_pairs, pair_positions, pose
+from contextwise.comparison.question import active_pairs, all_pairs, pose
 from contextwise.counting.cover import Cube
 from contextwise.counting.extraction import CoverSource
 from contextwise.counting.regions import BOXES, complement
@@ -100,7 +100,7 @@ def context_specific_independencies(
     """
     deadline = Deadline.after(time_limit)
     structure = as_structure(model)
-    i, j = pair_positions(structure.domain, (first, second))
+    i, j = structure.domain.pair((first, second))
     features = structure.features
     touched = (features.variables == i) | (features.variables == j)
     of_pair = np.bincount(features.owners[touched], minlength=len(features)) == 2

@@ -140,6 +140,15 @@ class Domain:
                 f"unknown variable {name!r}; the variables are {listed(self.names)}"
             ) from None
 
+    def pair(self, names: Iterable[str]) -> tuple[int, int]:
+        """Return the indices of two variables, the smaller first."""
+        two = [names] if isinstance(names, str) else list(names)
+        if len(two) != 2 or two[0] == two[1]:
+            text = ", ".join(map(repr, two)) or "nothing"
+            raise DomainError(f"a pair must be two different variables, got {text}")
+        i, j = sorted(map(self.position, two))
+        return i, j
+
     def state_position(self, variable: int, state: object) -> int:
         """Return the index of a state of the variable with the index ``variable``."""
         label = label_of(state)

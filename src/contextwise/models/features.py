@@ -110,6 +110,11 @@ class Features:
         bounds = self.starts.tolist()
         return [pairs[a:b] for a, b in itertools.pairwise(bounds)]
 
+    def literals_of(self, feature: int) -> list[tuple[int, int]]:
+        """Return one feature as a list of (variable, value set as an int)."""
+        a, b = self.starts[feature : feature + 2].tolist()
+        return list(zip(self.variables[a:b].tolist(), map(as_int, self.values[a:b]), strict=True))
+
     def scopes(self) -> set[tuple[int, ...]]:
         """Return the distinct scopes, each as increasing variables."""
         bounds, variables = self.starts.tolist(), self.variables.tolist()

@@ -32,7 +32,6 @@ from contextwise.models.features import (
     Features,
     IntArray,
     WordArray,
-    as_int,
     as_words,
     concatenated,
     normalized,
@@ -139,13 +138,8 @@ class Structure:
 
     def feature_text(self, feature: int) -> str:
         """Return one feature as text: ``smoker=yes & age!=young``."""
-        a, b = self.features.starts[feature : feature + 2]
-        return write_literals(
-            self.domain.literal(int(v), as_int(words))
-            for v, words in zip(
-                self.features.variables[a:b], self.features.values[a:b], strict=True
-            )
-        )
+        literals = self.features.literals_of(feature)
+        return write_literals(self.domain.literal(*literal) for literal in literals)
 
     def __repr__(self) -> str:
         shown = [self.feature_text(f) or "(constant)" for f in range(min(len(self), 4))]
