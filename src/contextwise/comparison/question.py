@@ -66,7 +66,7 @@ def active_pairs(*models: Model) -> IntArray:
     return covered_pairs(*(structure_of(model).features for model in models))
 
 
-def cover(model: Model, pair: Pair, *, contexts: Contexts = FULLY) -> Cover:
+def cover(model: Model, pair: Pair) -> Cover:
     """Return the cover of a pair: the features that cover it, without the pair's literals.
 
     >>> from contextwise.models.structure import Structure
@@ -76,7 +76,7 @@ def cover(model: Model, pair: Pair, *, contexts: Contexts = FULLY) -> Cover:
     """
     structure = structure_of(model)
     positions = structure.domain.pair(pair)
-    source = CoverSource(structure.features, canonical=contexts == "canonical")
+    source = CoverSource(structure.features)
     return source.cover(positions, source.cubes(0, positions))
 
 

@@ -91,7 +91,9 @@ def _product(
             Factor(tuple(map(domain.position, names)), np.log(np.asarray(values, dtype=np.float64)))
             for names, values in tables
         ]
-    return log_linear(domain, factors, info={"directed": True} if directed else None)
+    model = log_linear(domain, factors)
+    info = {"directed": True} if directed else None
+    return LogLinear(Structure(domain, model.structure.features, info=info), model.weights)
 
 
 def to_pgmpy(model: LogLinear) -> Any:

@@ -176,28 +176,13 @@ def count_covers(
 
 
 def count_pairs(
-    a: Features,
-    b: Features,
-    pairs: IntArray,
-    *,
-    canonical: bool = False,
-    value_weights: ValueWeights | None = None,
-    deadline: Deadline = NEVER,
-    **options: Any,
+    a: Features, b: Features, pairs: IntArray, *, deadline: Deadline = NEVER, **options: Any
 ) -> PairCounts:
     """Count every union with Ganak, in ``threads`` processes."""
-    known = bound_pairs(a, b, pairs, canonical=canonical, value_weights=value_weights)
+    contexts = {k: options[k] for k in ("canonical", "value_weights") if k in options}
+    known = bound_pairs(a, b, pairs, **contexts)
     known = replace(known, counted={"ganak": int((known.lower == known.upper).sum())})
-    result = close_pairs(
-        known,
-        a,
-        b,
-        pairs,
-        canonical=canonical,
-        value_weights=value_weights,
-        deadline=deadline,
-        **options,
-    )
+    result = close_pairs(known, a, b, pairs, deadline=deadline, **options)
     if len(result.open) and not result.interrupted and not deadline.passed:
         raise _died()
     return result

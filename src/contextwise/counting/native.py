@@ -104,15 +104,13 @@ def count_pairs(
     threads: int | None = None,
     node_budget: int | None = None,
     deadline: Deadline = NEVER,
-    memory: int | None = None,
     value_weights: ValueWeights | None = None,
     with_ganak: bool = False,
 ) -> PairCounts:
     """Count three unions for each pair: of ``a``, of ``b``, and of both.
 
-    ``node_budget`` limits the nodes of the recursion for each union, ``memory`` the bytes for
-    remembered subproblems. Sizes in `known_sizes` are not counted again; ``with_ganak`` allows
-    those that Ganak counted.
+    ``node_budget`` limits the nodes of the recursion for each union. Sizes in `known_sizes` are not
+    counted again; ``with_ganak`` allows those that Ganak counted.
     """
     began = time.perf_counter()
     total = len(pairs)
@@ -135,7 +133,7 @@ def count_pairs(
         threads or CORES,
         node_budget,
         deadline.left(),
-        MEMORY if memory is None else memory,
+        MEMORY,
         report,
         [(at, rows_of(sizes.tolist()) if len(at) else NO_ROWS) for at, sizes, _ in known],
     )

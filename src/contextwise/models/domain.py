@@ -100,9 +100,9 @@ class Domain:
         object.__setattr__(self, "states", tuple(states))
 
     @classmethod
-    def of_cardinalities(cls, cardinalities: Iterable[int], prefix: str = "v") -> Domain:
+    def of_cardinalities(cls, cardinalities: Iterable[int]) -> Domain:
         """Name variables ``v0``, ``v1``, … and states ``"0"``, ``"1"``, …, as in a ``.mn`` file."""
-        return cls({f"{prefix}{i}": int(c) for i, c in enumerate(cardinalities)})
+        return cls({f"v{i}": int(c) for i, c in enumerate(cardinalities)})
 
     def __len__(self) -> int:
         return len(self.names)

@@ -7,10 +7,10 @@ number is the weight: `log_linear` makes the model, `factors_of` the tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log10, prod
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -65,20 +65,16 @@ def readable(size: int) -> str:
     return str(size) if size < 10**12 else f"about 10**{int(log10(size))}"
 
 
-def tables(
-    domain: Domain, scopes: Iterable[Sequence[int]], *, info: Mapping[str, Any] | None = None
-) -> Structure:
+def tables(domain: Domain, scopes: Iterable[Sequence[int]]) -> Structure:
     """Make the structure with one feature for each cell of a table over each scope."""
-    return Structure.from_literals(domain, *cells_of(domain, scopes), info=info)[0]
+    return Structure.from_literals(domain, *cells_of(domain, scopes))[0]
 
 
-def log_linear(
-    domain: Domain, factors: Sequence[Factor], *, info: Mapping[str, Any] | None = None
-) -> LogLinear:
+def log_linear(domain: Domain, factors: Sequence[Factor]) -> LogLinear:
     """Make a model of a product of factors: each cell is a feature, its log the weight."""
     owners, variables, values, _ = cells_of(domain, [factor.scope for factor in factors])
     weights = np.concatenate([np.zeros(0), *(factor.logs.ravel() for factor in factors)])
-    return weighted(domain, owners, variables, values, weights, info=info)
+    return weighted(domain, owners, variables, values, weights)
 
 
 def weighted(
@@ -87,14 +83,10 @@ def weighted(
     variables: npt.ArrayLike,
     values: WordArray,
     weights: npt.ArrayLike,
-    *,
-    info: Mapping[str, Any] | None = None,
 ) -> LogLinear:
     """Make a model from arrays of literals (see `normalized`); weights of equal features add up."""
     raw = np.asarray(weights, dtype=np.float64)
-    structure, places = Structure.from_literals(
-        domain, owners, variables, values, len(raw), info=info
-    )
+    structure, places = Structure.from_literals(domain, owners, variables, values, len(raw))
     total = np.zeros(len(structure))
     alive = places >= 0
     with np.errstate(invalid="ignore"):

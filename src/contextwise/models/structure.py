@@ -101,8 +101,6 @@ class Structure:
         variables: npt.ArrayLike,
         values: WordArray,
         count: int,
-        *,
-        info: Mapping[str, Any] | None = None,
     ) -> tuple[Structure, IntArray]:
         """Make a structure from arrays of literals, as in `contextwise.models.features.normalized`.
 
@@ -110,7 +108,7 @@ class Structure:
         """
         features, places = normalized(domain.cardinalities, owners, variables, values, count)
         warn_of_contradictions(int((places < 0).sum()))
-        return cls(domain, features, info=info), places
+        return cls(domain, features), places
 
     def __len__(self) -> int:
         return len(self.features)

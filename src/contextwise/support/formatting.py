@@ -113,7 +113,7 @@ def plural(count: Number, noun: str) -> str:
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"
 
 
-def columns(rows: Iterable[Sequence[str]], alignment: str, gap: str = "  ") -> str:
+def columns(rows: Iterable[Sequence[str]], alignment: str) -> str:
     """Lay out rows of cells in columns; ``alignment`` has ``<`` or ``>`` for each column.
 
     >>> print(columns([("pair", "errors"), ("A – B", "7")], "<>"))
@@ -123,7 +123,7 @@ def columns(rows: Iterable[Sequence[str]], alignment: str, gap: str = "  ") -> s
     cells = list(rows)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(
-        gap.join(
+        "  ".join(
             f"{cell:{side}{width}}"
             for cell, side, width in zip(row, alignment, widths, strict=True)
         ).rstrip()
