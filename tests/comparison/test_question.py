@@ -151,7 +151,7 @@ def test_by_position_names_do_not_matter(models: Models) -> None:
     assert found.confusion == compare(true, guess).confusion
     assert found.domain == true.domain
     assert found.guess == guess
-    assert found.question.by_position
+    assert found.question.align == "position"
 
 
 @given(model=structures())

@@ -137,7 +137,7 @@ def _record(name: str, score: Score) -> dict[str, object]:
     return {
         "guess": name,
         **{key: value for key, value in score.record().items() if not key.startswith(others)},
-        "by_position": score.comparison.question.by_position,
+        "by_position": score.comparison.question.align == "position",
         "open_pairs": len(score.comparison.open_pairs),
         "scores": {
             key: {name: getattr(estimate, name) for name in ("value", "standard_error", "how")}

@@ -375,7 +375,7 @@ def comparison_record(comparison: Comparison) -> Record:
         exact |= {key: None if isnan(value) else value for key, value in c.rates().items()}
     record: Record = {
         "contexts": c.question.contexts,
-        "by_position": c.question.by_position,
+        "by_position": c.question.align == "position",
         "engine": c.engine,
         "pairs": c.question.pair_count,
         "assertions": c.total,

@@ -293,7 +293,9 @@ def assemble(
         for (m, k), low, high in zip(block.two, block.lower, block.upper, strict=True):
             lower[m, k] = lower[k, m] = low
             upper[m, k] = upper[k, m] = high
-    return DistanceMatrix(names, lower, upper, question.total, rests_on_ganak, question.by_position)
+    return DistanceMatrix(
+        names, lower, upper, question.total, rests_on_ganak, question.align == "position"
+    )
 
 
 # -- stored blocks -------------------------------------------------------------------------------
@@ -532,7 +534,7 @@ def _prepare(
 ) -> tuple[Question, Counting, Map, bool | Progress]:
     """Pose the question about many models, and return how and where to count it."""
     question = pose(models, names=names, **restriction)
-    get_engine(engine).count_pairs  # noqa: B018  (raises if it is not available)
+    get_engine(engine)  # raises if it is not available
     threads = None if n_jobs == 1 and cluster is None else 1
     counting = Counting(engine, threads, Deadline.after(time_limit))
     return question, counting, choose_map(n_jobs=n_jobs, cluster=cluster), show_progress

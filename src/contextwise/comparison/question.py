@@ -127,11 +127,6 @@ class Question:
         return self.structures[0].domain
 
     @property
-    def by_position(self) -> bool:
-        """True if the models were aligned by position instead of by names."""
-        return self.align == "position"
-
-    @property
     def canonical(self) -> bool:
         """True if contexts are full assignments."""
         return self.contexts == "canonical"

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
-from types import ModuleType
 
 import numpy as np
 
@@ -53,21 +52,16 @@ class Engine:
         probe = getattr(load(self.module), "missing", None)
         return probe() if probe else None
 
-    def _available(self) -> ModuleType:
-        if reason := self.missing():
-            raise EngineError(f"engine {self.name!r} is not available: {reason}")
-        return load(self.module)
-
     @property
     def count_union(self) -> CountUnion:
         """Count the union of one cover."""
-        function: CountUnion = self._available().count_union
+        function: CountUnion = load(self.module).count_union
         return function
 
     @property
     def count_pairs(self) -> CountPairs:
         """Count the unions of all pairs of two models."""
-        module = self._available()
+        module = load(self.module)
         loop = partial(count_pairs_with, module.count_union, self.name)
         function: CountPairs = getattr(module, "count_pairs", loop)
         return function
@@ -89,11 +83,12 @@ DEFAULT = "auto"
 
 
 def get_engine(name: str) -> Engine:
-    """Return the engine with this name."""
-    try:
-        return ENGINES[name]
-    except KeyError:
-        raise EngineError(f"unknown engine {name!r}; choose one of {', '.join(ENGINES)}") from None
+    """Return the engine with this name; raise `EngineError` if it is not available."""
+    if name not in ENGINES:
+        raise EngineError(f"unknown engine {name!r}; choose one of {', '.join(ENGINES)}")
+    if reason := ENGINES[name].missing():
+        raise EngineError(f"engine {name!r} is not available: {reason}")
+    return ENGINES[name]
 
 
 def deterministic_engine() -> Engine:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from contextwise.counting import auto, native
-from contextwise.counting.contract import CountUnion, get_engine
+from contextwise.counting.contract import ENGINES, CountUnion, get_engine
 from contextwise.counting.extraction import CoverSource, ValueWeights, sizes_of
 from contextwise.counting.pair_counts import ObjectArray
 from contextwise.models.features import WORD, Features, IntArray, WordArray
@@ -78,7 +78,7 @@ def count_distances(
         values = distances_in_python(
             models, pairs, rows=rows, factors=factors, count_union=count_union, **options
         )
-        by_ganak = engine == "ganak" or (engine == "auto" and not get_engine("ganak").missing())
+        by_ganak = engine == "ganak" or (engine == "auto" and not ENGINES["ganak"].missing())
     if progress:
         progress(len(pairs), len(pairs))
     if value_weights is None:

@@ -145,7 +145,7 @@ def compare_text(
         for role, title, count in sizes
     ]
     rows.append(("over", scope_words(comparison, data=data)))
-    rows += [("note", BY_POSITION)] if comparison.question.by_position else []
+    rows += [("note", BY_POSITION)] if comparison.question.align == "position" else []
     if zeros:
         status = "dropped" if drops_zeros else "kept; --zero-weights drop drops them"
         rows.append(("note", f"features of weight 0: {', '.join(zeros)} ({status})"))
@@ -237,7 +237,7 @@ def comparison_parts(
             parts.append(open_pairs_table(comparison, top))
     else:
         parts += [confusion_table(comparison, medium), measures(comparison, medium)]
-    if comparison.question.by_position and medium != "command":
+    if comparison.question.align == "position" and medium != "command":
         parts.append(Note("alignment", BY_POSITION))
     parts += ganak_notes([comparison])
     if top:
