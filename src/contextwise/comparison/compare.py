@@ -360,10 +360,6 @@ def comparison_record(comparison: Comparison) -> Record:
     """Return the options, the four counts, the distances and the rates.
 
     Undefined rates are None, and so are numbers that open pairs leave unknown.
-
-    >>> record = comparison_record(compare("lung", "lung-learned"))
-    >>> record["assertions"], record["tp"], record["distance"], record["false_positive_rate"]
-    (6, 3, 2, 0.5)
     """
     c = comparison
     low, high = c.distance_bounds

@@ -31,10 +31,6 @@ def value_weights(domain: Domain, weights: Weights) -> list[list[int]]:
     """Return weights as integers: for each variable the numerators of its probabilities.
 
     Variables that are not named are uniform.
-
-    >>> domain = Domain({"A": 2, "B": ["no", "yes"], "C": 3})
-    >>> value_weights(domain, {"A": [0.9, 0.1], "B": {"yes": Fraction(1, 3), "no": Fraction(2, 3)}})
-    [[9, 1], [2, 1], [1, 1, 1]]
     """
     whole = [[1] * cardinality for cardinality in domain.cardinalities]
     for name, states in weights.items():

@@ -72,12 +72,7 @@ class IntervalEstimate:
 def binomial_interval(
     hits: npt.ArrayLike, draws: int, confidence: float = CONFIDENCE
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the exact confidence intervals of probabilities, from numbers of successes.
-
-    >>> low, high = binomial_interval([0, 50], 100)
-    >>> low.round(3), high.round(3)
-    (array([0.   , 0.398]), array([0.036, 0.602]))
-    """
+    """Return the exact confidence intervals of probabilities, from numbers of successes."""
     if not 0 < confidence < 1:
         raise ContextwiseError(f"confidence must be between 0 and 1, got {confidence}")
     stats = require("scipy.stats", "distributions")
@@ -112,13 +107,7 @@ def estimate_open_pairs(
     rng: int | np.random.Generator = 0,
     confidence: float = CONFIDENCE,
 ) -> OpenEstimates:
-    """Estimate the false positives and false negatives of a comparison with open pairs.
-
-    >>> from contextwise import compare
-    >>> estimates = estimate_open_pairs(compare("six", "six-guess", time_limit=0))
-    >>> estimates.fn.low <= compare("six", "six-guess").fn / 240 <= estimates.fn.high
-    True
-    """
+    """Estimate the false positives and false negatives of a comparison with open pairs."""
     if comparison.question.rows is not None:
         raise ContextwiseError("observed rows are counted exactly and need no estimate")
     if draws < 1:

@@ -160,11 +160,7 @@ def cover_of(
     cubes: Iterable[Cube],
     value_weights: Sequence[Sequence[int]] | None = None,
 ) -> Cover:
-    """Return the cover of some cubes over variables with these cardinalities.
-
-    >>> cover_of([2, 3, 5], [[(0, 0b01)], [(1, 0b001)]], [[9, 1], [2, 3, 5], [1, 1, 1, 1, 6]])
-    Cover(weights=((9, 1), (2, 8)), cubes=(13, 7), scale=10)
-    """
+    """Return the cover of some cubes over variables with these cardinalities."""
     raw = list(cubes)
     return class_space(cardinalities, raw, value_weights).cover(raw)
 

@@ -37,11 +37,7 @@ Cubes = frozenset[tuple[tuple[int, int], ...]]
 
 
 def two_models(models: int, rows: int = 0) -> list[Two]:
-    """List the pairs of models: the first ``rows`` with each of the others, or all pairs if 0.
-
-    >>> two_models(3), two_models(3, rows=1)
-    ([(0, 1), (0, 2), (1, 2)], [(0, 1), (0, 2)])
-    """
+    """List the pairs of models: the first ``rows`` with each of the others, or all pairs if 0."""
     if not rows:
         return list(combinations(range(models), 2))
     return [(m, k) for m in range(rows) for k in range(rows, models)]

@@ -72,14 +72,7 @@ def bound_union(
     deadline: Deadline = NEVER,
     memory: int | None = None,
 ) -> UnionBounds:
-    """Bound the size of the union; the bounds are equal unless the budget or the time ran out.
-
-    >>> from contextwise.counting.cover import cover_of
-    >>> cover = cover_of([2] * 40, [[(k, 1), (k + 1, 1)] for k in range(39)])
-    >>> bounds = bound_union(cover, node_budget=1)
-    >>> 0 < bounds.lower < bounds.upper, bounds.nodes
-    (True, 1)
-    """
+    """Bound the size of the union; the bounds are equal unless the budget or the time ran out."""
     words = max(1, -(-len(cover.bit_weights) // WORD))
     everything = (1 << len(cover.bit_weights)) - 1
     start = np.cumsum([0, *map(len, cover.weights)]).tolist()

@@ -61,11 +61,7 @@ def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
 
 
 def cube_difference(f: int, g: int, fields: Sequence[int]) -> list[int]:
-    """Return cube f without cube g, as mutually exclusive cubes.
-
-    >>> [f"{piece:04b}" for piece in cube_difference(0b1111, 0b0101, (0b0011, 0b1100))]
-    ['1110', '1001']
-    """
+    """Return cube f without cube g, as mutually exclusive cubes."""
     meet = f & g
     if not all(meet & field for field in fields):
         return [f]
@@ -85,11 +81,7 @@ Context = tuple[int, ...]
 
 
 def without_pair(f: Feature, pair: PairIndex) -> dict[int, int]:
-    """f^ij: the feature without the literals of the pair.
-
-    >>> without_pair({0: 0b100, 1: 0b010, 2: 0b010, 5: 0b001}, (0, 2))
-    {1: 2, 5: 1}
-    """
+    """f^ij: the feature without the literals of the pair."""
     return {k: allowed for k, allowed in f.items() if k not in pair}
 
 

@@ -245,11 +245,7 @@ class _Tree:
 
 
 def merge(cubes: Iterable[int], fields: Sequence[int]) -> list[int]:
-    """Merge disjoint cubes until no two differ in one variable only.
-
-    >>> merge([0b0101, 0b0110, 0b1001], (0b0011, 0b1100))
-    [7, 9]
-    """
+    """Merge disjoint cubes until no two differ in one variable only."""
     result = list(cubes)
     while True:
         before = len(result)

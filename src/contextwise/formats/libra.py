@@ -446,16 +446,7 @@ def _remark_error(source: Source, listing: Listing, reason: str) -> ContextwiseE
 
 
 def write_mn(model: Model) -> bytes:
-    """Write a model as a ``.mn`` file; a set of several values becomes ``-`` literals.
-
-    >>> from contextwise.models.structure import Structure
-    >>> print(write_mn(Structure({"A": 2, "v1": 3}, ["A=1 & v1!=0"])).decode())
-    2,3
-    MN {
-    0 +v0_1 -v1_0
-    }
-    contextwise 1 {"weights": false, "names": ["A", "v1"]}
-    """
+    """Write a model as a ``.mn`` file; a set of several values becomes ``-`` literals."""
     domain = model.domain
     if not domain.names:
         raise ContextwiseError("a .mn file needs at least one variable; write .json instead")

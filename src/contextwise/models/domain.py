@@ -245,11 +245,7 @@ class Domain:
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """List names in a message: the first few, and how many more there are.
-
-    >>> listed("abc", most=2)
-    'a, b and 1 more'
-    """
+    """List names in a message: the first few, and how many more there are."""
     all_names = [printable(quoted(name)) for name in names]
     shown = ", ".join(all_names[:most])
     return shown + (f" and {len(all_names) - most} more" if len(all_names) > most else "")

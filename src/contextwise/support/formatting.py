@@ -105,21 +105,12 @@ def name(text: str, most: int = 40) -> str:
 
 
 def plural(count: Number, noun: str) -> str:
-    """Format a number and its noun.
-
-    >>> plural(1, "feature"), plural(2000, "pair")
-    ('1 feature', '2,000 pairs')
-    """
+    """Format a number and its noun."""
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def columns(rows: Iterable[Sequence[str]], alignment: str) -> str:
-    """Lay out rows of cells in columns; ``alignment`` has ``<`` or ``>`` for each column.
-
-    >>> print(columns([("pair", "errors"), ("A – B", "7")], "<>"))
-    pair   errors
-    A – B       7
-    """
+    """Lay out rows of cells in columns; ``alignment`` has ``<`` or ``>`` for each column."""
     cells = list(rows)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(
