@@ -51,6 +51,7 @@ from contextwise.learning.contextual_mpl import (
 from contextwise.learning.mpl import LEAST, configurations_of, scale_of
 from contextwise.learning.table import BoolArray, Table, pairs_of
 from contextwise.models.features import PairIndex
+from contextwise.support.deadline import Deadline, OutOfTime
 from contextwise.support.progress import Progress, progress_of
 
 LEAF = -log(4)
@@ -102,16 +103,19 @@ class EdgeTrees(EdgeContexts):
         """Change the tree of one pair at a time, the best change first."""
         if self.depth < 0:
             raise DomainError(f"depth must be >= 0, got {self.depth}")
-        search = _Search(table, graph, self.prior, self.depth)
+        search = _Search(table, graph, self.prior, self.depth, self.deadline)
         pairs = pairs_of(table.varying)
         changes: dict[PairIndex, _Change] = {}
         with progress_of(self.show_progress, "finding contexts") as progress:
             waiting, made = set(pairs), False
             while waiting:
                 for done, pair in enumerate(sorted(waiting)):
-                    if self.is_late():
+                    try:
+                        changes[pair] = search.best_change(pair)
+                    except OutOfTime:
+                        if not self.is_late():
+                            raise  # the limit of a caller
                         return dict(sorted(search.edges.items()))
-                    changes[pair] = search.best_change(pair)
                     if progress:
                         progress(len(pairs) - len(waiting) + done + 1, len(pairs))
                 waiting, made = _make_best(search, changes, made)
@@ -165,8 +169,10 @@ Ends = Sequence[tuple[Any, int]]
 class _Search:
     """The current edges, and the best change of each."""
 
-    def __init__(self, table: Table, graph: BoolArray, prior: float, depth: int) -> None:
-        self.table, self.prior, self.depth = table, prior, depth
+    def __init__(
+        self, table: Table, graph: BoolArray, prior: float, depth: int, deadline: Deadline
+    ) -> None:
+        self.table, self.prior, self.depth, self.deadline = table, prior, depth, deadline
         self.scale = scale_of(table)
         everywhere = [(a, b) for a, b in np.argwhere(np.triu(graph)).tolist()]
         self.edges = dict.fromkeys(everywhere, EVERYWHERE)
@@ -225,6 +231,7 @@ class _Search:
         def best(context: Context, depth: int) -> _Tree:
             key = depth, tuple(sorted((v, tuple(values)) for v, values in context.items()))
             if key not in known:
+                self.deadline.check()
                 splits = list(_splits(tests, context)) if depth else []
                 prior = -log(2) - log(max(1, len(splits)))
                 trees = [
