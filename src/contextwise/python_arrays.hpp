@@ -1,9 +1,11 @@
-// Conversions between NumPy arrays and C++ that all compiled modules share.
+// Conversions between Python and C++ that all compiled modules share.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
+#include <functional>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -73,6 +75,28 @@ NewArray<T> array_of(const std::vector<T>& values) {
 inline void check_signals() {
   const nb::gil_scoped_acquire acquire;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// Calls `run` without the GIL and passes it a watch: a function that looks for signals, calls the
+// Python watcher with the number of finished units, and returns whether to continue. What either of
+// them throws is thrown again after `run` has returned.
+template <class Run>
+auto run_watched(const std::function<bool(std::size_t)>& watcher, const Run& run) {
+  std::exception_ptr failure;
+  auto result = [&] {
+    const nb::gil_scoped_release release;
+    return run([&](std::size_t done) {
+      try {
+        check_signals();
+        return watcher(done);
+      } catch (...) {
+        failure = std::current_exception();
+        return false;
+      }
+    });
+  }();
+  if (failure) std::rethrow_exception(failure);
+  return result;
 }
 
 }  // namespace contextwise

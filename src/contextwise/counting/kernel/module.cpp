@@ -234,13 +234,13 @@ class PyTracker {
     wanted_.clear();
     for (const auto& [first, second] : pairs) wanted_.push_back({first, second});
     changes_.clear();
-    tracker_.count(wanted_, more, less, Budget{AT_ONCE}, changes_);
+    const Clock::time_point deadline = deadline_in(seconds);
+    tracker_.count(wanted_, more, less, Budget{AT_ONCE, deadline}, changes_);
     if (!std::ranges::all_of(changes_, &Growth::closed)) {
       std::atomic<bool> stop{false};
       const nb::gil_scoped_release release;
       const WatchedThreads::Work work = [&] {
-        tracker_.count(wanted_, more, less, Budget{Budget::UNLIMITED, deadline_in(seconds), &stop},
-                       changes_);
+        tracker_.count(wanted_, more, less, Budget{Budget::UNLIMITED, deadline, &stop}, changes_);
       };
       WatchedThreads(stop, work, [] { return check_signals(), true; }).run(1);
     }

@@ -1,6 +1,5 @@
 // The Python module `_count`: distinct rows in, scores and tests out.
 #include <cstddef>
-#include <exception>
 #include <functional>
 #include <vector>
 
@@ -17,7 +16,7 @@
 #include "tests.hpp"
 
 using namespace nanobind::literals;
-using contextwise::Array, contextwise::check_signals, contextwise::NewArray;
+using contextwise::Array, contextwise::NewArray, contextwise::run_watched;
 using namespace contextwise::count;
 namespace nb = nanobind;
 
@@ -42,23 +41,8 @@ std::vector<double> unscaled(const std::vector<i64>& scores, double scale) {
 // Deletes edges; a few times a second it calls the watcher with the number of finished units.
 bool delete_edges(ContextGraphs& graphs, std::size_t size, unsigned threads,
                   const std::function<bool(std::size_t)>& watcher) {
-  std::exception_ptr failure;
-  bool more = false;
-  {
-    const nb::gil_scoped_release release;
-    const Watch watch = [&](std::size_t done) {
-      try {
-        check_signals();
-        return watcher(done);
-      } catch (...) {
-        failure = std::current_exception();
-        return false;
-      }
-    };
-    more = graphs.delete_edges(size, threads, watch);
-  }
-  if (failure) std::rethrow_exception(failure);
-  return more;
+  return run_watched(watcher,
+                     [&](const Watch& watch) { return graphs.delete_edges(size, threads, watch); });
 }
 
 }  // namespace

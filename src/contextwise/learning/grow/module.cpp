@@ -1,7 +1,6 @@
 // The Python module `_grow`: NumPy arrays in, trees as arrays out.
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <tuple>
 #include <vector>
@@ -15,7 +14,7 @@
 #include "trees.hpp"
 
 using namespace nanobind::literals;
-using contextwise::Array, contextwise::array_of, contextwise::check_signals, contextwise::NewArray;
+using contextwise::Array, contextwise::array_of, contextwise::NewArray, contextwise::run_watched;
 using namespace contextwise::grow;
 namespace nb = nanobind;
 
@@ -31,25 +30,12 @@ std::vector<std::tuple<Ints, Ints, Ints>> grow(const Array<std::int32_t>& codes,
                                                double penalty, u64 min_count, double prior,
                                                bool acyclic, unsigned threads,
                                                const std::function<bool(std::size_t)>& watcher) {
-  std::vector<Tree> trees;
-  std::exception_ptr failure;
-  {
-    const nb::gil_scoped_release release;
-    const Watch watch = [&](std::size_t done) {
-      try {
-        check_signals();
-        return watcher(done);
-      } catch (...) {
-        failure = std::current_exception();
-        return false;
-      }
-    };
+  const std::vector<Tree> trees = run_watched(watcher, [&](const Watch& watch) {
     const Columns columns(codes.data(), codes.shape(1), cardinalities, threads);
     const Problem problem(columns, {penalty, min_count, prior});
-    trees = acyclic ? AcyclicGrowth(problem, threads, watch).run()
-                    : grow_trees(problem, threads, watch);
-  }
-  if (failure) std::rethrow_exception(failure);
+    return acyclic ? AcyclicGrowth(problem, threads, watch).run()
+                   : grow_trees(problem, threads, watch);
+  });
   std::vector<std::tuple<Ints, Ints, Ints>> result;
   for (const Tree& tree : trees)
     result.emplace_back(array_of(tree.variables), array_of(tree.values), array_of(tree.counts));
