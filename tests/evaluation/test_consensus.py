@@ -187,7 +187,7 @@ def test_a_matrix_that_is_known_saves_counting_and_changes_nothing() -> None:
 def test_a_step_without_time_changes_no_tracker(monkeypatch: pytest.MonkeyPatch) -> None:
     question = pose(["six", "six-guess", "six-graph"])
     moves = _Moves(question, question.structures[2], Fraction(1, 2), NEVER)
-    before, loss = moves.structure, moves.loss
+    before, loss = moves.trackers[0].guess, moves.loss
     step, steps = Tracker._step, []
 
     def late(self: Tracker, *change: Any) -> Tracker:
@@ -200,7 +200,7 @@ def test_a_step_without_time_changes_no_tracker(monkeypatch: pytest.MonkeyPatch)
     pool = [tuple(f) for f in question.structures[0].features.literals()]
     assert not moves.improve(pool, NEVER, None)
     assert len(steps) == 2
-    assert {tracker.guess for tracker in moves._trackers} == {before}
+    assert {tracker.guess for tracker in moves.trackers} == {before}
     assert moves.loss == loss
 
 

@@ -30,7 +30,7 @@ from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime, can_enforce
 from contextwise.support.formatting import Shown, number
-from contextwise.support.maps import Map, choose_map
+from contextwise.support.maps import Map, choose_map, here
 from contextwise.support.progress import Progress, part_of, progress_of
 
 if TYPE_CHECKING:
@@ -432,9 +432,20 @@ def distance_matrix(
     question, counting, map_blocks, show_progress = prepared
     if store is not None:
         return count_stored(question, labels, store, counting, map_blocks, show_progress)
-    blocks = list(blocks_of(question, block_size(len(labels), here=counting.threads is None)))
+    return matrix_of(question, labels, counting, map_blocks, show_progress)
+
+
+def matrix_of(
+    question: Question,
+    names: tuple[str, ...],
+    counting: Counting,
+    map_blocks: Map = here,
+    show_progress: bool | Progress = False,
+) -> DistanceMatrix:
+    """Compute the distances between all models of a question."""
+    blocks = list(blocks_of(question, block_size(len(names), here=counting.threads is None)))
     with progress_of(show_progress, "comparing models") as progress:
-        return assemble(question, labels, _count_blocks(blocks, counting, map_blocks, progress))
+        return assemble(question, names, _count_blocks(blocks, counting, map_blocks, progress))
 
 
 def compare_many(

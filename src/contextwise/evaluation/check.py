@@ -9,6 +9,7 @@ of independence, compared with data sets drawn from the fitted structure.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, log
@@ -271,44 +272,31 @@ def check(
     )
     effort = _Effort(n_jobs, cluster, show_progress)
     batches = [wanted[first : first + BATCH].tolist() for first in range(0, len(wanted), BATCH)]
-    tested = effort.run("testing pairs", partial(_test_batch, work), batches, len(wanted))
+    tested = effort.run("testing pairs", work.test_batch, batches, len(wanted))
     first = [claim for claims, _ in tested for claim in claims]
     simulated = None
     if overall:
         statistic = sum(claim.evidence for claim in first)
         simulated = _overall(work, structure, statistic, overall, effort)
-    return Check(
-        domain,
-        tuple(
-            CheckedClaim(
-                *name_claim(domain, tested.claim),
-                rows=tested.rows,
-                blanket_of=domain.names[tested.blanket_of],
-                test=tested.test,
-                both=tested.both,
-                adjusted=adjusted,
-            )
-            for tested, adjusted in _decide(work, first, alpha, draws)
-        ),
-        len(table),
-        len(wanted),
-        sum(left_out for _, left_out in tested),
-        alpha,
-        len(wanted) - len(tested),
-        simulated,
-    )
+    claims = [
+        CheckedClaim(*name_claim(domain, t.claim), t.rows, domain.names[t.side], *t[3:], adjusted)
+        for t, adjusted in _decide(work, first, alpha, draws)
+    ]
+    left_out = sum(left_out for _, left_out in tested)
+    unfinished = len(wanted) - len(tested)
+    counts = len(table), len(wanted), left_out, alpha, unfinished
+    return Check(domain, tuple(claims), *counts, simulated)
 
 
 # -- testing ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Tested:
-    """A claim, the rows in its region, and its tests: given one blanket, and given both."""
+class _Tested(NamedTuple):
+    """A claim, the rows in its region, and its tests: given the blanket of a side, or both."""
 
     claim: Claim
     rows: int
-    blanket_of: int
+    side: int
     test: ConditionalTest
     both: ConditionalTest
 
@@ -355,15 +343,17 @@ class _Work:
     seed: int
     deadline: Deadline = NEVER
 
+    def test_batch(self, batch: tuple[int, Sequence[Sequence[int]]]) -> list[PairTests]:
+        """Test the claims of each pair of a numbered batch."""
+        return self.test_pairs(batch[1])
+
     def test_pairs(self, pairs: Sequence[Sequence[int]], both: bool = True) -> list[PairTests]:
         """Test the claims of each pair, as far as time allows."""
         tested = []
-        try:
+        with suppress(OutOfTime):
             for i, j in pairs:
                 claims = self.source.listed((i, j), self.deadline)
                 tested.append(self._test_claims(claims, both))
-        except OutOfTime:
-            pass
         return tested
 
     def _test_claims(self, claims: list[Claim], both: bool) -> PairTests:
@@ -398,10 +388,6 @@ class _Work:
         test = tested(groups[side])
         given_both = tested(group_rows(rows, np.union1d(*sides))) if both else test
         return _Tested(claim, len(rows), claim.pair[side], test, given_both)
-
-
-def _test_batch(work: _Work, batch: tuple[int, list[list[int]]]) -> list[PairTests]:
-    return work.test_pairs(batch[1])
 
 
 # -- deciding --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import ceil
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +18,15 @@ import numpy.typing as npt
 from contextwise.comparison.compare import answer
 from contextwise.comparison.confusion import Confusion, Number, ratio
 from contextwise.comparison.estimate import ASSERTIONS, IntervalEstimate, draw_assertions
-from contextwise.comparison.matrix import Counting, DistanceMatrix, count_row, distance_matrix
-from contextwise.comparison.question import Pair, Question, Restriction, pose
+from contextwise.comparison.matrix import Counting, DistanceMatrix, count_row, matrix_of
+from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.comparison.track import Literals, Tracker
 from contextwise.counting.assertions import Assertions, answers, hold_bits
 from contextwise.counting.extraction import CoverSource
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, meets, name_claim
 from contextwise.formats import ModelLike
+from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure, features_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
 from contextwise.support.formatting import Printed, plural, rate
@@ -78,7 +79,7 @@ class Consensus(Printed):
     moves : number of features that were added or removed
     is_local_optimum : whether no single added or removed feature makes the sum smaller
     threshold : share of the models that a dependence needs
-    asked : the pairs that were asked for, by names; None for all of them
+    asked : positions of the pairs that were asked for; None for all of them
     has_limit : whether a time limit was given; then the supports have `GRACE` seconds
     """
 
@@ -93,7 +94,7 @@ class Consensus(Printed):
     moves: int
     is_local_optimum: bool
     threshold: Fraction
-    asked: tuple[Pair, ...] | None = None
+    asked: IntArray | None = None
     has_limit: bool = False
 
     @property
@@ -132,7 +133,7 @@ class Consensus(Printed):
         """Return the supports of the ``top`` pairs with the widest dependence."""
         deadline = Deadline.after(GRACE if self.has_limit else None)
         domain = self.structure.domain
-        question = pose([Structure(domain), self.structure], pairs=self.asked)
+        question = Question((Structure(domain), self.structure), asked=self.asked)
         widths, pairs = answer(question, deadline=deadline), self.structure.pairs()
         if not widths.open_pairs:
             pairs = [pair for pair, _ in widths.worst_pairs(len(pairs))]
@@ -251,9 +252,8 @@ def consensus(
     if question.rows is not None:
         raise ContextwiseError("a consensus cannot use observed rows; use weights instead")
     if matrix is None:
-        matrix = distance_matrix(
-            question.structures, time_limit=deadline.left(), **_restriction(question)
-        )
+        names = tuple(map(str, range(count)))
+        matrix = matrix_of(question, names, Counting(deadline=deadline))
     if len(matrix.names) != count:
         raise ContextwiseError(f"the matrix must be of {count} models, got {len(matrix.names)}")
     if (matrix.lower != matrix.upper).any():
@@ -264,42 +264,25 @@ def consensus(
     sums = _sums_of_models(question, matrix, share, deadline)
     typical = min(range(count), key=sums.__getitem__)
     with progress_of(show_progress, "trying features") as progress:
-        best = _search(question, typical, sums[typical], share, deadline, progress)
+        structure, loss, moves, is_over = _search(
+            question, typical, sums[typical], share, deadline, progress
+        )
     majority, exact = _majority(question, share, rng)
     return Consensus(
-        structure=best.structure,
+        structure=structure,
         models=question.structures,
-        sum=best.loss,
+        sum=loss,
         medoid_sum=sums[typical],
         lower_bound=_lower_bound(matrix, share),
         majority=majority,
         majority_is_exact=exact,
         total=question.total,
-        moves=best.moves,
-        is_local_optimum=best.is_over,
+        moves=moves,
+        is_local_optimum=is_over,
         threshold=share,
-        asked=_asked(question),
+        asked=question.asked,
         has_limit=time_limit is not None,
     )
-
-
-def _asked(question: Question) -> tuple[Pair, ...] | None:
-    """The pairs that are asked for, by names."""
-    if question.asked is None:
-        return None
-    names = question.domain.names
-    return tuple((names[i], names[j]) for i, j in question.asked.tolist())
-
-
-def _restriction(question: Question) -> Restriction:
-    """The restriction for structures that are already restricted to the context."""
-    restriction: Restriction = {"contexts": question.contexts, "pairs": _asked(question)}
-    if question.value_weights is not None:
-        restriction["weights"] = {
-            name: [Fraction(weight, sum(weights)) for weight in weights]
-            for name, weights in zip(question.domain.names, question.value_weights, strict=True)
-        }
-    return restriction
 
 
 def _lower_bound(matrix: DistanceMatrix, share: Fraction) -> Number:
@@ -349,15 +332,6 @@ def _whole(number: Number) -> Number:
 # -- the search ------------------------------------------------------------------------------------
 
 
-class _Best(NamedTuple):
-    """The best structure so far, and how the search for it ended."""
-
-    structure: Structure
-    loss: Number
-    moves: int = 0
-    is_over: bool = False
-
-
 def _search(
     question: Question,
     typical: int,
@@ -365,22 +339,25 @@ def _search(
     share: Fraction,
     deadline: Deadline,
     progress: Progress | None,
-) -> _Best:
-    """Search twice, from the typical model and from the features that enough models have."""
+) -> tuple[Structure, Number, int, bool]:
+    """Search twice, from the typical model and from the features that enough models have.
+
+    Return the best structure, its cost, the number of moves, and whether no move helps any more.
+    """
     models = question.structures
     votes = Counter(tuple(literals) for m in models for literals in m.features.literals())
     enough = [feature for feature, count in votes.items() if count > share * len(models)]
     voted = Structure(question.domain, features_of(question.domain, enough))
     pool = [feature for feature, _ in votes.most_common() if _is_asked(feature, question)]
-    best = _Best(models[typical], loss)
+    best = models[typical], loss, 0, False
     for start in (models[typical], voted):
         try:
             moved = _Moves(question, start, share, deadline)
         except OutOfTime:
             return best
         is_over = moved.improve(pool, deadline, progress)
-        if moved.loss < best.loss or start is models[typical]:
-            best = _Best(moved.structure, moved.loss, moved.moves, is_over)
+        if moved.loss < best[1] or start is models[typical]:
+            best = moved.trackers[0].guess, moved.loss, moved.moves, is_over
         if deadline.passed:
             break
     return best
@@ -401,18 +378,14 @@ class _Moves:
         self, question: Question, start: Structure, share: Fraction, deadline: Deadline
     ) -> None:
         self._domain, self._share = question.domain, share
-        self._trackers = []
+        self.trackers = []
         for model in question.structures:
             deadline.check()
-            self._trackers.append(
+            self.trackers.append(
                 Tracker(replace(question, structures=(model, start)), deadline=deadline)
             )
         self.moves = 0
-        self.loss = self._sum([tracker.confusion for tracker in self._trackers])
-
-    @property
-    def structure(self) -> Structure:
-        return self._trackers[0].guess
+        self.loss = self._sum([tracker.confusion for tracker in self.trackers])
 
     def _sum(self, confusions: Sequence[Confusion]) -> Number:
         """Return the cost of the errors: 1 each, with a threshold of a half."""
@@ -445,10 +418,10 @@ class _Moves:
 
     def _try(self, feature: dict[str, list[str]], deadline: Deadline) -> bool:
         """Add a feature if that helps, or remove it if that does not harm."""
-        present = self._trackers[0].has(feature)
+        present = self.trackers[0].has(feature)
         change = {"remove" if present else "add": [feature]}
         previews = []
-        for tracker in self._trackers:
+        for tracker in self.trackers:
             deadline.check()
             previews.append(tracker.preview(**change))
         after = self._sum(previews)
@@ -456,10 +429,10 @@ class _Moves:
             return False
         done = 0
         try:
-            for done, tracker in enumerate(self._trackers):  # noqa: B007
+            for done, tracker in enumerate(self.trackers):  # noqa: B007
                 tracker.remove(feature) if present else tracker.add(feature)
         except OutOfTime:
-            for tracker in self._trackers[:done]:
+            for tracker in self.trackers[:done]:
                 tracker.undo()
             raise
         self.loss = after

@@ -20,7 +20,7 @@ from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
 from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
 from contextwise.comparison.question import Pair
-from contextwise.counting.extraction import CoverSource
+from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.data.rows import Data, DataLike, DomainLike, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation.claims import ClaimSource, NamedClaim, agrees, name_claim
@@ -124,12 +124,6 @@ class Stability(Printed):
         """The number of resamples that gave a structure."""
         return len(self.structures)
 
-    @cached_property
-    def _sums(self) -> list[int]:
-        """The sum of the distances of each resample to all others."""
-        sums: list[int] = self.matrix.distances.sum(axis=1).tolist()
-        return sums
-
     def _mean(self, distance: Number) -> float:
         """Return a sum of distances to the resamples as a mean share of all assertions."""
         return ratio(distance, self.resamples * self.matrix.total) if self.matrix.total else 0.0
@@ -140,22 +134,22 @@ class Stability(Printed):
 
         This estimates the mean of 2θ(1 - θ) over all assertions without bias.
         """
-        return self._mean(Fraction(sum(self._sums), self.resamples - 1))
+        return self._mean(Fraction(self.matrix.distances.sum(), self.resamples - 1))
 
     @property
     def medoid(self) -> Structure:
         """The most typical structure: the one with the smallest sum of distances to all others."""
-        return self.structures[self._sums.index(min(self._sums))]
+        return self.structures[self.matrix.medoid]
 
     @property
     def medoid_distance(self) -> float:
         """The mean normalized distance of the medoid to the resamples."""
-        return self._mean(min(self._sums))
+        return self._mean(self.matrix.distances[self.matrix.medoid].sum())
 
     @property
     def least_distance(self) -> float:
         """A lower bound of this mean for any structure at all."""
-        return self._mean(Fraction(sum(self._sums), 2 * (self.resamples - 1)))
+        return self._mean(Fraction(self.matrix.distances.sum(), 2 * (self.resamples - 1)))
 
     def consensus(
         self, *, time_limit: float | None = None, show_progress: bool | Progress = False
@@ -223,21 +217,19 @@ class Stability(Printed):
             for pair, (count, shares) in sorted(support.items())
         }
 
+    @cached_property
+    def _learned(self) -> set[tuple[int, int]]:
+        """The pairs that depend in the structure of all rows."""
+        return {(i, j) for i, j in covered_pairs(self.reference.features).tolist()}
+
     def support(self, first: str, second: str) -> PairSupport:
         """Return how many resamples have a pair dependent, and in how many of its contexts."""
         return self._pair_support(self.domain.pair((first, second)))
 
     def _pair_support(self, pair: tuple[int, int]) -> PairSupport:
-        names = self.domain.names
+        names = self.domain.names[pair[0]], self.domain.names[pair[1]]
         count, contexts = self._support.get(pair, (0, Fraction(0)))
-        learned = bool(self._reference_covers.cubes(0, pair))
-        return PairSupport(
-            (names[pair[0]], names[pair[1]]), count, self.resamples, contexts, learned
-        )
-
-    @cached_property
-    def _reference_covers(self) -> CoverSource:
-        return CoverSource(self.reference.features)
+        return PairSupport(names, count, self.resamples, contexts, pair in self._learned)
 
     def records(self) -> list[dict[str, object]]:
         """Return the support of each pair as a flat mapping."""
@@ -245,9 +237,8 @@ class Stability(Printed):
 
     def supports(self) -> list[PairSupport]:
         """Return the support of every pair of a resample or of the structure of all rows."""
-        position = self.domain.position
-        learned = {(position(a), position(b)) for a, b in self.reference.pairs()}
-        supports = [self._pair_support((i, j)) for i, j in sorted({*self._support, *learned})]
+        pairs = sorted({*self._support, *self._learned})
+        supports = [self._pair_support(pair) for pair in pairs]
         return sorted(supports, key=lambda support: (-support.resamples, -support.contexts))
 
     def support_matrix(self) -> FloatArray:
@@ -394,20 +385,13 @@ def stability(
 
 
 def read_stability(
-    folder: str | os.PathLike[str],
-    *,
-    n_jobs: int = 1,
-    cluster: Any = None,
-    show_progress: bool | Progress = False,
+    folder: str | os.PathLike[str], *, show_progress: bool | Progress = False
 ) -> Stability:
     """Read the run of `stability` in a folder, which need not be finished; learn nothing."""
     configuration = read_configuration(folder)
     if not configuration.keys() >= KEPT:
         raise ContextwiseError(f"{folder}: not a run of contextwise stability")
-    records = read_records(folder)
-    return _assemble(
-        configuration, records, show_progress=show_progress, n_jobs=n_jobs, cluster=cluster
-    )
+    return _assemble(configuration, read_records(folder), show_progress=show_progress)
 
 
 def _assemble(
@@ -437,12 +421,8 @@ def _assemble(
     if len(different) < len(structures):  # equal structures are compared once
         place = {structure: k for k, structure in enumerate(different)}
         at = [place[structure] for structure in structures]
-        matrix = replace(
-            matrix,
-            names=tuple(map(str, range(len(structures)))),
-            lower=matrix.lower[np.ix_(at, at)],
-            upper=matrix.upper[np.ix_(at, at)],
-        )
+        names = tuple(map(str, range(len(structures))))
+        matrix = replace(matrix.submatrix(at), names=names)
     kept = {key: configuration[key] for key in ("rows", "how", "share")}
     return Stability(structures, reference, matrix, failed=failed, deadline=deadline, **kept)
 
