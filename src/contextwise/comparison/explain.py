@@ -95,15 +95,7 @@ class PairExplanation(Printed):
 
     def record(self) -> dict[str, Any]:
         """Return the explanation as a mapping for JSON."""
-        return {
-            "pair": self.pair,
-            "contexts": self.contexts,
-            "regions": [region.record() for region in self.regions],
-            "fp": self.fp,
-            "fn": self.fn,
-            "rest": self.rest,
-            "undecided": self.undecided,
-        }
+        return {**vars(self), "regions": [region.record() for region in self.regions]}
 
 
 @dataclass(frozen=True)
@@ -255,7 +247,12 @@ def explain_comparison(
 ) -> Explanation:
     """Explain the differences that a comparison has counted."""
     of_each = top if comparison.question.pair_count == 1 else min(top, OF_EACH_PAIR)
-    worst = _worst_pairs(comparison, top)
+    places, errors = comparison.differing
+    order = sorted(range(len(errors)), key=lambda k: -errors[k])
+    most = comparison.unions.upper[:, 2]
+    still_open = sorted(comparison.unions.open.tolist(), key=lambda k: -most[k])
+    chosen = [*places[order].tolist(), *still_open][:top]
+    worst = [(i, j) for i, j in comparison.pairs[chosen].tolist()]
     with progress_of(show_progress, "explaining") as progress:
 
         def tell(done: int) -> None:
@@ -279,16 +276,6 @@ def explain_pair(
     """Explain the differences in one pair that a comparison has counted."""
     regions = PairRegions(comparison, Deadline.after(time_limit))
     return regions.explain(comparison.domain.pair(pair), top)
-
-
-def _worst_pairs(comparison: Comparison, top: int) -> list[PairIndex]:
-    """Return the pairs with the most errors, worst first, then open pairs."""
-    places, errors = comparison.differing
-    order = sorted(range(len(errors)), key=lambda k: -errors[k])
-    u = comparison.unions.upper[:, 2]
-    still_open = sorted(comparison.unions.open.tolist(), key=lambda k: -u[k])
-    worst = [*places[order].tolist(), *still_open][:top]
-    return [(i, j) for i, j in comparison.pairs[worst].tolist()]
 
 
 class PairCubes:

@@ -174,20 +174,17 @@ class _Search:
     def _finish(self, places: list[int], begun: int) -> None:
         """Complete the distances of some models, unless bounds rule them out."""
         while places and begun < len(self.pairs):
-            end = self._next_end(places, begun)
+            # Estimate the number of pairs by which bounds rule out half of these models.
+            middle = sorted(self.apart[place] for place in places)[(len(places) - 1) // 2]
+            end = len(self.pairs)
+            if len(self.known) >= self.k and middle:
+                needed = int(begun * self.best()[-1][0] / middle * MARGIN) + 1
+                end = needed if needed < LATE * end else end
             self._add(places, begun, end)
             begun = end
             if begun < len(self.pairs):
                 places = self._not_ruled_out(places)
         self.known.update((place, self.apart[place]) for place in places)
-
-    def _next_end(self, places: Sequence[int], begun: int) -> int:
-        """Estimate the number of pairs by which bounds rule out half of these models."""
-        middle = sorted(self.apart[place] for place in places)[(len(places) - 1) // 2]
-        if len(self.known) < self.k or not middle:
-            return len(self.pairs)
-        end = int(begun * self.best()[-1][0] / middle * MARGIN) + 1
-        return end if end < LATE * len(self.pairs) else len(self.pairs)
 
     def _add(self, places: Sequence[int], begin: int, end: int) -> None:
         """Count some models on some of the pairs."""

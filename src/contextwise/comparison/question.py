@@ -58,9 +58,6 @@ class Restriction(TypedDict, total=False):
     zero_weights: ZeroWeights
 
 
-# -- pairs of variables ---------------------------------------------------------------------------
-
-
 def active_pairs(*models: Model) -> IntArray:
     """Return the pairs that a feature of any of the models covers, as positions: shape (p, 2)."""
     return covered_pairs(*(structure_of(model).features for model in models))
@@ -104,9 +101,6 @@ def asked_pairs(
     if inside is not None:
         chosen = {pair for pair in chosen if inside.issuperset(pair)}
     return np.array(sorted(chosen), dtype=np.int64).reshape(-1, 2)
-
-
-# -- questions ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,23 +94,18 @@ def keep(
         codes, first = np.unique(all_codes, return_index=True)
         if len(codes) > len(known.places) or marks[first].sum() < known.by_ganak.sum():
             kept[question] = KnownSizes(codes, all_sizes[first], marks[first])
-            _evict()
+            total = 0
+            for other in list(reversed(_kept)):  # those not used for longest go
+                _, sizes_of_other = _kept.get(other, (None, {}))
+                total += sum(map(_bytes, sizes_of_other.values()))
+                if total > LIMIT:
+                    _forget(other)
 
 
 def clear() -> None:
     """Forget all sizes, so that the next comparison counts everything."""
     with _lock:
         _kept.clear()
-
-
-def _evict() -> None:
-    """Drop the features that were not used for longest until the rest fits into the limit."""
-    total = 0
-    for key in list(reversed(_kept)):
-        _, kept = _kept.get(key, (None, {}))
-        total += sum(map(_bytes, kept.values()))
-        if total > LIMIT:
-            _forget(key)
 
 
 def _bytes(known: KnownSizes) -> int:

@@ -158,7 +158,14 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
     if isinstance(data, Data):
         return data if known is None or known == data.domain else _aligned(data, known)
     if isinstance(data, str | os.PathLike):
-        return parse_data(*_content(os.fspath(data)), known)
+        path = os.fspath(data)
+        if path in BUNDLED:
+            return parse_data(get_data("contextwise", f"data/{path}.csv") or b"", path, known)
+        if path and not os.path.splitext(path)[1] and not os.path.exists(path):
+            raise ContextwiseError(
+                f"{path}: no such file or bundled data set; the data sets are {', '.join(BUNDLED)}"
+            )
+        return parse_data(files.read_bytes(path), path, known)
     table = _python_table(data, known)
     return _encoded(table, _inferred(table) if known is None else known)
 
@@ -328,16 +335,6 @@ def _check_unique(
 
 
 # -- files -----------------------------------------------------------------------------------------
-
-
-def _content(path: str) -> tuple[bytes, str]:
-    if path in BUNDLED:
-        return get_data("contextwise", f"data/{path}.csv") or b"", path
-    if path and not os.path.splitext(path)[1] and not os.path.exists(path):
-        raise ContextwiseError(
-            f"{path}: no such file or bundled data set; the data sets are {', '.join(BUNDLED)}"
-        )
-    return files.read_bytes(path), path
 
 
 def _codes(content: bytes) -> IntArray | None:

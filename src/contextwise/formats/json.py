@@ -68,7 +68,8 @@ def write(model: Model) -> bytes:
         f' "variables": {_lines(variables)},\n "features": {_lines(_feature_texts(structure))}'
     )
     if isinstance(model, LogLinear):
-        text += f',\n "weights": {_lines(map(_weight_text, model.weights.tolist()))}'
+        weights = (f'"{w}"' if math.isinf(w) else repr(w) for w in model.weights.tolist())
+        text += f',\n "weights": {_lines(weights)}'
     try:
         return (text + "}\n").encode("utf-8")
     except UnicodeEncodeError as error:
@@ -98,10 +99,6 @@ def _lines(items: Iterator[str]) -> str:
 
 def _dumped(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _weight_text(weight: float) -> str:
-    return f'"{weight}"' if math.isinf(weight) else repr(weight)
 
 
 # -- reading: from the text to checked values -----------------------------------------------------

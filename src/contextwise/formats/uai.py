@@ -116,11 +116,7 @@ class _Words:
         return [self.integer(what, least) for _ in self.times(count)]
 
     def floats(self, count: int, what: str) -> FloatArray:
-        words = self.take(count, what)
-        try:
-            values = np.array(words, dtype=np.float64)
-        except ValueError:
-            values = np.array([_float(word) for word in words])
+        values = np.array([_float(word) for word in self.take(count, what)], dtype=np.float64)
         bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
         if len(bad):
             self.at -= count - int(bad[0]) - 1
