@@ -182,7 +182,7 @@ def summary(comparison: Comparison, chance: Chance | None = None) -> str:
     split = f": {shares}" if c.fp and c.fn else f", all of them {kinds[0][1]}"
     lines = [f"{percent(c.distance, c.total)} of all assertions differ{counts}{split}."]
     sentences = []
-    kappa = comparison.rate("kappa", float("nan"))
+    kappa = c.rate("kappa", float("nan"))
     if chance is not None:
         sentences.append(chance.verdict)
     elif not isnan(kappa):
@@ -212,7 +212,7 @@ def _carriers(comparison: Comparison) -> str:
     positions = [comparison.domain.position(variable) for variable in named]
     inside = np.isin(comparison.pairs[places], positions).any(axis=1)
     carried: Number = np.array([0, *counts], dtype=object)[1:][inside].sum()
-    return f"{percent(carried, comparison.distance)} of the errors involve {_listed(named, 'or')}."
+    return f"{percent(carried, sum(counts))} of the errors involve {_listed(named, 'or')}."
 
 
 def _listed(words: Sequence[str], link: str) -> str:
@@ -296,10 +296,11 @@ def measures(comparison: Comparison, medium: Medium = "page") -> Measures:
         shares = Interval(ratio(low, c.total), ratio(high, c.total))
         values = {"normalized": shares, "distance": Interval(low, high)}
     else:
-        values = {"normalized": c.normalized, "distance": c.distance}
+        exact = c.confusion
+        values = {"normalized": exact.normalized, "distance": exact.distance}
         values |= {"mean_pair_distance": c.mean_pair_distance}
-        values |= {key: None if isnan(value) else value for key, value in c.rates().items()}
-        if medium == "command" and not is_readable(c.distance):
+        values |= {key: None if isnan(value) else value for key, value in exact.rates().items()}
+        if medium == "command" and not is_readable(exact.distance):
             del values["distance"]
     groups: dict[str, list[Measure]] = {"distances": [], "dependencies": [], "assertions": []}
     for key, value in values.items():
@@ -312,23 +313,23 @@ def measures(comparison: Comparison, medium: Medium = "page") -> Measures:
 def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
     """Return the finished pairs with the most errors, or a note that no pair differs."""
     some_open = bool(len(comparison.unions.open))
-    differing = len(comparison.differing[1])
-    if not differing:
+    errors = comparison.differing[1]
+    if not errors:
         return Note("nothing", f"No {'finished ' if some_open else ''}pair differs.")
     columns: dict[str, Style] = {"pair": "name", **ERROR_COLUMNS}
     columns |= {} if some_open else {"of all errors": "share"}
     rows: list[tuple[Cell, ...]] = []
     for pair, c in comparison.worst_pairs(top):
         shares = [Share(count, c.total) for count in (c.distance, c.fn, c.fp)]
-        shares += [] if some_open else [Share(c.distance, comparison.distance)]
+        shares += [] if some_open else [Share(c.distance, sum(errors))]
         rows.append((PairName(*pair), *shares))
     known = "are known to differ" if some_open else "differ"
     title = f"All pairs that {known}"
-    if len(rows) < differing:
+    if len(rows) < len(errors):
         which = "pair" if len(rows) == 1 else f"{len(rows)} pairs"
-        title = f"The {which} with the most errors, of {differing:,} that {known}"
+        title = f"The {which} with the most errors, of {len(errors):,} that {known}"
         order = "pairs of variables with more errors come first"
-        title += _tie_words(comparison.differing[1], len(rows), order)
+        title += _tie_words(errors, len(rows), order)
     return table(title, columns, rows, "worst pairs")
 
 
