@@ -16,9 +16,13 @@ from contextwise.distributions import (
     probabilities,
     sample,
 )
-from contextwise.distributions.bridge_sampling import bennett, bridge, estimated_log_partition
 from contextwise.distributions.conditionals import conditional_log_probabilities
-from contextwise.distributions.divergence import kl_divergence
+from contextwise.distributions.divergence import (
+    bennett,
+    bridge,
+    estimated_log_partition,
+    kl_divergence,
+)
 from contextwise.distributions.inference import log_partition
 from contextwise.distributions.likelihood import _by_gibbs
 from contextwise.distributions.sampling import Estimate

@@ -6,11 +6,12 @@ large.
 
 - `potentials`: the features that hold in each row;
 - `inference`: probabilities, marginals and expectations, by visiting all states or by elimination;
-- `sampling`: exact, or by Gibbs chains; `bridge_sampling`: partition functions from samples;
+- `sampling`: exact, or by Gibbs chains;
 - `fitting`: weights from data, by likelihood or by pseudo-likelihood (`conditionals`), which is a
   sum of logistic losses, fitted to a stated gap (`proximal_newton`); `batch_fitting`: thousands of
   structures over a small domain;
-- `divergence`: between two distributions; `likelihood`: prediction scores on rows.
+- `divergence`: between two distributions, by sampling if necessary;
+- `likelihood`: prediction scores on rows.
 
 Nothing here imports counting, so the metric cannot depend on weights.
 """

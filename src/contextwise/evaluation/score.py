@@ -14,8 +14,12 @@ from typing import Any, Unpack
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import COUNTS, RATES, shown_in
 from contextwise.comparison.question import Restriction
-from contextwise.distributions.bridge_sampling import estimated_log_partition
-from contextwise.distributions.divergence import How, divergences, kl_divergence
+from contextwise.distributions.divergence import (
+    How,
+    divergences,
+    estimated_log_partition,
+    kl_divergence,
+)
 from contextwise.distributions.fitting import fit
 from contextwise.distributions.inference import log_partition
 from contextwise.distributions.likelihood import cmll, mean_pseudo_log_likelihood, scored_rows
