@@ -198,36 +198,22 @@ MEASURES: Mapping[str, Measure] = {
         smaller_is_better=True,
         column="distances",
     ),
-    "tp": Measure(
-        "TP",
-        "Contexts where both models have the dependence.",
-        range=(0, inf),
-        column="counts",
-        shown=("score",),
-    ),
-    "fn": Measure(
-        "FN",
-        "Contexts where only the true model has the dependence.",
-        range=(0, inf),
-        smaller_is_better=True,
-        column="counts",
-        shown=("guesses", "replicates", "score"),
-    ),
-    "fp": Measure(
-        "FP",
-        "Contexts where only the guess has the dependence.",
-        range=(0, inf),
-        smaller_is_better=True,
-        column="counts",
-        shown=("guesses", "replicates", "score"),
-    ),
-    "tn": Measure(
-        "TN",
-        "Contexts where neither model has the dependence.",
-        range=(0, inf),
-        column="counts",
-        shown=("score",),
-    ),
+    **{
+        key: Measure(
+            key.upper(),
+            f"Contexts where {meaning} the dependence.",
+            range=(0, inf),
+            smaller_is_better=key in ("fn", "fp"),
+            column="counts",
+            shown=("guesses", "replicates", "score") if key in ("fn", "fp") else ("score",),
+        )
+        for key, meaning in (
+            ("tp", "both models have"),
+            ("fn", "only the true model has"),
+            ("fp", "only the guess has"),
+            ("tn", "neither model has"),
+        )
+    },
     **RATES,
 }
 """Every number of a comparison by its key in JSON, CSV and frames."""

@@ -179,7 +179,7 @@ def count_row(
     places: Sequence[int],
     *,
     pairs: IntArray,
-    counting: Counting,
+    deadline: Deadline = NEVER,
     progress: Progress | None = None,
 ) -> list[Number]:
     """Count the distances of the first of some models to each of the others.
@@ -187,7 +187,7 @@ def count_row(
     ``pairs`` are the covered pairs of all models. Raises `OpenResult` at the deadline.
     """
     block = Block(question.about(*places), 1, tuple(places), pairs)
-    distances = count_block(block, counting, progress)
+    distances = count_block(block, Counting(deadline=deadline), progress)
     if distances.lower != distances.upper:
         raise OpenResult("some distances are unfinished; allow more time")
     return list(distances.lower)

@@ -16,7 +16,7 @@ from typing import Unpack
 import numpy as np
 
 from contextwise.comparison.confusion import Number, digits
-from contextwise.comparison.matrix import Block, Counting, DistanceMatrix, count_block, count_row
+from contextwise.comparison.matrix import DistanceMatrix, count_row
 from contextwise.comparison.question import Question, Restriction, listed_models, pose
 from contextwise.errors import ContextwiseError
 from contextwise.formats import ModelLike
@@ -141,7 +141,6 @@ class _Search:
         self.order = np.random.default_rng(0).permutation(len(self.pairs))
         self.apart: list[Number] = [0] * self.models
         self.known: dict[int, Number] = {}
-        self.counting = Counting()
 
     def run(self) -> None:
         """Count as much as is needed to know the nearest models."""
@@ -190,13 +189,16 @@ class _Search:
         """Count some models on some of the pairs."""
         if begin == end:
             return
-        models = 0, *(place + 1 for place in places)
-        pairs = self.pairs[np.sort(self.order[begin:end])]
-        block = Block(self.question.about(*models), 1, models, pairs)
-        ends = end == len(self.pairs)  # which completes the distances
-        progress = part_of(self.progress, len(self.known), len(places), self.models)
-        distances = count_block(block, self.counting, progress if ends else None)
-        for place, apart in zip(places, distances.lower, strict=True):
+        progress = None
+        if end == len(self.pairs):  # which completes the distances
+            progress = part_of(self.progress, len(self.known), len(places), self.models)
+        row = count_row(
+            self.question,
+            [0, *(place + 1 for place in places)],
+            pairs=self.pairs[np.sort(self.order[begin:end])],
+            progress=progress,
+        )
+        for place, apart in zip(places, row, strict=True):
             self.apart[place] += apart
 
     def _not_ruled_out(self, places: Sequence[int]) -> list[int]:
@@ -255,7 +257,7 @@ def farthest_first(
     if not 0 <= first < n:
         raise ContextwiseError(f"first must be between 0 and {n - 1}, got {first}")
     question = pose(everything, **restriction)
-    pairs, counting = question.active_pairs(), Counting()
+    pairs = question.active_pairs()
     chosen: list[int] = [first]
     apart: list[Number] = [0]
     least: dict[int, Number] = {}
@@ -265,7 +267,7 @@ def farthest_first(
             others = [place for place in range(n) if place not in chosen]
             part = part_of(progress, sum(steps[:step]), count, sum(steps))
             places = [chosen[-1], *others]
-            row = count_row(question, places, pairs=pairs, counting=counting, progress=part)
+            row = count_row(question, places, pairs=pairs, progress=part)
             least = {m: min(least.get(m, d), d) for m, d in zip(others, row, strict=True)}
             chosen.append(max(others, key=lambda place: (least[place], -place)))
             apart.append(least[chosen[-1]])

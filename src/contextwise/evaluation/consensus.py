@@ -315,7 +315,7 @@ def _sums_of_models(
         everything,
         range(models + 1),
         pairs=everything.active_pairs(),
-        counting=Counting(deadline=deadline),
+        deadline=deadline,
     )
     return [
         _whole(distance + (2 * share - 1) * (models * size - sum(sizes)))
