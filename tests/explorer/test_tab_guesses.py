@@ -49,6 +49,7 @@ def test_the_nearest_and_the_most_typical_guess_are_named() -> None:
         assert "most typical guess is near" in text
         assert ("estimates from 1,000 random assertions" in text) == (matrix is estimated)
         assert text.count('class="mark') == 4
+        assert "<table" in text.split("</details>")[0]
         assert len(tab_guesses.matrix_records(matrix)) == 6
     hostile_names = distance_matrix([SIX, SIX_GUESS, SIX], names=["a", HOSTILE, "c"])
     assert "<img" not in str(tab_guesses.between(Done(hostile_names)))

@@ -32,9 +32,9 @@ from contextwise.formats import format_of, read_stream
 from contextwise.independence.queries import Answer, answer_to, parse_statement
 from contextwise.models.structure import Model, Structure
 from contextwise.report.comparisons import Guess
-from contextwise.report.parts import Part, Style, Table, table
+from contextwise.report.parts import Part, Style, table
 from contextwise.report.shares import Shares, shares_of
-from contextwise.studies.kl_study import NAMES, Effect, effects, kl_figure
+from contextwise.studies.kl_study import NAMES, effect_rows, effects, kl_figure
 from contextwise.support.deadline import Deadline
 from contextwise.support.formatting import number
 from contextwise.support.store import read_configuration, read_records
@@ -212,21 +212,8 @@ def check_of(model: Model, path: str, name: str, tell: Tell) -> Check:
 
 Row = Mapping[str, Any]
 Kind = Literal["kl", "learners", "stability"]
-TITLES: Mapping[Kind, str] = {
-    "kl": "Study of KL-divergence",
-    "learners": "Study of learners",
-    "stability": "Stability of the learned structure",
-}
 WIDE = 1.6  # width over height of a figure that has panels side by side
 LONGEST = 40  # characters of an invalid value in a message
-EFFECT_COLUMNS: dict[str, Style] = {
-    "errors": "words",
-    "rows": "count",
-    "structures": "count",
-    "rank correlation (95 %)": "words",
-    "KL per 1 % of errors (95 %)": "words",
-    "growth / spread": "words",
-}
 
 
 @dataclass(frozen=True)
@@ -300,23 +287,10 @@ def kl_run(path: str, tell: Tell) -> Run:
         for size in sorted({row["size"] for row in rows})
     ]
     tell("Resampling structures for the intervals", 1, 2)
-    return Run(TITLES["kl"], rows, [_effects_table(effects(rows))], pictures)
-
-
-def _effects_table(results: Sequence[Effect]) -> Table:
-    rows = tuple(
-        (
-            NAMES[effect.side],
-            effect.size,
-            effect.structures,
-            f"{effect.rank:.2f} ({effect.rank_interval[0]:.2f} to {effect.rank_interval[1]:.2f})",
-            f"{effect.slope:.2g} ({effect.slope_interval[0]:.2g} to "
-            f"{effect.slope_interval[1]:.2g})",
-            f"{effect.slope_over_spread:.2g}",
-        )
-        for effect in results
-    )
-    return table("How KL-divergence follows errors", EFFECT_COLUMNS, rows)
+    head, *listed = effect_rows(effects(rows))
+    columns: dict[str, Style] = dict.fromkeys(head, "words")
+    parts = [table("How KL-divergence follows errors", columns, listed)]
+    return Run("Study of KL-divergence", rows, parts, pictures)
 
 
 def learners_run(path: str, tell: Tell) -> Run:
@@ -330,7 +304,7 @@ def learners_run(path: str, tell: Tell) -> Run:
     tell("Drawing the figures", 1, 2)
     figures = study_figures(units)
     pictures = [_picture(made.name, made.figure, made.caption) for made in figures]
-    return Run(TITLES["learners"], units, parts, pictures)
+    return Run("Study of learners", units, parts, pictures)
 
 
 def stability_run(path: str, tell: Tell) -> Run:
@@ -342,7 +316,7 @@ def stability_run(path: str, tell: Tell) -> Run:
     tell("Counting how many resamples agree", 0, 0)
     supports = [support.record() for support in stability.supports()]
     parts = stability_parts(stability)
-    return Run(TITLES["stability"], supports, parts, medoid=stability.medoid)
+    return Run("Stability of the learned structure", supports, parts, medoid=stability.medoid)
 
 
 def _picture(name: str, figure: Figure, caption: str) -> RunPicture:

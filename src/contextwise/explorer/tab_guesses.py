@@ -35,7 +35,7 @@ from contextwise.report.drawing import HALO, add, add_text, add_tip, new_picture
 from contextwise.report.evaluations import consensus_parts, summary_parts
 from contextwise.report.html import Markup
 from contextwise.report.layout import in_unit_square, planar
-from contextwise.report.parts import COLOURS, Agreement, Cell, Column
+from contextwise.report.parts import COLOURS, Agreement, Cell, Column, Table
 from contextwise.report.pictures import plane_picture
 from contextwise.support.formatting import name as short
 from contextwise.support.formatting import percent
@@ -174,10 +174,10 @@ def between(outcome: Outcome[Matrix], results: Sequence[Guess] = ()) -> TagChild
         tags.p(nearest(results, matrix), class_="when"),
         tags.details(
             tags.summary("Normalized distances: shares of all assertions"),
-            controls.parts(parts[:1]),
+            controls.parts(part for part in parts if isinstance(part, Table)),
             {"open": ""} if len(matrix.names) <= MOST_OPEN else {},
         ),
-        controls.parts(parts[1:]),
+        controls.parts(part for part in parts if not isinstance(part, Table)),
         tags.p("The distances on the map approximate those of the models."),
         tags.div(HTML(distance_map(matrix)), class_="scroll"),
         controls.downloads(("matrix_csv", "distances (CSV)"), ("matrix_json", "distances (JSON)")),

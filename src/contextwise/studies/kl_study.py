@@ -262,10 +262,10 @@ def summary_text(rows: Iterable[Mapping[str, Any]], *, markdown: bool = True) ->
         conclusions += _with_data(fp, fn)
     note = "KL is in nats; intervals are 95 % bootstrap intervals over structures."
     if markdown:
-        head, *rows_of_table = (f"| {' | '.join(row)} |" for row in _table(listed))
+        head, *rows_of_table = (f"| {' | '.join(row)} |" for row in effect_rows(listed))
         table = ["# KL-divergence against the metric", "", head, "|---" * 9 + "|", *rows_of_table]
     else:
-        table = [columns(_table(listed, narrow=True), "<>>>>>")]
+        table = [columns(effect_rows(listed, narrow=True), "<>>>>>")]
         conclusions = [
             fill(line.replace("**", ""), WIDTH, subsequent_indent="   ", break_on_hyphens=False)
             for line in conclusions
@@ -273,7 +273,7 @@ def summary_text(rows: Iterable[Mapping[str, Any]], *, markdown: bool = True) ->
     return "\n".join([*table, "", note, "", *conclusions]) + "\n"
 
 
-def _table(listed: list[Effect], *, narrow: bool = False) -> list[tuple[str, ...]]:
+def effect_rows(listed: list[Effect], *, narrow: bool = False) -> list[tuple[str, ...]]:
     """Return the head and a row per effect; a narrow table fits a terminal."""
     heads = ("KL, fewest", "and most") if narrow else ("KL, fewest errors", "KL, most errors")
     head = ("errors", "rows", "structures", *heads, "rank correlation", "single parameter sets")
