@@ -100,13 +100,13 @@ def matrix(
         from contextwise.comparison.estimate import ASSERTIONS, estimate_matrix
 
         keywords |= {"names": models, "assertions": assertions or ASSERTIONS, "rng": rng}
-        text, note = _estimates(estimate_matrix(loaded, **keywords), rng, output)
+        text, note = _matrix(estimate_matrix(loaded, **keywords), normalized, rng, output)
     else:
         with options.resumable(counting["store"]):
             distances = distance_matrix(loaded, names=models, **counting, **keywords)
         if not distances.total:
             raise ContextwiseError(options.NOTHING_LEFT)
-        text, note = _distances(distances, normalized, output)
+        text, note = _matrix(distances, normalized, rng, output)
         unfinished = distances.open
     if out is None:
         click.echo(text, nl=False)
@@ -163,47 +163,31 @@ def _nearest(
     return f"{text}{BY_POSITION}\n" if by_position else text
 
 
-def _estimates(matrix: EstimatedMatrix, seed: int, output: str) -> tuple[str, str]:
-    """Return the estimates, and a note for standard error."""
-    from contextwise.comparison.estimate import CONFIDENCE
-    from contextwise.report.comparisons import estimate_words, estimated_parts
-    from contextwise.report.text import as_text
-
-    if output == "text":
-        return as_text(estimated_parts(matrix, names=short_names(matrix.names))) + "\n", ""
-    if output == "csv":
-        return _csv(matrix.names, matrix.normalized.tolist()), estimate_words(matrix)
-    low, high = matrix.interval()
-    record = {
-        "models": matrix.names,
-        "estimated": True,
-        "sampled_assertions": matrix.assertions,
-        "seed": seed,
-        "normalized": matrix.normalized,
-        "low": low,
-        "high": high,
-        "confidence": CONFIDENCE,
-        "by_position": matrix.by_position,
-    }
-    return as_json(record) + "\n", ""
-
-
-def _distances(matrix: DistanceMatrix, normalized: bool, output: str) -> tuple[str, str]:
-    """Return the exact distances, and a note for standard error."""
-    from contextwise.report.comparisons import matrix_ganak_notes, matrix_parts
+def _matrix(
+    matrix: DistanceMatrix | EstimatedMatrix, normalized: bool, seed: int, output: str
+) -> tuple[str, str]:
+    """Return the exact or estimated distances, and a note for standard error."""
+    from contextwise.comparison.estimate import CONFIDENCE, EstimatedMatrix
+    from contextwise.report.comparisons import matrix_cells, matrix_notes, matrix_parts
     from contextwise.report.text import as_text
 
     if output == "text":
         names = short_names(matrix.names)
         return as_text(matrix_parts(matrix, names=names, normalized=True)) + "\n", ""
-    note = "".join(note.text for note in matrix_ganak_notes(matrix))
+    note = "".join(note.text for note in matrix_notes(matrix))
     if output == "csv":
-        return _csv(matrix.names, _cells(matrix, normalized)), note
-    record = {
-        "models": matrix.names,
+        return _csv(matrix.names, matrix_cells(matrix, normalized=normalized)), note
+    record: dict[str, object] = {"models": matrix.names}
+    if isinstance(matrix, EstimatedMatrix):
+        low, high = matrix.interval()
+        record |= {"estimated": True, "sampled_assertions": matrix.assertions, "seed": seed}
+        record |= {"normalized": matrix.normalized, "low": low, "high": high}
+        record |= {"confidence": CONFIDENCE, "by_position": matrix.by_position}
+        return as_json(record) + "\n", ""
+    record |= {
         "assertions": matrix.total,
-        "distances": _cells(matrix, False),
-        "normalized": _cells(matrix, True),
+        "distances": matrix_cells(matrix, normalized=False),
+        "normalized": matrix_cells(matrix, normalized=True),
         "open": matrix.open,
         "by_position": matrix.by_position,
         "rests_on_ganak": matrix.rests_on_ganak,
@@ -211,26 +195,12 @@ def _distances(matrix: DistanceMatrix, normalized: bool, output: str) -> tuple[s
     return as_json(record) + "\n", note
 
 
-def _cells(matrix: DistanceMatrix, normalized: bool) -> list[list[Any]]:
-    """Return the distances or their shares; an unfinished one is the list of its two bounds."""
-    from contextwise.report.comparisons import matrix_cells
-    from contextwise.report.parts import Interval
-
-    return [
-        [[cell.low, cell.high] if isinstance(cell, Interval) else cell for cell in row]
-        for row in matrix_cells(matrix, normalized=normalized)
-    ]
-
-
 def _csv(names: Sequence[str], cells: Sequence[Sequence[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["model", *names])
     for name, row in zip(names, cells, strict=True):
-        written = (
-            " to ".join(map(str, cell)) if isinstance(cell, list) else str(cell) for cell in row
-        )
-        writer.writerow([name, *written])
+        writer.writerow([name, *map(str, row)])
     return text.getvalue()
 
 

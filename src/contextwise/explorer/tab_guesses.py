@@ -30,7 +30,7 @@ from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import State, is_open
 from contextwise.explorer.wiring import Input, Settled, clicks, offer, on, show, text
 from contextwise.formats import encode
-from contextwise.report.comparisons import Guess, estimated_parts, guesses_parts, matrix_parts
+from contextwise.report.comparisons import Guess, guesses_parts, matrix_parts
 from contextwise.report.drawing import HALO, add, add_text, add_tip, new_picture
 from contextwise.report.evaluations import consensus_parts, summary_parts
 from contextwise.report.html import Markup
@@ -164,11 +164,7 @@ def between(outcome: Outcome[Matrix], results: Sequence[Guess] = ()) -> TagChild
     if not isinstance(outcome, Done):
         return tags.section(title, controls.not_done(outcome))
     matrix = outcome.value
-    parts = (
-        estimated_parts(matrix)
-        if isinstance(matrix, EstimatedMatrix)
-        else matrix_parts(matrix, normalized=True, medium="page")
-    )
+    parts = matrix_parts(matrix, normalized=True, medium="page")
     return tags.section(
         title,
         tags.p(nearest(results, matrix), class_="when"),

@@ -460,13 +460,6 @@ def ganak_notes(comparisons: Iterable[Comparison]) -> list[Note]:
     return [Note("ganak", f"Ganak counted {unions}; its {GANAK}.")]
 
 
-def matrix_ganak_notes(matrix: DistanceMatrix) -> list[Note]:
-    """Return a note if Ganak made some counts of a matrix of distances."""
-    return (
-        [Note("ganak", f"Some counts are Ganak's, whose {GANAK}.")] if matrix.rests_on_ganak else []
-    )
-
-
 def rounding_notes(parts: Iterable[Part], medium: Medium) -> list[Note]:
     """Return a note if the text of some count is rounded."""
     counts: list[Cell] = []
@@ -582,23 +575,31 @@ def _only_repeats(feature: FeatureErrors) -> bool:
 
 
 def matrix_parts(
-    matrix: DistanceMatrix,
+    matrix: DistanceMatrix | EstimatedMatrix,
     *,
     names: Sequence[str] | None = None,
     normalized: bool = False,
     medium: Medium = "command",
 ) -> list[Part]:
-    """Return the pairwise distances, or their shares of all assertions, and notes."""
+    """Return the pairwise distances, or their shares of all assertions, and notes.
+
+    Columns have numbers, because names are long. Estimates are always normalized.
+    """
+    from contextwise.comparison.matrix import DistanceMatrix
+
     labels = matrix.names if names is None else names
-    style: Style = "rate" if normalized else "count"
+    places = [str(k + 1) for k in range(len(labels))]
+    columns: dict[str, Style] = {"": "count", "model": "name"}
+    columns |= dict.fromkeys(places, "rate" if normalized else "count")
     cells = matrix_cells(matrix, normalized=normalized)
-    title = "Pairwise normalized distances" if normalized else "Pairwise distances"
-    parts: list[Part] = [_square(title, labels, cells, style)]
-    if len(labels) > 2 and not matrix.open:
+    rows = [(p, label, *row) for p, label, row in zip(places, labels, cells, strict=True)]
+    exact = isinstance(matrix, DistanceMatrix)
+    title = f"{'Pairwise' if exact else 'Estimated pairwise'}{' normalized' * normalized} distances"
+    parts: list[Part] = [table(title, columns, rows, "matrix"), *matrix_notes(matrix)]
+    if isinstance(matrix, DistanceMatrix) and len(labels) > 2 and not matrix.open:
         parts.insert(0, Note("verdict", _extremes(matrix, labels)))
     if matrix.by_position:
         parts.append(Note("alignment", BY_POSITION))
-    parts += matrix_ganak_notes(matrix)
     return [*parts, *rounding_notes(parts, medium)]
 
 
@@ -619,8 +620,15 @@ def _extremes(matrix: DistanceMatrix, labels: Sequence[str]) -> str:
     return "\n".join(words)
 
 
-def matrix_cells(matrix: DistanceMatrix, *, normalized: bool) -> list[list[Cell]]:
+def matrix_cells(
+    matrix: DistanceMatrix | EstimatedMatrix, *, normalized: bool
+) -> list[list[Number | float | Interval]]:
     """Return the distances, or their shares of all assertions; unfinished ones are intervals."""
+    from contextwise.comparison.matrix import DistanceMatrix
+
+    if not isinstance(matrix, DistanceMatrix):
+        estimates: list[list[Number | float | Interval]] = matrix.normalized.tolist()
+        return estimates
     lower, upper = (
         (matrix.shares(bound) if normalized else bound).tolist()
         for bound in (matrix.lower, matrix.upper)
@@ -631,35 +639,19 @@ def matrix_cells(matrix: DistanceMatrix, *, normalized: bool) -> list[list[Cell]
     ]
 
 
-def estimated_parts(matrix: EstimatedMatrix, *, names: Sequence[str] | None = None) -> list[Part]:
-    """Return the estimated pairwise normalized distances, and how far off they may be."""
-    labels = matrix.names if names is None else names
-    title = "Estimated pairwise normalized distances"
-    parts: list[Part] = [_square(title, labels, matrix.normalized.tolist(), "rate")]
-    parts.append(Note("estimate", estimate_words(matrix), warns=True))
-    return [*parts, Note("alignment", BY_POSITION)] if matrix.by_position else parts
+def matrix_notes(matrix: DistanceMatrix | EstimatedMatrix) -> list[Note]:
+    """Say how far off estimates may be, or that Ganak made some counts."""
+    from contextwise.comparison.estimate import CONFIDENCE, EstimatedMatrix
 
-
-def estimate_words(matrix: EstimatedMatrix) -> str:
-    """Say that the numbers are estimates, and how wide the widest interval is."""
-    from contextwise.comparison.estimate import CONFIDENCE
-
-    return (
-        f"These are estimates from {plural(matrix.assertions, 'random assertion')}: each is within "
-        f"{matrix.widest():.2g} of the true normalized distance, with at least "
-        f"{100 * CONFIDENCE:g} % confidence."
-    )
-
-
-def _square(
-    title: str, labels: Sequence[str], cells: Sequence[Sequence[Cell]], style: Style
-) -> Table:
-    """Return one row and one column per model; columns have numbers, because names are long."""
-    places = [str(k + 1) for k in range(len(labels))]
-    columns: dict[str, Style] = {"": "count", "model": "name"}
-    columns |= dict.fromkeys(places, style)
-    rows = [(p, label, *row) for p, label, row in zip(places, labels, cells, strict=True)]
-    return table(title, columns, rows, "matrix")
+    if isinstance(matrix, EstimatedMatrix):
+        text = (
+            f"These are estimates from {plural(matrix.assertions, 'random assertion')}: each is "
+            f"within {matrix.widest():.2g} of the true normalized distance, with at least "
+            f"{100 * CONFIDENCE:g} % confidence."
+        )
+        return [Note("estimate", text, warns=True)]
+    ganak = Note("ganak", f"Some counts are Ganak's, whose {GANAK}.")
+    return [ganak] if matrix.rests_on_ganak else []
 
 
 def neighbours_parts(nearest: Neighbours, names: Sequence[str]) -> list[Part]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from contextwise.support.formatting import is_readable, name, number, percent, rate
 
@@ -41,16 +41,17 @@ DARK_COLOURS: dict[Agreement, str] = {"tp": "#9a9a9a", "fp": "#F28E3C", "fn": "#
 DASHES: dict[Agreement, tuple[float, float] | None] = {"tp": None, "fp": (6, 3), "fn": (1.5, 2.5)}
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A value between two bounds, both included."""
+class Interval(NamedTuple):
+    """A value between two bounds, both included; in JSON a list of two."""
 
     low: Number | float
     high: Number | float
 
+    def __str__(self) -> str:
+        return f"{self.low} to {self.high}"
 
-@dataclass(frozen=True)
-class Share:
+
+class Share(NamedTuple):
     """An exact count as a share of another; `str` and tips have the counts."""
 
     part: Number
@@ -65,8 +66,7 @@ class Share:
         return float(self.part / self.whole) if self.whole else 0.0
 
 
-@dataclass(frozen=True)
-class Marked:
+class Marked(NamedTuple):
     """Words about one kind of context, which renderers may colour."""
 
     text: str
@@ -76,8 +76,7 @@ class Marked:
         return self.text
 
 
-@dataclass(frozen=True)
-class PairName:
+class PairName(NamedTuple):
     first: str
     second: str
 
@@ -89,8 +88,7 @@ Cell: TypeAlias = "str | Number | float | Interval | Share | Estimate | Marked |
 """A value of a table or of a measure; None if it is unknown."""
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     title: str
     style: Style
 
@@ -100,8 +98,7 @@ class Column:
         return self.style not in ("name", "words")
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Rows of values under typed columns; renderers treat some tables differently by ``key``."""
 
     title: str
@@ -125,8 +122,7 @@ def table(
     return Table(title, heads, tuple(map(tuple, rows)), key)
 
 
-@dataclass(frozen=True)
-class Measure:
+class Measure(NamedTuple):
     """One number: its key in JSON, its label, its value, and one sentence on its meaning."""
 
     key: str
@@ -136,15 +132,13 @@ class Measure:
     meaning: str = ""
 
 
-@dataclass(frozen=True)
-class Measures:
+class Measures(NamedTuple):
     """Numbers in groups; the first group has the most important ones."""
 
     groups: tuple[tuple[Measure, ...], ...]
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(NamedTuple):
     """A few sentences; ``warns`` if they limit what the numbers mean."""
 
     key: str
@@ -152,8 +146,7 @@ class Note:
     warns: bool = False
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A sample of what a picture is drawn with."""
 
     shape: Literal["box", "line", "point"]
@@ -164,8 +157,7 @@ class Mark:
     path: str = ""  # the outline of a point around its middle, as in SVG
 
 
-@dataclass(frozen=True)
-class Legend:
+class Legend(NamedTuple):
     """The marks of a picture and their meanings."""
 
     title: str
@@ -182,8 +174,7 @@ class Picture:
     packed: str = ""
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """Parts under a heading."""
 
     title: str
