@@ -24,7 +24,7 @@ import numpy.typing as npt
 from contextwise.comparison.confusion import MEASURES
 from contextwise.errors import require
 from contextwise.evaluation.replicates import Ranking, rank_groups, summarize_values
-from contextwise.report.parts import Cell, Column, Note, Part, Section, Table
+from contextwise.report.parts import Cell, Note, Part, Section, Style, Table, table
 from contextwise.studies.learner_study import TRUE_STRUCTURE, distances_between
 from contextwise.support.formatting import plural
 
@@ -462,27 +462,23 @@ def hypotheses_section(records: Sequence[Record]) -> Section:
     judged = [disagreement(records, metric) for metric in (KL, CMLL, KL_OWN, CMLL_OWN)]
     cost = slopes(records)
     sentences = hypotheses_sentences(judged, cost, change_with_rows(records))
-    heads = ("cells", "same best", "ties", "worse by d")
-    columns = [Column("best by", "words"), *(Column(head, "count") for head in heads)]
-    columns += [Column("share worse", "words"), Column("distance more", "words")]
-    columns += [Column("pairs of learners", "count"), Column("opposed", "words")]
-    rows: list[tuple[Cell, ...]] = [
+    columns: dict[str, Style] = {"best by": "words", "cells": "count", "same best": "count"}
+    columns |= {"ties": "count", "worse by d": "count", "share worse": "words"}
+    columns |= {"distance more": "words", "pairs of learners": "count", "opposed": "words"}
+    rows = (
         (
             *(each.metric.label, each.cells, each.same, each.ties, each.worse),
             *(str(each.worse_share), str(each.excess), each.pairs, str(each.pairs_worse)),
         )
         for each in judged
-    ]
-    best = "Best learner by another metric, judged by distance"
-    costs = (
-        *(Column("rows", "count"), Column("structures", "count")),
-        *(Column("KL per 1 % of FP", "words"), Column("KL per 1 % of FN", "words")),
     )
-    lines = tuple((each.size, each.units, str(each.fp), str(each.fn)) for each in cost)
+    costs: dict[str, Style] = {"rows": "count", "structures": "count"}
+    costs |= {"KL per 1 % of FP": "words", "KL per 1 % of FN": "words"}
+    lines = ((each.size, each.units, str(each.fp), str(each.fn)) for each in cost)
     parts: tuple[Part, ...] = (
         Note("summary", " ".join(sentences)),
-        Table(best, tuple(columns), tuple(rows), "disagreement"),
-        Table("Cost of errors in KL, in nats", costs, lines, "slopes"),
+        table("Best learner by another metric, judged by distance", columns, rows, "disagreement"),
+        table("Cost of errors in KL, in nats", costs, lines, "slopes"),
     )
     return Section("Does KL or CMLL find the best structure?", parts, key="hypotheses")
 
@@ -571,8 +567,8 @@ def _kinds_note(records: Sequence[Record]) -> Iterable[Note]:
 
 
 def _means(records: Sequence[Record], size: int) -> Table:
-    heads = [*SHOWN.values(), "oracle"]
-    columns = (Column("learner", "name"), *(Column(head, "words") for head in heads))
+    columns: dict[str, Style] = {"learner": "name"}
+    columns |= dict.fromkeys((*SHOWN.values(), "oracle"), "words")
     with_oracle = [
         r | {"oracle": r["oracle_distance"] and r["oracle_distance"] / r["assertions"]}
         for r in map(dict, records)
@@ -587,15 +583,15 @@ def _means(records: Sequence[Record], size: int) -> Table:
     rows.sort(key=lambda row: row[0])
     truths = len({record["truth"] for record in records})
     title = f"{size:,} rows: means over {plural(truths, 'truth')}, {plural(len(records), 'unit')}"
-    return Table(title, columns, tuple(cells for _, cells in rows), f"means {size}")
+    return table(title, columns, (cells for _, cells in rows), f"means {size}")
 
 
 def ranks_section(records: Sequence[Record]) -> Section:
     """Return the mean ranks by every metric, and how much the rankings agree."""
     rankings = [rank(records, metric) for metric in METRICS]
-    columns = [Column("metric", "words"), Column("data sets", "count"), Column("left out", "count")]
-    columns += [Column(label, "mean") for label in rankings[0].labels]
-    columns += [Column("p (Friedman)", "words"), Column("critical difference", "mean")]
+    columns: dict[str, Style] = {"metric": "words", "data sets": "count", "left out": "count"}
+    columns |= dict.fromkeys(rankings[0].labels, "mean")
+    columns |= {"p (Friedman)": "words", "critical difference": "mean"}
     rows: list[tuple[Cell, ...]] = []
     for ranks in rankings:
         means, test = ranks.means(), ranks.ranking()
@@ -614,47 +610,40 @@ def ranks_section(records: Sequence[Record]) -> Section:
         "Data sets are left out where a value is missing, or some values are exact and others "
         "estimates. The critical difference (Nemenyi, 5 %) is of ranks of truths.",
     )
-    heads = [Column(head, "words") for head in ("first", "second", "tau-b")]
-    agreed = [(a, b, str(tau), truths) for a, b, tau, truths in agreements(rankings)]
-    tau = Table(
+    tau = table(
         "Kendall's tau-b between rankings, mean over truths, interval resampling truths",
-        (*heads, Column("truths", "count")),
-        tuple(agreed),
+        {"first": "words", "second": "words", "tau-b": "words", "truths": "count"},
+        ((a, b, str(tau), truths) for a, b, tau, truths in agreements(rankings)),
         "agreements",
     )
-    table = Table("Mean ranks", tuple(columns), tuple(rows), "ranks")
-    return Section("Ranks", (table, note, tau), key="ranks")
+    parts: tuple[Part, ...] = (table("Mean ranks", columns, rows, "ranks"), note, tau)
+    return Section("Ranks", parts, key="ranks")
 
 
 def failures_table(records: Sequence[Record]) -> Table:
     """Return how many units each learner finished, failed, or was too slow on."""
-    heads = ("units", "done", "failed", "too slow", "rows doubtful")
-    columns = (Column("learner", "name"), *(Column(head, "count") for head in heads))
+    columns: dict[str, Style] = {"learner": "name"}
+    columns |= dict.fromkeys(("units", "done", "failed", "too slow", "rows doubtful"), "count")
     rows: list[tuple[Cell, ...]] = []
     for label in labels_of(records):
         units = [record for record in records if record["learner"] == label]
         ended = [record["status"] for record in units]
         counts = [ended.count(status) for status in ("done", "failed", "too slow")]
         rows.append((label, len(units), *counts, sum(bool(r["doubtful"]) for r in units)))
-    return Table("Units", columns, tuple(rows), "units")
+    return table("Units", columns, rows, "units")
 
 
 def _data_section(name: str, records: Sequence[Record]) -> Section:
     """Return the scores of the learners on a real data set, and their distances."""
-    heads = ("PLL", "CMLL", "log-likelihood", "instability", "seconds")
-    keys = ("pll_own", "cmll_own", "log_likelihood_own", "instability", "seconds")
-    columns = (
-        *(Column("learner", "name"), Column("status", "words"), Column("features", "count")),
-        *(Column(head, "score") for head in heads),
-    )
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (r["learner"], r["status"], r["features"], *(r[key] for key in keys)) for r in records
-    )
-    table = Table(f"{name}: scores on test rows, nats per row", columns, rows, f"data {name}")
+    columns: dict[str, Style] = {"learner": "name", "status": "words", "features": "count"}
+    columns |= {"PLL": "score", "CMLL": "score", "log-likelihood": "score"}
+    columns |= {"instability": "score", "seconds": "score"}
+    keys = ("learner", "status", "features", "pll_own", "cmll_own", "log_likelihood_own")
+    rows = ([r[key] for key in (*keys, "instability", "seconds")] for r in records)
+    scores = table(f"{name}: scores on test rows, nats per row", columns, rows, f"data {name}")
     labels, matrix = distances_between(records, name)
-    head = (Column("learner", "name"), *(Column(label, "rate") for label in labels))
-    lines: tuple[tuple[Cell, ...], ...] = tuple(
-        (label, *map(float, row)) for label, row in zip(labels, matrix, strict=True)
-    )
-    between = Table(f"{name}: normalized distance between learners", head, lines, "between")
-    return Section(f"Data: {name}", (table, between), key="data")
+    head: dict[str, Style] = {"learner": "name"}
+    head |= dict.fromkeys(labels, "rate")
+    lines: Any = ((label, *map(float, row)) for label, row in zip(labels, matrix, strict=True))
+    between = table(f"{name}: normalized distance between learners", head, lines, "between")
+    return Section(f"Data: {name}", (scores, between), key="data")
