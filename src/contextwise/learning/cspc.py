@@ -39,6 +39,7 @@ from contextwise.learning.table import BoolArray, Table, maximal_cliques, pairs_
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
+from contextwise.support.deadline import Deadline
 from contextwise.support.progress import Progress, progress_of
 
 if TYPE_CHECKING:
@@ -61,6 +62,9 @@ class ContextGraphs(Learner):
         """Find the graphs and make features of their cliques."""
         rule = Rule.of(len(data), self.level, self.min_count)
         self.table_ = Table.of(data)
+        left = self.deadline.left()
+        if left is not None:  # the cliques need time too
+            self.deadline = Deadline(self.deadline.instant - left / 10)
         self.graphs_ = self.find_graphs(self.table_, rule)
         return from_row_graphs(data.domain, self.table_.rows, self.graphs_)
 
