@@ -11,13 +11,12 @@ and a penalty that means the same; its splits can differ where two gain nearly a
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +24,10 @@ import numpy as np
 from benchmarks.cases import Models
 from benchmarks.families import SEED, forest
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, timed
-from contextwise import LogLinear, distance, read
+from contextwise import Domain, LogLinear, distance, read
 from contextwise.distributions import cmll, mean_log_likelihood, sample
 from contextwise.errors import OpenResult, require
+from contextwise.evaluation.stability import stability
 from contextwise.learning import (
     LEARNERS,
     AcyclicTrees,
@@ -209,8 +209,11 @@ def _run_speed(models: Models) -> Line:
     wide = as_data(np.random.default_rng(SEED).integers(0, 2, (2000, 1000)))
     seconds = _add(measurements, "1,000 × 2,000", "Chow-Liu", lambda: ChowLiu().fit(wide))
     figures.append(at_most("Chow-Liu, 1,000 variables × 2,000 rows", seconds, 2, "seconds"))
-    if models.data:
-        figures += _memory(models.data / f"{TIMED[0]}.train.data.gz")
+    for learner in (Trees, ChowLiu) if tables else ():
+        work = partial(learner().fit, tables[TIMED[0]])
+        size, _ = _measured(lambda work=work: timed(work)[0])  # type: ignore[misc]
+        what = f"{TIMED[0]}, {learner.__name__}: memory beyond the rows"
+        figures.append(at_most(what, size, 64, "MiB"))
     return Line("learners", "Learners: how fast", measurements, figures)
 
 
@@ -226,38 +229,69 @@ TIMES_PYAGRUM = {
 """On plants: the largest ratio to the time of pyAgrum's greedy search."""
 
 
+RESAMPLES = 100
+
+
 def run_structures(models: Models) -> Line:
     """Time every learner of the registry on one core, next to pyAgrum's greedy search.
 
-    A learner that takes longer than two minutes is stopped and misses its aim.
+    A learner that takes longer than two minutes is stopped and misses its aim. Columns of 1,000
+    states are made, and so are all rows without a folder of data.
     """
     pyagrum = require("pyagrum", "pyagrum")
     pyagrum.setNumberOfThreads(1)
     measurements: list[Measurement] = []
     figures: list[Figure] = []
-    tables = {name: models.rows(name) for name in TIMED} if models.data else {}
+    names = (*TIMED, "alarm") if models.data else ()
+    tables = {name: models.rows(name) for name in names} or {"made rows": made_rows(20, 1000)}
+    codes = np.random.default_rng(SEED).integers(0, 1000, (300, 3))
+    tables["1,000 states"] = as_data(codes, Domain.of_cardinalities([1000] * 3))
     with require("threadpoolctl", "bench").threadpool_limits(1):
-        for name, data in (tables or {"made rows": made_rows(20, 1000)}).items():
+        for name, data in tables.items():
             case = f"{name}, {len(data.domain)} × {len(data):,}"
             theirs = _add(measurements, case, "pyagrum", lambda data=data: PyAgrum().fit(data))  # type: ignore[misc]
+            sizes = {}
             for learner in (own for own, entry in LEARNERS.items() if not entry.package):
-                kind = learner_named(learner)
-                ours = _add(
-                    measurements,
-                    case,
-                    learner,
-                    lambda kind=kind, data=data: _fit(kind(), data),  # type: ignore[misc]
-                )
+                work = partial(_fit, learner_named(learner)(), data)
+                sizes[learner], ours = _measured(lambda work=work: timed(work)[0])  # type: ignore[misc]
+                notes = {"MiB": round(sizes[learner])}
+                measurements.append(Measurement(case, learner, ours, notes))
                 figures.append(at_most(f"{case}: {learner}", ours, 60, "seconds"))
                 if name == "plants" and learner in TIMES_PYAGRUM:
                     most = TIMES_PYAGRUM[learner]
                     figures.append(at_most(f"plants: {learner}, pyAgrum", ours / theirs, most))
+            largest = max(sizes, key=lambda learner: sizes[learner])
+            what = f"{case}: largest memory beyond the rows, {largest}"
+            figures.append(at_most(what, sizes[largest], 500, "MiB"))
+        if models.data:
+            seconds, _ = timed(partial(_resample, models.rows("nltcs")), time.perf_counter)
+            what = f"nltcs: {RESAMPLES} resamples, edge-trees, two cores, by the clock"
+            figures.append(at_most(what, seconds, 30, "seconds"))
     return Line("structures", "Learners of structures: how fast", measurements, figures)
+
+
+def _resample(data: Data) -> None:
+    stability(data, "edge-trees", resamples=RESAMPLES, n_jobs=2)
 
 
 def _fit(learner: Learner, data: Data) -> None:
     with suppress(OpenResult):  # nothing was found in time
         learner.fit(data, time_limit=120)
+
+
+def _measured(work: Callable[[], float]) -> tuple[float, float]:
+    """Return by how many MiB some work makes the process larger, and its result."""
+    if not sys.platform.startswith("linux"):
+        return 0.0, work()
+
+    def size(of: str) -> int:
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition(f"{of}:")[2].split()[0])
+
+    Path("/proc/self/clear_refs").write_text("5")  # the largest size begins anew
+    before = size("VmRSS")
+    result = work()
+    return (size("VmHWM") - before) / 1024, result
 
 
 def _add(
@@ -294,29 +328,3 @@ def _threads(measurements: list[Measurement], data: Data) -> Figure:
     measurements.append(Measurement("trees, by the clock", "one thread", one))
     measurements.append(Measurement("trees, by the clock", "two threads", two))
     return at_least("trees, two threads", one / two, 1.7)
-
-
-MEASURE = """
-import json, re, sys
-from contextwise.learning import ChowLiu, Trees, as_data
-data = as_data(sys.argv[1])
-def size(of):
-    return int(re.search(of + r":\\s+(\\d+) kB", open("/proc/self/status").read())[1]) / 1024
-open("/proc/self/clear_refs", "w").write("5")  # the largest size begins anew
-before = size("VmRSS")
-{"trees": Trees, "chow-liu": ChowLiu}[sys.argv[2]]().fit(data)
-print(json.dumps(size("VmHWM") - before))
-"""
-
-
-def _memory(path: Path) -> list[Figure]:
-    """Return how much memory a fit adds to the process, as Linux reports it."""
-    figures: list[Figure] = []
-    if not sys.platform.startswith("linux"):
-        return figures
-    for learner in ("trees", "chow-liu"):
-        command = [sys.executable, "-c", MEASURE, str(path), learner]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        what = f"{path.name.partition('.')[0]}, {learner}: memory beyond the rows"
-        figures.append(at_most(what, json.loads(done.stdout), 64, "MiB"))
-    return figures
