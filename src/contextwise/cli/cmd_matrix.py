@@ -12,7 +12,7 @@ import click
 from contextwise.cli import options
 from contextwise.cli.inputs import load_all, short_names
 from contextwise.errors import ContextwiseError
-from contextwise.support.records import as_csv, as_json
+from contextwise.support.formatting import as_csv, as_json
 
 if TYPE_CHECKING:
     from contextwise.comparison.estimate import EstimatedMatrix

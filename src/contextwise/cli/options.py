@@ -407,7 +407,7 @@ def output(*names: str) -> Decorator:
 
 def print_json(value: object) -> None:
     """Print a value as JSON."""
-    from contextwise.support.records import as_json
+    from contextwise.support.formatting import as_json
 
     click.echo(as_json(value))
 
@@ -426,7 +426,7 @@ def print_records(records: Sequence[object]) -> None:
 
 def print_csv(records: Iterable[Mapping[str, object]], header: Iterable[str] | None = None) -> None:
     """Print records as CSV, one row each; the header is by default the keys of the first."""
-    from contextwise.support.records import as_csv
+    from contextwise.support.formatting import as_csv
 
     click.echo(as_csv(records, header), nl=False)
 

@@ -14,7 +14,7 @@ from contextwise.explorer.job import Background, Done, value_of
 from contextwise.explorer.wiring import offer, show
 from contextwise.formats import encode
 from contextwise.report.text import as_latex
-from contextwise.support.records import as_csv, as_json
+from contextwise.support.formatting import as_csv, as_json
 
 READING = 300.0  # seconds
 

@@ -31,7 +31,7 @@ from contextwise.report.shares import (
     select_edges,
 )
 from contextwise.report.shares import View as Side
-from contextwise.support.records import as_csv, as_json
+from contextwise.support.formatting import as_csv, as_json
 
 LIMIT = 20.0  # seconds for the shares in a context
 GRACE = 10.0  # seconds that they may take beyond that

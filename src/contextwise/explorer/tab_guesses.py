@@ -37,9 +37,8 @@ from contextwise.report.html import Markup
 from contextwise.report.layout import in_unit_square, planar
 from contextwise.report.parts import COLOURS, Agreement, Cell, Column, Table
 from contextwise.report.pictures import plane_picture
+from contextwise.support.formatting import as_csv, as_json, percent
 from contextwise.support.formatting import name as short
-from contextwise.support.formatting import percent
-from contextwise.support.records import as_csv, as_json
 
 EXPLAINING, DRAWING = 30.0, 60.0  # seconds for each guess of a report, and for its pictures
 COUNTING, AGREEING = 120.0, 60.0  # seconds for the distances, and to improve a consensus

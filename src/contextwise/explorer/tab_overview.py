@@ -41,9 +41,8 @@ from contextwise.report.pictures import GROUPED, HeatMap, heat_legends, heat_map
 from contextwise.report.plots import plot_pairs
 from contextwise.report.plots.style import encoded
 from contextwise.report.shares import Shares, neighbours
-from contextwise.support.formatting import Number, number
+from contextwise.support.formatting import Number, as_csv, as_json, number
 from contextwise.support.formatting import name as short
-from contextwise.support.records import as_csv, as_json
 
 WORST = 10  # pairs and variables that are listed
 TOP = 20  # regions of a pair

@@ -18,7 +18,7 @@ from contextwise.explorer.state import Entry, State
 from contextwise.explorer.wiring import Input, Upload, choice, offer, show, uploads
 from contextwise.report.evaluations import chance_parts, check_parts
 from contextwise.report.parts import Note
-from contextwise.support.records import as_csv, as_json
+from contextwise.support.formatting import as_csv, as_json
 
 DRAWING, CHECKING = 900.0, 900.0  # seconds for the draws, and for the tests
 TOP = 10  # pairs or claims of a kind that are shown

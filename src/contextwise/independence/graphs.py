@@ -25,7 +25,7 @@ from contextwise.errors import ContextwiseError, DomainError, require
 from contextwise.formats import ModelLike, as_structure
 from contextwise.models.domain import Assignment
 from contextwise.models.features import Features, IntArray, as_words
-from contextwise.support.records import as_json
+from contextwise.support.formatting import as_json
 
 if TYPE_CHECKING:
     import networkx

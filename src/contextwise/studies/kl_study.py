@@ -48,8 +48,7 @@ from contextwise.report.plots.style import COLUMN, new_figure, save_png_and_svg,
 from contextwise.report.text import WIDTH
 from contextwise.studies.run_study import check_rules, read_settings, run_study
 from contextwise.support.files import write_bytes
-from contextwise.support.formatting import columns
-from contextwise.support.records import as_csv
+from contextwise.support.formatting import as_csv, columns
 from contextwise.support.store import Outcome, Record, Unit, read_records
 from contextwise.truths import bundled as examples
 from contextwise.truths.generate import with_errors

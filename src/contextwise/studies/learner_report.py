@@ -41,8 +41,7 @@ from contextwise.studies.learner_results import (
 )
 from contextwise.studies.learner_study import COLUMNS, DATA_COLUMNS, TRUE_STRUCTURE
 from contextwise.support.files import write_bytes
-from contextwise.support.formatting import plural
-from contextwise.support.records import as_csv
+from contextwise.support.formatting import as_csv, plural
 from contextwise.support.store import read_records, versions
 
 if TYPE_CHECKING:

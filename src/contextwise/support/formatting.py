@@ -1,7 +1,10 @@
-"""Format numbers, names and columns as text for a terminal.
+"""Format numbers, names and columns as text for a terminal, and records as JSON and CSV.
 
 An exact number is shown in full while it is readable; a long one is rounded to four digits. A rate
 is shown as 0 or 1 only if it is exactly that.
+
+Counts can have hundreds of digits, and most JSON readers store numbers as doubles: they would read
+a different number, or infinity. So an int beyond 2^53 is written as a string of its digits.
 
 `Shown` and `Printed` let results show themselves. The renderers are in `contextwise.report`, which
 imports the rooms of the results, so a result loads them by name when it is shown.
@@ -9,11 +12,14 @@ imports the rooms of the results, so a result loads them by name when it is show
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
-from math import isnan
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from contextwise.errors import require
@@ -120,6 +126,59 @@ def columns(rows: Iterable[Sequence[str]], alignment: str) -> str:
         ).rstrip()
         for row in cells
     )
+
+
+LARGEST_EXACT = 2**53
+"""The largest int up to which a double holds every int."""
+
+
+def as_json(value: object) -> str:
+    """Write a value as JSON that every reader reads as the same value.
+
+    Ints beyond 2^53, fractions such as ``1/3``, ``inf`` and ``nan`` become strings.
+    """
+    return json.dumps(_readable(value), indent=2, allow_nan=False)
+
+
+def _readable(value: Any) -> Any:
+    if hasattr(value, "tolist"):  # NumPy's numbers and arrays
+        value = value.tolist()
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            return value if abs(value) <= LARGEST_EXACT else digits_of(value)
+        case float():
+            return value if isfinite(value) else str(value)
+        case Fraction() if value.denominator == 1:
+            return _readable(int(value))
+        case Fraction():
+            return f"{digits_of(value.numerator)}/{digits_of(value.denominator)}"
+        case Mapping():
+            return {str(key): _readable(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_readable(item) for item in value]
+    return str(value)
+
+
+def as_csv(records: Iterable[Mapping[str, object]], header: Iterable[str] | None = None) -> str:
+    """Write records as CSV; None is an empty cell, and ints have all their digits.
+
+    The header is by default the keys of the first record.
+    """
+    rows = [
+        {
+            key: digits_of(cell) if isinstance(cell, int) and abs(cell) > LARGEST_EXACT else cell
+            for key, cell in record.items()
+        }
+        for record in records
+    ]
+    columns = next(iter(rows), {}) if header is None else header
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 class Shown:
