@@ -167,7 +167,7 @@ def _matrix(
     matrix: DistanceMatrix | EstimatedMatrix, normalized: bool, seed: int, output: str
 ) -> tuple[str, str]:
     """Return the exact or estimated distances, and a note for standard error."""
-    from contextwise.comparison.estimate import CONFIDENCE, EstimatedMatrix
+    from contextwise.comparison.matrix import DistanceMatrix
     from contextwise.report.comparisons import matrix_cells, matrix_notes, matrix_parts
     from contextwise.report.text import as_text
 
@@ -178,7 +178,9 @@ def _matrix(
     if output == "csv":
         return _csv(matrix.names, matrix_cells(matrix, normalized=normalized)), note
     record: dict[str, object] = {"models": matrix.names}
-    if isinstance(matrix, EstimatedMatrix):
+    if not isinstance(matrix, DistanceMatrix):
+        from contextwise.comparison.estimate import CONFIDENCE
+
         low, high = matrix.interval()
         record |= {"estimated": True, "sampled_assertions": matrix.assertions, "seed": seed}
         record |= {"normalized": matrix.normalized, "low": low, "high": high}

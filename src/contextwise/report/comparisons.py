@@ -641,9 +641,11 @@ def matrix_cells(
 
 def matrix_notes(matrix: DistanceMatrix | EstimatedMatrix) -> list[Note]:
     """Say how far off estimates may be, or that Ganak made some counts."""
-    from contextwise.comparison.estimate import CONFIDENCE, EstimatedMatrix
+    from contextwise.comparison.matrix import DistanceMatrix
 
-    if isinstance(matrix, EstimatedMatrix):
+    if not isinstance(matrix, DistanceMatrix):
+        from contextwise.comparison.estimate import CONFIDENCE
+
         text = (
             f"These are estimates from {plural(matrix.assertions, 'random assertion')}: each is "
             f"within {matrix.widest():.2g} of the true normalized distance, with at least "
