@@ -136,7 +136,6 @@ def sample(model: str, count: int, out: str, format_name: str | None, **keywords
 
 
 def _mixing(drawn: Drawn) -> str:
-    """Report how well the Gibbs chains mixed."""
     from contextwise.support.formatting import plural
 
     assert drawn.chains is not None

@@ -44,7 +44,6 @@ class Picture(NamedTuple):
     align: Align = "names"
 
     def labels(self, models: Sequence[str]) -> list[str]:
-        """Return the names of models in the figure."""
         if self.names is None:
             return short_names(models)
         if len(self.names) != len(models):
@@ -121,7 +120,6 @@ comparing = options.options_as(
 
 
 def edge_options(default: str, most: int) -> options.Decorator:
-    """Add the options that select edges."""
     return options.stacked(
         click.option(
             "--edges",

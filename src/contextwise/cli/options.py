@@ -95,14 +95,11 @@ def choice(name: str, *choices: str, help: str) -> Decorator:
 
 
 def number(*names: str, least: int = 1, **more: Any) -> Decorator:
-    """Add an option that takes a whole number."""
     return option(*names, type=click.IntRange(min=least), metavar="N", **more)
 
 
 path = partial(option, type=click.Path())
-"""Add an option that takes a path."""
 positive = partial(option, type=click.FloatRange(min=0, min_open=True))
-"""Add an option that takes a number above 0."""
 not_negative = partial(option, type=click.FloatRange(min=0))
 share = partial(option, type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE")
 """Add an option that takes a number between 0 and 1."""
@@ -406,7 +403,6 @@ def output(*names: str) -> Decorator:
 
 
 def print_json(value: object) -> None:
-    """Print a value as JSON."""
     from contextwise.support.formatting import as_json
 
     click.echo(as_json(value))

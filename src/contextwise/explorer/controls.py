@@ -173,7 +173,6 @@ def not_done(outcome: Working | Failed | None) -> TagChild:
 
 
 def request_panel(key: str) -> Tag:
-    """Return the place of the buttons and the outcome of a request."""
     return tags.div(
         ui.output_ui(f"{key}_buttons"),
         tags.div(ui.output_ui(f"{key}_outcome"), aria_live="polite", class_="request-outcome"),

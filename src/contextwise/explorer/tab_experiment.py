@@ -24,7 +24,6 @@ def panel() -> Tag:
 
 
 def run_view(run: Run, name: str) -> TagList:
-    """Show the figures and tables of a run, and its downloads."""
     offers = [("records_csv", "records (CSV)"), ("records_json", "records (JSON)")]
     offers.append(("tables_tex", "tables (LaTeX)"))
     if run.medoid is not None:

@@ -8,9 +8,8 @@ attributes, which a style sheet overrides by the classes ``fp``, ``fn``, ``tp``,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import floor, hypot, log10, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
@@ -40,8 +39,7 @@ Measure = Callable[[str, float], tuple[float, float]]
 """Width and height of a text in a font of some size."""
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(NamedTuple):
     """A text in its box, and the end of a line to its node if it is far from it."""
 
     text: str
@@ -49,8 +47,7 @@ class Label:
     leader: Point | None
 
 
-@dataclass(frozen=True)
-class Drawing:
+class Drawing(NamedTuple):
     """Places of the nodes of a graph, and its labels; none if there is no room in any size."""
 
     places: Mapping[str, Point]
@@ -107,8 +104,7 @@ def _labels(
         yield Label(text, (middle[0], middle[1]), (end[0], end[1]) if away else None)
 
 
-@dataclass(frozen=True)
-class EdgeLine:
+class EdgeLine(NamedTuple):
     kind: Agreement
     width: float
     start: Point
@@ -280,8 +276,7 @@ MARKS = (
 TICKS = 5  # the approximate number of ticks of an axis
 
 
-@dataclass(frozen=True)
-class PlaneSeries:
+class PlaneSeries(NamedTuple):
     """Guesses with one mark: each with its shares of FP and FN, and the means of a group."""
 
     name: str
@@ -291,8 +286,7 @@ class PlaneSeries:
     means: tuple[Mean, Mean] | None = None
 
 
-@dataclass(frozen=True)
-class Plane:
+class Plane(NamedTuple):
     """The plane of errors; guesses with open pairs, whose errors are not known, are left out."""
 
     series: tuple[PlaneSeries, ...]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -295,14 +295,13 @@ def graph_pictures(comparison: Comparison) -> list[Picture]:
             f"{title}. {words}. A line is as wide as the share of contexts in which the two "
             "variables depend.",
             (graph_legend(graph.edges, view),),
-            replace(graph, view=view),
+            graph._replace(view=view),
         )
         for view, title in drawn.items()
     ]
 
 
 def graph_legend(edges: Iterable[Edge], view: View = "both") -> Legend:
-    """Return the meanings of the lines that occur."""
     kinds = {kind for edge in edges for kind, _ in edge.kinds(view)}
     entries = tuple(
         (Mark("line", kind, colour, dashes=DASHES[kind]), WORDS[kind])

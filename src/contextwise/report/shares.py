@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +40,7 @@ MOST_EDGES = 40
 MOST_NODES = 40  # the most edges and variables that can be read in one picture
 
 
-@dataclass(frozen=True)
-class Edge:
+class Edge(NamedTuple):
     """A pair that depends somewhere, with the share of its contexts of each kind."""
 
     pair: Pair
@@ -84,8 +83,6 @@ class Shares:
 
 
 def shares_of(comparison: Comparison) -> Shares:
-    """Return the shares of a comparison."""
-
     def divided(counts: list[Any]) -> FloatArray:
         shares = (
             np.nan if count is None else max(count / size, SMALLEST) if count else 0.0
@@ -116,8 +113,7 @@ def neighbours(shares: Shares, name: str) -> list[Edge]:
 # -- the edges of a graph ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(NamedTuple):
     """The edges that a picture shows, the strongest first, ``of`` those to choose from."""
 
     edges: tuple[Edge, ...]
@@ -134,7 +130,6 @@ class Selection:
 
     @property
     def words(self) -> str:
-        """The selection in words, for a caption."""
         count, differ = len(self.edges), self.which == "differences"
         noun = "difference" if differ else "dependency"
         nouns = "differences" if differ else "dependencies"
@@ -219,8 +214,7 @@ def select_edges(
     return Selection(tuple(drawn), len(candidates), which, tuple(around), min_share, tied)
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(NamedTuple):
     """Edges with places for their variables in the unit square."""
 
     selection: Selection
@@ -233,7 +227,6 @@ class Graph:
 
 
 def graph_of(selection: Selection) -> Graph:
-    """Place the variables of the selected edges."""
     return Graph(selection, graph_layout(selection.nodes, [e.pair for e in selection.edges]))
 
 
@@ -244,7 +237,6 @@ def edges_between(edges: Iterable[Edge], names: Collection[str]) -> list[Edge]:
 
 
 def edge_words(edge: Edge) -> str:
-    """Return an edge as a line of text."""
     kinds = (
         f"{WORDS[kind]} in {percent(Fraction(share), 1)} of contexts"
         for kind, share in edge.kinds()

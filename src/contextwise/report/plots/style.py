@@ -108,7 +108,6 @@ def new_figure(
 
 
 def new_axes(width: float = COLUMN, height: float = COLUMN) -> Axes:
-    """Return the only Axes of a new figure."""
     return new_figure(width, height).add_subplot()
 
 
