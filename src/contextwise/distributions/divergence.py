@@ -115,27 +115,17 @@ def _aligned(p: ModelLike, q: ModelLike) -> tuple[LogLinear, LogLinear]:
         return first, second.aligned_to(first.domain)
 
 
-def kl_divergence(
-    p: ModelLike,
-    q: ModelLike,
-    *,
-    how: How = "auto",
-    samples: int = SAMPLES,
-    rng: Seed = 0,
-    show_progress: bool | Progress = False,
-) -> Estimate:
-    """Compute KL(p ‖ q) in nats, and nothing else; the arguments are those of `divergences`."""
+def kl_divergence(p: ModelLike, q: ModelLike, *, how: How = "auto") -> Estimate:
+    """Compute KL(p ‖ q) in nats, and nothing else; exactly, or else as `divergences` does."""
     p, q = _aligned(p, q)
     if how == "sampled" or prod(p.domain.cardinalities) <= STATES:
-        return divergences(
-            p, q, how=how, samples=samples, rng=rng, show_progress=show_progress
-        ).kl_p_q
+        return divergences(p, q, how=how).kl_p_q
     exact = _exact_kl(p, q)
     if exact is None and how == "exact":
         raise TooLargeError(
             "exact inference is too large for these two models together; sampling estimates KL"
         )
-    return exact or _sampled(p, q, samples, rng, show_progress).kl_p_q
+    return exact or _sampled(p, q, SAMPLES, 0, False).kl_p_q
 
 
 def _enumerated(p: LogLinear, q: LogLinear) -> Divergences:

@@ -255,11 +255,7 @@ class Plan:
 
 
 def plan(
-    structure: Structure,
-    *,
-    pinned: Pinned | None = None,
-    together: Iterable[Iterable[int]] = (),
-    limit: int = CELLS,
+    structure: Structure, *, pinned: Pinned | None = None, together: Iterable[Iterable[int]] = ()
 ) -> Plan:
     """Choose an order and lay out the tables."""
     pinned = {} if pinned is None else pinned
@@ -268,7 +264,7 @@ def plan(
     free = [v for v in range(len(structure.domain)) if v not in pinned]
     wanted = {frozenset(v for v in scope if v not in pinned) for scope in together}
     scopes = {frozenset(literals) for literals in pattern if literals is not None}
-    order = elimination_order(free, cardinalities, scopes | wanted, limit=limit)
+    order = elimination_order(free, cardinalities, scopes | wanted)
     number = {scope[0]: k for k, scope in enumerate(order)}
 
     mine: list[list[int]] = [[] for _ in order]
@@ -294,11 +290,7 @@ def plan(
 
 
 def elimination_order(
-    variables: Sequence[int],
-    cardinalities: Sequence[int],
-    scopes: Iterable[frozenset[int]],
-    *,
-    limit: int = CELLS,
+    variables: Sequence[int], cardinalities: Sequence[int], scopes: Iterable[frozenset[int]]
 ) -> list[tuple[int, ...]]:
     """Return the scope of each table: a variable and its separator, smallest table first."""
     neighbours: dict[int, set[int]] = {v: set() for v in variables}
@@ -319,8 +311,8 @@ def elimination_order(
         if variable not in neighbours or cost != size(variable):
             continue
         cells += cost
-        if cells > limit:
-            sizes = (str(n) if n < 10_000 else f"10^{log10(n):.1f}" for n in (cells, limit))
+        if cells > CELLS:
+            sizes = (str(n) if n < 10_000 else f"10^{log10(n):.1f}" for n in (cells, CELLS))
             raise TooLargeError(
                 "exact inference needs tables of at least {} cells, the limit is {}; use sampling, "
                 "or fit by pseudo-likelihood".format(*sizes)
@@ -430,12 +422,7 @@ def project(table: FloatArray, scope: Sequence[int], onto: Sequence[int]) -> Flo
 
 
 def exact_inference(
-    model: LogLinear,
-    *,
-    pinned: Pinned | None = None,
-    together: Iterable[Iterable[int]] = (),
-    limit: int = CELLS,
+    model: LogLinear, *, pinned: Pinned | None = None, together: Iterable[Iterable[int]] = ()
 ) -> Calibrated:
     """Return all conditionals of a model, each variable given its separator."""
-    layout = plan(model.structure, pinned=pinned, together=together, limit=limit)
-    return calibrate(layout, model.weights)
+    return calibrate(plan(model.structure, pinned=pinned, together=together), model.weights)

@@ -15,9 +15,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from math import comb
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,6 @@ from contextwise.models.features import WORD, Features, IntArray, WordArray, nor
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import Deadline, OutOfTime
 from contextwise.support.formatting import Printed
-from contextwise.support.maps import Map, choose_map
 from contextwise.support.progress import Progress, progress_of
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ ALPHA = 0.05
 PAIR_KEYS = ("expected", "skill", "p_value", "percentile")
 """What `PairChance` adds to the counts of a pair."""
 BATCH = 20
-"""Draws per unit of work."""
+"""Draws that are counted together."""
 LITERALS = 2**20
 """Literals of draws held in memory at once (about 30 bytes each), if there are several draws."""
 
@@ -512,8 +511,6 @@ def chance(
     draws: int = 999,
     rng: Seed = 0,
     engine: str = DEFAULT,
-    n_jobs: int = 1,
-    cluster: Any = None,
     time_limit: float | None = None,
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
@@ -528,11 +525,8 @@ def chance(
         ``"states"`` relabels the states of every variable, which keeps the graph. ``"values"``
         gives every literal a random set of as many values.
     draws : number of random guesses for the p-values; 0 computes the expected distance alone
-    rng : generator or seed; equal seeds give equal draws, whatever the number of processes
+    rng : generator or seed; equal seeds give equal draws
     engine : name of an engine
-    n_jobs : number of processes that draw
-        1 draws in this process and counts on all cores; -1 means one process per core.
-    cluster : address of a Dask scheduler, or a Dask client; replaces ``n_jobs``
     time_limit : seconds; a warning tells how many draws were made
     show_progress : bool, or a function of (draws done, all draws)
     **restriction : what to compare, with the keywords of `compare`
@@ -611,26 +605,29 @@ def chance(
         return result
     varies = [0 < g < 1 for g in density] if moves else _varies(chosen, comparison, density)
     places = np.flatnonzero(varies)
-    plan = DrawPlan(
-        chosen,
-        question,
-        pairs[places],
-        deps=deps[places],
-        distances=result.pair_distances[places],
-        moves=moves,
-        engine=comparison.engine,
-        threads=None if n_jobs == 1 and cluster is None else 1,
-    )
-    batches, interrupted = _make_draws(
-        plan, draws, rng, choose_map(n_jobs=n_jobs, cluster=cluster), deadline, show_progress
-    )
+    own = result.pair_distances[places]
+    plan = DrawPlan(chosen, question, pairs[places], deps[places], moves, comparison.engine)
+    fixed = comparison.distance - sum(own.tolist())
+    batches: list[tuple[list[Number], IntArray]] = []  # distances; by pair, nearer and as near
+    source, interrupted = np.random.default_rng(rng), False
+    try:
+        with deadline.enforced(), progress_of(show_progress, "drawing guesses") as progress:
+            for first in range(0, draws, BATCH):
+                drawn = plan.draw(source.spawn(min(BATCH, draws - first)))
+                near = np.array([drawn < own, drawn == own], dtype=bool).sum(axis=1)
+                batches.append(([fixed + sum(each.tolist()) for each in drawn], near))
+                if progress:
+                    progress(first + len(drawn), draws)
+    except OutOfTime:
+        pass
+    except KeyboardInterrupt:
+        interrupted = True
     if interrupted and not batches:
         raise KeyboardInterrupt
     if batches:
-        fixed = comparison.distance - sum(plan.distances.tolist())
-        distances = tuple(fixed + distance for batch in batches for distance in batch[0])
+        distances = tuple(distance for batch, _ in batches for distance in batch)
         below, equal = np.full((2, len(pairs)), -1, dtype=np.int64)
-        below[places], equal[places] = np.sum([batch[1:] for batch in batches], axis=0)
+        below[places], equal[places] = np.sum([near for _, near in batches], axis=0)
         stuck = all(distance == comparison.distance for distance in distances)
         result = replace(result, distances=distances, below=below, equal=equal, is_stuck=stuck)
     if interrupted:
@@ -756,16 +753,14 @@ def _skeleton(comparison: Comparison) -> Skeleton:
 
 @dataclass(frozen=True, eq=False)
 class DrawPlan:
-    """Everything a draw needs; it is pickled for other processes."""
+    """Everything a draw needs."""
 
     null: Null
     question: Question
     pairs: IntArray  # those whose distance a draw can change
     deps: ObjectArray  # in how many contexts each of them depends in the true model
-    distances: ObjectArray  # the distance of the guess in each of them
     moves: bool
     engine: str
-    threads: int | None
 
     @cached_property
     def models(self) -> tuple[Features, Features]:
@@ -789,7 +784,6 @@ class DrawPlan:
                 self.pairs,
                 engine=self.engine,
                 canonical=question.canonical,
-                threads=self.threads,
                 value_weights=question.value_weights,
             )
             parts.append(redrawn)
@@ -832,7 +826,6 @@ class DrawPlan:
                 pairs,
                 canonical=question.canonical,
                 value_weights=question.value_weights,
-                threads=self.threads,
             )
         if counts.interrupted:
             raise KeyboardInterrupt
@@ -849,45 +842,3 @@ class DrawPlan:
         weights = [sum(values) for values in self.question.value_weights or ()]
         sizes = contexts_of_pairs(weights, pairs, self.question.canonical)
         return np.array([Fraction(size) for size in sizes], dtype=object)
-
-
-Batch = tuple[list[Number], IntArray, IntArray]
-"""The distance of each draw; for each pair, the number of draws that are nearer, and as near."""
-
-
-def _make_draws(
-    plan: DrawPlan,
-    draws: int,
-    rng: Seed,
-    mapping: Map,
-    deadline: Deadline,
-    show_progress: bool | Progress,
-) -> tuple[list[Batch], bool]:
-    """Return the finished batches in order, and whether Ctrl-C ended the work."""
-    source = np.random.default_rng(rng)
-    batches = (source.spawn(min(BATCH, draws - first)) for first in range(0, draws, BATCH))
-    finished: dict[int, Batch] = {}
-    interrupted = False
-    try:
-        with deadline.enforced(), progress_of(show_progress, "drawing guesses") as progress:
-            for unit in mapping(partial(_draw_batch, plan), enumerate(batches)):
-                if unit.value is None:
-                    raise ContextwiseError(f"drawing failed {unit.tries} times: {unit.error}")
-                finished[unit.item[0]] = unit.value
-                if progress:
-                    progress(sum(len(batch[0]) for batch in finished.values()), draws)
-    except OutOfTime:
-        pass
-    except KeyboardInterrupt:
-        interrupted = True
-    return [finished[number] for number in sorted(finished)], interrupted
-
-
-def _draw_batch(plan: DrawPlan, batch: tuple[int, list[np.random.Generator]]) -> Batch:
-    distances: list[Number] = []
-    below, equal = np.zeros((2, len(plan.pairs)), dtype=np.int64)
-    for drawn in plan.draw(batch[1]):
-        distances.append(sum(drawn.tolist()))
-        below += (drawn < plan.distances).astype(bool)
-        equal += (drawn == plan.distances).astype(bool)
-    return distances, below, equal

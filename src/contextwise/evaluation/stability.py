@@ -155,7 +155,12 @@ class Stability(Printed):
         self, *, time_limit: float | None = None, show_progress: bool | Progress = False
     ) -> Consensus:
         """Search for a structure near to all resamples; see `contextwise.evaluation.consensus`."""
-        return consensus(self.structures, time_limit=time_limit, show_progress=show_progress)
+        return consensus(
+            self.structures,
+            time_limit=time_limit,
+            matrix=self.matrix,
+            show_progress=show_progress,
+        )
 
     def record(self) -> dict[str, object]:
         """Return everything but the pairs as one flat mapping."""
