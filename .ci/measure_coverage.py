@@ -33,7 +33,7 @@ OWN_TESTS = {
 
 INTERRUPTED = (
     "tests/laws/test_limits.py::test_interruption_keeps_what_is_known",
-    "tests/cli/test_command_limits.py::test_interruption_prints_what_is_known",
+    "tests/cli/test_cmd_compare_limits.py::test_interruption_prints_what_is_known",
 )
 """Left out: a signal that arrives while lines are recorded can wait for the recording for ever."""
 
