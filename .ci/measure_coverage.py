@@ -31,11 +31,12 @@ OWN_TESTS = {
 }
 """The tests written in C++, and where their headers are."""
 
-INTERRUPTED = (
+LEFT_OUT = (
+    "tests/cli/test_main.py::TestStart::test_what_a_small_question_does_not_use_is_not_loaded",
     "tests/laws/test_limits.py::test_interruption_keeps_what_is_known",
     "tests/cli/test_cmd_compare_limits.py::test_interruption_prints_what_is_known",
 )
-"""Left out: a signal that arrives while lines are recorded can wait for the recording for ever."""
+"""The recording itself loads sqlite3; a signal that arrives during it can wait for ever."""
 
 
 def run(command: Sequence[str], folder: Path, **environment: str) -> str:
@@ -75,7 +76,7 @@ def drive(folder: Path, arguments: Sequence[str]) -> None:
     for number in range(len(OWN_TESTS)):
         run([f"build/own_test_{number}"], folder)
     pytest = [sys.executable, "-m", "pytest", "--cov", "--cov-report=json:python.json"]
-    pytest += [f"--deselect={test}" for test in INTERRUPTED]
+    pytest += [f"--deselect={test}" for test in LEFT_OUT]
     run([*pytest, *arguments], folder, PYTHONPATH=str(folder / "src"))
 
 
