@@ -16,14 +16,17 @@ from scipy import stats
 from contextwise import Comparison, Structure, compare
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.evaluation import summarize
-from contextwise.evaluation.intervals import (
+from contextwise.evaluation.replicates import (
+    METRICS,
     DifferenceTest,
     holm,
     mean_with_interval,
     paired_difference,
+    rank_groups,
+    read_results,
+    summarize_values,
     unpaired_difference,
 )
-from contextwise.evaluation.replicates import METRICS, rank_groups, read_results, summarize_values
 from contextwise.report.evaluations import summary_parts
 from contextwise.report.plots.plot_guesses import plot_critical_difference
 from contextwise.report.text import as_latex, as_text, escaped

@@ -23,8 +23,7 @@ from contextwise.support.formatting import name as shown
 from contextwise.support.formatting import printable
 
 if TYPE_CHECKING:
-    from contextwise.evaluation.intervals import Mean
-    from contextwise.evaluation.replicates import Summary
+    from contextwise.evaluation.replicates import Mean, Summary
     from contextwise.report.comparisons import Guess
 
 WIDEST, THINNEST = 5.0, 0.8  # widths in points of an edge for every context, and for the fewest

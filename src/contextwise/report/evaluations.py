@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from contextwise.comparison.confusion import MEASURES, Number, ratio
 from contextwise.evaluation.chance import NULLS
-from contextwise.evaluation.intervals import Mean
-from contextwise.evaluation.replicates import Summary, metric_label
+from contextwise.evaluation.replicates import Mean, Summary, metric_label
 from contextwise.evaluation.score import SCORED_RATES
 from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.comparisons import Guess, Medium, rounding_notes

@@ -14,8 +14,7 @@ import numpy as np
 from contextwise.comparison.compare import Comparison
 from contextwise.comparison.confusion import MEASURES, ratio, shown_in
 from contextwise.errors import ContextwiseError, DomainError, require
-from contextwise.evaluation.intervals import mean_with_interval
-from contextwise.evaluation.replicates import Ranking, metric_label
+from contextwise.evaluation.replicates import Ranking, mean_with_interval, metric_label
 from contextwise.report.drawing import SERIES as PAGE_SERIES
 from contextwise.report.drawing import error_shares
 from contextwise.report.layout import (
