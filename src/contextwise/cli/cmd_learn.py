@@ -12,11 +12,10 @@ import types
 import typing
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
-from click.shell_completion import CompletionItem
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data
@@ -134,18 +133,10 @@ def _parameter_texts(doc: str) -> dict[str, str]:
     return texts
 
 
-def _complete_learner(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    return [
-        CompletionItem(name, help=entry.summary)
-        for name, entry in LEARNERS.items()
-        if name.startswith(incomplete)
-    ]
-
-
 @click.command(cls=LearnCommand, no_args_is_help=True)
-@click.argument("learner", shell_complete=_complete_learner)
+@click.argument(
+    "learner", shell_complete=partial(options.complete_from, "learning.registry", "LEARNERS")
+)
 @options.data
 @options.path("--out", required=True, help="Write the model to this file.")
 @options.domain_from

@@ -108,9 +108,13 @@ share = partial(option, type=click.FloatRange(0, 1, min_open=True, max_open=True
 def complete_from(
     module: str, table: str, ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Offer the keys of a table to the shell; import its module only then."""
-    names = getattr(import_module(f"contextwise.{module}"), table)
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    """Offer the keys of a table to the shell, with summaries; import its module only then."""
+    entries = getattr(import_module(f"contextwise.{module}"), table)
+    return [
+        CompletionItem(name, help=getattr(entry, "summary", None))
+        for name, entry in entries.items()
+        if name.startswith(incomplete)
+    ]
 
 
 # -- models ----------------------------------------------------------------------------------------
