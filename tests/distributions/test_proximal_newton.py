@@ -19,6 +19,8 @@ from contextwise.distributions.conditionals import Conditionals
 from contextwise.distributions.potentials import FloatArray
 from contextwise.distributions.proximal_newton import (
     LogisticLoss,
+    PackedBlock,
+    PackedMatrix,
     Penalty,
     curvatures,
     descend,
@@ -205,6 +207,27 @@ def test_both_products_are_one(seed: int, size: int) -> None:
     dense = matrix.toarray()[:, chosen]
     found = gram(matrix, matrix.T.tocsr(), scale, chosen)
     assert np.allclose(found.toarray(), dense.T @ (scale[:, None] * dense))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 20))
+def test_a_packed_matrix_is_the_dense_one(seed: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    blocks, dense, first = [], np.zeros((24, size)), 0
+    for rows in (9, 0, 15):
+        columns = np.flatnonzero(rng.random(size) < 0.7)
+        bits = rng.random((len(columns), rows)) < 0.4
+        signs = rng.choice([-1.0, 1.0], len(columns))
+        dense[first : first + rows, columns] = (bits * signs[:, None]).T
+        blocks.append(PackedBlock(first, np.packbits(bits, axis=0), columns, signs))
+        first += rows
+    matrix = PackedMatrix(blocks, dense.shape)
+    weights, excess, scale = rng.normal(0, 1, size), rng.normal(0, 1, 24), rng.random(24)
+    assert np.allclose(matrix @ weights, dense @ weights)
+    assert np.allclose(excess @ matrix, excess @ dense)
+    chosen = np.flatnonzero(rng.random(size) < 0.6)
+    part = dense[:, chosen]
+    product = matrix.gram(scale, chosen).toarray()
+    assert np.allclose(product, part.T @ (scale[:, None] * part), atol=1e-5)
 
 
 def test_a_fit_without_the_compiled_twin_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

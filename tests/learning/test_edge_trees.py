@@ -40,3 +40,11 @@ def test_trees_say_only_what_features_can_say(seed: int) -> None:
 def test_without_depth_edges_are_present_everywhere() -> None:
     learner = EdgeTrees(depth=0).fit(drawn_rows(SWITCH, 300, 5))
     assert all(edge == EVERYWHERE for edge in learner.edges_.values())
+
+
+def test_a_time_limit_holds_inside_a_pair() -> None:
+    rng = np.random.default_rng(1)  # the trees of a pair given 100 states take longer
+    rows = np.column_stack([np.arange(100), rng.integers(0, 2, (100, 5))])
+    domain = cw.Domain.of_cardinalities([100, 2, 2, 2, 2, 2])
+    learner = EdgeTrees().fit(rows, domain=domain, time_limit=0.2)
+    assert not learner.finished_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import product
 from typing import Any
 
@@ -12,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
+import contextwise as cw
 from contextwise.distributions.fitting import ConvergenceWarning
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.learning import SparsePairs, as_data
+from contextwise.learning import SparsePairs, as_data, sparse_pairs
 from contextwise.learning.sparse_pairs import Columns
 
 IntArray = npt.NDArray[np.int64]
@@ -190,3 +192,28 @@ def test_a_regression_that_ends_early_says_so() -> None:
         found = SparsePairs(l1=1.0, max_iterations=1).fit(chain(200, 4))
     assert not found.converged_
     assert found.gap_ > 1e-6
+
+
+@pytest.mark.parametrize("l1", [1.0, 8.0, 40.0])
+@pytest.mark.parametrize("count", [30, 300])
+def test_a_wide_target_has_the_same_optimum(
+    l1: float, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = as_data(chain(count, 4, (3, 2, 5, 4)), cw.Domain.of_cardinalities((3, 2, 5, 6)))
+    searched = SparsePairs(l1=l1).fit(data)
+    monkeypatch.setattr(sparse_pairs, "WIDE", 1)
+    found = SparsePairs(l1=l1).fit(data)
+    assert found.pairs_ == searched.pairs_
+    assert found.objective_ == pytest.approx(searched.objective_, rel=1e-5)
+    assert found.gap_ <= 1e-6
+    columns = Columns.of(data)
+    for target, regression in enumerate(searched.regressions_):
+        assert columns.is_alone(target, l1) == (not regression.weights[1:].any())
+
+
+def test_wide_columns_make_no_table_of_their_product() -> None:
+    codes = np.random.default_rng(1).integers(0, 1000, (300, 3))
+    data = as_data(codes, cw.Domain.of_cardinalities([1000] * 3))
+    began = time.process_time()
+    assert SparsePairs().fit(data).pairs_ == []
+    assert time.process_time() - began < 10

@@ -42,6 +42,7 @@ from contextwise.distributions.proximal_newton import (
     Options,
     Penalty,
     minimise,
+    relative_gap,
 )
 from contextwise.errors import ContextwiseError, require
 from contextwise.learning.base import Learner, fresh, threads_of
@@ -56,7 +57,7 @@ from contextwise.support.progress import Progress, progress_of
 Rule = Literal["or", "and"]
 
 WIDE = 32
-"""From this many weights on, the search for an intercept is long, and starts at the best one."""
+"""The regression of a variable with more values starts at the best intercept."""
 UNSEEN = 1e-9
 """The best intercept is computed as if a value without rows had this many."""
 DENSE = 2**25
@@ -126,12 +127,50 @@ class Columns:
         starts = np.arange(len(self.rows) + 1) * options
         return LogisticLoss(Options(matrix, starts), self.counts, chosen.ravel())
 
+    def needs_start(self, target: int) -> bool:
+        """Return whether the search for the intercept is long: many values, or unseen ones."""
+        size, seen = self.cardinalities[target], len(np.unique(self.rows[:, target]))
+        return seen > 0 and (size > WIDE or seen < size)
+
     def intercept(self, target: int) -> FloatArray:
         """Return the best intercept without other weights; that of an unseen value is low."""
         size = self.cardinalities[target]
         logs = np.log(np.maximum(np.bincount(self.rows[:, target], self.counts, size), UNSEEN))
         intercept: FloatArray = logs[1:] - logs[0]
         return intercept
+
+    def optimum_alone(self, target: int, weights: FloatArray) -> Optimum:
+        """Return the optimum if the best intercept is one."""
+        totals = np.bincount(self.rows[:, target], self.counts, self.cardinalities[target])
+        smoothed = np.maximum(totals, UNSEEN)
+        bound, loss = (
+            float(totals @ (np.log(n.sum()) - np.log(np.where(n > 0, n, 1.0))))
+            for n in (totals, smoothed)
+        )
+        return Optimum(weights.ravel(), loss, loss, relative_gap(loss, bound, 0.0), 0, True)
+
+    def is_alone(self, target: int, l1: float) -> bool:
+        """Return whether the best intercept is the optimum: no table's gradient exceeds its price.
+
+        The gradient is the table of observed minus expected counts; only observed cells are made.
+        """
+        of_target, size = self.rows[:, target], self.cardinalities[target]
+        totals = np.bincount(of_target, self.counts, size)
+        for other, states in enumerate(self.cardinalities):
+            if other == target:
+                continue
+            of_other = self.rows[:, other]
+            sums = np.bincount(of_other, self.counts, states) / self.counts.sum()
+            inner = (of_target > 0) & (of_other > 0)  # value 0 has no weights
+            codes = of_target[inner] * states + of_other[inner]
+            cells, number = np.unique(codes, return_inverse=True)
+            observed = np.bincount(number, self.counts[inner], len(cells))
+            expected = totals[cells // states] * sums[cells % states]
+            square = (totals[1:] @ totals[1:]) * (sums[1:] @ sums[1:])
+            square += observed @ (observed - 2 * expected)
+            if square > l1**2 * (size - 1) * (states - 1):
+                return False
+        return True
 
     def penalty(self, target: int, l1: float, l2: float, *, penalise_intercept: bool) -> Penalty:
         """Return the penalties of the intercept and of each other variable's table."""
@@ -285,8 +324,10 @@ class SparsePairs(Learner):
             return Regression(target, weights, Optimum(weights, inf, inf, inf, 0, False))
         if start is not None:
             weights = start[target].weights.copy()
-        elif weights.shape[1] >= WIDE and not self.penalise_intercept:
+        elif not self.penalise_intercept and columns.needs_start(target):
             weights[0] = columns.intercept(target)
+            if self.l2 == 0 and columns.is_alone(target, self.l1):
+                return Regression(target, weights, columns.optimum_alone(target, weights[others]))
         optimum = minimise(
             columns.loss(target),
             columns.penalty(target, self.l1, self.l2, penalise_intercept=self.penalise_intercept),
