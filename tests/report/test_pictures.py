@@ -97,6 +97,9 @@ class TestHeatMap:
         assert (codes.shape, block) == ((251, 251), 4)
         assert np.argwhere(codes).tolist() == marked.tolist() == [[0, 249]]
         assert codes[0, 249] == FIRST_FP + np.searchsorted(STEPS, 1 / 16)
+        codes, _, marked = pooled(heat, 300, worst=True)
+        assert codes[0, 249] == FIRST_FP + len(STEPS) - 1
+        assert not len(marked)
 
     def test_a_mean_counts_pairs_that_never_depend(self) -> None:
         found = random_comparison(130)

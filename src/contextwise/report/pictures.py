@@ -140,9 +140,12 @@ def group_similar(errors: npt.NDArray[np.float64]) -> tuple[IntArray, tuple[rang
     return order, tuple(sorted(blocks, key=len, reverse=True)[:BLOCKS])
 
 
-def pooled(heat: HeatMap, most: int) -> tuple[npt.NDArray[np.uint8], int, npt.NDArray[np.int64]]:
-    """Return the mean codes of squares of variables, so that there are at most ``most`` a side.
+def pooled(
+    heat: HeatMap, most: int, *, worst: bool = False
+) -> tuple[npt.NDArray[np.uint8], int, npt.NDArray[np.int64]]:
+    """Return the codes of squares of variables, so that there are at most ``most`` a side.
 
+    A code is of the mean of the pairs, or of the worst one.
     Also return the variables a side of a square, and the squares in which a single pair has most of
     the errors.
     """
@@ -164,12 +167,13 @@ def pooled(heat: HeatMap, most: int) -> tuple[npt.NDArray[np.uint8], int, npt.ND
     below = np.tri(len(starts), dtype=bool)
     on_diagonal = summed(np.tril(errors)) <= sums / 2
     below &= ~(np.eye(len(starts), dtype=bool) & on_diagonal)
-    codes = np.where(below, FIRST_FN, FIRST_FP) + np.searchsorted(STEPS, means)
-    codes[means == 0] = BLANK
+    shown = largest if worst else means
+    codes = np.where(below, FIRST_FN, FIRST_FP) + np.searchsorted(STEPS, shown)
+    codes[shown == 0] = BLANK
     covered = summed((~np.isnan(heat.shares)).astype(np.float64)) / np.maximum(sizes, 1)
-    codes[(means == 0) & (covered >= 0.5)] = AGREED
+    codes[(shown == 0) & (covered >= 0.5)] = AGREED
     codes[summed(np.isinf(heat.shares).astype(np.float64)) > 0] = OPEN
-    lone = (largest >= LONE) & (2 * largest > sums)
+    lone = (largest >= LONE) & (2 * largest > sums) & (not worst)
     return codes.astype(np.uint8), block, np.argwhere(lone)
 
 

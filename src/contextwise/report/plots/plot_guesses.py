@@ -333,7 +333,6 @@ def plot_critical_difference(
 
 # -- distances of many models ----------------------------------------------------------------------
 
-LABEL = "normalized distance"
 WITH_NUMBERS = 8
 """Up to this many models each cell shows its number: in more cells, none could be read."""
 LABELS = 40  # the most labels along a side
@@ -345,6 +344,7 @@ def plot_models(
     names: Sequence[str],
     distances: FloatArray,
     *,
+    label: str = "normalized distance",
     title: str = "",
     **options: Unpack[FigureOptions],
 ) -> Figure:
@@ -354,7 +354,8 @@ def plot_models(
     ----------
     names : of the models; what all of them share is shown once
     distances : array of shape (models, models)
-        Symmetric; normalized distances.
+        Symmetric; normalized distances, or any others.
+    label : what the distances are
 
     Examples
     --------
@@ -373,19 +374,19 @@ def plot_models(
     tree, matrix, plane = figure.subplots(1, 3, gridspec_kw={"width_ratios": [0.35, 1, 1]})
     order = _draw_tree(tree, distances)
     arranged = distances[np.ix_(order, order)]
-    _draw_matrix(matrix, [names[k] for k in order], arranged)
+    _draw_matrix(matrix, [names[k] for k in order], arranged, label)
     matrix.set_aspect("auto")  # as high as the tree, whose leaves are its rows
     _draw_map(plane, names, distances)
     begin, end = shared_parts(names)
     shared = f"{begin}*{end}" if begin or end else ""
-    named = LABEL if len(names) <= WITH_NUMBERS else ""  # more models have a bar with this name
+    named = label if len(names) <= WITH_NUMBERS else ""  # more models have a bar with this name
     matrix.set_title(", ".join(filter(None, [named, shared])))
     if title:
         figure.suptitle(title, fontsize="medium")
     return figure
 
 
-def _draw_matrix(axes: Axes, names: Sequence[str], distances: FloatArray) -> None:
+def _draw_matrix(axes: Axes, names: Sequence[str], distances: FloatArray, label: str) -> None:
     """Draw the matrix of distances as shades; few models show their numbers."""
     n, short = len(names), distinct_names(names)
     largest = float(distances.max(initial=0)) or 1.0
@@ -399,7 +400,7 @@ def _draw_matrix(axes: Axes, names: Sequence[str], distances: FloatArray) -> Non
                 size = "x-small" if n <= 5 else "xx-small"
                 axes.text(c, r, text, ha="center", va="center", color=colour, fontsize=size)
     else:
-        axes.figure.colorbar(image, ax=axes, location="top", shrink=0.8, label=LABEL)
+        axes.figure.colorbar(image, ax=axes, location="top", shrink=0.8, label=label)
     places = range(0, n, max(1, -(-n // LABELS)))
     labels = [short[k] for k in places]
     axes.set_xticks(places, labels, rotation=90, fontsize="x-small")

@@ -69,6 +69,7 @@ def plot_pairs(
     *,
     axes: Axes | None = None,
     reorder: bool | None = None,
+    worst: bool = False,
     title: str = "",
     **options: Unpack[FigureOptions],
 ) -> Figure:
@@ -82,6 +83,7 @@ def plot_pairs(
     comparison : of the two structures
     reorder : whether to group variables with similar errors and name the largest groups; by default
         above 100 variables
+    worst : whether a cell shows its worst pair instead of the mean
 
     Examples
     --------
@@ -91,7 +93,7 @@ def plot_pairs(
     ['smoker', 'asbestos', 'cancer']
     """
     heat = heat_map(comparison, reorder=reorder)
-    codes, block, marked = pooled(heat, CELLS)
+    codes, block, marked = pooled(heat, CELLS, worst=worst)
     legends = heat_legends(heat, codes)
     rows = max((len(legend.entries) for legend in legends), default=0)
     height = COLUMN + 0.6 + LEGEND_ROW * rows
@@ -118,7 +120,7 @@ def plot_pairs(
     _draw_legend(axes, [(legend.title, handles(legend)) for legend in legends])
     words = ""
     if block > 1:
-        words = f"each cell: the mean of {block} × {block} pairs"
+        words = f"each cell: the {'worst' if worst else 'mean'} of {block} × {block} pairs"
         if len(marked):
             words += "\ndots: a single pair has most of the errors"
     return titled(axes, "\n".join(filter(None, [fitted_title(title, COLUMN), words])))
