@@ -339,23 +339,6 @@ class PairChance:
 class Chance(Printed):
     """A comparison next to random guesses.
 
-    Attributes
-    ----------
-    comparison : the comparison of the guess
-    null : name of the null that was drawn from
-    expected : expected distance of a draw, exact
-    dependencies : expected number of dependencies that a draw asserts, exact
-    is_stuck : whether every draw has the distance of the guess, so that nothing can be judged
-    context_pairs : number of pairs whose contexts can be right or wrong
-    context_skill : 1 - distance / expected over these pairs, with the states relabelled; None
-        without such pairs
-    skeleton : the test of the graphs alone
-    pairs : positions of the pairs of `pair_chances`: shape (p, 2)
-    pair_distances, pair_expected : their distances, and the expected ones
-    distances : distance of each draw, exact
-    below, equal : for each pair, the number of draws that are nearer, and as near; -1 where every
-        draw has the same distance
-
     Examples
     --------
     >>> from contextwise.evaluation import chance
@@ -366,20 +349,20 @@ class Chance(Printed):
     The guess is as near as the best draws, but chance gets there often (p = 0.09).
     """
 
-    comparison: Comparison
-    null: str
-    expected: Fraction
-    dependencies: Fraction
-    is_stuck: bool
-    context_pairs: int
-    context_skill: float | None
-    skeleton: Skeleton
-    pairs: IntArray
-    pair_distances: ObjectArray
-    pair_expected: tuple[Fraction, ...]
-    distances: tuple[Number, ...] = ()
-    below: IntArray | None = None
-    equal: IntArray | None = None
+    comparison: Comparison  #: the comparison of the guess
+    null: str  #: name of the null that was drawn from
+    expected: Fraction  #: expected distance of a draw, exact
+    dependencies: Fraction  #: expected number of dependencies that a draw asserts, exact
+    is_stuck: bool  #: whether every draw has the distance of the guess
+    context_pairs: int  #: number of pairs whose contexts can be right or wrong
+    context_skill: float | None  #: the skill over these pairs, with the states relabelled
+    skeleton: Skeleton  #: the test of the graphs alone
+    pairs: IntArray  #: positions of the pairs of `pair_chances`: shape (p, 2)
+    pair_distances: ObjectArray  #: their distances
+    pair_expected: tuple[Fraction, ...]  #: their expected distances
+    distances: tuple[Number, ...] = ()  #: distance of each draw, exact
+    below: IntArray | None = None  #: nearer draws of each pair; -1 where all are equally far
+    equal: IntArray | None = None  #: draws as near of each pair; -1 where all are equally far
 
     @property
     def draws(self) -> int:
@@ -605,16 +588,16 @@ def chance(
         return result
     varies = [0 < g < 1 for g in density] if moves else _varies(chosen, comparison, density)
     places = np.flatnonzero(varies)
-    own = result.pair_distances[places]
+    guessed = result.pair_distances[places]
     plan = DrawPlan(chosen, question, pairs[places], deps[places], moves, comparison.engine)
-    fixed = comparison.distance - sum(own.tolist())
+    fixed = comparison.distance - sum(guessed.tolist())
     batches: list[tuple[list[Number], IntArray]] = []  # distances; by pair, nearer and as near
     source, interrupted = np.random.default_rng(rng), False
     try:
         with deadline.enforced(), progress_of(show_progress, "drawing guesses") as progress:
             for first in range(0, draws, BATCH):
                 drawn = plan.draw(source.spawn(min(BATCH, draws - first)))
-                near = np.array([drawn < own, drawn == own], dtype=bool).sum(axis=1)
+                near = np.array([drawn < guessed, drawn == guessed], dtype=bool).sum(axis=1)
                 batches.append(([fixed + sum(each.tolist()) for each in drawn], near))
                 if progress:
                     progress(first + len(drawn), draws)

@@ -102,28 +102,16 @@ class Overall:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Check(Printed):
-    """The tests of all claims of a structure.
+    """The tests of all claims of a structure."""
 
-    Attributes
-    ----------
-    domain : the variables
-    claims : every claim that was tested, in the order of the pairs
-    rows : number of rows
-    pairs : number of pairs
-    left_out : number of regions with fewer rows, which were not tested
-    alpha : the false discovery rate
-    unfinished : number of pairs that were not tested within the time limit
-    overall : the test of the structure as a whole, if it was asked for
-    """
-
-    domain: Domain
-    claims: tuple[CheckedClaim, ...]
-    rows: int
-    pairs: int
-    left_out: int
-    alpha: float
-    unfinished: int = 0
-    overall: Overall | None = None
+    domain: Domain  #: the variables
+    claims: tuple[CheckedClaim, ...]  #: every claim that was tested, in the order of the pairs
+    rows: int  #: number of rows
+    pairs: int  #: number of pairs
+    left_out: int  #: number of regions with fewer rows, which were not tested
+    alpha: float  #: the false discovery rate
+    unfinished: int = 0  #: number of pairs that were not tested within the time limit
+    overall: Overall | None = None  #: the test of the structure as a whole, if it was asked for
 
     def of(self, dependent: bool) -> list[CheckedClaim]:
         """Return the testable claims of one kind, smallest p-value first."""

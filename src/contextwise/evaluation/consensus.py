@@ -64,38 +64,21 @@ class ClaimSupport(NamedClaim):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Consensus(Printed):
-    """A structure near to many models, and how near it is.
+    """A structure near to many models, and how near it is."""
 
-    Attributes
-    ----------
-    structure : the consensus
-    models : the models, over one domain
-    sum : the exact sum of its distances to the models (weighted, with another threshold)
-    medoid_sum : the same of the most typical model, the one with the smallest sum
-    lower_bound : no structure at all has a smaller sum of distances
-    majority : the sum of the assertion-wise majority, which need not be a structure
-    majority_is_exact : whether that sum was counted; otherwise it is an estimate
-    total : the number of assertions
-    moves : number of features that were added or removed
-    is_local_optimum : whether no single added or removed feature makes the sum smaller
-    threshold : share of the models that a dependence needs
-    asked : positions of the pairs that were asked for; None for all of them
-    has_limit : whether a time limit was given; then the supports have `GRACE` seconds
-    """
-
-    structure: Structure
-    models: tuple[Structure, ...]
-    sum: Number
-    medoid_sum: Number
-    lower_bound: Number
-    majority: IntervalEstimate
-    majority_is_exact: bool
-    total: Number
-    moves: int
-    is_local_optimum: bool
-    threshold: Fraction
-    asked: IntArray | None = None
-    has_limit: bool = False
+    structure: Structure  #: the consensus
+    models: tuple[Structure, ...]  #: the models, over one domain
+    sum: Number  #: the exact sum of its distances to the models (weighted, with another threshold)
+    medoid_sum: Number  #: the same of the most typical model, the one with the smallest sum
+    lower_bound: Number  #: no structure at all has a smaller sum of distances
+    majority: IntervalEstimate  #: the sum of the majority of each assertion (maybe no structure)
+    majority_is_exact: bool  #: whether that sum was counted; otherwise it is an estimate
+    total: Number  #: the number of assertions
+    moves: int  #: number of features that were added or removed
+    is_local_optimum: bool  #: whether no single added or removed feature makes the sum smaller
+    threshold: Fraction  #: share of the models that a dependence needs
+    asked: IntArray | None = None  #: positions of the pairs that were asked for; None for all
+    has_limit: bool = False  #: whether there was a time limit; then supports have `GRACE` seconds
 
     @property
     def mean_distance(self) -> float:

@@ -154,28 +154,16 @@ class Difference:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The mean ranks of groups over several truths, by one metric.
+    """The mean ranks of groups over several truths, by one metric."""
 
-    Attributes
-    ----------
-    metric : what they are ranked by
-    groups : best first
-    ranks : the mean rank of each group; 1 is the best
-    truths : number of truths
-    p_value : of the hypothesis that all groups are alike
-    test : "Friedman", or "Wilcoxon" for two groups
-    critical_difference : of two mean ranks; None for two groups
-    alpha : level of the critical difference
-    """
-
-    metric: str
-    groups: tuple[str, ...]
-    ranks: tuple[float, ...]
-    truths: int
-    p_value: float
-    test: str
-    critical_difference: float | None
-    alpha: float
+    metric: str  #: what they are ranked by
+    groups: tuple[str, ...]  #: best first
+    ranks: tuple[float, ...]  #: the mean rank of each group; 1 is the best
+    truths: int  #: number of truths
+    p_value: float  #: of the hypothesis that all groups are alike
+    test: str  #: "Friedman", or "Wilcoxon" for two groups
+    critical_difference: float | None  #: of two mean ranks; None for two groups
+    alpha: float  #: level of the critical difference
 
     def alike(self) -> list[tuple[str, ...]]:
         """Return the largest sets of neighbours with ranks within the critical difference."""
@@ -228,32 +216,18 @@ class Ranking:
 
 @dataclass(frozen=True, repr=False)
 class Summary(Printed):
-    """The summary of groups of replicates.
+    """The summary of groups of replicates."""
 
-    Attributes
-    ----------
-    groups : their names
-    means : of each group and metric
-    differences : of each pair of groups and metric
-    rankings : by each metric, if there are several truths
-    unit : "replicate" or "truth": what the intervals are over
-    paired : whether differences are between results on the same rows
-    confidence : of the intervals
-    training_share : share of common rows that each replicate learned from, if they overlap
-    alpha : level of the tests in the verdict
-    smaller_is_better : the metrics of which the smallest value is the best
-    """
-
-    groups: tuple[str, ...]
-    means: tuple[GroupMean, ...]
-    differences: tuple[Difference, ...]
-    rankings: tuple[Ranking, ...]
-    unit: str
-    paired: bool
-    confidence: float
-    training_share: float | None
-    alpha: float
-    smaller_is_better: frozenset[str]
+    groups: tuple[str, ...]  #: their names
+    means: tuple[GroupMean, ...]  #: of each group and metric
+    differences: tuple[Difference, ...]  #: of each pair of groups and metric
+    rankings: tuple[Ranking, ...]  #: by each metric, if there are several truths
+    unit: str  #: "replicate" or "truth": what the intervals are over
+    paired: bool  #: whether differences are between results on the same rows
+    confidence: float  #: of the intervals
+    training_share: float | None  #: share of common rows of each replicate, if they overlap
+    alpha: float  #: level of the tests in the verdict
+    smaller_is_better: frozenset[str]  #: the metrics of which the smallest value is the best
 
     @property
     def metrics(self) -> list[str]:

@@ -40,20 +40,12 @@ SCORED_RATES = tuple(name for name in shown_in("score") if name in RATES)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Score(Shown):
-    """The scores of a guess.
+    """The scores of a guess."""
 
-    Attributes
-    ----------
-    comparison : the metric, its confusion matrix and rates
-    features : number of features of the guess, their mean and largest length
-    values : the other scores by name, each exact or with its standard error
-    missing : the scores that could not be computed, by name, with the reason
-    """
-
-    comparison: Comparison
-    features: Mapping[str, float]
-    values: Mapping[str, Estimate]
-    missing: Mapping[str, str]
+    comparison: Comparison  #: the metric, its confusion matrix and rates
+    features: Mapping[str, float]  #: number of features of the guess, their mean and largest length
+    values: Mapping[str, Estimate]  #: the other scores by name, with standard errors
+    missing: Mapping[str, str]  #: the scores that could not be computed, by name, with the reason
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value.value:.6g}" for name, value in self.values.items())

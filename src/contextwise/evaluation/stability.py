@@ -92,27 +92,16 @@ class RegionSupport(NamedClaim):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability(Printed):
-    """Structures learned from resamples of the same rows, and the one from all rows.
+    """Structures learned from resamples of the same rows, and the one from all rows."""
 
-    Attributes
-    ----------
-    structures : one per resample
-    reference : the structure learned from all rows
-    matrix : the pairwise distances of the resamples, exact
-    rows : number of rows
-    how, share : how they were resampled
-    failed : the resamples that gave no structure, and why
-    deadline : until when the counts that follow may take; they raise `OpenResult` after it
-    """
-
-    structures: tuple[Structure, ...]
-    reference: Structure
-    matrix: DistanceMatrix
-    rows: int
-    how: str
-    share: float
-    failed: tuple[str, ...] = ()
-    deadline: Deadline = NEVER
+    structures: tuple[Structure, ...]  #: one per resample
+    reference: Structure  #: the structure learned from all rows
+    matrix: DistanceMatrix  #: the pairwise distances of the resamples, exact
+    rows: int  #: number of rows
+    how: str  #: "subsample" or "bootstrap"
+    share: float  #: share of the rows in a subsample
+    failed: tuple[str, ...] = ()  #: the resamples that gave no structure, and why
+    deadline: Deadline = NEVER  #: until when counts may take; they raise `OpenResult` after it
 
     @property
     def domain(self) -> Domain:

@@ -176,29 +176,16 @@ UNDECIDED = Undecided()
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer and its reason; ``bool()`` of it is whether the sets are independent.
+    """An answer and its reason; ``bool()`` of it is whether the sets are independent."""
 
-    Attributes
-    ----------
-    statement : the query
-    independent : True, False or `UNDECIDED`
-    path : if dependent, variables from one set to the other, each linked to the next
-    features : if dependent, the feature of each step of the path, as text
-    assignment : if dependent, the values of given variables that the steps need
-    separator : if independent by separation, a minimal set of given variables that separates
-    blocking : if independent otherwise, given variables such that every path needs two values of
-        one of them
-    directed : whether the model was a directed network, which features express only in part
-    """
-
-    statement: Statement
-    independent: bool | Undecided
-    path: tuple[str, ...] = ()
-    features: tuple[str, ...] = ()
-    assignment: tuple[tuple[str, str], ...] = ()
-    separator: tuple[str, ...] | None = None
-    blocking: tuple[str, ...] = ()
-    directed: bool = False
+    statement: Statement  #: the query
+    independent: bool | Undecided  #: True, False or `UNDECIDED`
+    path: tuple[str, ...] = ()  #: if dependent, variables from one set to the other
+    features: tuple[str, ...] = ()  #: if dependent, the feature of each step of the path, as text
+    assignment: tuple[tuple[str, str], ...] = ()  #: the values that these steps need
+    separator: tuple[str, ...] | None = None  #: if separated, a minimal set of given variables
+    blocking: tuple[str, ...] = ()  #: otherwise, every path needs two values of one of these
+    directed: bool = False  #: whether the model was a directed network
 
     def __bool__(self) -> bool:
         return bool(self.independent)
