@@ -126,7 +126,7 @@ def test_the_summary_reads_the_conclusions_off_the_rows(finished: Path) -> None:
     fp, fn = found[1], found[3]
     assert fn.slope > 5 * abs(fp.slope)
     assert fn.slope_interval[0] <= fn.slope <= fn.slope_interval[1]
-    text = summary_text(rows)
+    text = summary_text(effects(rows))
     assert "false negatives | 1,000 | 4 |" in text
     assert "**More data.**" in text
 
@@ -152,7 +152,7 @@ def test_effects_of_made_up_rows() -> None:
     assert rising.slope == pytest.approx(0.002)
     assert rising.slope_over_spread == pytest.approx(0.2 / (0.1 / np.sqrt(2)))
     assert means(rows, "fn", 100).deviation == pytest.approx(0.1 / np.sqrt(2))
-    text = summary_text(rows)
+    text = summary_text(effects(rows))
     assert "**KL follows false negatives.** The weakest rank correlation is 1.00" in text
     assert "No rank correlation with false positives" in text
 
@@ -170,7 +170,7 @@ def test_a_conclusion_that_does_not_come_out_is_said() -> None:
         for side in ("fp", "fn")
         for k in range(11)
     ]
-    text = summary_text(rows)
+    text = summary_text(effects(rows))
     assert "KL does not always follow false negatives" in text
     assert "That does not come out here: the rank correlation is 1.00 at 100 rows" in text
 
@@ -187,13 +187,13 @@ def test_few_structures_leave_the_conclusion_open() -> None:
         }
         for k in range(3)
     ]
-    text = summary_text(rows)
+    text = summary_text(effects(rows))
     assert "**It is not clear that KL follows false negatives.** With 3 structures at 100" in text
     assert "does not always" not in text
 
 
 def test_the_summary_for_a_terminal_has_no_markdown(finished: Path) -> None:
-    text = summary_text(read_records(finished), markdown=False)
+    text = summary_text(effects(read_records(finished)), markdown=False)
     assert "\n3. More data. From 50 to 1,000 rows" in text
     assert "*" not in text
     assert max(map(len, text.splitlines())) <= 100

@@ -250,9 +250,8 @@ def _interval(values: FloatArray) -> Interval:
     return float(low), float(high)
 
 
-def summary_text(rows: Iterable[Mapping[str, Any]], *, markdown: bool = True) -> str:
+def summary_text(listed: Sequence[Effect], *, markdown: bool = True) -> str:
     """Return the three conclusions of the paper as numbers, and whether they hold."""
-    listed = effects(rows)
     fp, fn = ({e.size: e for e in listed if e.side == side} for side in NAMES)
     conclusions = _follows(fn) if fn else []
     if fp:
@@ -272,7 +271,7 @@ def summary_text(rows: Iterable[Mapping[str, Any]], *, markdown: bool = True) ->
     return "\n".join([*table, "", note, "", *conclusions]) + "\n"
 
 
-def effect_rows(listed: list[Effect], *, narrow: bool = False) -> list[tuple[str, ...]]:
+def effect_rows(listed: Sequence[Effect], *, narrow: bool = False) -> list[tuple[str, ...]]:
     """Return the head and a row per effect; a narrow table fits a terminal."""
     heads = ("KL, fewest", "and most") if narrow else ("KL, fewest errors", "KL, most errors")
     head = ("errors", "rows", "structures", *heads, "rank correlation", "single parameter sets")
@@ -484,10 +483,11 @@ def publish_kl(folder: str | os.PathLike[str]) -> str:
     place = Path(folder)
     rows = read_records(place)
     write_bytes(place / "results.csv", as_csv(rows).encode())
-    write_bytes(place / "summary.md", summary_text(rows).encode())
+    listed = effects(rows)
+    write_bytes(place / "summary.md", summary_text(listed).encode())
     for size in sorted({row["size"] for row in rows}):
         save_png_and_svg(kl_figure(rows, size), place, f"kl-{size}")
-    return summary_text(rows, markdown=False)
+    return summary_text(listed, markdown=False)
 
 
 @styled
