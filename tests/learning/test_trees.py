@@ -17,7 +17,7 @@ import contextwise as cw
 from contextwise.distributions import mean_pseudo_log_likelihood
 from contextwise.distributions.inference import log_partition
 from contextwise.errors import ContextwiseError, DomainError
-from contextwise.learning import AcyclicTrees, Data, Trees, as_data
+from contextwise.learning import AcyclicTrees, Data, SparsePairs, Trees, TreesAndPairs, as_data
 from contextwise.learning.growth import Rules, Tree, grow, grow_readably, not_compiled
 from contextwise.learning.trees import network_of, tree_logs
 from contextwise.models.features import IntArray
@@ -336,3 +336,17 @@ def test_growth_tells_how_far_it_is_and_passes_errors_on() -> None:
     grow_readably(rows, [2] * 3, Rules(1.0, 1, 1.0), progress=lambda *s: steps.append(s))
     assert steps == [(1, 3), (2, 3), (3, 3)]
     assert list(itertools.chain.from_iterable(steps))[-1] == 3
+
+
+def test_trees_and_pairs_score_no_worse_than_trees_alone() -> None:
+    rng = np.random.default_rng(6)
+    rows = rng.integers(0, 2, (1000, 5))
+    for v in range(1, 5):
+        copy = rng.random(1000) < 0.6
+        rows[copy, v] = rows[copy, v - 1]
+    both = TreesAndPairs(penalty=5, pairs_l1=5, l1=1).fit(rows)
+    trees = Trees(penalty=5, refit="l1", l1=1).fit(rows)
+    assert both.score(rows) >= trees.score(rows) - 1e-3
+    assert (both.model_.weights != 0).all()
+    features = Trees(penalty=5).fit(rows).structure_ | SparsePairs(l1=5).fit(rows).structure_
+    assert both.structure_._key <= features._key

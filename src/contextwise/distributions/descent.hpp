@@ -1,5 +1,5 @@
 // Coordinate descent on a penalized quadratic, and the matrix of that quadratic. It follows
-// descend_in_python in descent.py line by line; read that first.
+// descend_in_python in proximal_newton.py line by line; read that first.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace contextwise::descent {
 
-constexpr int all_groups = 10;  // ALL_GROUPS in descent.py
+constexpr int all_groups = 10;  // ALL_GROUPS in proximal_newton.py
 
 // Called from time to time in long work. It may throw to end the work.
 using Pause = std::function<void()>;
@@ -55,7 +55,7 @@ inline double move(const Matrix& matrix, std::int64_t first, std::int64_t size, 
   return violation;
 }
 
-// The function to minimize; see the docstring of descent.py.
+// The function to minimize; see the docstring of proximal_newton.py.
 struct Quadratic {
   Matrix matrix;
   std::int64_t groups;

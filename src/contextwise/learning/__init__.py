@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from contextwise.learning.mpl import MPL
     from contextwise.learning.selection import select
     from contextwise.learning.sparse_pairs import SparsePairs
-    from contextwise.learning.trees import AcyclicTrees, Trees
-    from contextwise.learning.trees_and_pairs import TreesAndPairs
+    from contextwise.learning.trees import AcyclicTrees, Trees, TreesAndPairs
 
 __all__ = [
     "CSGS",

@@ -38,7 +38,7 @@ LEARNERS: dict[str, Entry] = {
     "trees": Entry("trees", "Trees", "A decision tree per variable (Lowd and Davis)."),
     "acyclic-trees": Entry("trees", "AcyclicTrees", "Decision trees of a Bayesian network."),
     "sparse-pairs": Entry("sparse_pairs", "SparsePairs", "Pairs by sparse regressions."),
-    "trees-and-pairs": Entry("trees_and_pairs", "TreesAndPairs", "Trees and pairs, refitted."),
+    "trees-and-pairs": Entry("trees", "TreesAndPairs", "Trees and pairs, refitted."),
     "gssl": Entry("gssl", "GSSL", "Rows with literals dropped at random (Van Haaren and Davis)."),
     "gsmn": Entry("gsmn", "GSMN", "A graph by growing and shrinking Markov blankets."),
     "mpl": Entry("mpl", "MPL", "A graph by marginal pseudo-likelihood."),
