@@ -18,7 +18,7 @@ import click
 from contextwise.cli import COMMANDS, SECTIONS, contextwise
 from contextwise.cli.cmd_learn import LearnCommand, learner_help
 from contextwise.cli.options import sections
-from contextwise.learning.registry import LEARNERS
+from contextwise.learning import LEARNERS
 
 Record = tuple[str, str]
 """An option and its text, as the help shows them."""

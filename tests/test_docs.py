@@ -16,7 +16,7 @@ import pytest
 
 from contextwise import read
 from contextwise.cli import COMMANDS, contextwise
-from contextwise.learning.registry import LEARNERS
+from contextwise.learning import LEARNERS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -13,9 +13,8 @@ import pytest
 
 import contextwise as cw
 from contextwise.errors import ContextwiseError, OpenResult
-from contextwise.learning import LEARNERS, Learner, as_data
+from contextwise.learning import LEARNERS, Learner, as_data, learner_named
 from contextwise.learning.base import NotFittedError, fresh
-from contextwise.learning.registry import learner_named
 from hard import LATE
 
 ROWS = np.random.default_rng(5).integers(0, 2, (60, 4)) | np.array([[0, 0, 1, 0]])

@@ -20,8 +20,8 @@ from click.testing import CliRunner
 from contextwise import Structure, compare
 from contextwise.cli import contextwise
 from contextwise.errors import ContextwiseError
+from contextwise.learning import learner_named
 from contextwise.learning.base import Learner
-from contextwise.learning.registry import learner_named
 from contextwise.report.text import as_text
 from contextwise.studies import learner_study as units_module
 from contextwise.studies.learner_report import publish_learners, study_figures

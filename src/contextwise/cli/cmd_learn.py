@@ -20,7 +20,7 @@ import click
 from contextwise.cli import options
 from contextwise.cli.inputs import load, load_data
 from contextwise.errors import ContextwiseError
-from contextwise.learning.registry import LEARNERS, learner_named
+from contextwise.learning import LEARNERS, learner_named
 from contextwise.support.deadline import Deadline, OutOfTime
 
 if TYPE_CHECKING:
@@ -134,9 +134,7 @@ def _parameter_texts(doc: str) -> dict[str, str]:
 
 
 @click.command(cls=LearnCommand, no_args_is_help=True)
-@click.argument(
-    "learner", shell_complete=partial(options.complete_from, "learning.registry", "LEARNERS")
-)
+@click.argument("learner", shell_complete=partial(options.complete_from, "learning", "LEARNERS"))
 @options.data
 @options.path("--out", required=True, help="Write the model to this file.")
 @options.domain_from

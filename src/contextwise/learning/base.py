@@ -11,7 +11,7 @@ scikit-learn is optional; its ``clone``, grid search and pipelines work with lea
 ``domain`` to a grid search: a fold may lack some states.)
 
 To add a learner, subclass `Learner` as a dataclass of its parameters, implement `Learner.learn`,
-and add a line to `contextwise.learning.registry`. The command takes its options from the parameters
+and add a line to `contextwise.learning.LEARNERS`. The command takes its options from the parameters
 and its help from the docstring. Any function from data to a model also works: see `as_learner`.
 """
 
@@ -32,7 +32,7 @@ from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.formats import ModelLike, as_structure
-from contextwise.learning.registry import learner_named, name_of
+from contextwise.learning import LEARNERS, learner_named
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
@@ -85,7 +85,8 @@ class Learner:
     @property
     def name(self) -> str:
         """The name in the registry, or that of the class."""
-        return name_of(type(self))
+        kind = type(self).__name__
+        return next((name for name, entry in LEARNERS.items() if entry.class_name == kind), kind)
 
     def learn(self, data: Data) -> Model:
         """Learn from rows of codes; subclasses implement this.

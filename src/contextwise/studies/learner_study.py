@@ -49,8 +49,8 @@ from contextwise.distributions.sampling import Estimate
 from contextwise.errors import ContextwiseError, ParseError
 from contextwise.evaluation.chance import skills
 from contextwise.evaluation.stability import stability
+from contextwise.learning import LEARNERS, learner_named
 from contextwise.learning.base import Learner, fresh
-from contextwise.learning.registry import LEARNERS, learner_named
 from contextwise.learning.selection import select
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
