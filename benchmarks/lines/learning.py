@@ -42,7 +42,7 @@ from contextwise.learning import (
     learner_named,
 )
 from contextwise.learning.chow_liu import mutual_information
-from contextwise.learning.growth import Rules, grow_readably
+from contextwise.learning.trees import Rules, grow_readably
 from contextwise.models.structure import structure_of
 
 TREES = {

@@ -18,8 +18,15 @@ from contextwise.distributions import mean_pseudo_log_likelihood
 from contextwise.distributions.inference import log_partition
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning import AcyclicTrees, Data, SparsePairs, Trees, TreesAndPairs, as_data
-from contextwise.learning.growth import Rules, Tree, grow, grow_readably, not_compiled
-from contextwise.learning.trees import network_of, tree_logs
+from contextwise.learning.trees import (
+    Rules,
+    Tree,
+    grow,
+    grow_readably,
+    network_of,
+    not_compiled,
+    tree_logs,
+)
 from contextwise.models.features import IntArray
 from contextwise.support.deadline import Deadline
 from features_invariant import check_features
