@@ -155,7 +155,7 @@ def test_learn_by_name() -> None:
     learned = cw.learn(ROWS, "trees", penalty=1.0)
     assert learned.structure_ == Trees(penalty=1.0).fit(ROWS).structure_
     assert cw.distance(learned, learned.structure_) == 0
-    with pytest.raises(ContextwiseError, match="learn: Trees has no parameter 'penaltie'"):
+    with pytest.raises(ContextwiseError, match="Trees has no parameter 'penaltie'"):
         cw.learn(ROWS, "trees", penaltie=1.0)
 
 

@@ -246,7 +246,7 @@ def test_scores_are_those_of_the_trees_and_of_the_network() -> None:
     assert (refitted.model_.weights != 0).all()
     assert refitted.structure_._key <= found.structure_._key
     assert refitted.score(rows[:200]) > found.score(rows[:200])
-    with pytest.raises(DomainError, match="no rows"):
+    with pytest.raises(DomainError, match="cannot score 0 rows"):
         found.conditional_score(np.zeros((0, 5), dtype=int))
 
 

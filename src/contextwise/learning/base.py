@@ -145,8 +145,7 @@ class Learner:
             if not self.deadline.passed:
                 raise  # the limit of a caller
             raise OpenResult(
-                f"{self.name or type(self).__name__} found no structure within the time limit; "
-                "allow more time"
+                f"{self.name} found no structure within the time limit; allow more time"
             ) from None
         finally:
             del self.deadline
@@ -247,13 +246,13 @@ class Learner:
         rows : frame, array, list of rows, path, or Data
         y : ignored
         """
-        data = as_data(rows, self._learned("domain_"))
+        data = self._rows_to_score(rows)
         return mean_pseudo_log_likelihood(by_position(self.model_), data.rows)
 
     def _rows_to_score(self, rows: DataLike) -> Data:
         data = as_data(rows, self._learned("domain_"))
         if not len(data):
-            raise DomainError("there are no rows to score")
+            raise DomainError("cannot score 0 rows; pass at least one")
         return data
 
     def _learned(self, attribute: str) -> Any:
@@ -278,14 +277,7 @@ class Learner:
 
     def set_params(self, **parameters: Any) -> Self:
         """Change parameters; raise if there is no parameter of that name."""
-        known = self.defaults()
-        for name, value in parameters.items():
-            if name not in known:
-                names = ", ".join(known) or "none"
-                raise ContextwiseError(
-                    f"{type(self).__name__} has no parameter {name!r}; its parameters are {names}"
-                )
-            setattr(self, name, value)
+        vars(self).update(_changed(self, parameters))
         return self
 
     def __repr__(self) -> str:
@@ -339,19 +331,8 @@ class FromFunction(Learner):
 
 
 def as_learner(thing: Any) -> Any:
-    """Return a learner from a learner, a class, a name, or a function of data.
+    """Return a learner from a name, a class, a function of data, or an object with ``fit``.
 
-    Parameters
-    ----------
-    thing : Learner, class, name, or callable
-        An object with a ``fit`` method is returned unchanged.
-
-    Returns
-    -------
-    Learner
-
-    Examples
-    --------
     >>> as_learner("chow-liu")
     ChowLiu()
     """
@@ -401,20 +382,25 @@ def learn(
     """
     chosen = as_learner(learner)
     if parameters:
-        known = chosen.get_params(deep=False)
-        unknown = [name for name in parameters if name not in known]
-        if unknown:
-            raise ContextwiseError(
-                f"learn: {type(chosen).__name__} has no parameter {unknown[0]!r}; its parameters "
-                f"are {', '.join(known) or 'none'}"
-            )
         chosen = fresh(chosen, parameters)
     return chosen.fit(data, domain=domain)
 
 
 def fresh(learner: Any, parameters: Mapping[str, Any] | None = None) -> Any:
     """Return an unfitted copy of a learner, with some parameters changed."""
-    return type(learner)(**{**learner.get_params(deep=False), **(parameters or {})})
+    return type(learner)(**_changed(learner, parameters or {}))
+
+
+def _changed(learner: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all parameters of a learner with some changed; raise if it does not have one."""
+    known = learner.get_params(deep=False)
+    for name in parameters:
+        if name not in known:
+            raise ContextwiseError(
+                f"{type(learner).__name__} has no parameter {name!r}; its parameters are "
+                f"{', '.join(known) or 'none'}"
+            )
+    return {**known, **parameters}
 
 
 def check_prior(prior: float) -> float:

@@ -38,18 +38,14 @@ LATE = "the selection was not finished within the time limit; allow more time"
 
 @dataclass(frozen=True)
 class Candidate:
-    """One combination of parameters.
+    """A combination of parameters, its score by the rule, and its (mean) number of features.
 
-    Attributes
-    ----------
-    parameters : the parameters of the grid
-    value : score by the rule; None if the candidate was not needed
-    features : number of features learned; a mean for stability
+    The score is None if the candidate was not needed or not finished.
     """
 
     parameters: Mapping[str, Any]
     value: float | None
-    features: float
+    features: float = np.nan
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,45 +141,29 @@ def select(
     learner = as_learner(learner)
     raw, data = read_once(train, domain)
     tried = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    if by not in RULES:
+        raise ContextwiseError(f"by must be one of {', '.join(RULES)}, got {by!r}")
     if not grid or not tried:
         raise ContextwiseError("the grid is empty; pass at least one value of a parameter")
+    if by == "pseudo-likelihood" and valid is None:
+        raise ContextwiseError("selection by pseudo-likelihood needs held-out rows; pass valid=")
     with progress_of(show_progress, "fits") as progress:
         work = _Work(learner, raw, data, Deadline.after(time_limit), progress)
-        if by == "stability":
-            ordered = _from_strongest(grid, strongest)
-            try:
-                with work.deadline.enforced():
-                    return work.by_stability(
-                        ordered, subsamples, threshold, np.random.default_rng(rng)
-                    )
-            except OutOfTime:
-                raise OpenResult(LATE) from None
-        if by == "bic":
-            return work.by_score(by, tried, None)
-        if by != "pseudo-likelihood":
-            raise ContextwiseError(f"by must be one of {', '.join(RULES)}, got {by!r}")
-        if valid is None:
-            raise ContextwiseError(
-                "selection by pseudo-likelihood needs held-out rows; pass valid="
-            )
-        return work.by_score(by, tried, as_data(valid, data.domain))
-
-
-def bic(learner: Any, data: Data) -> float:
-    """Return -2 · PLL + ln N · (nonzero weights) of a fitted learner; smaller is better."""
-    weights = np.count_nonzero(learner.model_.weights)
-    total = len(data) * learner.score(data)
-    return float(-2 * total + log(max(1, len(data))) * weights)
-
-
-def _from_strongest(grid: Grid, strongest: str) -> list[dict[str, Any]]:
-    if len(grid) != 1:
-        raise ContextwiseError("selection by stability needs a grid of one parameter, the penalty")
-    if strongest not in ("largest", "smallest"):
-        raise ContextwiseError(f"strongest must be 'largest' or 'smallest', got {strongest!r}")
-    ((name, values),) = grid.items()
-    ordered = sorted(values, reverse=strongest == "largest")
-    return [{name: value} for value in ordered]
+        if by != "stability":
+            held_out = as_data(valid, data.domain) if by == "pseudo-likelihood" else None
+            return work.by_score(by, tried, held_out)
+        if len(grid) != 1:
+            raise ContextwiseError("stability needs a grid of one parameter, the penalty")
+        if strongest not in ("largest", "smallest"):
+            raise ContextwiseError(f"strongest must be 'largest' or 'smallest', got {strongest!r}")
+        tried.sort(
+            key=lambda parameters: next(iter(parameters.values())), reverse=strongest == "largest"
+        )
+        try:
+            with work.deadline.enforced():
+                return work.by_stability(tried, subsamples, threshold, np.random.default_rng(rng))
+        except OutOfTime:
+            raise OpenResult(LATE) from None
 
 
 @dataclass(eq=False)
@@ -195,29 +175,28 @@ class _Work:
     data: Data
     deadline: Deadline
     progress: Progress | None
-    done: int = 0
 
-    def fit(self, parameters: Mapping[str, Any], rows: DataLike, total: int) -> Any:
-        fitted = self.fit_once(parameters, rows)
-        self.done += 1
-        if self.progress:
-            self.progress(self.done, total)
+    def fit(self, parameters: Mapping[str, Any], rows: DataLike, *step: int) -> Any:
+        """Fit to rows, then report the step, if any: fits done, fits."""
+        fitted = fresh(self.learner, parameters).fit(rows, domain=self.data.domain)
+        if self.progress and step:
+            self.progress(*step)
         return fitted
 
-    def fit_once(self, parameters: Mapping[str, Any], rows: DataLike) -> Any:
-        return fresh(self.learner, parameters).fit(rows, domain=self.data.domain)
-
     def by_score(self, by: By, tried: list[dict[str, Any]], valid: Data | None) -> Selection:
-        """Choose the best score; ties: the first."""
+        """Choose the best score, the first of equal ones: BIC if there are no held-out rows."""
         candidates: list[Candidate] = []
         best, best_score, best_learner = 0, -np.inf, None
         for place, parameters in enumerate(tried):
             try:
                 with self.deadline.enforced():
-                    fitted = self.fit(parameters, self.raw, len(tried))
-                    value = bic(fitted, self.data) if valid is None else fitted.score(valid)
+                    fitted = self.fit(parameters, self.raw, place + 1, len(tried))
+                    value = fitted.score(self.data if valid is None else valid)
+                    if valid is None:
+                        weights, size = np.count_nonzero(fitted.model_.weights), len(self.data)
+                        value = float(-2 * (size * value) + log(max(1, size)) * weights)
             except OutOfTime:
-                candidates.append(Candidate(parameters, None, np.nan))
+                candidates.append(Candidate(parameters, None))
                 continue
             candidates.append(Candidate(parameters, value, len(fitted.structure_)))
             score = -value if valid is None else value
@@ -245,20 +224,24 @@ class _Work:
             )
         drawn = [rng.choice(len(self.data), half, replace=False) for _ in range(subsamples)]
         candidates: list[Candidate] = []
-        best, largest = 0, 0.0
+        best, largest, total = 0, 0.0, len(tried) * subsamples
         for place, parameters in enumerate(tried):
             if largest > threshold:  # weaker penalties cannot qualify any more
-                candidates.append(Candidate(parameters, None, np.nan))
+                candidates.append(Candidate(parameters, None))
                 continue
-            parts = (take_rows(self.raw, rows) for rows in drawn)
-            total = len(tried) * subsamples
-            structures = [self.fit(parameters, part, total).structure_ for part in parts]
+            structures = [
+                self.fit(parameters, take_rows(self.raw, rows), done, total).structure_
+                for done, rows in enumerate(drawn, place * subsamples + 1)
+            ]
             largest = max(largest, instability(structures))
             features = float(np.mean([len(structure) for structure in structures]))
             candidates.append(Candidate(parameters, largest, features))
             best = place if largest <= threshold else best
-        learner = self.fit_once(tried[best], self.raw)
-        note = _note(candidates[best], threshold, learner)
+        learner, note = self.fit(tried[best], self.raw), ""
+        if (candidates[best].value or 0.0) > threshold:
+            note = f"no penalty is stable at {threshold:g}; this is the strongest"
+        elif not learner.structure_.pairs():
+            note = f"only a structure without dependencies is stable at {threshold:g}"
         return Selection("stability", candidates, candidates[best], learner, note)
 
 
@@ -272,11 +255,3 @@ def instability(structures: Sequence[Any]) -> float:
     """
     matrix = distance_matrix(structures).normalized
     return float(matrix[np.triu_indices(len(structures), 1)].mean())
-
-
-def _note(best: Candidate, threshold: float, learner: Any) -> str:
-    if best.value is not None and best.value > threshold:
-        return f"no penalty is stable at {threshold:g}; this is the strongest"
-    if not learner.structure_.pairs():
-        return f"only a structure without dependencies is stable at {threshold:g}"
-    return ""
