@@ -18,14 +18,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from contextwise.data.rows import Data
+from contextwise.distributions.potentials import FloatArray
 from contextwise.learning.base import Learner, check_prior
 from contextwise.models.factors import Factor, log_linear
+from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear
 
-FloatArray = npt.NDArray[np.float64]
 Edge = tuple[int, int]
 
 CELLS = 2**24
@@ -119,7 +119,9 @@ def mutual_information(data: Data, prior: float = 1.0) -> FloatArray:
     cards = np.array(data.domain.cardinalities, dtype=np.int64)
     total = len(data) + prior
     starts = np.concatenate([[0], np.cumsum(cards)])
-    states = _indicators(data, starts)
+    kind = np.float32 if len(data) < EXACT else np.float64
+    states = np.zeros((len(data), int(starts[-1])), dtype=kind)  # which states each row has
+    np.put_along_axis(states, data.rows + starts[:-1], 1, axis=1)
     marginal = np.concatenate([np.zeros(0), *log_marginals(data, prior)])
     per_state = prior / np.repeat(cards, cards)
     information = np.zeros((len(cards), len(cards)))
@@ -134,15 +136,7 @@ def mutual_information(data: Data, prior: float = 1.0) -> FloatArray:
     return information
 
 
-def _indicators(data: Data, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.floating]:
-    """Return which states each row has: shape (rows, states of all variables)."""
-    kind = np.float32 if len(data) < EXACT else np.float64
-    states = np.zeros((len(data), int(starts[-1])), dtype=kind)
-    np.put_along_axis(states, data.rows + starts[:-1], 1, axis=1)
-    return states
-
-
-def _blocks(starts: npt.NDArray[np.int64]) -> Iterator[Edge]:
+def _blocks(starts: IntArray) -> Iterator[Edge]:
     """Yield ranges of variables whose tables with all others fit into `CELLS`."""
     first, most = 0, max(1, CELLS // max(1, int(starts[-1])))
     for last in range(1, len(starts)):

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ from contextwise.comparison.compare import compare
 from contextwise.data.rows import Data, by_position
 from contextwise.learning.base import Learner, check_prior
 from contextwise.learning.mpl import LEAST, best_graph, configurations_of, log_rising, scale_of
-from contextwise.learning.table import BoolArray, Table, not_compiled, pairs_of
+from contextwise.learning.table import BoolArray, Table, not_compiled
 from contextwise.models.domain import Domain
 from contextwise.models.factors import tables
 from contextwise.models.features import IntArray, PairIndex
@@ -202,24 +202,19 @@ def _cubes(
         full = dict(zip(axes, where.shape, strict=True))
         yield {v: k for v, k in inside.items() if len(k) < full[v]}, bool(part.all())
         return
-    splits = [(v, _slices(part, axis, inside[v])) for axis, v in enumerate(axes)]
-    v, slices = min((s for s in splits if len(s[1]) > 1), key=lambda s: _exceptions(s[1]))
-    for values, _ in slices:
-        yield from _cubes(where, axes, {**inside, v: values})
-
-
-def _slices(part: BoolArray, axis: int, values: Sequence[int]) -> list[tuple[list[int], BoolArray]]:
-    """Group the values of one axis by their slices."""
-    groups: dict[bytes, tuple[list[int], BoolArray]] = {}
-    for place, value in enumerate(values):
-        cells = np.asarray(part.take(place, axis=axis))
-        groups.setdefault(cells.tobytes(), ([], cells))[0].append(value)
-    return list(groups.values())
-
-
-def _exceptions(slices: Sequence[tuple[list[int], BoolArray]]) -> int:
-    """Count the cells that differ from the majority of their slice."""
-    return sum(len(v) * min(int(cells.sum()), int((~cells).sum())) for v, cells in slices)
+    splits = []
+    for axis, v in enumerate(axes):
+        slices: dict[bytes, list[int]] = {}  # the values with equal cells
+        exceptions = 0  # cells that differ from the majority of their slice
+        for place, value in enumerate(inside[v]):
+            cells = part.take(place, axis=axis)
+            slices.setdefault(cells.tobytes(), []).append(value)
+            exceptions += min(int(cells.sum()), int((~cells).sum()))
+        if len(slices) > 1:
+            splits.append((exceptions, axis, list(slices.values())))
+    _, axis, groups = min(splits)
+    for values in groups:
+        yield from _cubes(where, axes, {**inside, axes[axis]: values})
 
 
 # -- classes of configurations ---------------------------------------------------------------------
@@ -371,9 +366,11 @@ def _edge_features(
     added = 0
     for context in edges[pair].present:
         cells = list(possible_cells(cards, pair, context, edges))
-        if not cells:
+        if not cells:  # count the dependencies that all cells add, over rows
             cells = [{**context, **cell} for cell in _cells(cards, pair)]
-            added += _added(pair, context, edges, rows)
+            for two, where in _other_absent(pair, context, edges):
+                rest = {v: values for v, values in context.items() if v not in two}
+                added += int((_holds(rows, rest) & _holds(rows, where)).sum())
         features += cells
     return features if added <= saved else list(_cells(cards, pair))
 
@@ -382,14 +379,22 @@ def possible_cells(
     cards: Sequence[int], pair: PairIndex, context: Context, edges: Mapping[PairIndex, Edge]
 ) -> Iterator[Context]:
     """Yield the features of an edge in a context that claim no dependency where it is absent."""
-    others = [two for two in pairs_of({*pair, *context}) if two != pair]
-    absent = [(two, where) for two in others for where in edges.get(two, NOWHERE).absent]
+    absent = list(_other_absent(pair, context, edges))
     if any(not where for _, where in absent):  # a pair without an edge: nothing is possible
         return
     for cell in _cells(cards, pair):
         feature = {**context, **cell}
         if not any(_meet(feature, where, two) for two, where in absent):
             yield feature
+
+
+def _other_absent(
+    pair: PairIndex, context: Context, edges: Mapping[PairIndex, Edge]
+) -> Iterator[tuple[PairIndex, Context]]:
+    """Yield where the other pairs of an edge's ends and its context are absent."""
+    for two in combinations(sorted({*pair, *context}), 2):
+        if two != pair:
+            yield from ((two, where) for where in edges.get(two, NOWHERE).absent)
 
 
 def _cells(cards: Sequence[int], pair: PairIndex) -> Iterator[Context]:
@@ -404,19 +409,6 @@ def _meet(first: Context, second: Context, ignored: PairIndex) -> bool:
         for v, values in first.items()
         if v in second and v not in ignored
     )
-
-
-def _added(
-    pair: PairIndex, context: Context, edges: Mapping[PairIndex, Edge], rows: IntArray
-) -> int:
-    """Count the dependencies that all features of an edge in a context add, over rows."""
-    added = 0
-    for two in pairs_of({*pair, *context}):
-        if two != pair:
-            reached = _holds(rows, {v: k for v, k in context.items() if v not in two})
-            absent = edges.get(two, NOWHERE).absent
-            added += sum(int((reached & _holds(rows, other)).sum()) for other in absent)
-    return added
 
 
 def _holds(rows: IntArray, context: Context) -> BoolArray:

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ from contextwise.errors import DomainError
 from contextwise.learning.base import Learner, threads_of
 from contextwise.learning.gssl import conjunctions
 from contextwise.learning.pearson_test import Rule, evaluate_pairs
-from contextwise.learning.table import BoolArray, Table, maximal_cliques, pairs_of
+from contextwise.learning.table import BoolArray, Table, maximal_cliques
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
@@ -191,7 +192,8 @@ def _delete_edges(
             useful.append(given)
             others = [v for v in table.varying if v not in given]
             wanted = {
-                (a, b): (adjacent[a] | adjacent[b]) & edges[a, b] for a, b in pairs_of(others)
+                (a, b): (adjacent[a] | adjacent[b]) & edges[a, b]
+                for a, b in combinations(others, 2)
             }
             tested = [pair for pair, rows in wanted.items() if rows.any()]
             if not tested:

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import inf, log
 from typing import Any
 
@@ -49,7 +50,7 @@ from contextwise.learning.contextual_mpl import (
     possible_cells,
 )
 from contextwise.learning.mpl import LEAST, configurations_of, scale_of
-from contextwise.learning.table import BoolArray, Table, pairs_of
+from contextwise.learning.table import BoolArray, Table
 from contextwise.models.features import PairIndex
 from contextwise.support.deadline import Deadline, OutOfTime
 from contextwise.support.progress import Progress, progress_of
@@ -104,7 +105,7 @@ class EdgeTrees(EdgeContexts):
         if self.depth < 0:
             raise DomainError(f"depth must be >= 0, got {self.depth}")
         search = _Search(table, graph, self.prior, self.depth, self.deadline)
-        pairs = pairs_of(table.varying)
+        pairs = list(combinations(table.varying, 2))
         changes: dict[PairIndex, _Change] = {}
         with progress_of(self.show_progress, "finding contexts") as progress:
             waiting, made = set(pairs), False
@@ -179,7 +180,7 @@ class _Search:
         self.neighbours = [set(np.flatnonzero(row).tolist()) for row in graph]
         self.involving: dict[PairIndex, list[tuple[PairIndex, Context]]] = {}
         """For each pair, the edges and their contexts whose features have both variables."""
-        self.priors = dict.fromkeys(pairs_of(range(len(graph))), LEAF)
+        self.priors = dict.fromkeys(combinations(range(len(graph)), 2), LEAF)
 
     def make(self, pair: PairIndex, tree: _Tree) -> None:
         """Replace the tree of a pair."""
@@ -192,7 +193,7 @@ class _Search:
         self.involving = {}
         for other, edge in self.edges.items():
             for context in filter(None, edge.present):
-                for two in pairs_of({*other, *context}):
+                for two in combinations(sorted({*other, *context}), 2):
                     if two != other:
                         self.involving.setdefault(two, []).append((other, context))
 

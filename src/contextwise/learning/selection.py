@@ -156,9 +156,8 @@ def select(
             raise ContextwiseError("stability needs a grid of one parameter, the penalty")
         if strongest not in ("largest", "smallest"):
             raise ContextwiseError(f"strongest must be 'largest' or 'smallest', got {strongest!r}")
-        tried.sort(
-            key=lambda parameters: next(iter(parameters.values())), reverse=strongest == "largest"
-        )
+        (name,) = grid
+        tried.sort(key=lambda parameters: parameters[name], reverse=strongest == "largest")
         try:
             with work.deadline.enforced():
                 return work.by_stability(tried, subsamples, threshold, np.random.default_rng(rng))

@@ -7,7 +7,7 @@ the same computation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from contextwise.convert.undirected import maximal_cliques as cliques_of
 from contextwise.data.rows import Data
 from contextwise.distributions.potentials import distinct_rows
-from contextwise.models.features import IntArray, PairIndex
+from contextwise.models.features import IntArray
 from contextwise.support.loading import why_not_compiled
 
 not_compiled: str | None = None
@@ -95,13 +95,3 @@ def maximal_cliques(graph: BoolArray) -> list[list[int]]:
         return _count.maximal_cliques(graph)
     edges = [(a, b) for a, b in np.argwhere(np.triu(graph)).tolist()]
     return [list(clique) for clique in cliques_of(range(len(graph)), edges) if len(clique) > 1]
-
-
-def pairs_of(variables: Iterable[int]) -> list[PairIndex]:
-    """Return all pairs of some variables in ascending order.
-
-    >>> pairs_of([0, 2, 3])
-    [(0, 2), (0, 3), (2, 3)]
-    """
-    ordered = sorted(variables)
-    return [(a, b) for place, a in enumerate(ordered) for b in ordered[place + 1 :]]
