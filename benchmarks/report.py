@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,7 @@ def _distances(line: dict[str, Any], path: Path) -> None:
 
 def _learning_curves(plot: Any, measurements: list[dict[str, Any]], count: str) -> None:
     """Draw one curve per learner, in colour if it finds contexts, otherwise grey with a mark."""
-    marks = iter("ovs^Dp*<>")
+    marks = cycle("ovs^Dp*<>")
     for learner in dict.fromkeys(m["contender"] for m in measurements):
         notes = [m["notes"] for m in measurements if m["contender"] == learner]
         if learner in CONTEXTS:

@@ -21,7 +21,7 @@ def test_a_line_is_measured_and_reported(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     command = [sys.executable, "-m", "benchmarks", "--lines", "threads", "growth"]
     command += ["learned", "--results"]
-    subprocess.run([*command, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run([*command, str(tmp_path)], cwd=ROOT, check=True)
     run = json.loads((tmp_path / "generated.json").read_text())
     assert run["lines"].keys() == {"threads", "growth", "learned"}
     for line in run["lines"].values():
@@ -50,7 +50,7 @@ def test_distances_of_learners_are_measured_and_drawn(tmp_path: Path) -> None:
     pytest.importorskip("scipy")
     kept = tmp_path / "made.json"
     command = [sys.executable, "-c", DISTANCES, str(kept)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(command, cwd=ROOT, check=True)
     line = json.loads(kept.read_text())["lines"]["distances"]
     measured = [m["notes"] for m in line["measurements"]]
     kinds = {"paper", "switched", "scattered", "grown", "network"}

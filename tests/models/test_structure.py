@@ -197,7 +197,7 @@ def test_statistics_scopes_and_pairs() -> None:
     model = Structure(
         SURVEY, ["smoker=yes & age=old & ill=1", "smoker=no & ill=0", "smoker=no & ill=1", "ill=1"]
     )
-    assert model.statistics() == {
+    expected = {
         "variables": 3,
         "features": 4,
         "mean_length": 2.0,
@@ -205,6 +205,7 @@ def test_statistics_scopes_and_pairs() -> None:
         "pairs": 3,
         "scopes": 3,
     }
+    assert expected.items() <= model.statistics().items()
     assert model.scopes() == {("smoker", "age", "ill"), ("smoker", "ill"), ("ill",)}
     assert model.pairs() == [("smoker", "age"), ("smoker", "ill"), ("age", "ill")]
     empty = Structure({})

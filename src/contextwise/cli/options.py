@@ -373,8 +373,7 @@ chance = options_as(
         is_eager=True,  # --null help needs no models
         callback=_check_null,
         shell_complete=partial(complete_from, "evaluation.chance", "NULLS"),
-        help="With --chance: draw random guesses by variables (default), states or values; "
-        "--null help explains them.",
+        help="With --chance: how random guesses are drawn; --null help lists the ways.",
     ),
     number("--draws", default=999, least=0, help="With --chance: number of random guesses."),
     seed,

@@ -227,7 +227,7 @@ def get_null(name: str) -> Null:
 
     >>> get_null("edges")
     Traceback (most recent call last):
-    contextwise.errors.ContextwiseError: unknown null 'edges'; use variables, states or values
+    contextwise.errors.ContextwiseError: unknown null 'edges'; use variables, ...
     """
     if name not in NULLS:
         *others, last = NULLS

@@ -132,8 +132,8 @@ def compare_text(
         if several
         else comparison_parts(guesses[0].comparison, top=top, chance=guesses[0].chance)
     )
-    lines = [as_text(parts[:1])] if isinstance(parts[0], Note) else []
-    rest = as_text(parts[len(lines) :])
+    verdict = parts[:1] if isinstance(parts[0], Note) else []
+    lines = [as_text(verdict)] if verdict else []
     counts = [(true, zero_weights), *((guess.title, guess.zero_weights) for guess in guesses)]
     zeros = [f"{count:,} in {name(title)}" for title, count in counts if count]
     comparison = guesses[0].comparison
@@ -149,7 +149,7 @@ def compare_text(
     if zeros:
         status = "dropped" if drops_zeros else "kept; --zero-weights drop drops them"
         rows.append(("note", f"features of weight 0: {', '.join(zeros)} ({status})"))
-    blocks = [in_columns(rows, "<<"), rest]
+    blocks = [in_columns(rows, "<<"), as_text(parts[len(verdict) :])]
     for guess in guesses:
         if guess.chance is not None:
             from contextwise.report.evaluations import chance_parts
