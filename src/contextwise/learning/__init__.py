@@ -50,7 +50,6 @@ __all__ = [
     "TreesAndPairs",
     "as_data",
     "learn",
-    "learner_named",
     "select",
 ]
 
@@ -87,27 +86,7 @@ LEARNERS: dict[str, Entry] = {
 
 
 def learner_named(name: str) -> "type[Learner]":
-    """Return the class of a learner.
-
-    Parameters
-    ----------
-    name : str
-        Name on the command line, such as ``chow-liu``.
-
-    Returns
-    -------
-    subclass of Learner
-
-    Raises
-    ------
-    ContextwiseError
-        If there is no learner of that name.
-
-    Examples
-    --------
-    >>> learner_named("chow-liu").__name__
-    'ChowLiu'
-    """
+    """Return the class of a learner, or suggest the nearest name."""
     if name not in LEARNERS:
         near = get_close_matches(name, LEARNERS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(LEARNERS)}"

@@ -31,7 +31,6 @@ from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_positi
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
-from contextwise.formats import ModelLike, as_structure
 from contextwise.learning import LEARNERS, learner_named
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
@@ -165,14 +164,7 @@ class Learner:
                 if progress:
                     progress(done + 1, len(items))
 
-    def learn_by(self, other: Learner, data: Data) -> Model:
-        """Learn by another learner, within the time limit of this one."""
-        other.deadline = self.deadline
-        learned = other.learn(data)
-        self.finished_ = self.finished_ and other.finished_
-        return learned
-
-    def refit_l1(self, model: ModelLike, data: Data, l1: float, l2: float = 0.0) -> Model:
+    def refit_l1(self, model: Model, data: Data, l1: float, l2: float) -> Model:
         """Fit weights by penalised pseudo-likelihood and drop features of weight 0.
 
         The penalties l1 · Σ|w| and l2/2 · Σw² are on the total over the rows. If the time limit
@@ -180,10 +172,10 @@ class Learner:
 
         >>> rows = as_data([[0, 0], [1, 1]] * 30)
         >>> model = Structure(rows.domain, ["v0=1 & v1=1", "v0=1"])
-        >>> len(Learner().refit_l1(model, rows, 1.0))
+        >>> len(Learner().refit_l1(model, rows, 1.0, 0.0))
         2
         """
-        structure = as_structure(model)
+        structure = structure_of(model)
         show = getattr(self, "show_progress", False)
         try:
             with self.deadline.enforced():

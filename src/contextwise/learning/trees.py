@@ -272,15 +272,15 @@ class TreesAndPairs(Learner):
 
     def learn(self, data: Data) -> Model:
         """Learn both sets of features and fit them once."""
-        trees = Trees(
-            penalty=self.penalty,
-            min_count=self.min_count,
-            n_jobs=self.n_jobs,
-            show_progress=self.show_progress,
-        )
-        pairs = SparsePairs(l1=self.pairs_l1, n_jobs=self.n_jobs, show_progress=self.show_progress)
-        both = structure_of(self.learn_by(trees, data)) | structure_of(self.learn_by(pairs, data))
-        return self.refit_l1(both, data, self.l1, self.l2)
+        trees = Trees(penalty=self.penalty, min_count=self.min_count)
+        pairs = SparsePairs(l1=self.pairs_l1)
+        structures = []
+        for learner in (trees, pairs):
+            learner.n_jobs, learner.show_progress = self.n_jobs, self.show_progress
+            learner.deadline = self.deadline
+            structures.append(structure_of(learner.learn(data)))
+            self.finished_ = self.finished_ and learner.finished_
+        return self.refit_l1(structures[0] | structures[1], data, self.l1, self.l2)
 
 
 # -- growth ----------------------------------------------------------------------------------------
