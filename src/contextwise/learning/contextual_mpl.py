@@ -232,10 +232,8 @@ class Classes:
         self.values = table.cardinalities[target]
         shape = [table.cardinalities[v] for v in blanket]
         size = prod(shape)
-        codes = np.zeros(len(table.rows), dtype=np.int64)
-        for v in blanket:
-            codes = codes * table.cardinalities[v] + table.rows[:, v]
-        codes = codes * self.values + table.rows[:, target]
+        columns = table.rows[:, [*blanket, target]].T
+        codes = np.ravel_multi_index(tuple(columns), (*shape, self.values))
         cells = np.bincount(codes, table.counts, size * self.values)
         self.labels: IntArray = np.arange(size).reshape(shape)
         self.counts: IntArray = cells.reshape(size, self.values).astype(np.int64)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from contextwise.convert.undirected import maximal_cliques as cliques_of
 from contextwise.data.rows import Data
-from contextwise.distributions.potentials import distinct_rows
+from contextwise.distributions.potentials import distinct, distinct_rows
 from contextwise.models.features import IntArray
 from contextwise.support.loading import why_not_compiled
 
@@ -74,15 +74,8 @@ class Table:
 
     def groups(self, variables: Sequence[int]) -> tuple[IntArray, int]:
         """Group the rows by some variables; return the group of each row and the number."""
-        if self.compiled is not None:
-            return self.compiled.groups(list(variables))
-        groups = np.zeros(len(self.rows), dtype=np.int64)
-        count = min(1, len(self.rows))
-        for variable in variables:
-            codes = groups * self.cardinalities[variable] + self.rows[:, variable]
-            seen, groups = np.unique(codes, return_inverse=True)
-            count = len(seen)
-        return groups, count
+        groups, first = distinct(self.rows[:, list(variables)])
+        return groups, len(first)
 
 
 def maximal_cliques(graph: BoolArray) -> list[list[int]]:
