@@ -83,7 +83,7 @@ class Learner:
 
     @property
     def name(self) -> str:
-        """The name in the registry, or that of the class."""
+        """The name in `LEARNERS`, or that of the class."""
         kind = type(self).__name__
         return next((name for name, entry in LEARNERS.items() if entry.class_name == kind), kind)
 
