@@ -103,19 +103,6 @@ NB_MODULE(_count, module) {
           },
           "target"_a, "given"_a, "others"_a)
       .def(
-          "groups",
-          [](const Rows& rows, const Variables& given) {
-            const Partition partition = Refiner(rows).by(given);
-            const NewArray<i64> numbers(nb::int_(rows.size()), [&](i64* of_row) {
-              for (std::size_t g = 0; g < partition.ends.size(); ++g)
-                for (const u32 row : partition.group(g)) of_row[row] = static_cast<i64>(g);
-            });
-            return nb::make_tuple(numbers, partition.ends.size());
-          },
-          "given"_a,
-          nb::sig("def groups(self, given: Sequence[int]) -> "
-                  "tuple[NDArray[numpy.int64], int]"))
-      .def(
           "tests_on",
           [](const Rows& rows, const Array<i64>& chosen, std::size_t target,
              const Variables& others) {
