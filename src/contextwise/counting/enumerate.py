@@ -49,8 +49,10 @@ def _allowed(cover: Cover, cube: int) -> list[tuple[int, npt.NDArray[np.bool_]]]
     """Return the variables that the cube tests, each with a mask of the classes it allows."""
     tests = []
     for variable, classes in enumerate(cover.weights):
-        mask = np.array([cube >> k & 1 for k in range(len(classes))], dtype=bool)
-        cube >>= len(classes)
-        if not mask.all():
+        count = len(classes)
+        bits = cube & ((1 << count) - 1)
+        cube >>= count
+        if bits.bit_count() < count:
+            mask = np.array([bits >> k & 1 for k in range(count)], dtype=bool)
             tests.append((variable, mask))
     return tests

@@ -26,6 +26,7 @@ from contextwise.distributions.potentials import (
     literal_bits,
 )
 from contextwise.distributions.proximal_newton import (
+    BITS,
     LogisticLoss,
     Options,
     PackedBlock,
@@ -38,6 +39,12 @@ from contextwise.models.structure import LogLinear
 
 CELLS = 2**24
 """Largest number of (literal, row) cells in memory."""
+DENSE = 0.1
+"""If a larger share of the bits is 1, products of packed bits are faster than sparse ones."""
+BIT_COUNTS = BITS.sum(axis=0).astype(np.int64)
+
+Block = tuple[int, Bytes, npt.NDArray[np.int8], IntArray]
+"""The settings of one variable: the first number, literals that matter, effects, features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +62,7 @@ class Conditionals:
     @classmethod
     def of(cls, features: Features, rows: IntArray) -> Conditionals:
         """Prepare the conditionals of encoded rows."""
-        sparse = require("scipy.sparse", "distributions")
-        parts = [sparse.csr_array((0, len(features)))]
-        packed = []
-        binary = int(features.cardinalities.max(initial=1)) == 2
+        blocks: list[Block] = []
         sizes = [np.zeros(1, dtype=np.int64)]
         settings = np.zeros((len(features.cardinalities), len(rows)), dtype=np.int64)
         before = 0
@@ -72,20 +76,17 @@ class Conditionals:
             settings[variable] += before
             sizes.append(np.full(len(first), cardinality - 1))
             effects = allowed[literals, 1:cardinality].astype(np.int8) - allowed[literals, :1]
-            owners = features.owners[literals]
-            if binary:
-                bits = np.ascontiguousarray(patterns[first].T)
-                packed.append(PackedBlock(before, bits, owners, effects[:, 0].astype(np.float64)))
-            else:
-                speaks = np.unpackbits(patterns[first], axis=1, count=len(literals)).view(bool)
-                parts.append(_matrix(speaks, effects, owners, len(features)))
+            blocks.append((before, patterns[first], effects, features.owners[literals]))
             before += len(first)
         starts = np.cumsum(np.concatenate(sizes))
-        matrix = (
-            PackedMatrix(packed, (before, len(features)))
-            if binary
-            else sparse.vstack(parts, format="csr")
-        )
+        matrix = _packed(blocks, before, features)
+        if matrix is None:
+            sparse = require("scipy.sparse", "distributions")
+            parts = [sparse.csr_array((0, len(features)))]
+            for _, patterns, effects, owners in blocks:
+                speaks = np.unpackbits(patterns, axis=1, count=len(owners)).view(bool)
+                parts.append(_matrix(speaks, effects, owners, len(features)))
+            matrix = sparse.vstack(parts, format="csr")
         return cls(Options(matrix, starts), settings, np.ascontiguousarray(rows.T))
 
     def loss(self, counts: FloatArray) -> LogisticLoss:
@@ -136,6 +137,19 @@ def _turned(bits: Bytes, count: int) -> Bytes:
         by_row = np.ascontiguousarray(block[:, : count - first].T)
         turned[first : first + step] = np.packbits(by_row, axis=1)
     return turned
+
+
+def _packed(blocks: list[Block], settings: int, features: Features) -> PackedMatrix | None:
+    """Return a matrix of bits if every variable is binary and enough of the bits are 1."""
+    ones = sum(int(BIT_COUNTS[patterns].sum()) for _, patterns, _, _ in blocks)
+    bits = sum(8 * patterns.size for _, patterns, _, _ in blocks)
+    if features.cardinalities.max(initial=1) > 2 or ones <= DENSE * bits:
+        return None
+    packed = [
+        PackedBlock(first, np.ascontiguousarray(patterns.T), owners, effects[:, 0].astype(float))
+        for first, patterns, effects, owners in blocks
+    ]
+    return PackedMatrix(packed, (settings, len(features)))
 
 
 def _matrix(speaks: BoolArray, effects: npt.NDArray[np.int8], owners: IntArray, size: int) -> Any:
