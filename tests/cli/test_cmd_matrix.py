@@ -106,6 +106,7 @@ def test_ganak_is_named_on_standard_error() -> None:
         (["six", "--assertions", "10"], "--assertions needs --approximate"),
         (["six", "--top", "3"], "--top needs --nearest"),
         (["six", "--nearest", "six", "--normalized"], "--normalized has no effect with --nearest"),
+        (["six", "--nearest", "six", "--approximate"], "--approximate has no effect with --near"),
         (["six", "--approximate", "--jobs", "2"], "--jobs has no effect with --approximate"),
     ],
 )

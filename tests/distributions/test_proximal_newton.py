@@ -14,7 +14,7 @@ from scipy import optimize, sparse
 
 from contextwise.cli import contextwise
 from contextwise.data.rows import format_rows
-from contextwise.distributions import fit, proximal_newton, sample
+from contextwise.distributions import conditionals, fit, proximal_newton, sample
 from contextwise.distributions.conditionals import Conditionals
 from contextwise.distributions.potentials import FloatArray
 from contextwise.distributions.proximal_newton import (
@@ -238,6 +238,20 @@ def test_a_fit_without_the_compiled_twin_is_the_same(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(proximal_newton, "_descent", None)
     slow = fit(structure, rows, l1=2.0)
     assert np.allclose(fast.weights, slow.weights, atol=1e-6)
+
+
+def test_a_fit_with_packed_bits_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    structure = Structure(
+        Domain.of_cardinalities([2] * 4), ["v0=1", "v0=1 & v1=0", "v1=1 & v2=1 & v3=0", "v3=1"]
+    )
+    rows = some_rows(structure.domain, 60, 3)
+    fits = [fit(structure, rows, l1=2.0, tolerance=1e-8)]
+    monkeypatch.setattr(conditionals, "MANY", 0)
+    monkeypatch.setattr(conditionals, "DENSE", 0)
+    packed = conditionals.Conditionals.of(structure.features, rows).options.matrix
+    assert isinstance(packed, PackedMatrix)
+    fits.append(fit(structure, rows, l1=2.0, tolerance=1e-8))
+    assert np.allclose(fits[0].weights, fits[1].weights, atol=1e-5)
 
 
 def group_problem(seed: int) -> tuple[LogisticLoss, IntArray]:

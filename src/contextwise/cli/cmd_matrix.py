@@ -82,9 +82,9 @@ def matrix(
 
     options.refuse_alone(ctx, ("top",), "query")
     options.refuse_alone(ctx, ("assertions", "rng"), "approximate")
-    conflicts = ONLY_EXACT if approximate else ONLY_MATRIX if query is not None else ()
+    conflicts = ONLY_MATRIX if query is not None else ONLY_EXACT if approximate else ()
     for flag in options.typed_flags(ctx, conflicts):
-        mode = "--approximate" if approximate else "--nearest"
+        mode = "--approximate" if query is None else "--nearest"
         raise click.UsageError(f"{flag} has no effect with {mode}; leave one of them out")
     if out is not None:
         suffix = options.check_out(out, [".csv", ".json"])

@@ -50,10 +50,10 @@ def partition(features: Iterable[T], difference: Callable[[T, T], Iterable[T]]) 
 
 def count_union(cover: Cover, *, deadline: Deadline = NEVER) -> int:
     """Count the union of the cubes by their partition model."""
-    fields = cover.fields
+    fields, check = cover.fields, deadline.check
 
     def difference(f: int, g: int) -> list[int]:
-        deadline.check()
+        check()
         return cube_difference(f, g, fields)
 
     parts = partition(cover.cubes, difference)

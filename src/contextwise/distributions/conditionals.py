@@ -39,8 +39,8 @@ from contextwise.models.structure import LogLinear
 
 CELLS = 2**24
 """Largest number of (literal, row) cells in memory."""
-DENSE = 0.1
-"""If a larger share of the bits is 1, products of packed bits are faster than sparse ones."""
+DENSE, MANY = 0.1, 2**22
+"""With a larger share of ones, and more of them, packed bits are faster than a sparse matrix."""
 BIT_COUNTS = BITS.sum(axis=0).astype(np.int64)
 
 Block = tuple[int, Bytes, npt.NDArray[np.int8], IntArray]
@@ -140,10 +140,10 @@ def _turned(bits: Bytes, count: int) -> Bytes:
 
 
 def _packed(blocks: list[Block], settings: int, features: Features) -> PackedMatrix | None:
-    """Return a matrix of bits if every variable is binary and enough of the bits are 1."""
+    """Return a matrix of bits if every variable is binary and very many of the bits are 1."""
     ones = sum(int(BIT_COUNTS[patterns].sum()) for _, patterns, _, _ in blocks)
     bits = sum(8 * patterns.size for _, patterns, _, _ in blocks)
-    if features.cardinalities.max(initial=1) > 2 or ones <= DENSE * bits:
+    if features.cardinalities.max(initial=1) > 2 or ones <= max(MANY, DENSE * bits):
         return None
     packed = [
         PackedBlock(first, np.ascontiguousarray(patterns.T), owners, effects[:, 0].astype(float))

@@ -153,7 +153,9 @@ def select(
             held_out = as_data(valid, data.domain) if by == "pseudo-likelihood" else None
             return work.by_score(by, tried, held_out)
         if len(grid) != 1:
-            raise ContextwiseError("stability needs a grid of one parameter, the penalty")
+            raise ContextwiseError(
+                "selection by stability needs a grid of one parameter, the penalty"
+            )
         if strongest not in ("largest", "smallest"):
             raise ContextwiseError(f"strongest must be 'largest' or 'smallest', got {strongest!r}")
         (name,) = grid
