@@ -1,15 +1,20 @@
-"""``contextwise info`` and ``engines``: models, data files, the bundled examples, engines."""
+"""``contextwise info``, ``convert`` and ``engines``: models and their files, examples, engines."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 from commands import run
-from contextwise import examples
+from contextwise import LogLinear, Structure, examples, read
 from contextwise.counting.contract import DEFAULT, ENGINES
+from contextwise.errors import ContextwiseError
+from contextwise.independence import graph
+from contextwise.independence.graphs import encode_graph
 
 MN = b"""2,3
 MN {
@@ -92,3 +97,93 @@ def test_a_missing_engine_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
         "contextwise.counting.enumerate.missing", lambda: "it is asleep", raising=False
     )
     assert "not available: it is asleep" in run("engines").stdout
+
+
+# -- convert ---------------------------------------------------------------------------------------
+
+
+def test_by_suffix(model: str, tmp_path: Path) -> None:
+    target = tmp_path / "model.json.gz"
+    assert run("convert", model, str(target)).exit_code == 0
+    assert read(target) == read(model)
+
+
+def test_zero_weights_can_be_dropped(model: str, tmp_path: Path) -> None:
+    target = tmp_path / "model.json"
+    run("convert", model, str(target), "--zero-weights", "drop")
+    converted = read(target)
+    assert isinstance(converted, LogLinear)
+    assert converted.weights.tolist() == [1.0, 1.0]
+
+
+def test_standard_input_to_standard_output(model: str, tmp_path: Path) -> None:
+    result = run("convert", "-", "-", "--from", "mn", "--to", "json", stdin=MN)
+    target = tmp_path / "out.json"
+    target.write_bytes(result.stdout_bytes)
+    assert read(target) == read(model)
+
+
+def test_another_format_than_the_suffix_says(model: str, tmp_path: Path) -> None:
+    target = tmp_path / "model.txt"
+    run("convert", model, str(target), "--to", "json")
+    assert read(target, format="json") == read(model)
+
+
+def test_an_example_by_name(tmp_path: Path) -> None:
+    target = tmp_path / "survey.json"
+    run("convert", "survey", str(target))
+    assert read(target) == examples.load("survey")
+
+
+def test_standard_output_needs_a_format(model: str) -> None:
+    result = run("convert", model, "-")
+    assert result.exit_code == 2
+    assert "--to" in result.stderr
+
+
+def test_graph_on_standard_output() -> None:
+    dot = run("convert", "six", "-", "--to", "dot", "--context", "X0=1").stdout
+    assert dot.splitlines() == ["graph {", *(f'  "X{k}";' for k in range(1, 6)), "}"]
+
+
+@pytest.mark.parametrize("suffix", ["graphml", "json", "dot"])
+def test_graph_files_hold_the_graph(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"g.{suffix}"
+    options = ["--to", "node-link"] if suffix == "json" else []
+    assert run("convert", "survey", str(path), *options).stdout == ""
+    wanted = graph(examples.load("survey"))
+    if suffix == "dot":
+        text = path.read_text()
+        assert all(f'"{a}" -- "{b}";' in text for a, b in wanted.edges)
+        assert text.count("--") == wanted.number_of_edges()
+        return
+    found = (
+        nx.read_graphml(path)
+        if suffix == "graphml"
+        else nx.node_link_graph(json.loads(path.read_text()), edges="edges")
+    )
+    assert set(map(frozenset, found.edges)) == set(map(frozenset, wanted.edges))
+    assert set(found.nodes) == set(wanted.nodes)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_context_needs_a_graph() -> None:
+    result = run("convert", "six", "six.json", "--context", "X0=1")
+    assert result.exit_code == 2
+    assert "--context needs a graph" in result.stderr
+
+
+def test_names_with_signs_in_files() -> None:
+    odd = graph(Structure({'a"b\\c\nd': 2, "<&>": 2}, [{'a"b\\c\nd': 1, "<&>": 1}]))
+    assert '"a\\"b\\\\c\\nd" -- "<&>";' in encode_graph(odd, "dot").decode()
+    assert b"&lt;&amp;&gt;" in encode_graph(odd, "graphml")
+    with pytest.raises(ContextwiseError, match="GraphML cannot hold"):
+        encode_graph(graph(Structure({"a\x00": 2})), "graphml")
+
+
+def test_dot_needs_no_other_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    assert '"gender" -- "children";' in run("convert", "survey", "-", "--to", "dot").stdout
+    assert run("convert", "survey", str(tmp_path / "g.json"), "--to", "node-link").exit_code == 0
+    with pytest.raises(ContextwiseError, match="needs the package 'networkx'"):
+        run("convert", "survey", str(tmp_path / "g.graphml"))
