@@ -28,7 +28,7 @@ from benchmarks.families import SEED, forest
 from benchmarks.measure import Figure, Line, Measurement, at_least, at_most, timed
 from contextwise import Domain, LogLinear, distance, read
 from contextwise.distributions import cmll, mean_log_likelihood, sample
-from contextwise.errors import OpenResult, require
+from contextwise.errors import OpenResult, TooLargeError, require
 from contextwise.evaluation.stability import stability
 from contextwise.learning import (
     LEARNERS,
@@ -277,7 +277,7 @@ def _resample(data: Data) -> None:
 
 
 def _fit(learner: Learner, data: Data) -> None:
-    with suppress(OpenResult):  # nothing was found in time
+    with suppress(OpenResult, TooLargeError):  # nothing was found in time, or it refuses
         learner.fit(data, time_limit=120)
 
 

@@ -255,7 +255,8 @@ class TestConfusion:
     def test_undefined_rates_are_left_out(self) -> None:
         nothing = Structure(SIX.domain, [])
         _, axes = plot_guesses({"one": SIX, "nothing": compare(nothing, nothing)}).axes
-        assert [bar.get_width() for bar in axes.containers[0]] == [SIX.precision, 0]
+        widths = [[bar.get_width() for bar in bars] for bars in axes.containers]
+        assert [SIX.precision, 0] in widths
         assert [text.get_text() for text in axes.texts[:2]] == [rate(SIX.precision), "–"]
 
     @pytest.mark.parametrize("guesses", [1, 3])
