@@ -115,12 +115,13 @@ def shows(page: Page, selector: str, text: str | re.Pattern[str]) -> None:
 def settle(page: Page) -> None:
     """Wait until nothing moves any more: the server is idle, no work is under way, fonts are there.
 
-    Whoever measures where something is waits first for what comes last, and then for this.
+    Hidden outputs do not count: the server updates them when they are shown again. Whoever measures
+    where something is waits first for what comes last, and then for this.
     """
     page.wait_for_function(
         """() => !document.documentElement.classList.contains('shiny-busy')
-          && !document.querySelector('.under-way:not(.connecting *)')
-          && ![...document.querySelectorAll('.recalculating')].some((one) => one.offsetParent)
+          && ![...document.querySelectorAll('.under-way:not(.connecting *), .recalculating')].some(
+            (output) => output.checkVisibility())
           && document.fonts.status === 'loaded'"""
     )
 
