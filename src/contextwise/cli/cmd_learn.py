@@ -286,11 +286,12 @@ def _settings(learner: type[Learner], texts: Sequence[str], option: str) -> dict
 
 def _summary(learner: Learner, rows: Data, valid: Data | None, constants: bool) -> Iterator[str]:
     """Summarize the result; name variables of one state, which no larger truth matches."""
+    from contextwise.counting.extraction import covered_pairs
     from contextwise.models.domain import listed
     from contextwise.support.formatting import plural
 
-    structure = learner.structure_
-    size = f"{plural(len(structure), 'feature')}, {plural(len(structure.pairs()), 'pair')}"
+    features = learner.structure_.features
+    size = f"{plural(len(features), 'feature')}, {plural(len(covered_pairs(features)), 'pair')}"
     yield f"{plural(len(rows), 'row')}, {plural(len(rows.domain), 'variable')}: {size}"
     if not learner.finished_:
         yield "unfinished: the time limit stopped the learner; best structure so far"
