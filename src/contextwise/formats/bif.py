@@ -372,6 +372,6 @@ def _word(name: str) -> str:
 
 
 # Possessive (*+): blanks and comments are matched once, without backtracking.
-_START = re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:network|variable)\b")
+_START = re.compile(rb"(?:\s|//[^\n]*\n|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*+(?:network|variable)\b")
 
 FORMAT = Format("bif", (".bif",), read, write, _START.match)
