@@ -141,9 +141,11 @@ def _turned(bits: Bytes, count: int) -> Bytes:
 
 def _packed(blocks: list[Block], settings: int, features: Features) -> PackedMatrix | None:
     """Return a matrix of bits if every variable is binary and very many of the bits are 1."""
-    ones = sum(int(BIT_COUNTS[patterns].sum()) for _, patterns, _, _ in blocks)
     bits = sum(8 * patterns.size for _, patterns, _, _ in blocks)
-    if features.cardinalities.max(initial=1) > 2 or ones <= max(MANY, DENSE * bits):
+    if features.cardinalities.max(initial=1) > 2 or bits <= MANY:
+        return None
+    ones = sum(int(BIT_COUNTS[patterns].sum()) for _, patterns, _, _ in blocks)
+    if ones <= max(MANY, DENSE * bits):
         return None
     packed = [
         PackedBlock(first, np.ascontiguousarray(patterns.T), owners, effects[:, 0].astype(float))

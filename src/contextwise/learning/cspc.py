@@ -40,7 +40,6 @@ from contextwise.learning.table import BoolArray, Table, maximal_cliques
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
-from contextwise.support.deadline import Deadline
 from contextwise.support.progress import Progress, progress_of
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class ContextGraphs(Learner):
         self.table_ = Table.of(data)
         left = self.deadline.left()
         if left is not None:  # the cliques need time too
-            self.deadline = Deadline(self.deadline.instant - left / 10)
+            self.deadline = self.deadline.sooner(0.9 * left)
         self.graphs_ = self.find_graphs(self.table_, rule)
         return from_row_graphs(data.domain, self.table_.rows, self.graphs_)
 

@@ -127,21 +127,25 @@ class Columns:
         starts = np.arange(len(self.rows) + 1) * options
         return LogisticLoss(Options(matrix, starts), self.counts, chosen.ravel())
 
+    def totals(self, variable: int) -> FloatArray:
+        """Return the number of rows with each value of a variable."""
+        size = self.cardinalities[variable]
+        return np.bincount(self.rows[:, variable], self.counts, size).astype(np.float64)
+
     def needs_start(self, target: int) -> bool:
         """Return whether the search for the intercept is long: many values, or unseen ones."""
-        size, seen = self.cardinalities[target], len(np.unique(self.rows[:, target]))
-        return seen > 0 and (size > WIDE or seen < size)
+        size, seen = self.cardinalities[target], np.count_nonzero(self.totals(target))
+        return bool(seen > 0 and (size > WIDE or seen < size))
 
     def intercept(self, target: int) -> FloatArray:
         """Return the best intercept without other weights; that of an unseen value is low."""
-        size = self.cardinalities[target]
-        logs = np.log(np.maximum(np.bincount(self.rows[:, target], self.counts, size), UNSEEN))
+        logs = np.log(np.maximum(self.totals(target), UNSEEN))
         intercept: FloatArray = logs[1:] - logs[0]
         return intercept
 
     def optimum_alone(self, target: int, weights: FloatArray) -> Optimum:
         """Return the optimum if the best intercept is one."""
-        totals = np.bincount(self.rows[:, target], self.counts, self.cardinalities[target])
+        totals = self.totals(target)
         smoothed = np.maximum(totals, UNSEEN)
         bound, loss = (
             float(totals @ (np.log(n.sum()) - np.log(np.where(n > 0, n, 1.0))))
@@ -154,13 +158,12 @@ class Columns:
 
         The gradient is the table of observed minus expected counts; only observed cells are made.
         """
-        of_target, size = self.rows[:, target], self.cardinalities[target]
-        totals = np.bincount(of_target, self.counts, size)
+        of_target, totals = self.rows[:, target], self.totals(target)
         for other, states in enumerate(self.cardinalities):
             if other == target:
                 continue
             of_other = self.rows[:, other]
-            sums = np.bincount(of_other, self.counts, states) / self.counts.sum()
+            sums = self.totals(other) / self.counts.sum()
             inner = (of_target > 0) & (of_other > 0)  # value 0 has no weights
             codes = of_target[inner] * states + of_other[inner]
             cells, number = np.unique(codes, return_inverse=True)
@@ -168,7 +171,7 @@ class Columns:
             expected = totals[cells // states] * sums[cells % states]
             square = (totals[1:] @ totals[1:]) * (sums[1:] @ sums[1:])
             square += observed @ (observed - 2 * expected)
-            if square > l1**2 * (size - 1) * (states - 1):
+            if square > l1**2 * (len(totals) - 1) * (states - 1):
                 return False
         return True
 
