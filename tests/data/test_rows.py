@@ -234,6 +234,36 @@ def test_a_domain_from_data_of_every_kind() -> None:
             infer_domain(bad)
 
 
+def test_true_and_one_are_different_states() -> None:
+    data = as_data([["x", True], ["x", 1], ["x", 0]], {"A": ["x"], "B": ["0", "1", "True"]})
+    assert data.rows[:, 1].tolist() == [2, 1, 0]
+    assert as_data([[True], [1], [0]]).domain.states == (("0", "1", "True"),)
+
+
+def test_masked_cells_are_missing() -> None:
+    masked = np.ma.MaskedArray([[0, 1], [1, 0]], mask=[[False, False], [False, True]])
+    with pytest.raises(DomainError, match="row 1 of the data: the value of 'v1' is missing"):
+        as_data(masked)
+    assert as_data(masked[:1]).rows.tolist() == [[0, 1]]
+
+
+def test_a_path_is_a_file_even_if_a_data_set_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("titanic").write_text("A,B\nyes,no\n")
+    assert len(as_data(Path("./titanic"))) == len(as_data("./titanic")) == 1
+    assert len(as_data("titanic")) == 2201
+
+
+def test_columns_named_by_numbers() -> None:
+    frame = pd.DataFrame({1: ["x", "y"], "2": ["u", "v"]})
+    assert as_data(frame, {"2": ["u", "v"], "1": ["x", "y"]}).rows.tolist() == [[0, 0], [1, 1]]
+    both = pd.DataFrame([["x", "y"]], columns=pd.Index([1, "1"], dtype=object))
+    with pytest.raises(ContextwiseError, match="two columns have the name 1"):
+        as_data(both)
+
+
 # -- bad data is refused ---------------------------------------------------------------------------
 
 

@@ -159,7 +159,7 @@ def as_data(data: DataLike, domain: DomainLike | None = None) -> Data:
         return data if known is None or known == data.domain else _aligned(data, known)
     if isinstance(data, str | os.PathLike):
         path = os.fspath(data)
-        if path in BUNDLED:
+        if isinstance(data, str) and path in BUNDLED:  # a Path drops "./", so it is a file
             return parse_data(get_data("contextwise", f"data/{path}.csv") or b"", path, known)
         if path and not os.path.splitext(path)[1] and not os.path.exists(path):
             raise ContextwiseError(
@@ -266,7 +266,7 @@ def _python_table(data: Any, domain: Domain | None) -> _Table:
         return _frame_table(data, domain)
     width = None if domain is None else len(domain)
     if hasattr(data, "shape"):
-        array = np.asarray(data)
+        array = _unmasked(data)
         if array.ndim != 2 or width not in (None, array.shape[1]):
             expected = "cells" if width is None else f"{width} cells"
             raise DomainError(f"the data has shape {array.shape}; expected rows of {expected}")
@@ -300,18 +300,29 @@ def _python_table(data: Any, domain: Domain | None) -> _Table:
 
 
 def _frame_table(frame: Any, domain: Domain | None) -> _Table:
-    names = list(frame.columns) if domain is None else list(domain.names)
-    lacking = [name for name in names if name not in frame.columns]
+    held = list(map(str, frame.columns))
+    names = held if domain is None else list(domain.names)
+    lacking = [name for name in names if name not in held]
     if lacking:
         raise DomainError(f"the data has no column for {listed(lacking)}")
-    _check_unique([name for name in frame.columns if name in set(names)])
-    categories = {}
+    _check_unique([name for name in held if name in set(names)])
+    columns, categories = [], {}
     for name in names:
-        states = getattr(getattr(frame[name], "cat", None), "categories", None)
+        column = frame.iloc[:, held.index(name)]
+        states = getattr(getattr(column, "cat", None), "categories", None)
         if states is not None:
-            categories[str(name)] = [_label(state) for state in states]
-    columns = [np.asarray(frame[name]) for name in names]
-    return _Table(list(map(str, names)), columns, len(frame), _row_error, categories=categories)
+            categories[name] = [_label(state) for state in states]
+        columns.append(np.asarray(column))
+    return _Table(names, columns, len(frame), _row_error, categories=categories)
+
+
+def _unmasked(array: Any) -> npt.NDArray[Any]:
+    """Return a plain array; masked cells become None, which is missing."""
+    plain = np.asarray(array)
+    if np.ma.is_masked(array):
+        plain = plain.astype(object)
+        plain[np.ma.getmaskarray(array)] = None
+    return plain
 
 
 def _names(columns: Sequence[object], domain: Domain | None) -> list[str]:
@@ -537,13 +548,13 @@ def _distinct(column: Any) -> tuple[list[Any], IntArray]:
     if isinstance(column, np.ndarray) and np.issubdtype(column.dtype, np.integer):
         distinct, inverse = np.unique(column, return_inverse=True)
         return distinct.tolist(), inverse
-    known: dict[object, int] = {}
+    known: dict[tuple[type, Any], int] = {}  # with the type as key too, because True == 1 == 1.0
     try:
-        numbers = (known.setdefault(cell, len(known)) for cell in column)
+        numbers = (known.setdefault((type(cell), cell), len(known)) for cell in column)
         inverse = np.fromiter(numbers, np.int64, len(column))
     except TypeError:
         raise DomainError("a cell is a list or a mapping; expected a text or a number") from None
-    return list(known), inverse
+    return [cell for _, cell in known], inverse
 
 
 def _label(cell: Any) -> str:
