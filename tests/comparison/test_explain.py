@@ -21,7 +21,7 @@ from contextwise.comparison.explain import (
 from contextwise.comparison.question import Contexts
 from contextwise.models.notation import in_words, parse_literals
 from contextwise.report.comparisons import by_scope
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Effort
 from contextwise.testing import families, rows
 from contextwise.truths.generate import random_structure
 
@@ -211,7 +211,7 @@ def test_what_is_open_is_said_once_and_never_exceeds_the_contexts() -> None:
     )
     compared = compare(true, guess, time_limit=0.0)
     assert compared.open_pairs
-    found = explain_comparison(compared, top=5, deadline=Deadline.after(0))
+    found = explain_comparison(compared, Effort.of(0), top=5)
     assert found.partial
     for pair in found.pairs:
         assert pair.errors + pair.undecided <= pair.contexts

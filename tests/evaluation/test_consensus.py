@@ -19,7 +19,8 @@ from contextwise.comparison.track import Tracker
 from contextwise.errors import ContextwiseError, OpenResult
 from contextwise.evaluation import consensus
 from contextwise.evaluation.consensus import _Moves
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.effort import QUIET
 from contextwise.testing import contexts_of, depends, domains, families
 from contextwise.truths.generate import random_structure
 from hard import LATE, hard_models, hard_pair
@@ -186,7 +187,7 @@ def test_a_matrix_that_is_known_saves_counting_and_changes_nothing() -> None:
 
 def test_a_step_without_time_changes_no_tracker(monkeypatch: pytest.MonkeyPatch) -> None:
     question = pose(["six", "six-guess", "six-graph"])
-    moves = _Moves(question, question.structures[2], Fraction(1, 2), NEVER)
+    moves = _Moves(question, question.structures[2], Fraction(1, 2), QUIET)
     before, loss = moves.trackers[0].guess, moves.loss
     step, steps = Tracker._step, []
 
@@ -198,7 +199,7 @@ def test_a_step_without_time_changes_no_tracker(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Tracker, "_step", late)
     pool = [tuple(f) for f in question.structures[0].features.literals()]
-    assert not moves.improve(pool, NEVER, None)
+    assert not moves.improve(pool)
     assert len(steps) == 2
     assert {tracker.guess for tracker in moves.trackers} == {before}
     assert moves.loss == loss

@@ -26,7 +26,7 @@ from contextwise.report.comparisons import Guess
 from contextwise.report.html import static
 from contextwise.report.page import report_page
 from contextwise.report.shares import shares_of
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Effort
 from contextwise.truths.generate import random_structure
 from hard import hard_models
 from perturbed import perturb
@@ -249,9 +249,7 @@ def test_a_page_of_a_thousand_variables_is_small() -> None:
 
 def test_what_is_open_is_said() -> None:
     found = compare(*hard_models(), time_limit=0.0)
-    page = page_of(
-        Guess("guess", found, explanation=explain_comparison(found, deadline=Deadline.after(0)))
-    )
+    page = page_of(Guess("guess", found, explanation=explain_comparison(found, Effort.of(0))))
     assert_self_contained(page)
     text = Reader(page).text
     assert "pairs are unfinished" in text

@@ -23,6 +23,7 @@ import pytest
 from contextwise import distance_matrix, examples
 from contextwise.errors import ContextwiseError
 from contextwise.studies.learner_study import TIMINGS, configuration_of, run_learners
+from contextwise.support.effort import Effort
 from contextwise.support.maps import Done, _result, _workers_of, choose_map
 from contextwise.support.store import Record, Store, Unit, read_records, run_units
 
@@ -128,8 +129,8 @@ def test_a_matrix_is_the_same_on_a_cluster(cluster: Cluster) -> None:
 def test_the_units_of_a_study_give_the_same_records(cluster: Cluster, tmp_path: Path) -> None:
     units = [Unit(f"unit-{k}", k) for k in range(8)]
     for place, chosen in {
-        "here": choose_map(),
-        "there": choose_map(cluster=cluster.address),
+        "here": Effort(),
+        "there": Effort(cluster=cluster.address),
     }.items():
         with Store(tmp_path / place, {"seed": 1}) as store:
             assert run_units(store, units, one_record, chosen).done == 8

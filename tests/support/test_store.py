@@ -16,7 +16,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from contextwise.errors import ContextwiseError
-from contextwise.support.maps import choose_map
+from contextwise.support.effort import Effort
 from contextwise.support.store import Record, Store, Unit, read_records, run_units
 
 UNITS = [Unit(f"unit-{k:02}", k) for k in range(12)]
@@ -38,7 +38,7 @@ EXPECTED = [record for unit in UNITS for record in squares(unit.parameters)]
 def test_rows_do_not_depend_on_workers(tmp_path: Path) -> None:
     for jobs in (1, 2):
         with Store(tmp_path / str(jobs), {"seed": 1}) as store:
-            outcome = run_units(store, UNITS, squares, choose_map(n_jobs=jobs))
+            outcome = run_units(store, UNITS, squares, Effort(n_jobs=jobs))
             assert (outcome.before, outcome.done, outcome.failed) == (0, 12, ())
             assert list(store.records()) == EXPECTED
         assert read_records(tmp_path / str(jobs)) == EXPECTED
@@ -51,7 +51,7 @@ def threads(_: int) -> Sequence[Record]:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_rows_do_not_depend_on_the_number_of_cores(jobs: int, tmp_path: Path) -> None:
     with Store(tmp_path, {"seed": 1}) as store:
-        assert not run_units(store, UNITS[:2], threads, choose_map(n_jobs=jobs)).failed
+        assert not run_units(store, UNITS[:2], threads, Effort(n_jobs=jobs)).failed
         assert list(store.records()) == [{"threads": 1}] * 2
 
 
@@ -110,7 +110,7 @@ def test_progress_tells_of_what_was_missing(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     with Store(tmp_path, {}) as store:
         run_units(store, UNITS[:9], squares)
-        run_units(store, UNITS, squares, show_progress=lambda *place: told.append(place))
+        run_units(store, UNITS, squares, Effort(show_progress=lambda *place: told.append(place)))
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 

@@ -23,6 +23,7 @@ from contextwise.cli.inputs import (
 )
 from contextwise.errors import OpenResult, require
 from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Effort
 
 
 @click.command(cls=options.SectionedCommand)
@@ -116,7 +117,7 @@ def report(
         )
         options.refuse_nothing(comparison.question)
         results: dict[str, Any] = {
-            "explanation": explain_comparison(comparison, top=top, deadline=deadline)
+            "explanation": explain_comparison(comparison, Effort(deadline), top=top)
         }
         if by_chance.chance and not comparison.open_pairs:
             results["chance"], stopped = by_chance.run(

@@ -37,14 +37,14 @@ from contextwise.comparison.question import (
 from contextwise.counting.contract import DEFAULT, get_engine
 from contextwise.counting.extraction import contexts_of_pairs
 from contextwise.counting.pair_counts import ObjectArray, PairCounts, count_rows, tighten
-from contextwise.errors import ContextwiseError, DomainError, OpenResult, require
+from contextwise.errors import DomainError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
-from contextwise.support.deadline import NEVER, Deadline
+from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import READABLE, Shown
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.progress import Progress
 
 if TYPE_CHECKING:
     import pandas
@@ -509,16 +509,9 @@ def compare(
     >>> compare(true, guess, context="X0=0").distance
     1
     """
-    deadline = Deadline.after(time_limit)
+    effort = Effort.of(time_limit, threads=threads, show_progress=show_progress)
     question = pose([true, guess], **restriction)
-    comparison = answer(
-        question,
-        engine=engine,
-        deadline=deadline,
-        threads=threads,
-        zero_division=zero_division,
-        show_progress=show_progress,
-    )
+    comparison = answer(question, effort, engine=engine, zero_division=zero_division)
     if comparison.unions.interrupted:
         raise Interrupted(comparison)
     if estimate and len(comparison.unions.open):
@@ -549,32 +542,28 @@ def distance(true: ModelLike, guess: ModelLike, **options: Any) -> Number:
 
 def answer(
     question: Question,
+    effort: Effort = QUIET,
     *,
     engine: str = DEFAULT,
-    deadline: Deadline = NEVER,
-    threads: int | None = None,
     zero_division: ZeroDivision = "warn",
-    show_progress: bool | Progress = False,
 ) -> Comparison:
     """Compare the two models of a question; the result may have open pairs or be interrupted."""
-    if threads is not None and threads < 1:
-        raise ContextwiseError(f"threads must be >= 1, got {threads}")
     count_pairs = get_engine(engine).count_pairs
     a, b = (structure.features for structure in question.structures)
     pairs, canonical = question.active_pairs(), question.canonical
     if question.rows is not None:
         unions = count_rows(a, b, pairs, question.rows, canonical=canonical)
         return Comparison(question, pairs, unions, engine, zero_division)
-    with progress_of(show_progress, "comparing pairs") as progress:
+    with effort.showing("comparing pairs") as shown:
         unions = count_pairs(
             a,
             b,
             pairs,
             canonical=canonical,
             value_weights=question.value_weights,
-            deadline=deadline,
-            threads=threads,
-            progress=progress,
+            deadline=shown.deadline,
+            threads=shown.threads,
+            progress=shown.progress,
         )
     if question.value_weights is not None:
         weights = [sum(weights) for weights in question.value_weights]

@@ -6,7 +6,7 @@ Results contain literals; `contextwise.report.comparisons` turns them into words
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -35,9 +35,10 @@ from contextwise.models.features import (
 )
 from contextwise.models.notation import Literal as ValueLiteral
 from contextwise.models.notation import between, write_literals
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.deadline import Deadline, OutOfTime
+from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import Printed, percent
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.progress import Progress
 
 Kind = Literal["guess", "true"]
 """The model that alone has the dependence."""
@@ -226,7 +227,7 @@ def explain(
     dependent      of contexts  when
     only in guess       33.3 %  C=yes and D≠old
     """
-    deadline = Deadline.after(time_limit)
+    effort = Effort.of(time_limit, show_progress=show_progress)
     comparison = compare(
         true,
         guess,
@@ -235,15 +236,11 @@ def explain(
         show_progress=show_progress,
         **restriction,
     )
-    return explain_comparison(comparison, top=top, deadline=deadline, show_progress=show_progress)
+    return explain_comparison(comparison, effort, top=top)
 
 
 def explain_comparison(
-    comparison: Comparison,
-    *,
-    top: int = TOP,
-    deadline: Deadline = NEVER,
-    show_progress: bool | Progress = False,
+    comparison: Comparison, effort: Effort = QUIET, *, top: int = TOP
 ) -> Explanation:
     """Explain the differences that a comparison has counted."""
     of_each = top if comparison.question.pair_count == 1 else min(top, OF_EACH_PAIR)
@@ -253,18 +250,13 @@ def explain_comparison(
     still_open = sorted(comparison.unions.open.tolist(), key=lambda k: -most[k])
     chosen = [*places[order].tolist(), *still_open][:top]
     worst = [(i, j) for i, j in comparison.pairs[chosen].tolist()]
-    with progress_of(show_progress, "explaining") as progress:
-
-        def tell(done: int) -> None:
-            if progress:
-                progress(done, len(worst) + top)
-
-        regions, pairs = PairRegions(comparison, deadline), []
+    with effort.showing("explaining") as shown:
+        regions, pairs = PairRegions(comparison, shown.deadline), []
         for done, pair in enumerate(worst, 1):
             pairs.append(regions.explain(pair, of_each))
-            tell(done)
+            shown.report(done, len(worst) + top)
         features, in_time = worst_features(
-            comparison, top, deadline, lambda done: tell(len(worst) + done)
+            comparison, top, shown.part(len(worst), top, len(worst) + top)
         )
     undecided = bool(len(comparison.unions.open)) or any(pair.undecided for pair in pairs)
     return Explanation(comparison, tuple(pairs), features, partial=undecided or not in_time)
@@ -399,13 +391,10 @@ class _Candidate(NamedTuple):
 
 
 def worst_features(
-    comparison: Comparison, top: int, deadline: Deadline, tell: Callable[[int], None]
+    comparison: Comparison, top: int, effort: Effort
 ) -> tuple[tuple[FeatureErrors, ...], bool]:
-    """Return the features with the most errors, and whether the time was enough to be sure.
-
-    ``tell`` is called with the number of features whose figures are complete.
-    """
-    changes = _FeatureChanges(comparison, deadline)
+    """Return the features with the most errors, and whether the time was enough to be sure."""
+    changes = _FeatureChanges(comparison, effort.deadline)
     best: list[_Candidate] = []
     in_time = True
     try:
@@ -427,7 +416,7 @@ def worst_features(
                 in_time = False
         written = tuple(domain.literal(variable, allowed) for variable, allowed in literals)
         features.append(FeatureErrors(kind, written, candidate.takes_part, vanish, created))
-        tell(done)
+        effort.report(done, top)
     return tuple(features), in_time
 
 

@@ -28,10 +28,10 @@ from contextwise.counting.pair_counts import ObjectArray
 from contextwise.errors import ContextwiseError, OpenResult, require
 from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime, can_enforce
+from contextwise.support.deadline import Deadline, OutOfTime, can_enforce
+from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import Shown, number
-from contextwise.support.maps import Map, choose_map, here
-from contextwise.support.progress import Progress, part_of, progress_of
+from contextwise.support.progress import Progress
 
 if TYPE_CHECKING:
     import pandas
@@ -151,15 +151,6 @@ class Block:
         ]
 
 
-@dataclass(frozen=True)
-class Counting:
-    """The engine, the threads (None: this process counts, on all of them) and the deadline."""
-
-    engine: str = DEFAULT
-    threads: int | None = None
-    deadline: Deadline = NEVER
-
-
 GRACE = 0.5
 """Seconds after a deadline in which models still get bounds of their own."""
 
@@ -179,15 +170,14 @@ def count_row(
     places: Sequence[int],
     *,
     pairs: IntArray,
-    deadline: Deadline = NEVER,
-    progress: Progress | None = None,
+    effort: Effort = QUIET,
 ) -> list[Number]:
     """Count the distances of the first of some models to each of the others.
 
     ``pairs`` are the covered pairs of all models. Raises `OpenResult` at the deadline.
     """
     block = Block(question.about(*places), 1, tuple(places), pairs)
-    distances = count_block(block, Counting(deadline=deadline), progress)
+    distances = count_block(block, effort)
     if distances.lower != distances.upper:
         raise OpenResult("some distances are unfinished; allow more time")
     return list(distances.lower)
@@ -198,22 +188,19 @@ def block_size(models: int, *, here: bool) -> int:
     return HERE if here else min(BLOCK, max(2, -(-models // SIDE)))
 
 
-def _count_blocks(
-    blocks: Sequence[Block], counting: Counting, map_blocks: Map, progress: Progress | None
-) -> Iterator[Distances]:
-    """Count blocks here or on the workers of a map; report finished distances."""
+def _count_blocks(blocks: Sequence[Block], engine: str, effort: Effort) -> Iterator[Distances]:
+    """Count blocks here or on other workers; report finished distances."""
     done, total = 0, sum(len(block.two) for block in blocks)
-    if counting.threads is None:
+    if effort.is_here:
         for block in blocks:
             size = len(block.two)
-            yield count_block(block, counting, part_of(progress, done, size, total))
+            yield count_block(block, effort.part(done, size, total), engine)
             done += size
         return
-    for unit in map_blocks(partial(count_block, counting=counting), blocks):
-        distances = value_of(unit)
+    count = partial(count_block, effort=effort.of_worker(), engine=engine)
+    for _, distances in effort.each("counting", count, blocks):
         done += len(distances.two)
-        if progress:
-            progress(done, total)
+        effort.report(done, total)
         yield distances
 
 
@@ -227,55 +214,52 @@ def blocks_of(question: Question, size: int) -> Iterator[Block]:
             yield Block(question.about(*places), 0 if a == b else len(rows), places)
 
 
-def count_block(block: Block, counting: Counting, progress: Progress | None = None) -> Distances:
+def count_block(block: Block, effort: Effort, engine: str = DEFAULT) -> Distances:
     """Count one block, at once if there is time; else each pair of models on its own."""
     question, two = block.question, block.two
-    if question.rows is None and (distances := _count_at_once(block, counting, progress)):
+    if question.rows is None and (distances := _count_at_once(block, effort, engine)):
         return distances
     lower, upper, rests_on_ganak = [], [], False
-    late = Deadline(counting.deadline.instant + GRACE)
+    late = Deadline(effort.deadline.instant + GRACE)
     for done, (m, k) in enumerate(two_models(len(block.places), block.rows), 1):
         low: Number = 0
         high: Number = question.total
         if not late.passed:  # else not even bounds are counted
-            comparison = compare_two(question.about(m, k), counting)
+            comparison = compare_two(question.about(m, k), effort.of_worker(), engine)
             low, high = comparison.distance_bounds
             rests_on_ganak |= comparison.rests_on_ganak
         lower.append(low)
         upper.append(high)
-        if progress:
-            progress(done, len(two))
+        effort.report(done, len(two))
     return Distances(two, lower, upper, rests_on_ganak)
 
 
-def _count_at_once(block: Block, counting: Counting, progress: Progress | None) -> Distances | None:
+def _count_at_once(block: Block, effort: Effort, engine: str) -> Distances | None:
     """Count all distances of a block together; give up after half of the time that is left."""
-    left = counting.deadline.left()
+    left = effort.deadline.left()
     if left is not None and not can_enforce():
         return None
     question = block.question
     try:
-        with counting.deadline.sooner(inf if left is None else left / 2).enforced():
+        with effort.deadline.sooner(inf if left is None else left / 2).enforced():
             exact, by_ganak = count_distances(
                 [structure.features for structure in question.structures],
                 question.active_pairs() if block.pairs is None else block.pairs,
                 rows=block.rows,
-                engine=counting.engine,
+                engine=engine,
                 canonical=question.canonical,
-                threads=counting.threads,
+                threads=effort.threads,
                 value_weights=question.value_weights,
-                progress=progress,
+                progress=effort.progress,
             )
     except OutOfTime:
         return None
     return Distances(block.two, exact, exact, by_ganak)
 
 
-def compare_two(question: Question, counting: Counting) -> Comparison:
+def compare_two(question: Question, effort: Effort, engine: str) -> Comparison:
     """Compare the two models of a question, the true one first."""
-    comparison = answer(
-        question, engine=counting.engine, deadline=counting.deadline, threads=counting.threads
-    )
+    comparison = answer(question, effort, engine=engine)
     if comparison.unions.interrupted:
         raise KeyboardInterrupt
     return comparison
@@ -307,22 +291,21 @@ def count_stored(
     question: Question,
     names: tuple[str, ...],
     folder: str | os.PathLike[str],
-    counting: Counting,
-    map_blocks: Map,
-    show_progress: bool | Progress,
+    engine: str,
+    effort: Effort,
 ) -> DistanceMatrix:
     """Count the blocks that are not in the store yet, and assemble the matrix."""
     from contextwise.support.store import Store, Unit, run_units  # loads sqlite3
 
-    if counting.deadline.left() is not None:
+    if effort.deadline.left() is not None:
         raise ContextwiseError(
             "a stored matrix has no time limit; interrupt it, and the same call resumes it"
         )
     size = block_size(len(names), here=False)
     units = [Unit(block.key, block) for block in blocks_of(question, size)]
     with Store(folder, _configuration(question, size)) as store:
-        work = partial(_record, counting=counting)
-        done = run_units(store, units, work, map_blocks, show_progress=show_progress)
+        work = partial(_record, effort=effort.of_worker(), engine=engine)
+        done = run_units(store, units, work, effort)
         if done.failed:
             raise ContextwiseError(f"some blocks are missing: {done}")
         blocks = (
@@ -337,8 +320,8 @@ def count_stored(
         return assemble(question, names, blocks)
 
 
-def _record(block: Block, counting: Counting) -> list[dict[str, Any]]:
-    distances = count_block(block, counting)
+def _record(block: Block, effort: Effort, engine: str) -> list[dict[str, Any]]:
+    distances = count_block(block, effort, engine)
     bounds = {"lower": _as_json(distances.lower), "upper": _as_json(distances.upper)}
     return [{"two": distances.two, **bounds, "rests_on_ganak": distances.rests_on_ganak}]
 
@@ -428,24 +411,19 @@ def distance_matrix(
     """
     chosen, labels = label_models(models, names)
     has_names = names is not None or isinstance(models, Mapping)
-    prepared = _prepare(chosen, labels if has_names else None, **options)
-    question, counting, map_blocks, show_progress = prepared
+    question, engine, effort = _prepare(chosen, labels if has_names else None, **options)
     if store is not None:
-        return count_stored(question, labels, store, counting, map_blocks, show_progress)
-    return matrix_of(question, labels, counting, map_blocks, show_progress)
+        return count_stored(question, labels, store, engine, effort)
+    return matrix_of(question, labels, effort, engine)
 
 
 def matrix_of(
-    question: Question,
-    names: tuple[str, ...],
-    counting: Counting,
-    map_blocks: Map = here,
-    show_progress: bool | Progress = False,
+    question: Question, names: tuple[str, ...], effort: Effort = QUIET, engine: str = DEFAULT
 ) -> DistanceMatrix:
     """Compute the distances between all models of a question."""
-    blocks = list(blocks_of(question, block_size(len(names), here=counting.threads is None)))
-    with progress_of(show_progress, "comparing models") as progress:
-        return assemble(question, names, _count_blocks(blocks, counting, map_blocks, progress))
+    blocks = list(blocks_of(question, block_size(len(names), here=effort.is_here)))
+    with effort.showing("comparing models") as shown:
+        return assemble(question, names, _count_blocks(blocks, engine, shown))
 
 
 def compare_many(
@@ -481,18 +459,18 @@ def compare_many(
     [3, 3]
     """
     chosen = listed_models("guesses", guesses)
-    question, counting, map_units, show_progress = _prepare([true, *chosen], None, **options)
+    question, engine, effort = _prepare([true, *chosen], None, **options)
     places = range(1, len(question.structures))
-    size = 1 if counting.threads is None else block_size(len(places), here=False)
+    size = 1 if effort.is_here else block_size(len(places), here=False)
     units = [(part, question.about(0, *part)) for part in _parts(places, size)]
     results: dict[int, Comparison] = {}
-    with progress_of(show_progress, "comparing models") as progress:
-        for unit in map_units(partial(_compare_unit, counting=counting), units):
-            for place, comparison in zip(unit.item[0], value_of(unit), strict=True):
+    count = partial(_compare_unit, effort=effort.of_worker(), engine=engine)
+    with effort.showing("comparing models") as shown:
+        for (part, _), comparisons in shown.each("counting", count, units):
+            for place, comparison in zip(part, comparisons, strict=True):
                 about = question.about(0, place)
                 results[place] = replace(comparison, question=about, zero_division=zero_division)
-            if progress:
-                progress(len(results), len(places))
+            shown.report(len(results), len(places))
     names = guesses if isinstance(guesses, Mapping) else map(_name, places, chosen)
     return Comparisons((results[place] for place in places), list(names))
 
@@ -516,20 +494,15 @@ class Comparisons(Shown, list[Comparison]):
         return f"Comparisons({len(self)} guesses, distances {distances})"
 
 
-def _compare_unit(unit: tuple[Sequence[int], Question], counting: Counting) -> list[Comparison]:
+def _compare_unit(
+    unit: tuple[Sequence[int], Question], effort: Effort, engine: str
+) -> list[Comparison]:
     places, question = unit
-    return [compare_two(question.about(0, k + 1), counting) for k in range(len(places))]
+    return [compare_two(question.about(0, k + 1), effort, engine) for k in range(len(places))]
 
 
 def _parts(places: Sequence[int], size: int) -> list[Sequence[int]]:
     return [places[at : at + size] for at in range(0, len(places), size)]
-
-
-def value_of(unit: Any) -> Any:
-    """Return the result of a unit of a map; raise if all tries failed."""
-    if unit.value is None:
-        raise ContextwiseError(f"counting failed {unit.tries} times: {unit.error}")
-    return unit.value
 
 
 def _prepare(
@@ -542,13 +515,12 @@ def _prepare(
     cluster: Any = None,
     show_progress: bool | Progress = False,
     **restriction: Unpack[Restriction],
-) -> tuple[Question, Counting, Map, bool | Progress]:
-    """Pose the question about many models, and return how and where to count it."""
+) -> tuple[Question, str, Effort]:
+    """Pose the question about many models; also return the engine and the effort."""
+    effort = Effort.of(time_limit, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
     question = pose(models, names=names, **restriction)
     get_engine(engine)  # raises if it is not available
-    threads = None if n_jobs == 1 and cluster is None else 1
-    counting = Counting(engine, threads, Deadline.after(time_limit))
-    return question, counting, choose_map(n_jobs=n_jobs, cluster=cluster), show_progress
+    return question, engine, effort
 
 
 def label_models(

@@ -20,7 +20,8 @@ from contextwise.comparison.matrix import DistanceMatrix, count_row
 from contextwise.comparison.question import Question, Restriction, listed_models, pose
 from contextwise.errors import ContextwiseError
 from contextwise.formats import ModelLike
-from contextwise.support.progress import Progress, part_of, progress_of
+from contextwise.support.effort import QUIET, Effort
+from contextwise.support.progress import Progress
 
 __all__ = ["Neighbours", "farthest_first", "nearest"]
 
@@ -107,8 +108,8 @@ def nearest(
             f"the matrix has {len(matrix.names)} models, but {len(others)} models are given"
         )
     question = pose([query, *others], **restriction)
-    with progress_of(show_progress, "searching models") as progress:
-        search = _Search(question, k, matrix, progress)
+    with Effort(show_progress=show_progress).showing("searching models") as effort:
+        search = _Search(question, k, matrix, effort)
         search.run()
     distances, places = zip(*search.best(), strict=True)
     return Neighbours(places, distances, len(search.known), len(others), question.total)
@@ -131,9 +132,9 @@ class _Search:
         question: Question,
         k: int,
         matrix: DistanceMatrix | None,
-        progress: Progress | None,
+        effort: Effort,
     ) -> None:
-        self.question, self.k, self.progress = question, k, progress
+        self.question, self.k, self.effort = question, k, effort
         self.among = None if matrix is None else matrix.distances
         self.models = len(question.structures) - 1
         self.pairs = question.active_pairs()
@@ -156,8 +157,7 @@ class _Search:
             left = self._not_ruled_out(left[batch:])
             # Each distance sharpens the triangle inequality; without it, all others are next.
             batch = 2 * batch if self.among is not None else len(left)
-        if self.progress:
-            self.progress(self.models, self.models)
+        self.effort.report(self.models, self.models)
 
     def best(self) -> list[tuple[Number, int]]:
         """Return the nearest of the complete distances, with the places."""
@@ -189,14 +189,14 @@ class _Search:
         """Count some models on some of the pairs."""
         if begin == end:
             return
-        progress = None
+        effort = QUIET
         if end == len(self.pairs):  # which completes the distances
-            progress = part_of(self.progress, len(self.known), len(places), self.models)
+            effort = self.effort.part(len(self.known), len(places), self.models)
         row = count_row(
             self.question,
             [0, *(place + 1 for place in places)],
             pairs=self.pairs[np.sort(self.order[begin:end])],
-            progress=progress,
+            effort=effort,
         )
         for place, apart in zip(places, row, strict=True):
             self.apart[place] += apart
@@ -262,12 +262,12 @@ def farthest_first(
     apart: list[Number] = [0]
     least: dict[int, Number] = {}
     steps = [n - step for step in range(1, k)]
-    with progress_of(show_progress, "comparing models") as progress:
+    with Effort(show_progress=show_progress).showing("comparing models") as effort:
         for step, count in enumerate(steps):
             others = [place for place in range(n) if place not in chosen]
-            part = part_of(progress, sum(steps[:step]), count, sum(steps))
+            part = effort.part(sum(steps[:step]), count, sum(steps))
             places = [chosen[-1], *others]
-            row = count_row(question, places, pairs=pairs, progress=part)
+            row = count_row(question, places, pairs=pairs, effort=part)
             least = {m: min(least.get(m, d), d) for m, d in zip(others, row, strict=True)}
             chosen.append(max(others, key=lambda place: (least[place], -place)))
             apart.append(least[chosen[-1]])

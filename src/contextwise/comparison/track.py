@@ -28,6 +28,7 @@ from contextwise.models.features import PairIndex
 from contextwise.models.notation import write_literals
 from contextwise.models.structure import Feature, Structure, features_of, literals_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.effort import Effort
 
 Literals = tuple[tuple[int, int], ...]
 Unions = tuple[Number, Number, Number]
@@ -78,7 +79,7 @@ class Tracker:
     def __init__(self, question: Question, *, deadline: Deadline = NEVER) -> None:
         if question.rows is not None:
             raise ContextwiseError("a tracker takes no data; use compare for observed rows")
-        comparison = answer(question, deadline=deadline)
+        comparison = answer(question, Effort(deadline))
         if comparison.unions.interrupted:
             raise Interrupted(comparison)  # its counts are bounds
         if comparison.open_pairs:

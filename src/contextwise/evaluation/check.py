@@ -34,9 +34,9 @@ from contextwise.models.domain import Assignment, Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure, features_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed
-from contextwise.support.maps import choose_map
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.progress import Progress
 
 if TYPE_CHECKING:
     from contextwise.distributions.sampling import Seed
@@ -234,7 +234,7 @@ def check(
     >>> result
     Check(6 claims, 1 contradicted, 1 shown, 4 untestable)
     """
-    deadline = Deadline.after(time_limit)
+    effort = Effort.of(time_limit, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
     if regions < 1:
         raise ContextwiseError(f"regions must be >= 1, got {regions}")
     if not 0 < alpha < 1:
@@ -256,11 +256,10 @@ def check(
         regions=regions,
         dependencies=dependencies,
         seed=int(np.random.default_rng(rng).integers(2**62)),
-        deadline=deadline,
+        deadline=effort.deadline,
     )
-    effort = _Effort(n_jobs, cluster, show_progress)
     batches = [wanted[first : first + BATCH].tolist() for first in range(0, len(wanted), BATCH)]
-    tested = effort.run("testing pairs", work.test_batch, batches, len(wanted))
+    tested = _run(effort, "testing pairs", work.test_batch, batches, len(wanted))
     first = [claim for claims, _ in tested for claim in claims]
     simulated = None
     if overall:
@@ -298,25 +297,20 @@ PairTests = tuple[list[_Tested], int]
 """The tested claims of a pair, and the number of regions that were left out."""
 
 
-class _Effort(NamedTuple):
-    n_jobs: int
-    cluster: Any
-    show_progress: bool | Progress
-
-    def run(
-        self, words: str, function: Callable[[Any], list[R]], items: Iterable[Any], total: int
-    ) -> list[R]:
-        """Map over numbered items; return the results of all, in order."""
-        finished: dict[int, list[R]] = {}
-        mapping = choose_map(n_jobs=self.n_jobs, cluster=self.cluster)
-        with progress_of(self.show_progress, words) as progress:
-            for done in mapping(function, enumerate(items)):
-                if done.value is None:
-                    raise ContextwiseError(f"{words} failed {done.tries} times: {done.error}")
-                finished[done.item[0]] = done.value
-                if progress:
-                    progress(sum(map(len, finished.values())), total)
-        return [result for _, results in sorted(finished.items()) for result in results]
+def _run(
+    effort: Effort,
+    words: str,
+    function: Callable[[Any], list[R]],
+    items: Iterable[Any],
+    total: int,
+) -> list[R]:
+    """Map over numbered items; return the results of all, in order."""
+    finished: dict[int, list[R]] = {}
+    with effort.showing(words) as shown:
+        for (place, _), results in shown.each(words, function, enumerate(items)):
+            finished[place] = results
+            shown.report(sum(map(len, finished.values())), total)
+    return [result for _, results in sorted(finished.items()) for result in results]
 
 
 @dataclass(frozen=True, eq=False)
@@ -432,7 +426,7 @@ def _overall(
     structure: Structure,
     statistic: float,
     simulations: int,
-    effort: _Effort,
+    effort: Effort,
 ) -> Overall:
     """Compare the statistic with data sets drawn from the structure, fitted to the rows.
 
@@ -445,8 +439,8 @@ def _overall(
     except OutOfTime:
         return Overall(statistic, (), True)
     seeds = np.random.default_rng([work.seed, simulations]).integers(2**62, size=simulations)
-    simulated = effort.run(
-        "simulating data sets", partial(_simulate, work, model), seeds.tolist(), simulations
+    simulated = _run(
+        effort, "simulating data sets", partial(_simulate, work, model), seeds.tolist(), simulations
     )
     return Overall(statistic, tuple(simulated), exact)
 

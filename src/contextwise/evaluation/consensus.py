@@ -18,7 +18,7 @@ import numpy.typing as npt
 from contextwise.comparison.compare import answer
 from contextwise.comparison.confusion import Confusion, Number, ratio
 from contextwise.comparison.estimate import ASSERTIONS, IntervalEstimate, draw_assertions
-from contextwise.comparison.matrix import Counting, DistanceMatrix, count_row, matrix_of
+from contextwise.comparison.matrix import DistanceMatrix, count_row, matrix_of
 from contextwise.comparison.question import Question, Restriction, pose
 from contextwise.comparison.track import Literals, Tracker
 from contextwise.counting.assertions import Assertions, answers, hold_bits
@@ -29,8 +29,9 @@ from contextwise.formats import ModelLike
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure, features_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed, plural, rate
-from contextwise.support.progress import Progress, progress_of
+from contextwise.support.progress import Progress
 
 __all__ = ["Consensus", "consensus"]
 
@@ -117,7 +118,7 @@ class Consensus(Printed):
         deadline = Deadline.after(GRACE if self.has_limit else None)
         domain = self.structure.domain
         question = Question((Structure(domain), self.structure), asked=self.asked)
-        widths, pairs = answer(question, deadline=deadline), self.structure.pairs()
+        widths, pairs = answer(question, Effort(deadline)), self.structure.pairs()
         if not widths.open_pairs:
             pairs = [pair for pair, _ in widths.worst_pairs(len(pairs))]
         pairs = pairs[:top]
@@ -224,7 +225,7 @@ def consensus(
     >>> result.structure, result.sum
     (Structure(3 variables, 1 feature: A=1 & B=1 & C=1), 3)
     """
-    deadline = Deadline.after(time_limit)
+    effort = Effort.of(time_limit, show_progress=show_progress)
     share = Fraction(str(threshold)) if isinstance(threshold, float) else Fraction(threshold)
     if not 0 < share < 1:
         raise ContextwiseError(f"threshold must be between 0 and 1, got {threshold}")
@@ -236,7 +237,7 @@ def consensus(
         raise ContextwiseError("a consensus cannot use observed rows; use weights instead")
     if matrix is None:
         names = tuple(map(str, range(count)))
-        matrix = matrix_of(question, names, Counting(deadline=deadline))
+        matrix = matrix_of(question, names, Effort(effort.deadline))
     if len(matrix.names) != count:
         raise ContextwiseError(f"the matrix must be of {count} models, got {len(matrix.names)}")
     if (matrix.lower != matrix.upper).any():
@@ -244,12 +245,10 @@ def consensus(
             "the distances between the models were not known within the time limit, so there is "
             "no consensus; allow more time"
         )
-    sums = _sums_of_models(question, matrix, share, deadline)
+    sums = _sums_of_models(question, matrix, share, effort)
     typical = min(range(count), key=sums.__getitem__)
-    with progress_of(show_progress, "trying features") as progress:
-        structure, loss, moves, is_over = _search(
-            question, typical, sums[typical], share, deadline, progress
-        )
+    with effort.showing("trying features") as shown:
+        structure, loss, moves, is_over = _search(question, typical, sums[typical], share, shown)
     majority, exact = _majority(question, share, rng)
     return Consensus(
         structure=structure,
@@ -281,7 +280,7 @@ def _lower_bound(matrix: DistanceMatrix, share: Fraction) -> Number:
 
 
 def _sums_of_models(
-    question: Question, matrix: DistanceMatrix, share: Fraction, deadline: Deadline
+    question: Question, matrix: DistanceMatrix, share: Fraction, effort: Effort
 ) -> list[Number]:
     """Compute the cost of each model as the consensus.
 
@@ -298,7 +297,7 @@ def _sums_of_models(
         everything,
         range(models + 1),
         pairs=everything.active_pairs(),
-        deadline=deadline,
+        effort=Effort(effort.deadline),
     )
     return [
         _whole(distance + (2 * share - 1) * (models * size - sum(sizes)))
@@ -320,8 +319,7 @@ def _search(
     typical: int,
     loss: Number,
     share: Fraction,
-    deadline: Deadline,
-    progress: Progress | None,
+    effort: Effort,
 ) -> tuple[Structure, Number, int, bool]:
     """Search twice, from the typical model and from the features that enough models have.
 
@@ -335,13 +333,13 @@ def _search(
     best = models[typical], loss, 0, False
     for start in (models[typical], voted):
         try:
-            moved = _Moves(question, start, share, deadline)
+            moved = _Moves(question, start, share, effort)
         except OutOfTime:
             return best
-        is_over = moved.improve(pool, deadline, progress)
+        is_over = moved.improve(pool)
         if moved.loss < best[1] or start is models[typical]:
             best = moved.trackers[0].guess, moved.loss, moved.moves, is_over
-        if deadline.passed:
+        if effort.deadline.passed:
             break
     return best
 
@@ -358,14 +356,14 @@ class _Moves:
     """A structure that changes, with one tracker per model."""
 
     def __init__(
-        self, question: Question, start: Structure, share: Fraction, deadline: Deadline
+        self, question: Question, start: Structure, share: Fraction, effort: Effort
     ) -> None:
-        self._domain, self._share = question.domain, share
+        self._domain, self._share, self._effort = question.domain, share, effort
         self.trackers = []
         for model in question.structures:
-            deadline.check()
+            effort.deadline.check()
             self.trackers.append(
-                Tracker(replace(question, structures=(model, start)), deadline=deadline)
+                Tracker(replace(question, structures=(model, start)), deadline=effort.deadline)
             )
         self.moves = 0
         self.loss = self._sum([tracker.confusion for tracker in self.trackers])
@@ -375,9 +373,7 @@ class _Moves:
         fp, fn = sum(c.fp for c in confusions), sum(c.fn for c in confusions)
         return _whole(2 * self._share * fp + 2 * (1 - self._share) * fn)
 
-    def improve(
-        self, pool: Sequence[Literals], deadline: Deadline, progress: Progress | None
-    ) -> bool:
+    def improve(self, pool: Sequence[Literals]) -> bool:
         """Add and remove features while that helps; return whether nothing helps any more."""
         domain = self._domain
         features = [
@@ -392,20 +388,19 @@ class _Moves:
             while moved:
                 moved = False
                 for done, feature in enumerate(features, 1):
-                    moved |= self._try(feature, deadline)
-                    if progress:
-                        progress(done, len(features))
+                    moved |= self._try(feature)
+                    self._effort.report(done, len(features))
         except OutOfTime:
             return False
         return True
 
-    def _try(self, feature: dict[str, list[str]], deadline: Deadline) -> bool:
+    def _try(self, feature: dict[str, list[str]]) -> bool:
         """Add a feature if that helps, or remove it if that does not harm."""
         present = self.trackers[0].has(feature)
         change = {"remove" if present else "add": [feature]}
         previews = []
         for tracker in self.trackers:
-            deadline.check()
+            self._effort.deadline.check()
             previews.append(tracker.preview(**change))
         after = self._sum(previews)
         if after > self.loss or (after == self.loss and not present):

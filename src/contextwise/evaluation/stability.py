@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison, compare
 from contextwise.comparison.confusion import Number, ratio
-from contextwise.comparison.matrix import DistanceMatrix, distance_matrix
-from contextwise.comparison.question import Pair
+from contextwise.comparison.matrix import DistanceMatrix, matrix_of
+from contextwise.comparison.question import Pair, pose
 from contextwise.counting.extraction import CoverSource, covered_pairs
 from contextwise.data.rows import Data, DataLike, DomainLike, read_once, take_rows
 from contextwise.errors import ContextwiseError, OpenResult
@@ -29,8 +29,8 @@ from contextwise.learning.base import as_learner, fresh
 from contextwise.models.domain import Domain
 from contextwise.models.structure import Structure, features_of, structure_of
 from contextwise.support.deadline import NEVER, Deadline, OutOfTime
+from contextwise.support.effort import Effort
 from contextwise.support.formatting import Printed, percent
-from contextwise.support.maps import choose_map
 from contextwise.support.progress import Progress
 from contextwise.support.store import Store, Unit, read_configuration, read_records, run_units
 
@@ -333,7 +333,8 @@ def stability(
         raise ContextwiseError(f"how must be 'subsample' or 'bootstrap', got {how!r}")
     if not 0 < share < 1:
         raise ContextwiseError(f"share must be between 0 and 1, got {share}")
-    deadline = Deadline.after(time_limit)
+    effort = Effort.of(time_limit, n_jobs=n_jobs, cluster=cluster, show_progress=show_progress)
+    deadline = effort.deadline
     learning = deadline if time_limit is None else deadline.sooner(LEARNING * time_limit)
     chosen = as_learner(learner)
     source, rows = read_once(data, domain)
@@ -349,13 +350,7 @@ def stability(
         is_late = False
         try:
             with learning.enforced():
-                outcome = run_units(
-                    store,
-                    units,
-                    partial(learn_resample, plan),
-                    choose_map(n_jobs=n_jobs, cluster=cluster),
-                    show_progress=show_progress,
-                )
+                outcome = run_units(store, units, partial(learn_resample, plan), effort)
             failed = tuple(f"{unit.key}: {unit.error}" for unit in outcome.failed)
         except OutOfTime:
             is_late = True
@@ -366,16 +361,8 @@ def stability(
         if len(records) < 3 or ALL_ROWS not in {record["key"] for record in records}:
             raise OpenResult(f"{text}; allow more time")
         warnings.warn(text, stacklevel=2)
-    return _assemble(
-        plan.configuration(rows),
-        records,
-        failed,
-        f"{{}} of {resamples} resamples",
-        deadline=deadline,
-        show_progress=show_progress,
-        n_jobs=n_jobs,
-        cluster=cluster,
-    )
+    count = f"{{}} of {resamples} resamples"
+    return _assemble(plan.configuration(rows), records, effort, failed, count)
 
 
 def read_stability(
@@ -385,16 +372,15 @@ def read_stability(
     configuration = read_configuration(folder)
     if not configuration.keys() >= KEPT:
         raise ContextwiseError(f"{folder}: not a run of contextwise stability")
-    return _assemble(configuration, read_records(folder), show_progress=show_progress)
+    return _assemble(configuration, read_records(folder), Effort(show_progress=show_progress))
 
 
 def _assemble(
     configuration: Mapping[str, Any],
     records: Sequence[Mapping[str, Any]],
+    effort: Effort,
     failed: tuple[str, ...] = (),
     count: str = "{} resamples",
-    deadline: Deadline = NEVER,
-    **effort: Any,
 ) -> Stability:
     """Compute the distances between the structures of a run."""
     domain = Domain(configuration["domain"])
@@ -407,10 +393,10 @@ def _assemble(
         why = f"; {failed[0]}" if failed else ""
         raise ContextwiseError(f"{count.format(len(learned))} gave a structure{why}")
     structures = tuple(learned[key] for key in sorted(learned))
-    if deadline.left() is not None:  # there may be no time to start workers
-        effort |= {"n_jobs": 1, "cluster": None}
+    if effort.deadline.left() is not None:  # there may be no time to start workers
+        effort = effort.alone()
     different = list(dict.fromkeys(structures))
-    matrix = distance_matrix(different, time_limit=deadline.left(), **effort)
+    matrix = matrix_of(pose(different), tuple(map(str, range(len(different)))), effort)
     _ = matrix.distances  # raises if the time limit left some of them open
     if len(different) < len(structures):  # equal structures are compared once
         place = {structure: k for k, structure in enumerate(different)}
@@ -418,7 +404,7 @@ def _assemble(
         names = tuple(map(str, range(len(structures))))
         matrix = replace(matrix.submatrix(at), names=names)
     kept = {key: configuration[key] for key in ("rows", "how", "share")}
-    return Stability(structures, reference, matrix, failed=failed, deadline=deadline, **kept)
+    return Stability(structures, reference, matrix, failed=failed, deadline=effort.deadline, **kept)
 
 
 @dataclass(frozen=True, eq=False)

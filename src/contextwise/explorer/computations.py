@@ -35,7 +35,7 @@ from contextwise.report.comparisons import Guess
 from contextwise.report.parts import Part, Style, table
 from contextwise.report.shares import Shares, shares_of
 from contextwise.studies.kl_study import NAMES, effect_rows, effects, kl_figure
-from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Effort
 from contextwise.support.formatting import number
 from contextwise.support.store import read_configuration, read_records
 
@@ -139,9 +139,7 @@ def report_of(true: str, guesses: Sequence[Guess], time_limit: float, tell: Tell
         words = f"Explaining {guess.title}"
         tell(words, 0, 0)
         explanation = explain_comparison(
-            guess.comparison,
-            deadline=Deadline.after(time_limit),
-            show_progress=partial(tell, words),
+            guess.comparison, Effort.of(time_limit, show_progress=partial(tell, words))
         )
         explained.append(replace(guess, name=guess.title, explanation=explanation))
     tell("Drawing the report", 0, 0)

@@ -27,6 +27,7 @@ from contextwise.independence.graphs import minimal_separator, network
 from contextwise.models.notation import Literal, quoted, write_literal
 from contextwise.models.structure import Structure
 from contextwise.support.deadline import Deadline
+from contextwise.support.effort import Effort
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ def _ranked(
     every = all_pairs(range(len(domain)))
     free = every[~np.isin(every @ [len(domain), 1], linked @ [len(domain), 1])]
     order = np.argsort(neighbours[free].min(axis=1, initial=len(domain)), kind="stable")
-    dependent = answer(pose([structure, Structure(domain)]), deadline=deadline)
+    dependent = answer(pose([structure, Structure(domain)]), Effort(deadline))
     if dependent.unions.interrupted:
         raise KeyboardInterrupt
     shares = {

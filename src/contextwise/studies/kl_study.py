@@ -47,6 +47,7 @@ from contextwise.report.plots.plot_guesses import plot_scatter
 from contextwise.report.plots.style import COLUMN, new_figure, save_png_and_svg, styled
 from contextwise.report.text import WIDTH
 from contextwise.studies.run_study import check_rules, read_settings, run_study
+from contextwise.support.effort import Effort
 from contextwise.support.files import write_bytes
 from contextwise.support.formatting import as_csv, columns
 from contextwise.support.store import Outcome, Record, Unit, read_records
@@ -355,7 +356,7 @@ _WEIGHTS, _DATA, _STRUCTURE = range(3)
 
 
 def run_kl(configuration: Configuration, folder: str | os.PathLike[str], **options: Any) -> Outcome:
-    """Run the KL study into a folder; ``options`` are those of `run_study`."""
+    """Run the KL study into a folder; ``options`` are those of `Effort.of`."""
     state_count(configuration.model().domain, STATES)
     for side, most in most_errors(configuration.model()).items():
         if not most:
@@ -364,7 +365,8 @@ def run_kl(configuration: Configuration, folder: str | os.PathLike[str], **optio
                 f"the true model claims nothing {claim}, so no structure can have "
                 f"{NAMES[side]}; the study needs both kinds of errors"
             )
-    return run_study(folder, configuration.record(), units(configuration), fit_unit, **options)
+    effort = Effort.of(**options)
+    return run_study(folder, configuration.record(), units(configuration), fit_unit, effort)
 
 
 def units(configuration: Configuration) -> Iterator[Unit]:

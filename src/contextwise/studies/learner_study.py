@@ -56,6 +56,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear, Structure, features_of
 from contextwise.studies.run_study import check_rules, read_settings, run_study
+from contextwise.support.effort import Effort
 from contextwise.support.files import read_bytes
 from contextwise.support.store import Outcome, Unit
 from contextwise.truths.named import Rows, draw_rows, truth_named
@@ -660,8 +661,9 @@ def distances_between(records: Sequence[Mapping[str, Any]], name: str) -> tuple[
 def run_learners(
     configuration: Configuration, folder: str | os.PathLike[str], **options: Any
 ) -> Outcome:
-    """Run the study of learners into a folder; ``options`` are those of `run_study`."""
-    return run_study(folder, configuration.record(), list(units(configuration)), do_unit, **options)
+    """Run the study of learners into a folder; ``options`` are those of `Effort.of`."""
+    effort = Effort.of(**options)
+    return run_study(folder, configuration.record(), list(units(configuration)), do_unit, effort)
 
 
 def units(configuration: Configuration) -> Iterator[Unit]:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from contextwise.errors import ContextwiseError, ParseError, require
+from contextwise.support.effort import Effort
 from contextwise.support.files import read_bytes, write_bytes
-from contextwise.support.maps import choose_map
-from contextwise.support.progress import Progress
 from contextwise.support.store import Outcome, Record, Store, Unit, run_units
 
 
@@ -44,17 +43,13 @@ def run_study(
     settings: Mapping[str, Any],
     units: Iterable[Unit],
     function: Callable[[Any], Sequence[Record]],
-    *,
-    n_jobs: int = 1,
-    cluster: Any = None,
-    show_progress: bool | Progress = False,
+    effort: Effort,
 ) -> Outcome:
     """Run the units of a study into a folder and write its configuration there."""
-    map_units = choose_map(n_jobs=n_jobs, cluster=cluster)
     text = to_toml(settings)
     with Store(folder, settings) as store:
         write_bytes(Path(folder) / "configuration.toml", text.encode())
-        return run_units(store, units, function, map_units, show_progress=show_progress)
+        return run_units(store, units, function, effort)
 
 
 def to_toml(settings: Mapping[str, Any]) -> str:

@@ -31,9 +31,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from contextwise.errors import ContextwiseError, require
+from contextwise.support.effort import QUIET, Effort
 from contextwise.support.formatting import digits_of, plural
-from contextwise.support.maps import Map, here
-from contextwise.support.progress import Progress, progress_of
 
 fcntl: Any
 try:
@@ -227,14 +226,12 @@ def run_units(
     store: Store,
     units: Iterable[Unit],
     function: Callable[[Any], Sequence[Record]],
-    map_units: Map = here,
-    *,
-    show_progress: bool | Progress = False,
+    effort: Effort = QUIET,
 ) -> Outcome:
     """Compute every unit that the store does not have yet, and write each as it ends.
 
-    ``function`` takes the parameters of a unit and returns its records; ``map_units`` comes from
-    `choose_map`. Stopping (Ctrl-C included) loses only the units in flight.
+    ``function`` takes the parameters of a unit and returns its records. Stopping (Ctrl-C included)
+    loses only the units in flight.
     """
     listed = list(units)
     if len({unit.key for unit in listed}) < len(listed):
@@ -242,13 +239,12 @@ def run_units(
     there = store.done()
     missing = [unit for unit in listed if unit.key not in there]
     ended: list[Ended] = []
-    with progress_of(show_progress, "units of work") as progress:
-        for done in map_units(partial(_timed, function), missing):
+    with effort.showing("units of work") as shown:
+        for done in shown.map(partial(_timed, function), missing):
             seconds, records = done.value or (0.0, ())
             ended.append(Ended(done.item.key, seconds, done.tries, records, done.error))
             store.add(ended[-1])
-            if progress:
-                progress(len(ended), len(missing))
+            shown.report(len(ended), len(missing))
     failed = tuple(unit for unit in ended if unit.error is not None)
     return Outcome(len(listed) - len(missing), len(ended) - len(failed), failed)
 
