@@ -79,6 +79,8 @@ def test_a_time_limit_gives_the_best_structure_so_far(learner: Learner) -> None:
     enough = fresh(learner).fit(ROWS, time_limit=600)
     assert enough.finished_
     assert enough.structure_ == learner.fit(ROWS).structure_
+    again = cw.learn(ROWS, learner, time_limit=0)
+    assert again.structure_ == stopped.structure_
     with pytest.raises(ContextwiseError, match="time limit must be >= 0"):
         learner.fit(ROWS, time_limit=-1)
 

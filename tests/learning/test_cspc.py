@@ -8,7 +8,7 @@ import numpy as np
 
 import contextwise as cw
 from contextwise.learning import CSPC
-from contextwise.learning.cspc import added_dependencies, from_row_graphs
+from contextwise.learning.row_graphs import added_dependencies, from_row_graphs
 from known_truths import SWITCH, exact_rows
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import contextwise as cw
 from contextwise.learning import EdgeTrees
-from contextwise.learning.contextual_mpl import EVERYWHERE
+from contextwise.learning.edge_contexts import EVERYWHERE
 from known_truths import SWITCH, drawn_rows
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from contextwise.errors import DomainError
 from contextwise.learning import GSSL
-from contextwise.learning.gssl import conjunctions, generate
+from contextwise.learning.gssl import generate
 from contextwise.models.domain import Domain
+from contextwise.models.factors import conjunctions
 from contextwise.models.features import IntArray
 
 

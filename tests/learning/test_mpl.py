@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import contextwise as cw
 from contextwise.data.rows import as_data
 from contextwise.learning import MPL
-from contextwise.learning.contextual_mpl import Classes, classes_of
-from contextwise.learning.mpl import Scores, scale_of
+from contextwise.learning.edge_contexts import Classes, classes_of
+from contextwise.learning.marginal_likelihood import Scores, scale_of
 from contextwise.learning.table import Table
 from known_truths import SWITCH, drawn_rows
 

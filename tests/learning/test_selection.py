@@ -141,9 +141,9 @@ def test_a_time_limit_leaves_out_what_is_not_finished() -> None:
             super().__init__()
             self.seconds = seconds
 
-        def learn(self, data: Any) -> Any:
+        def learn(self, data: Any, run: Any) -> Any:
             time.sleep(self.seconds)
-            return super().learn(data)
+            return super().learn(data, run)
 
     rows = [[0, 0], [1, 1]] * 20
     found = select(Slow(), {"seconds": [0, LATE, 0]}, rows, by="bic", time_limit=3)

@@ -13,7 +13,7 @@ import contextwise as cw
 from contextwise.learning import CSGS, CSPC, GSMN, MPL, ContextualMPL, EdgeTrees, Learner
 from contextwise.learning import table as table_module
 from contextwise.learning.base import fresh
-from contextwise.learning.mpl import Scores, log_gamma
+from contextwise.learning.marginal_likelihood import Scores, log_gamma
 from contextwise.learning.pearson_test import (
     Rule,
     Tests,
@@ -22,6 +22,7 @@ from contextwise.learning.pearson_test import (
     evaluate_on,
     evaluate_without_each,
 )
+from contextwise.learning.run import Run
 from contextwise.learning.table import Table, maximal_cliques
 
 compiled = pytest.mark.skipif(
@@ -75,7 +76,7 @@ def test_twins_find_the_same_graphs_of_contexts(
     twins: tuple[Table, Table], min_count: float, level: float, n_jobs: int
 ) -> None:
     rule = Rule(level, min_count)
-    fast, slow = (CSPC(n_jobs=n_jobs).find_graphs(t, rule) for t in twins)
+    fast, slow = (CSPC(n_jobs=n_jobs).find_graphs(t, rule, Run()) for t in twins)
     np.testing.assert_array_equal(fast, slow)
 
 
@@ -86,8 +87,10 @@ def test_twins_find_the_same_graphs_of_many_pairs() -> None:
     rows = np.where(rng.random((400, 24)) < 0.4, hidden, rng.integers(0, 2, (400, 24)))
     fast, slow = (Table(rows, np.arange(400) % 7 + 1, (2,) * 24) for _ in range(2))
     vars(slow)["compiled"] = None
-    learner, rule = CSPC(max_size=2), Rule(0.05, 5.0)
-    assert (learner.find_graphs(fast, rule) == learner.find_graphs(slow, rule)).all()
+    fast_graphs, slow_graphs = (
+        CSPC(max_size=2).find_graphs(table, Rule(0.05, 5.0), Run()) for table in (fast, slow)
+    )
+    assert (fast_graphs == slow_graphs).all()
 
 
 @compiled

@@ -162,7 +162,7 @@ def test_learners_see_the_same_rows_and_repeats_do_not() -> None:
 class Slow(Learner):
     """Never comes to an end."""
 
-    def learn(self, data: Any) -> Structure:
+    def learn(self, data: Any, run: Any) -> Structure:
         while True:
             sum(range(1000))
 
@@ -170,7 +170,7 @@ class Slow(Learner):
 class Broken(Learner):
     """Always fails."""
 
-    def learn(self, data: Any) -> Structure:
+    def learn(self, data: Any, run: Any) -> Structure:
         raise ValueError("no idea")
 
 

@@ -16,6 +16,7 @@ from contextwise.data.rows import Data
 from contextwise.errors import ContextwiseError, require
 from contextwise.learning.base import Learner, check_prior
 from contextwise.learning.pearson_test import check_level
+from contextwise.learning.run import Run
 from contextwise.models.structure import LogLinear, Structure
 
 
@@ -42,7 +43,7 @@ class Pgmpy(Learner):
     scoring: Literal["bic-d", "aic-d", "bdeu", "k2", "bds"] = "bic-d"
     alpha: float = 0.01
 
-    def learn(self, data: Data) -> Structure:
+    def learn(self, data: Data, run: Run) -> Structure:
         """Return the structure of the graph that pgmpy finds."""
         discovery = require("pgmpy.causal_discovery", "pgmpy")
         if self.method == "hill-climb":
@@ -88,7 +89,7 @@ class PyAgrum(Learner):
     scoring: Literal["BIC", "AIC"] = "BIC"
     prior: float = 1.0
 
-    def learn(self, data: Data) -> LogLinear:
+    def learn(self, data: Data, run: Run) -> LogLinear:
         """Return the Bayesian network that pyAgrum learns."""
         pyagrum = require("pyagrum", "pyagrum")
         template = pyagrum.BayesNet()
@@ -129,7 +130,7 @@ class CausalLearn(Learner):
     method: Literal["pc", "ges"] = "pc"
     alpha: float = 0.01
 
-    def learn(self, data: Data) -> Structure:
+    def learn(self, data: Data, run: Run) -> Structure:
         """Return the structure of the graph that causal-learn finds."""
         names = list(data.domain.names)
         if self.method == "pc":

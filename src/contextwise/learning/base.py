@@ -19,25 +19,22 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from html import escape
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from contextwise.data.rows import Data, DataLike, DomainLike, as_data, by_position
 from contextwise.distributions.fitting import fit as fit_weights
 from contextwise.distributions.likelihood import mean_pseudo_log_likelihood
 from contextwise.errors import ContextwiseError, DomainError, OpenResult
 from contextwise.learning import LEARNERS, learner_named
+from contextwise.learning.run import Run
 from contextwise.models.domain import Domain
 from contextwise.models.structure import LogLinear, Model, Structure, structure_of
-from contextwise.support.deadline import NEVER, Deadline, OutOfTime
-from contextwise.support.progress import progress_of
-
-T = TypeVar("T")
+from contextwise.support.deadline import Deadline, OutOfTime
 
 version_of = cache(version)
 
@@ -70,7 +67,7 @@ class Learner:
     A learner that finds no interactions:
 
     >>> class Nothing(Learner):
-    ...     def learn(self, data):
+    ...     def learn(self, data, run):
     ...         return Structure(data.domain)
     >>> Nothing().fit([[0, 1], [1, 0]]).structure_
     Structure(2 variables, 0 features)
@@ -79,7 +76,6 @@ class Learner:
     structure_: Structure
     domain_: Domain
     finished_: bool = True
-    deadline: Deadline = NEVER
 
     @property
     def name(self) -> str:
@@ -87,8 +83,14 @@ class Learner:
         kind = type(self).__name__
         return next((name for name, entry in LEARNERS.items() if entry.class_name == kind), kind)
 
-    def learn(self, data: Data) -> Model:
+    def learn(self, data: Data, run: Run) -> Model:
         """Learn from rows of codes; subclasses implement this.
+
+        Parameters
+        ----------
+        data : Data
+        run : Run
+            The time limit, which ``run.is_late()`` checks, and the progress.
 
         Returns
         -------
@@ -130,63 +132,22 @@ class Learner:
         rows = as_data(data, domain)
         if not len(rows.rows) and domain is None:
             raise DomainError("cannot learn from 0 rows; pass at least one row, or a domain")
-        with self._limited(time_limit):
-            learned = self.learn(rows)
-        return self._keep(learned, rows)
+        return self._keep(self._within(time_limit, partial(self.learn, rows)), rows)
 
-    @contextmanager
-    def _limited(self, time_limit: float | None) -> Iterator[None]:
-        self.deadline, self.finished_ = Deadline.after(time_limit), True
+    def _within(self, time_limit: float | None, learn: Callable[[Run], Model]) -> Model:
+        """Call a function with a new run, and note whether the run finished."""
+        run = Run(Deadline.after(time_limit), getattr(self, "show_progress", False))
         try:
-            with self.deadline.enforced(GRACE):
-                yield
+            with run.deadline.enforced(GRACE):
+                return learn(run)
         except OutOfTime:
-            if not self.deadline.passed:
+            if not run.deadline.passed:
                 raise  # the limit of a caller
             raise OpenResult(
                 f"{self.name} found no structure within the time limit; allow more time"
             ) from None
         finally:
-            del self.deadline
-
-    def is_late(self) -> bool:
-        """Return whether the time limit has passed, and if so mark the result as unfinished."""
-        self.finished_ = self.finished_ and not self.deadline.passed
-        return not self.finished_
-
-    def steps(self, items: Sequence[T], label: str) -> Iterator[T]:
-        """Yield items until the time limit; report progress after each."""
-        with progress_of(getattr(self, "show_progress", False), label) as progress:
-            for done, item in enumerate(items):
-                if self.is_late():
-                    return
-                yield item
-                if progress:
-                    progress(done + 1, len(items))
-
-    def refit_l1(self, model: Model, data: Data, l1: float, l2: float) -> Model:
-        """Fit weights by penalised pseudo-likelihood and drop features of weight 0.
-
-        The penalties l1 · Σ|w| and l2/2 · Σw² are on the total over the rows. If the time limit
-        passes, return the structure without weights, with all its features.
-
-        >>> rows = as_data([[0, 0], [1, 1]] * 30)
-        >>> model = Structure(rows.domain, ["v0=1 & v1=1", "v0=1"])
-        >>> len(Learner().refit_l1(model, rows, 1.0, 0.0))
-        2
-        """
-        structure = structure_of(model)
-        show = getattr(self, "show_progress", False)
-        try:
-            with self.deadline.enforced():
-                fitted = fit_weights(
-                    by_position(structure), data.rows, l1=l1, l2=l2, show_progress=show
-                )
-        except OutOfTime:
-            if not self.is_late():
-                raise  # the limit of a caller
-            return structure
-        return LogLinear(structure, fitted.weights).without_zero_weights()
+            self.finished_ = run.finished
 
     def _keep(self, learned: Model, data: Data) -> Self:
         structure = structure_of(learned)
@@ -315,8 +276,7 @@ class FromFunction(Learner):
         time_limit: float | None = None,
     ) -> Self:
         """Call the function with the data as passed; align its result to the domain."""
-        with self._limited(time_limit):
-            learned = self.function(data)
+        learned = self._within(time_limit, lambda run: self.function(data))
         structure_of(learned)  # raises if this is not a model
         rows = as_data(data, learned.domain if domain is None else domain)
         return self._keep(learned.aligned_to(rows.domain), rows)
@@ -346,6 +306,7 @@ def learn(
     learner: Any = "edge-trees",
     *,
     domain: DomainLike | None = None,
+    time_limit: float | None = None,
     **parameters: Any,
 ) -> Any:
     """Learn a structure from data.
@@ -357,6 +318,8 @@ def learn(
         The names are the keys of `LEARNERS`.
     domain : Domain, or a mapping that makes one, optional
         The variables and their states. Without it they are inferred from the data.
+    time_limit : float, optional
+        Stop after this many seconds with the best structure so far; see `Learner.fit`.
     parameters : keywords
         Parameters of the learner.
 
@@ -375,7 +338,8 @@ def learn(
     chosen = as_learner(learner)
     if parameters:
         chosen = fresh(chosen, parameters)
-    return chosen.fit(data, domain=domain)
+    limit = {} if time_limit is None else {"time_limit": time_limit}
+    return chosen.fit(data, domain=domain, **limit)
 
 
 def fresh(learner: Any, parameters: Mapping[str, Any] | None = None) -> Any:

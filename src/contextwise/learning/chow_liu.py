@@ -22,6 +22,7 @@ import numpy as np
 from contextwise.data.rows import Data
 from contextwise.distributions.potentials import FloatArray
 from contextwise.learning.base import Learner, check_prior
+from contextwise.learning.run import Run
 from contextwise.models.factors import Factor, log_linear
 from contextwise.models.features import IntArray
 from contextwise.models.structure import LogLinear
@@ -51,7 +52,7 @@ class Independent(Learner):
 
     prior: float = 1.0
 
-    def learn(self, data: Data) -> LogLinear:
+    def learn(self, data: Data, run: Run) -> LogLinear:
         """Return one table per variable."""
         logs = log_marginals(data, check_prior(self.prior))
         return log_linear(data.domain, [Factor((v,), log) for v, log in enumerate(logs)])
@@ -80,7 +81,7 @@ class ChowLiu(Learner):
 
     prior: float = 1.0
 
-    def learn(self, data: Data) -> LogLinear:
+    def learn(self, data: Data, run: Run) -> LogLinear:
         """Return the tables of the root and of the edges."""
         prior = check_prior(self.prior)
         self.edges_ = spanning_tree(mutual_information(data, prior)) if len(data) else []

@@ -13,22 +13,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contextwise.learning.cspc import ContextGraphs
-from contextwise.learning.gsmn import (
-    EdgeRule,
-    check_edge_rule,
-    edges_of,
+from contextwise.learning.graphs import EdgeRule, check_edge_rule, edges_of
+from contextwise.learning.pearson_test import (
+    Rule,
+    evaluate_in_context,
+    evaluate_on,
     most_dependent,
     most_independent,
 )
-from contextwise.learning.pearson_test import Rule, evaluate_in_context, evaluate_on
+from contextwise.learning.row_graphs import RowGraphs
+from contextwise.learning.run import Run
 from contextwise.learning.table import BoolArray, Table
 from contextwise.models.features import IntArray
 from contextwise.support.progress import Progress
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CSGS(ContextGraphs):
+class CSGS(RowGraphs):
     """One graph per distinct row, by growing and shrinking blankets; cliques are features.
 
     It finds dependencies that hold in some contexts only. The features can claim a few more.
@@ -69,15 +70,15 @@ class CSGS(ContextGraphs):
     rule: EdgeRule = "and"
     show_progress: bool | Progress = False
 
-    def find_graphs(self, table: Table, rule: Rule) -> BoolArray:
+    def find_graphs(self, table: Table, rule: Rule, run: Run) -> BoolArray:
         """Find the blankets of each variable in each context and join them."""
         check_edge_rule(self.rule)
         size = len(table.cardinalities)
         inside = np.zeros((len(table.rows), size, size), dtype=bool)
-        for target in self.steps(table.varying, "finding blankets"):
+        for target in run.steps(table.varying, "finding blankets"):
             for blanket, rows in _blankets(table, target, rule):
                 inside[rows[:, None], target, blanket] = True
-                if self.is_late():
+                if run.is_late():
                     break
         return edges_of(inside, self.rule)
 

@@ -7,11 +7,6 @@ and b are independent given x_S for some set S of k neighbours of a, or of b; th
 that equal x in S. All rows that agree in S share the test. The neighbours are those at the start of
 step k, so the result does not depend on the order of the variables.
 
-**Features** are x_C for each maximal clique C of the graph of each row x. A feature makes its pairs
-depend wherever its other literals hold, which can be more than the graphs claim; `added_` counts
-the difference over the rows. A missing edge therefore costs twice: cliques are smaller, so features
-have fewer literals and also claim dependencies in contexts whose graphs have none.
-
 An undecided test deletes nothing. If every dependency of the truth is visible to the tests
 (faithfulness) and k is as large as needed, the graph of every frequent context tends to the true
 one. This needs many rows: one test that fails to reject deletes an edge. Conditioning on few
@@ -21,7 +16,7 @@ on many leaves few rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -29,17 +24,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contextwise.comparison.compare import compare
-from contextwise.data.rows import Data, by_position
-from contextwise.distributions.potentials import distinct
 from contextwise.errors import DomainError
-from contextwise.learning.base import Learner, threads_of
-from contextwise.learning.gssl import conjunctions
+from contextwise.learning.base import threads_of
 from contextwise.learning.pearson_test import Rule, evaluate_pairs
-from contextwise.learning.table import BoolArray, Table, maximal_cliques
-from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray
-from contextwise.models.structure import Structure
+from contextwise.learning.row_graphs import RowGraphs
+from contextwise.learning.run import Run
+from contextwise.learning.table import BoolArray, Table
 from contextwise.support.progress import Progress, progress_of
 
 if TYPE_CHECKING:
@@ -49,37 +39,8 @@ SMALLEST = 4
 """Cells of the smallest table that can decide anything."""
 
 
-class ContextGraphs(Learner):
-    """Base class of learners of one graph per row."""
-
-    level: float
-    min_count: float
-    show_progress: bool | Progress
-    table_: Table
-    graphs_: BoolArray
-
-    def learn(self, data: Data) -> Structure:
-        """Find the graphs and make features of their cliques."""
-        rule = Rule.of(len(data), self.level, self.min_count)
-        self.table_ = Table.of(data)
-        left = self.deadline.left()
-        if left is not None:  # the cliques need time too
-            self.deadline = self.deadline.sooner(0.9 * left)
-        self.graphs_ = self.find_graphs(self.table_, rule)
-        return from_row_graphs(data.domain, self.table_.rows, self.graphs_)
-
-    def find_graphs(self, table: Table, rule: Rule) -> BoolArray:
-        """Return the adjacency matrix of each distinct row; subclasses implement this."""
-        raise NotImplementedError
-
-    @property
-    def added_(self) -> int:
-        """Number of dependencies the features add to the graphs, over the distinct rows."""
-        return added_dependencies(self._learned("structure_"), self.table_.rows, self.graphs_)
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
-class CSPC(ContextGraphs):
+class CSPC(RowGraphs):
     """One graph per distinct row, by tests on the rows that agree with it; cliques are features.
 
     It finds dependencies that hold in some contexts only. The features can claim a few more.
@@ -123,7 +84,7 @@ class CSPC(ContextGraphs):
     n_jobs: int = 1
     show_progress: bool | Progress = False
 
-    def find_graphs(self, table: Table, rule: Rule) -> BoolArray:
+    def find_graphs(self, table: Table, rule: Rule, run: Run) -> BoolArray:
         """Delete edges, conditioning on larger and larger sets of neighbours."""
         if self.max_size is not None and self.max_size < 0:
             raise DomainError(f"max_size must be >= 0, got {self.max_size}")
@@ -131,7 +92,7 @@ class CSPC(ContextGraphs):
             search = table.compiled.context_graphs(table.varying, rule.level, rule.min_count)
             variables = len(table.varying)
             for size in range(variables if self.max_size is None else self.max_size + 1):
-                if self.is_late() or not self._delete_compiled(search, size, variables):
+                if run.is_late() or not self._delete(search, size, variables, run):
                     break
             return search.graphs()
         edges = _complete_graphs(table)
@@ -140,26 +101,26 @@ class CSPC(ContextGraphs):
             size = len(sets[0])
             if self.max_size is not None and size > self.max_size:
                 break
-            steps = self.steps(sets, f"testing, {size} given")
+            steps = run.steps(sets, f"testing, {size} given")
             sets = _delete_edges(table, steps, edges, rule)
-            if not self.finished_:
+            if not run.finished:
                 break
             sets = [(*s, v) for s in sets for v in table.varying if v > max(s, default=-1)]
         return np.ascontiguousarray(edges.transpose(2, 0, 1))
 
-    def _delete_compiled(self, search: _count.ContextGraphs, size: int, variables: int) -> bool:
+    def _delete(self, search: _count.ContextGraphs, size: int, variables: int, run: Run) -> bool:
         """Do one step in compiled code; return whether another one can delete more."""
         total = comb(variables, size)
-        with progress_of(self.show_progress, f"testing, {size} given") as progress:
+        with progress_of(run.show_progress, f"testing, {size} given") as progress:
 
             def watch(done: int) -> bool:
                 """Report progress; return whether to continue."""
                 if progress and done:
                     progress(total - comb(variables - done, size), total)
-                return not self.is_late()
+                return not run.is_late()
 
             more = search.delete_edges(size, threads_of(self.n_jobs), watch)
-            if progress and self.finished_:
+            if progress and run.finished:
                 progress(total, total)
         return more
 
@@ -203,48 +164,3 @@ def _delete_edges(
                     deleted = independent[groups] & wanted[a, b]
                     edges[a, b, deleted] = edges[b, a, deleted] = False
     return useful
-
-
-# -- from graphs to features -----------------------------------------------------------------------
-
-
-def from_row_graphs(domain: Domain, rows: IntArray, graphs: BoolArray) -> Structure:
-    """Return the features x_C for each maximal clique C of the graph of each row x.
-
-    >>> graph = np.array([[[False, True], [True, False]], [[False, False], [False, False]]])
-    >>> from_row_graphs(Domain({"A": 2, "B": 2}), np.array([[0, 1], [1, 1]]), graph)
-    Structure(2 variables, 3 features: A=1; A=0 & B=1; B=1)
-    """
-    parts = [np.zeros((0, len(domain)), dtype=np.int64)]
-    for clique, members in _cliques(graphs):
-        values = rows[members[:, None], clique]
-        values = values[distinct(values)[1]]
-        table = np.full((len(values), len(domain)), -1, dtype=np.int64)
-        table[:, clique] = values[np.lexsort(values.T[::-1])]
-        parts.append(table)
-    return conjunctions(domain, np.concatenate(parts))
-
-
-def _cliques(graphs: BoolArray) -> Iterator[tuple[list[int], IntArray]]:
-    """Yield each maximal clique with the rows in whose graph it is one."""
-    members: dict[tuple[int, ...], list[IntArray]] = {}
-    packed = np.packbits(graphs.reshape(len(graphs), graphs.shape[1] ** 2), axis=1)
-    graph, first = distinct(packed)
-    order = np.argsort(graph, kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(graph))[:-1]) if len(graph) else []
-    for example, rows in zip(first.tolist(), parts, strict=True):
-        for clique in maximal_cliques(graphs[example]):
-            members.setdefault(tuple(clique), []).append(rows)
-    for v in range(graphs.shape[1]):
-        alone = np.flatnonzero(~graphs[:, v].any(axis=1))
-        if len(alone):
-            members[v,] = [alone]
-    for variables, lists in sorted(members.items()):
-        yield list(variables), np.concatenate(lists)
-
-
-def added_dependencies(structure: Structure, rows: IntArray, graphs: BoolArray) -> int:
-    """Count the dependencies of a structure beyond the graphs it was made of, over their rows."""
-    plain = by_position(structure)
-    claimed = compare(plain, Structure(plain.domain), data=rows).fn
-    return int(claimed) - int(np.triu(graphs).sum())

@@ -1,9 +1,10 @@
 """EdgeTrees: for each edge a decision tree of the contexts in which it is present.
 
-`contextwise.learning.contextual_mpl` defines contexts of edges and their scores, and judges each
-configuration of the common neighbours by itself. Here each edge has a small tree of tests over its
-common neighbours, and a leaf is present or absent. All rows under a leaf decide together, which
-needs far fewer rows. A test compares a variable with one value (v = k against the rest).
+`contextwise.learning.edge_contexts` defines contexts of edges and their scores. `ContextualMPL`
+judges each configuration of the common neighbours by itself. Here each edge has a small tree of
+tests over its common neighbours, and a leaf is present or absent. All rows under a leaf decide
+together, which needs far fewer rows. A test compares a variable with one value (v = k against the
+rest).
 
 **Prior.** A node of a tree is a leaf or a test, with probability 1/2 each. A leaf is present or
 absent, with probability 1/2 each; a test is any of the T that are left, with probability 1/T. So no
@@ -39,7 +40,7 @@ from typing import Any
 import numpy as np
 
 from contextwise.errors import DomainError
-from contextwise.learning.contextual_mpl import (
+from contextwise.learning.edge_contexts import (
     CONFIGURATIONS,
     EVERYWHERE,
     NOWHERE,
@@ -49,7 +50,8 @@ from contextwise.learning.contextual_mpl import (
     classes_of,
     possible_cells,
 )
-from contextwise.learning.mpl import LEAST, configurations_of, scale_of
+from contextwise.learning.marginal_likelihood import LEAST, configurations_of, scale_of
+from contextwise.learning.run import Run
 from contextwise.learning.table import BoolArray, Table
 from contextwise.models.features import PairIndex
 from contextwise.support.deadline import Deadline, OutOfTime
@@ -100,21 +102,21 @@ class EdgeTrees(EdgeContexts):
     depth: int = 3
     show_progress: bool | Progress = False
 
-    def find_edges(self, table: Table, graph: BoolArray) -> dict[PairIndex, Edge]:
+    def find_edges(self, table: Table, graph: BoolArray, run: Run) -> dict[PairIndex, Edge]:
         """Change the tree of one pair at a time, the best change first."""
         if self.depth < 0:
             raise DomainError(f"depth must be >= 0, got {self.depth}")
-        search = _Search(table, graph, self.prior, self.depth, self.deadline)
+        search = _Search(table, graph, self.prior, self.depth, run.deadline)
         pairs = list(combinations(table.varying, 2))
         changes: dict[PairIndex, _Change] = {}
-        with progress_of(self.show_progress, "finding contexts") as progress:
+        with progress_of(run.show_progress, "finding contexts") as progress:
             waiting, made = set(pairs), False
             while waiting:
                 for done, pair in enumerate(sorted(waiting)):
                     try:
                         changes[pair] = search.best_change(pair)
                     except OutOfTime:
-                        if not self.is_late():
+                        if not run.is_late():
                             raise  # the limit of a caller
                         return dict(sorted(search.edges.items()))
                     if progress:

@@ -22,9 +22,10 @@ from contextwise.data.rows import Data
 from contextwise.distributions.potentials import distinct
 from contextwise.errors import DomainError
 from contextwise.learning.base import Learner
-from contextwise.models.domain import Domain
-from contextwise.models.features import IntArray, single_values, words_of
-from contextwise.models.structure import LogLinear, Model, Structure
+from contextwise.learning.run import Run
+from contextwise.models.factors import conjunctions
+from contextwise.models.features import IntArray
+from contextwise.models.structure import LogLinear, Model
 from contextwise.support.progress import Progress, progress_of
 
 CELLS = 2**22
@@ -73,13 +74,13 @@ class GSSL(Learner):
     rng: int | np.random.Generator = 0
     show_progress: bool | Progress = False
 
-    def learn(self, data: Data) -> Model:
+    def learn(self, data: Data, run: Run) -> Model:
         """Generate features, keep the frequent ones, and fit."""
         if self.count < 0:
             raise DomainError(f"count must be >= 0, got {self.count}")
         if self.min_count < 1:
             raise DomainError(f"min_count must be >= 1, got {self.min_count}")
-        pool = generate(data.rows, self.count, np.random.default_rng(self.rng), self.show_progress)
+        pool = generate(data.rows, self.count, np.random.default_rng(self.rng), run.show_progress)
         numbers, first = distinct(pool)
         self.generated_ = len(first)
         kept = pool[first[np.bincount(numbers) >= self.min_count]]
@@ -87,7 +88,7 @@ class GSSL(Learner):
         structure = conjunctions(data.domain, kept.astype(np.int64))
         if not len(data):
             return LogLinear(structure, np.zeros(len(structure)))
-        return self.refit_l1(structure, data, self.l1, self.l2)
+        return run.refit_l1(structure, data, self.l1, self.l2)
 
 
 def generate(
@@ -138,14 +139,3 @@ def _shorter(
     keys = np.where(features >= 0, rng.random(features.shape), 2.0)
     ranks = keys.argsort(axis=1).argsort(axis=1)
     return np.where(ranks < kept[:, None], features, -1).astype(features.dtype)
-
-
-def conjunctions(domain: Domain, table: IntArray) -> Structure:
-    """Return the structure of conjunctions, one per line: the position of a state, or -1.
-
-    >>> conjunctions(Domain({"A": 2, "B": 3}), np.array([[1, 2], [-1, 0]]))
-    Structure(2 variables, 2 features: A=1 & B=2; B=0)
-    """
-    owners, variables = np.nonzero(table >= 0)
-    values = single_values(table[owners, variables], words_of(domain.cardinalities))
-    return Structure.from_literals(domain, owners, variables, values, len(table))[0]

@@ -228,3 +228,29 @@ def _tables(
                 cells.append(np.bincount(codes, weights=table.counts, minlength=size))
             stacked = np.stack(cells).reshape(len(batch), count, *shape)
             yield batch, stacked.astype(np.float64)
+
+
+# -- choosing among tests --------------------------------------------------------------------------
+
+ROUNDING = 1e-9
+"""Relative difference below which two p-values or statistics are equal."""
+
+
+def most_dependent(tests: Tests, rule: Rule) -> int | None:
+    """Return the place of the test that rejects independence most clearly, if any does."""
+    dependent = tests.dependent(rule)
+    if not dependent.any():
+        return None
+    p_values = np.where(dependent, tests.p_values, np.inf)
+    first = p_values <= p_values.min() * (1 + ROUNDING) + 1e-320  # smaller ones have no digits
+    above = np.where(first, tests.statistic - tests.mean, -np.inf)
+    return int(np.argmax(above >= above.max() - ROUNDING * abs(above.max())))
+
+
+def most_independent(tests: Tests, rule: Rule) -> int | None:
+    """Return the place of the test that accepts independence most clearly, if any does."""
+    accepted = tests.independent(rule)
+    if not accepted.any():
+        return None
+    p_values = np.where(accepted, tests.p_values, -1.0)
+    return int(np.argmax(p_values >= p_values.max() * (1 - ROUNDING)))

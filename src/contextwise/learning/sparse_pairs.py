@@ -46,6 +46,7 @@ from contextwise.distributions.proximal_newton import (
 )
 from contextwise.errors import ContextwiseError, require
 from contextwise.learning.base import Learner, fresh, threads_of
+from contextwise.learning.run import Run
 from contextwise.learning.table import FloatArray
 from contextwise.models.domain import Domain
 from contextwise.models.factors import weighted
@@ -241,9 +242,9 @@ class SparsePairs(Learner):
     n_jobs: int = 1
     show_progress: bool | Progress = False
 
-    def learn(self, data: Data) -> LogLinear:
+    def learn(self, data: Data, run: Run) -> LogLinear:
         """Solve all regressions and keep the pairs."""
-        return self._learn(data, Columns.of(data), None)
+        return self._learn(data, Columns.of(data), None, run)
 
     def path(
         self, data: DataLike, penalties: Iterable[float], *, domain: DomainLike | None = None
@@ -275,21 +276,24 @@ class SparsePairs(Learner):
         start: Sequence[Regression] | None = None
         for l1 in sorted(set(wanted), reverse=True):
             learner: Self = fresh(self, {"l1": l1})
-            learners[l1] = learner._keep(learner._learn(rows, columns, start), rows)
+            run = Run(show_progress=self.show_progress)
+            learners[l1] = learner._keep(learner._learn(rows, columns, start, run), rows)
             start = learner.regressions_
         return [learners[l1] for l1 in wanted]
 
-    def _learn(self, data: Data, columns: Columns, start: Sequence[Regression] | None) -> LogLinear:
+    def _learn(
+        self, data: Data, columns: Columns, start: Sequence[Regression] | None, run: Run
+    ) -> LogLinear:
         if self.rule not in ("or", "and"):
             raise ContextwiseError(f"rule must be 'or' or 'and', got {self.rule!r}")
         check_penalties(self.l1, self.l2)
-        self.regressions_ = self._regress(columns, start)
+        self.regressions_ = self._regress(columns, start, run)
         optima = [regression.optimum for regression in self.regressions_]
         self.objective_ = sum(optimum.objective for optimum in optima)
         self.gap_ = max((optimum.gap for optimum in optima), default=0.0)
         late = sum(not optimum.converged for optimum in optima)
         self.converged_ = not late
-        if late and self.finished_:
+        if late and run.finished:
             warnings.warn(
                 f"{plural(late, 'regression')} of {len(optima)} did not converge; raise "
                 "max_iterations or l1",
@@ -299,12 +303,14 @@ class SparsePairs(Learner):
         self.pairs_ = kept_pairs(columns, self.regressions_, self.rule)
         return _model(data.domain, columns, self.regressions_, self.pairs_)
 
-    def _regress(self, columns: Columns, start: Sequence[Regression] | None) -> list[Regression]:
-        work = partial(self._regression, columns, start)
+    def _regress(
+        self, columns: Columns, start: Sequence[Regression] | None, run: Run
+    ) -> list[Regression]:
+        work = partial(self._regression, columns, start, run)
         targets = range(len(columns.cardinalities))
         regressions = []
         with (
-            progress_of(self.show_progress, "regressing") as progress,
+            progress_of(run.show_progress, "regressing") as progress,
             ThreadPoolExecutor(threads_of(self.n_jobs)) as threads,
         ):
             try:
@@ -319,11 +325,11 @@ class SparsePairs(Learner):
         return regressions
 
     def _regression(
-        self, columns: Columns, start: Sequence[Regression] | None, target: int
+        self, columns: Columns, start: Sequence[Regression] | None, run: Run, target: int
     ) -> Regression:
         others = columns.others(target)
         weights = np.zeros((columns.matrix.shape[1], columns.cardinalities[target] - 1))
-        if self.is_late():
+        if run.is_late():
             return Regression(target, weights, Optimum(weights, inf, inf, inf, 0, False))
         if start is not None:
             weights = start[target].weights.copy()
@@ -337,10 +343,10 @@ class SparsePairs(Learner):
             start=weights[others].ravel(),
             tolerance=self.tolerance,
             max_iterations=self.max_iterations,
-            deadline=self.deadline,
+            deadline=run.deadline,
         )
         if not optimum.converged:
-            self.is_late()
+            run.is_late()
         weights[others] = optimum.weights.reshape(len(others), weights.shape[1])
         return Regression(target, weights, optimum)
 

@@ -42,6 +42,7 @@ from contextwise.data.rows import Data, DataLike
 from contextwise.distributions.potentials import BoolArray, FloatArray
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.learning.base import Learner, check_prior, threads_of
+from contextwise.learning.run import Run
 from contextwise.learning.sparse_pairs import SparsePairs
 from contextwise.models.domain import Domain
 from contextwise.models.factors import weighted
@@ -100,13 +101,13 @@ class _TreeLearner(Learner):
     show_progress: bool | Progress
     trees_: list[Tree]
 
-    def _grow(self, data: Data, acyclic: bool) -> LogLinear:
+    def _grow(self, data: Data, run: Run, *, acyclic: bool) -> LogLinear:
         if not 0 <= self.penalty < np.inf:
             raise DomainError(f"penalty must be >= 0, got {self.penalty}")
         if self.min_count < 0:
             raise DomainError(f"min_count must be >= 0, got {self.min_count}")
         rules = Rules(float(self.penalty), int(self.min_count), float(check_prior(self.prior)))
-        with progress_of(self.show_progress, "growing trees") as progress:
+        with progress_of(run.show_progress, "growing trees") as progress:
             self.trees_ = grow(
                 data.rows,
                 data.domain.cardinalities,
@@ -114,9 +115,9 @@ class _TreeLearner(Learner):
                 acyclic=acyclic,
                 threads=threads_of(self.n_jobs),
                 progress=progress,
-                deadline=self.deadline,
+                deadline=run.deadline,
             )
-        self.is_late()
+        run.is_late()
         return network_of(data.domain, self.trees_, rules.prior)
 
     def conditional_score(self, rows: DataLike) -> float:
@@ -179,14 +180,14 @@ class Trees(_TreeLearner):
     n_jobs: int = 1
     show_progress: bool | Progress = False
 
-    def learn(self, data: Data) -> Model:
+    def learn(self, data: Data, run: Run) -> Model:
         """Grow the trees and make them one network."""
         if self.refit not in (None, "l1"):
             raise ContextwiseError(f"refit must be 'l1' or None, got {self.refit!r}")
-        network = self._grow(data, acyclic=False)
+        network = self._grow(data, run, acyclic=False)
         if self.refit is None:
             return network
-        return self.refit_l1(network, data, self.l1, self.l2)
+        return run.refit_l1(network, data, self.l1, self.l2)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -226,9 +227,9 @@ class AcyclicTrees(_TreeLearner):
     n_jobs: int = 1
     show_progress: bool | Progress = False
 
-    def learn(self, data: Data) -> Model:
+    def learn(self, data: Data, run: Run) -> Model:
         """Grow the trees; their product is the model."""
-        return self._grow(data, acyclic=True)
+        return self._grow(data, run, acyclic=True)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -270,17 +271,14 @@ class TreesAndPairs(Learner):
     n_jobs: int = 1
     show_progress: bool | Progress = False
 
-    def learn(self, data: Data) -> Model:
+    def learn(self, data: Data, run: Run) -> Model:
         """Learn both sets of features and fit them once."""
-        trees = Trees(penalty=self.penalty, min_count=self.min_count)
-        pairs = SparsePairs(l1=self.pairs_l1)
-        structures = []
-        for learner in (trees, pairs):
-            learner.n_jobs, learner.show_progress = self.n_jobs, self.show_progress
-            learner.deadline = self.deadline
-            structures.append(structure_of(learner.learn(data)))
-            self.finished_ = self.finished_ and learner.finished_
-        return self.refit_l1(structures[0] | structures[1], data, self.l1, self.l2)
+        learners = (
+            Trees(penalty=self.penalty, min_count=self.min_count, n_jobs=self.n_jobs),
+            SparsePairs(l1=self.pairs_l1, n_jobs=self.n_jobs),
+        )
+        trees, pairs = (structure_of(learner.learn(data, run)) for learner in learners)
+        return run.refit_l1(trees | pairs, data, self.l1, self.l2)
 
 
 # -- growth ----------------------------------------------------------------------------------------

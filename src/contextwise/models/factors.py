@@ -70,6 +70,17 @@ def tables(domain: Domain, scopes: Iterable[Sequence[int]]) -> Structure:
     return Structure.from_literals(domain, *cells_of(domain, scopes))[0]
 
 
+def conjunctions(domain: Domain, table: IntArray) -> Structure:
+    """Return the structure of conjunctions, one per line: the position of a state, or -1.
+
+    >>> conjunctions(Domain({"A": 2, "B": 3}), np.array([[1, 2], [-1, 0]]))
+    Structure(2 variables, 2 features: A=1 & B=2; B=0)
+    """
+    owners, variables = np.nonzero(table >= 0)
+    values = single_values(table[owners, variables], words_of(domain.cardinalities))
+    return Structure.from_literals(domain, owners, variables, values, len(table))[0]
+
+
 def log_linear(domain: Domain, factors: Sequence[Factor]) -> LogLinear:
     """Make a model of a product of factors: each cell is a feature, its log the weight."""
     owners, variables, values, _ = cells_of(domain, [factor.scope for factor in factors])
