@@ -7,11 +7,10 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from commands import run
-from contextwise import formats
 from contextwise.cli import COMMANDS, contextwise
-from contextwise.cli.options import FORMATS
 from contextwise.errors import ContextwiseError
 from contextwise.evaluation.chance import NULLS
+from contextwise.formats import FORMATS
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -33,8 +32,9 @@ def test_no_summary_of_a_command_is_cut() -> None:
 
 
 def test_the_formats_of_the_command_line_are_those_there_are() -> None:
-    assert tuple(format.name for format in formats.FORMATS) == FORMATS
-    assert ", ".join(FORMATS) in " ".join(run("compare", "--help").stdout.split())
+    assert ", ".join(known.name for known in FORMATS) in " ".join(
+        run("compare", "--help").stdout.split()
+    )
 
 
 @pytest.mark.parametrize("command", ["compare", "report"])

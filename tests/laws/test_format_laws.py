@@ -2,6 +2,7 @@
 
 import io
 import re
+import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwise import LogLinear, Structure, read, write
-from contextwise.formats import FORMATS, encode, read_stream
+from contextwise import LogLinear, Structure, distance, read, write
+from contextwise.errors import ContextwiseError
+from contextwise.formats import FORMATS, Format, encode, read_stream
+from contextwise.formats.reading import ClaimsChange
 from contextwise.models.structure import Model
 from contextwise.testing import domains, log_linear_models, structures
 
-WRITABLE = [f for f in FORMATS if f.write and f.name in ("mn", "json")]
+WRITABLE = [f for f in FORMATS if f.name in ("mn", "json")]  # those that can hold any model
 SUFFIXES = [f.suffixes[0] + packing for f in WRITABLE for packing in ("", ".gz")]
 
 
@@ -33,6 +36,38 @@ def test_a_model_comes_back_equal(suffix: str, model: Model) -> None:
         again = read(path)
     assert again == model
     assert type(again) is type(model)
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=[f.name for f in FORMATS])
+def test_the_example_of_every_format(known: Format, tmp_path: Path) -> None:
+    """It is found by its first bytes, and comes back equal from every format that can hold it."""
+    model = read_stream(io.StringIO(known.example), format=known.name)
+    assert len(model) > 0
+    assert read_stream(io.StringIO(known.example)).info["format"] == known.name
+    if known.writer:
+        path = tmp_path / f"model{known.suffixes[0]}"
+        write(model, path)
+        assert read(path) == model
+    write(model, tmp_path / "model.json")
+    assert read(tmp_path / "model.json") == model
+
+
+@pytest.mark.parametrize("format", [f.name for f in FORMATS if f.writer])
+@given(model=log_linear_models(domains(min_variables=1)))
+def test_a_written_model_makes_the_same_claims_or_warns(format: str, model: LogLinear) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            data = encode(model, format)
+        except ContextwiseError:
+            return
+    again = read_stream(io.BytesIO(data), format=format)
+    advice = [str(w.message) for w in caught if w.category is ClaimsChange]
+    if not advice:
+        assert distance(model, again, align="position") == 0
+    elif "zero-weights drop" in advice[0]:
+        again = read_stream(io.BytesIO(data), format=format, zero_weights="drop")
+        assert distance(model, again, align="position") == 0
 
 
 @pytest.mark.parametrize("format", [f.name for f in WRITABLE])

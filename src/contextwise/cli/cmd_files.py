@@ -9,6 +9,7 @@ import click
 
 from contextwise.cli import options
 from contextwise.cli.inputs import load, only_one_from_stdin, short_names
+from contextwise.formats import FORMATS
 
 if TYPE_CHECKING:
     from contextwise.formats import ZeroWeights
@@ -177,6 +178,7 @@ def _cell(value: object) -> str:
 
 GRAPHS = {"dot": "dot", "graphml": "graphml", "node-link": "json"}
 """The formats of graphs, and their names in `contextwise.independence.graphs`."""
+TARGETS = [*(known.name for known in FORMATS if known.writer), *GRAPHS]
 
 
 @click.command()
@@ -185,16 +187,16 @@ GRAPHS = {"dot": "dot", "graphml": "graphml", "node-link": "json"}
 @click.option(
     "--from",
     "source_format",
-    type=click.Choice(options.FORMATS),
+    type=click.Choice(options.format_names),
     metavar="FORMAT",
-    help="Format of IN.",
+    help=f"Format of IN: {', '.join(options.format_names)}.",
 )
 @click.option(
     "--to",
     "target_format",
-    type=click.Choice((*options.FORMATS, *GRAPHS)),
+    type=click.Choice(TARGETS),
     metavar="FORMAT",
-    help="Format of OUT.",
+    help=f"Format of OUT: {', '.join(TARGETS)}.",
 )
 @options.model_option(
     "--names-from", help="Rename variables and states as in MODEL, in the same order."
@@ -213,7 +215,6 @@ def convert(
     """Write the model IN to the file OUT in another format; - is standard output.
 
     The suffix gives the format unless --from or --to does; .gz after it compresses the file.
-    The formats of models are mn, json, bn, dn, uai and bif; bn and dn are read only.
 
     The formats dot, graphml and node-link write the graph of the model: an edge for each pair
     that depends in some context. With --context, the graph has the variables that the context

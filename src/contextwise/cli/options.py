@@ -19,6 +19,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from contextwise.errors import ContextwiseError, OpenResult, ParseError
+from contextwise.formats import FORMATS
 from contextwise.models.notation import parse_names
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from contextwise.models.structure import Align, Model
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-FORMATS = ("mn", "json", "bn", "dn", "uai", "bif")
-"""The names in `contextwise.formats.FORMATS`, without importing it."""
 
 NOTHING_LEFT = "there is nothing to compare: no pair of variables is left"
 
@@ -137,12 +135,13 @@ model_option = partial(click.option, metavar="MODEL", shell_complete=complete_mo
 data = click.argument("data", type=click.Path())
 domain_from = model_option("--domain-from", help="Take the variables and states from this model.")
 
+format_names = [known.name for known in FORMATS]
 format_name = click.option(
     "--format",
     "format_name",
-    type=click.Choice(FORMATS),
+    type=click.Choice(format_names),
     metavar="FORMAT",
-    help=f"Read every model file in this format: {', '.join(FORMATS)}.",
+    help=f"Read every model file in this format: {', '.join(format_names)}.",
 )
 zero_weights = choice("--zero-weights", "keep", "drop", help="Keep or drop features of weight 0.")
 by_position = click.option(

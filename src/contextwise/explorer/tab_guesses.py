@@ -29,7 +29,7 @@ from contextwise.explorer.computations import consensus_of, distances, report_of
 from contextwise.explorer.job import Background, Done, Outcome, value_of
 from contextwise.explorer.state import State, is_open
 from contextwise.explorer.wiring import Input, Settled, clicks, offer, on, show, text
-from contextwise.formats import encode
+from contextwise.formats import encode, without_suffix
 from contextwise.report.comparisons import Guess, guesses_parts, matrix_parts
 from contextwise.report.drawing import HALO, add, add_text, add_tip, new_picture
 from contextwise.report.evaluations import consensus_parts, summary_parts
@@ -98,7 +98,7 @@ def guess_table(results: Sequence[Guess]) -> TagChild:
 
 def group_of(label: str) -> str:
     """Return the common name of repeats: the label without its last number."""
-    stem = re.sub(r"( \((example|\d+)\))|(\.(mn|json|bn|dn|uai|bif)(\.gz)?$)", "", label)
+    stem = without_suffix(re.sub(r" \((example|\d+)\)", "", label))
     return re.sub(r"[-_ .#](run|rep|repeat|seed)?\d+$", "", stem) or stem
 
 

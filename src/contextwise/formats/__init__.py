@@ -1,235 +1,170 @@
 """Read and write model files.
 
-`read` and `write` choose the format by the suffix of the file name, or by ``format=``. A ``.gz``
-after any suffix compresses the file. A file with weights gives a `LogLinear`, any other a
-`Structure`. Its ``info`` has ``file``, ``format`` and ``lines``; ``raw_features``, the number of
-features as listed (a table line or a tree leaf is one); ``duplicates``, ``contradictory`` (can
-never hold, dropped) and ``zero_weights``, the numbers of such features.
+`FORMATS` describes every format once: the command line, its help, the explorer and the tests of all
+formats follow this table. `read`, `write` and the other functions are in `io`; they and the modules
+of the formats are imported on first use, so that importing this room is fast.
 
-Functions that take a model also take the path of a file, the name of a bundled example, or a fitted
-learner: they call `as_model`, `as_structure` or `as_log_linear`.
-
-To add a format, write a module here with its reader and writer, and add it to `FORMATS`.
+To add a format, write a module here with a function ``read(source)`` and, if possible,
+``write(model)``, and add its line to `FORMATS`.
 """
 
-from __future__ import annotations
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import os
-from collections.abc import Callable
-from pkgutil import get_data
-from typing import IO, Any, Literal
+from contextwise.support.loading import lazy_names
 
-from contextwise.errors import ContextwiseError
-from contextwise.formats import bif, json, libra, uai
-from contextwise.formats.reading import Format, Source
-from contextwise.models.structure import LogLinear, Model, Structure, structure_of
-from contextwise.support import files
+if TYPE_CHECKING:
+    from contextwise.formats.io import (
+        EXAMPLES,
+        ModelLike,
+        ZeroWeights,
+        as_log_linear,
+        as_model,
+        as_structure,
+        check_target,
+        encode,
+        format_of,
+        read,
+        read_example,
+        read_stream,
+        write,
+    )
+    from contextwise.formats.reading import Source
+    from contextwise.models.structure import Model
 
-FORMATS = (libra.MN, json.FORMAT, libra.BN, libra.DN, uai.FORMAT, bif.FORMAT)
+__all__ = [
+    "EXAMPLES",
+    "FORMATS",
+    "Format",
+    "ModelLike",
+    "ZeroWeights",
+    "as_log_linear",
+    "as_model",
+    "as_structure",
+    "check_target",
+    "encode",
+    "format_of",
+    "read",
+    "read_example",
+    "read_stream",
+    "without_suffix",
+    "write",
+]
+
+
+class Format(NamedTuple):
+    """A file format and the functions for it, as ``module.function`` of this room."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    reader: str
+    writer: str = ""
+    """Empty if the format cannot be written."""
+    start: bytes = b"(?!)"
+    """A pattern of the first bytes of a file, for data without a name."""
+    is_directed: bool = False
+    """Whether a file can state that its model is directed."""
+    example: str = ""
+    """A small file, for the tests of all formats."""
+    words: str = ""
+    """Words of the format, which the fuzz tests put together."""
+
+    def read(self, source: "Source") -> "Model":
+        model: Model = _function(self.reader)(source)
+        return model
+
+    def write(self, model: "Model") -> bytes:
+        data: bytes = _function(self.writer)(model)
+        return data
+
+    def fits(self, data: bytes) -> bool:
+        """Return whether data starts like a file of this format."""
+        return re.match(self.start, data) is not None
+
+
+def without_suffix(name: str) -> str:
+    """Remove the suffix of a model file: ``truth.bif.gz`` becomes ``truth``."""
+    plain = name.removesuffix(".gz")
+    for suffix in (suffix for known in FORMATS for suffix in known.suffixes):
+        if plain.lower().endswith(suffix):
+            return plain[: -len(suffix)]
+    return name
+
+
+def _function(path: str) -> Any:
+    module, _, name = path.partition(".")
+    return getattr(import_module(f"contextwise.formats.{module}"), name)
+
+
+_TREES = "2,3\n{} {{\nv1 {{\ntree {{ (v0_0 (v1_2 -0.1 -2.3) -1.5) }}\n}}\n}}\n"
+_LIBRA_WORDS = "{ } ( ) features table tree w v1 v0_0 +v0_1 -v1_2 +v9_0 +v0_9 2,3,2 1 -0.5 inf -inf"
+
+FORMATS = (
+    Format(
+        "mn",
+        (".mn",),
+        "libra.read_mn",
+        "libra.write_mn",
+        start=rb"(?i)[\s0-9,]+mn\s*\{",
+        example='2,3\nMN {\n0.5 +v0_1 -v1_2\n}\ncontextwise 1 {"names": ["A", "B"]}\n',
+        words=f"MN contextwise {_LIBRA_WORDS}",
+    ),
+    Format(
+        "json",
+        (".json",),
+        "json.read",
+        "json.write",
+        start=rb"\s*\{",
+        is_directed=True,
+        example='{"format": "contextwise", "version": 1, "variables": [{"name": "A", "states": '
+        '["no", "yes"]}, {"name": "B", "states": [0, 1, 2]}], "features": [{"A": "yes", "B": '
+        '[1, 2]}], "weights": [0.5]}',
+        words='"format" "contextwise" "version" "variables" "features" "weights" { } [ ] : , 1 '
+        '1e400 "inf" nan null true "A" "B"',
+    ),
+    Format(
+        "bn",
+        (".bn",),
+        "libra.read_bn",
+        start=rb"(?i)[\s0-9,]+bn\s*\{",
+        is_directed=True,
+        example=_TREES.format("BN"),
+        words=f"BN {_LIBRA_WORDS}",
+    ),
+    Format(
+        "dn",
+        (".dn",),
+        "libra.read_dn",
+        start=rb"(?i)[\s0-9,]+dn\s*\{",
+        example=_TREES.format("DN"),
+        words=f"DN {_LIBRA_WORDS}",
+    ),
+    Format(
+        "uai",
+        (".uai",),
+        "uai.read",
+        "uai.write",
+        start=rb"(?i)\s*(?:markov|bayes)",
+        example="MARKOV\n2\n2 3\n1\n2 0 1\n6\n1 2 3 4 5 6\n",
+        words="MARKOV BAYES c # 0 1 2 3 -1 0.5 1e400 nan",
+    ),
+    Format(
+        "bif",
+        (".bif",),
+        "bif.read",
+        "bif.write",
+        # Possessive (*+): blanks and comments are matched once, without backtracking.
+        start=rb"(?:\s|//[^\n]*\n|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*+(?:network|variable)\b",
+        is_directed=True,
+        example="variable A { type discrete [ 2 ] { no, yes }; }\n"
+        "variable B { type discrete [ 3 ] { 0, 1, 2 }; }\nprobability ( A ) { table 0.5, 0.5; }\n"
+        "probability ( B | A ) { (no) 0.2, 0.3, 0.5; default 0.1, 0.1, 0.8; }\n",
+        words="network variable probability type discrete table default property A B no yes "
+        "{ } ( ) [ ] ; , | 2 0.5 1e400 NaN \" ' // /* */",
+    ),
+)
 """The formats; data without a file name has the first that fits."""
 
-ZeroWeights = Literal["keep", "drop"]
-ModelLike = Model | str | os.PathLike[str]
-"""A model, the path of its file, or the name of a bundled example; a fitted learner works too."""
-
-EXAMPLES = (
-    "six",
-    "six-guess",
-    "six-graph",
-    "lung",
-    "lung-learned",
-    "survey",
-    "survey-learned",
-)
-"""The bundled examples; a variant follows the model it differs from."""
-
-
-def as_model(
-    model: ModelLike, *, format: str | None = None, zero_weights: ZeroWeights = "keep"
-) -> Model:
-    """Return a model, from an object, a file or an example."""
-    if isinstance(model, str | os.PathLike):
-        return read(model, format=format, zero_weights=zero_weights)
-    known: Any = model
-    if not isinstance(known, Structure | LogLinear):
-        known = _learned(known, "structure_")
-        structure_of(known)  # raises if it is not a model
-    return _with_zero_weights(known, zero_weights)
-
-
-def as_structure(model: ModelLike, *, zero_weights: ZeroWeights = "keep") -> Structure:
-    """Return the structure of a model, from an object, a file or an example."""
-    return structure_of(as_model(model, zero_weights=zero_weights))
-
-
-def as_log_linear(model: ModelLike) -> LogLinear:
-    """Return a model with weights, from an object, a file or an example; raise if it has none."""
-    loaded = as_model(_learned(model, "model_"))
-    if isinstance(loaded, LogLinear):
-        return loaded
-    name = f"{os.fspath(model)}: " if isinstance(model, str | os.PathLike) else ""
-    raise ContextwiseError(f"{name}this model has no weights; fit them with fit()")
-
-
-def _learned(model: Any, attribute: str) -> Any:
-    """Return the result of a fitted learner, or any other object unchanged."""
-    if not hasattr(model, "fit"):
-        return model
-    if not hasattr(model, "structure_"):
-        name = type(model).__name__
-        raise ContextwiseError(f"this {name} is not fitted; call its fit(data) first")
-    return getattr(model, attribute)
-
-
-def read(
-    path: str | os.PathLike[str], *, format: str | None = None, zero_weights: ZeroWeights = "keep"
-) -> Model:
-    """Read a model from a file, or a bundled example by its name.
-
-    Parameters
-    ----------
-    path : path of a file, or name of an example
-        Write ``./lung`` for a file that is called like an example.
-    format : name of a format, optional
-        By default the suffix decides; see `FORMATS`.
-    zero_weights : "keep" or "drop"
-        What to do with features whose weight is exactly 0.
-
-    Returns
-    -------
-    LogLinear if the file has weights, Structure otherwise
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.mn"
-    >>> _ = path.write_text("2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n")
-    >>> read(path)
-    LogLinear(2 variables, 1 feature: 0.5 v0=1 & v1!=2)
-    >>> read("lung").domain
-    Domain(smoker: no|yes, asbestos: no|yes, cancer: no|yes)
-    """
-    name = os.fspath(path)
-    if name in EXAMPLES:
-        return _with_zero_weights(read_example(name), zero_weights)
-    if format is None and not os.path.splitext(name)[1] and not os.path.exists(name):
-        raise ContextwiseError(
-            f"{name or repr(name)}: no such file or example; the examples are {', '.join(EXAMPLES)}"
-        )
-    chosen = format_of(path, format)
-    source = Source(files.read_bytes(path), name)
-    return _with_zero_weights(chosen.read(source), zero_weights)
-
-
-def read_example(name: str) -> Model:
-    """Read a bundled example."""
-    if name not in EXAMPLES:
-        raise ContextwiseError(f"unknown example {name!r}; the examples are {', '.join(EXAMPLES)}")
-    return json.read(Source(get_data("contextwise", f"truths/{name}.json") or b"", name))
-
-
-def read_stream(
-    stream: IO[bytes] | IO[str],
-    *,
-    name: str = "standard input",
-    format: str | None = None,
-    zero_weights: ZeroWeights = "keep",
-) -> Model:
-    """Read a model from an open stream; without ``format`` the first bytes decide."""
-    content = stream.read()
-    data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-    source = Source(files.unpacked(data, name), name)
-    chosen = _fitting(source) if format is None else _named(format)
-    return _with_zero_weights(chosen.read(source), zero_weights)
-
-
-def write(model: Model, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Write a model to a file, all or nothing.
-
-    Parameters
-    ----------
-    model : Structure or LogLinear
-    path : path of the file
-        The suffix decides the format; ``.gz`` after it compresses the file.
-    format : name of a format, optional
-        Overrides the suffix.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from contextwise import Structure
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.json.gz"
-    >>> write(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), path)
-    >>> read(path)
-    Structure(2 variables, 1 feature: A=1 & B=1)
-    """
-    data = encode(_learned(model, "model_"), format_of(path, format).name)
-    is_packed = os.fspath(path).lower().endswith(".gz")
-    files.write_bytes(path, files.packed(data) if is_packed else data)
-
-
-def check_target(path: str | os.PathLike[str]) -> None:
-    """Raise, before long work, if `write` could not write to this path."""
-    _writer(format_of(path, to_write=True))
-    files.check_target(path)
-
-
-def encode(model: Model, format: str) -> bytes:
-    """Return the bytes of a model file."""
-    return _writer(_named(format))(model)
-
-
-def _writer(chosen: Format) -> Callable[[Model], bytes]:
-    if chosen.write is None:
-        able = ", ".join(f.name for f in FORMATS if f.write)
-        raise ContextwiseError(f"cannot write {chosen.name} files; use one of {able}")
-    return chosen.write
-
-
-def format_of(
-    path: str | os.PathLike[str], format: str | None = None, *, to_write: bool = False
-) -> Format:
-    """Return the format of that name, or the format of a path by its suffix.
-
-    ``to_write`` is for the target of a command, where only the suffix decides.
-    """
-    if format is not None:
-        return _named(format)
-    name = os.fspath(path).lower().removesuffix(".gz")
-    for candidate in FORMATS:
-        if name.endswith(candidate.suffixes):
-            return candidate
-    able = [f for f in FORMATS if f.write or not to_write]
-    known = ", ".join(suffix for f in able for suffix in f.suffixes)
-    raise ContextwiseError(
-        f"{os.fspath(path)}: unknown suffix; use one of {known} (each also with .gz)"
-        + ("" if to_write else f", or name the format, one of {_names()}")
-    )
-
-
-def _named(name: str) -> Format:
-    for candidate in FORMATS:
-        if candidate.name == name:
-            return candidate
-    raise ContextwiseError(f"unknown format {name!r}; the formats are {_names()}")
-
-
-def _fitting(source: Source) -> Format:
-    for candidate in FORMATS:
-        if candidate.fits(source.data):
-            return candidate
-    if not source.data.strip():
-        raise source.error("the input is empty")
-    raise source.error(f"unknown kind of model; name the format, one of {_names()}", line=1)
-
-
-def _names() -> str:
-    return ", ".join(f.name for f in FORMATS)
-
-
-def _with_zero_weights(model: Model, zero_weights: ZeroWeights) -> Model:
-    if zero_weights not in ("keep", "drop"):
-        raise ContextwiseError(f"zero_weights must be 'keep' or 'drop', got {zero_weights!r}")
-    if zero_weights == "drop" and isinstance(model, LogLinear):
-        return model.without_zero_weights()
-    return model
+if not TYPE_CHECKING:
+    lazy_names(__name__, dict.fromkeys(set(__all__) - globals().keys(), "io"))

@@ -23,9 +23,15 @@ from contextwise.errors import (
     ParseError,
     TooLargeError,
 )
-from contextwise.formats.reading import Format, Source, check_states, factor_of, model_of_factors
+from contextwise.formats.reading import (
+    Source,
+    check_states,
+    factor_of,
+    model_of_factors,
+    tables_to_write,
+)
 from contextwise.models.domain import Domain
-from contextwise.models.factors import Factor, FloatArray, check_scopes, factors_to_write, numbers
+from contextwise.models.factors import Factor, FloatArray, check_scopes, numbers
 from contextwise.models.notation import quoted
 from contextwise.models.structure import Model
 from contextwise.support.formatting import plural
@@ -35,7 +41,7 @@ _TOKEN = re.compile(
       | (?P<open>/\*)
       | (?P<quoted>"[^"\n]*")
       | (?P<sign>[{}()\[\];])
-      | (?P<word>[^\s,|{}()\[\];"]+)""",
+      | (?P<word>(?:[^\s,|{}()\[\];"/]+|/(?![/*]))+)""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -250,9 +256,9 @@ def read(source: Source) -> Model:
             f"{source.name}: {plural(missing, 'variable')} without some probabilities (NaN), so "
             "the model is read without weights",
             MissingProbabilities,
-            stacklevel=4,
+            stacklevel=5,
         )
-    return model_of_factors(domain, factors, source, "bif", has_weights=not missing)
+    return model_of_factors(domain, factors, source, "bif", directed=True, has_weights=not missing)
 
 
 def _factor(source: Source, domain: Domain, block: Distribution) -> Factor:
@@ -305,7 +311,7 @@ def _factor(source: Source, domain: Domain, block: Distribution) -> Factor:
 
 def write(model: Model) -> bytes:
     """Write a Bayesian network as a ``.bif`` file; raise `NotRepresentable` for other models."""
-    families = _families(model.domain, factors_to_write(model, "a .bif file"))
+    families = _families(model.domain, tables_to_write(model, "a .bif file"))
     domain = model.domain
     lines = ["network contextwise {", "}"]
     for name, states in zip(domain.names, domain.states, strict=True):
@@ -369,9 +375,3 @@ def _word(name: str) -> str:
     if '"' in name or not name.isprintable():
         raise ContextwiseError(f"a .bif file cannot hold the name {name!r}; rename it first")
     return name if re.fullmatch(r"[^\s{}()\[\];,|/]+", name) else f'"{name}"'
-
-
-# Possessive (*+): blanks and comments are matched once, without backtracking.
-_START = re.compile(rb"(?:\s|//[^\n]*\n|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*+(?:network|variable)\b")
-
-FORMAT = Format("bif", (".bif",), read, write, _START.match)

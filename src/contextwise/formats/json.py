@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, DomainError
 from contextwise.formats.reading import (
-    Format,
     Source,
     check_states,
     model_of,
@@ -289,6 +288,3 @@ def _skip(text: str, at: int) -> int:
     while at < len(text) and text[at] in _BLANK:
         at += 1
     return at
-
-
-FORMAT = Format("json", (".json",), read, write, lambda data: data.lstrip()[:1] == b"{")

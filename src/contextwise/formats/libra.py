@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from contextwise.errors import ContextwiseError, DomainError, ParseError
 from contextwise.formats.reading import (
-    Format,
+    DIRECTED,
     Source,
     check_states,
     model_of,
@@ -403,7 +403,12 @@ def read(source: Source, keyword: str) -> Model:
         names, states = remark.get("names", domain.names), remark.get("states", domain.states)
         domain = _named(source, listing, names, states)
     variables, values = _literals(listing)
-    return model_of(domain, listing.lengths, variables, values, weights, source, keyword.lower())
+    about = DIRECTED if keyword == "BN" else None
+    name = keyword.lower()
+    return model_of(domain, listing.lengths, variables, values, weights, source, name, about)
+
+
+read_mn, read_bn, read_dn = (partial(read, keyword=keyword) for keyword in ("MN", "BN", "DN"))
 
 
 def _remark_of(source: Source, listing: Listing) -> dict[str, Any]:
@@ -483,15 +488,3 @@ def _feature_lines(model: Model) -> Iterator[str]:
     for literals in structure.features.literals():
         weight = next(weights) if weights is not None else "0"
         yield weight + "".join(text_of(*literal) for literal in literals)
-
-
-MN, BN, DN = (
-    Format(
-        kind,
-        (f".{kind}",),
-        partial(read, keyword=kind.upper()),
-        write,
-        re.compile(rb"[\s0-9,]+" + kind.encode() + rb"\s*\{", re.IGNORECASE).match,
-    )
-    for kind, write in (("mn", write_mn), ("bn", None), ("dn", None))
-)

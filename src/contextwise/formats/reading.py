@@ -1,4 +1,4 @@
-"""Code that all readers share: the bytes of a file, the features it lists, and their model.
+"""Code that readers and writers share: the bytes of a file, its features, and their model.
 
 A reader takes a `Source` and passes the features it lists to `model_of`.
 
@@ -10,19 +10,34 @@ fixed amount is always allowed, and beyond that the size must be proportional to
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.errors import ParseError, TooLargeError
+from contextwise.errors import DomainError, ParseError, TooLargeError
 from contextwise.models.domain import LARGEST_CARDINALITY, Domain
-from contextwise.models.factors import Factor, FloatArray, cells_of
+from contextwise.models.factors import (
+    Factor,
+    FloatArray,
+    cells_of,
+    factors_of,
+    factors_to_write,
+    merged,
+    numbers,
+)
 from contextwise.models.features import IntArray, WordArray, normalized, words_of
-from contextwise.models.structure import ContradictionWarning, LogLinear, Model, Structure
+from contextwise.models.structure import (
+    LogLinear,
+    Model,
+    Structure,
+    structure_of,
+    warn_of_contradictions,
+)
 from contextwise.support.files import decoded
 
 
@@ -44,17 +59,8 @@ class Source:
         return ParseError(shown, path=self.name, line=line)
 
 
-@dataclass(frozen=True)
-class Format:
-    """A file format: its reader, its writer if any, and a test for data without a file name."""
-
-    name: str
-    suffixes: tuple[str, ...]
-    read: Callable[[Source], Model]
-    write: Callable[[Model], bytes] | None
-    fits: Callable[[bytes], object]
-
-
+DIRECTED = {"directed": True}
+"""The ``info`` of a directed model: features cannot express all its independencies."""
 FREE_LITERALS = 2**23
 """The number of literals (of one word) that is always allowed: about half a gigabyte."""
 FREE_STATES = 2**17
@@ -109,8 +115,7 @@ def model_of(
     count, data = len(lengths), source.data
     owners = np.repeat(np.arange(count), lengths)
     features, places = normalized(domain.cardinalities, owners, variables, values, count)
-    alive = places >= 0
-    contradictory = count - int(alive.sum())
+    contradictory = int((places < 0).sum())
     info: dict[str, Any] = {
         "file": source.name,
         "format": format,
@@ -121,25 +126,14 @@ def model_of(
         "zero_weights": 0 if weights is None else int((weights == 0).sum()),
     }
     info |= about or {}
-    if format in ("bif", "bn") or data.lstrip()[:5].upper() == b"BAYES":
-        info["directed"] = True  # features cannot express all its independencies
-    if contradictory:
-        what = "feature that can" if contradictory == 1 else "features that can"
-        warnings.warn(
-            f"{source.name}: dropped {contradictory} {what} never hold",
-            ContradictionWarning,
-            stacklevel=4,
-        )
+    warn_of_contradictions(contradictory, f"{source.name}: ", stacklevel=6)
     structure = Structure(domain, features, info=info)
     if weights is None:
         return structure
-    total = np.zeros(len(features))
-    with np.errstate(invalid="ignore"):  # inf and -inf: an error below
-        np.add.at(total, places[alive], weights[alive])
-    if np.isnan(total).any():
-        text = structure.feature_text(int(np.flatnonzero(np.isnan(total))[0]))
-        raise source.error(f"the weights inf and -inf of the feature {text!r} do not add up")
-    return LogLinear(structure, total)
+    try:
+        return merged(structure, places, weights)
+    except DomainError as error:
+        raise source.error(str(error)) from None
 
 
 def factor_of(scope: Sequence[int], values: FloatArray) -> Factor:
@@ -154,6 +148,7 @@ def model_of_factors(
     source: Source,
     format: str,
     *,
+    directed: bool,
     has_weights: bool = True,
 ) -> Model:
     """Make the model of the tables of a file: each cell is a feature, its log the weight."""
@@ -164,4 +159,36 @@ def model_of_factors(
     logs = np.concatenate([np.zeros(0), *(factor.logs.ravel() for factor in factors)])
     weights = logs if has_weights else None
     lengths = np.bincount(owners, minlength=count)
-    return model_of(domain, lengths, variables, values, weights, source, format)
+    about = DIRECTED if directed else None
+    return model_of(domain, lengths, variables, values, weights, source, format, about)
+
+
+class ClaimsChange(UserWarning):
+    """A file reads back as a model with other independence claims."""
+
+
+def tables_to_write(model: Model, what: str) -> list[Factor]:
+    """Make the tables of a model for ``what``; warn if they read back with other claims.
+
+    A cell without a feature is written as 1 and reads back as a feature of weight 0.
+    """
+    factors = factors_to_write(model, what)
+    structure = structure_of(model)
+    covers = factors_of(LogLinear(structure, np.ones(len(structure))))
+    pairs: dict[tuple[int, ...], bool] = {}  # whether a pair depends in every context
+    for factor in covers:
+        for axes in combinations(range(len(factor.scope)), 2):
+            always = bool(factor.logs.any(axis=axes).all())
+            pair = tuple(factor.scope[axis] for axis in axes)
+            pairs[pair] = always or pairs.get(pair, False)
+    if not all(pairs.values()):
+        advice = "write .json to keep the claims"
+        cells = (numbers(f, what)[c.logs > 0] for f, c in zip(factors, covers, strict=True))
+        if not any((values == 1).any() for values in cells):
+            advice = "read it with --zero-weights drop (zero_weights='drop') to get the same claims"
+        warnings.warn(
+            f"{what} holds whole tables, so more pairs depend when it is read back; {advice}",
+            ClaimsChange,
+            stacklevel=6,
+        )
+    return factors

@@ -15,13 +15,18 @@ from math import prod
 import numpy as np
 
 from contextwise.errors import ContextwiseError, TooLargeError
-from contextwise.formats.reading import Format, Source, check_states, factor_of, model_of_factors
+from contextwise.formats.reading import (
+    Source,
+    check_states,
+    factor_of,
+    model_of_factors,
+    tables_to_write,
+)
 from contextwise.models.domain import Domain
 from contextwise.models.factors import (
     Factor,
     FloatArray,
     check_scopes,
-    factors_to_write,
     numbers,
     readable,
 )
@@ -54,18 +59,18 @@ def read(source: Source) -> Model:
     for word in words.words[words.at : words.at + 1]:
         words.at += 1
         raise words.error(f"expected the end of the file after the last table, got {word[:20]!r}")
-    return model_of_factors(domain, factors, source, "uai")
+    return model_of_factors(domain, factors, source, "uai", directed=kind.upper() == "BAYES")
 
 
 def write(model: Model) -> bytes:
     """Write a log-linear model as a ``.uai`` file: one table for each scope of its features."""
-    factors = factors_to_write(model, "a .uai file")
+    factors = tables_to_write(model, "a .uai file")
     domain = model.domain
     if domain != Domain.of_cardinalities(domain.cardinalities):
         warnings.warn(
             "a .uai file has no names: variables and states are numbered in it",
             NamesLost,
-            stacklevel=4,
+            stacklevel=5,
         )
     lines = ["MARKOV", str(len(domain)), " ".join(map(str, domain.cardinalities))]
     lines.append(str(len(factors)))
@@ -153,12 +158,3 @@ def _factor(words: _Words, scope: list[int], cardinalities: list[int]) -> Factor
             f"{entries}"
         )
     return factor_of(scope, words.floats(entries, "an entry of a table").reshape(shape))
-
-
-FORMAT = Format(
-    "uai",
-    (".uai",),
-    read,
-    write,
-    lambda data: data.lstrip()[:6].upper().startswith((b"MARKOV", b"BAYES")),
-)

@@ -36,7 +36,7 @@ Box = Mapping[int, int]
 GraphLike = Any
 """`Edges` or a networkx graph."""
 
-FORMATS = ("dot", "graphml", "json")
+ENCODINGS = ("dot", "graphml", "json")
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -270,7 +270,7 @@ def encode_graph(graph: GraphLike, format: str) -> bytes:
             "edges": [{"source": a, "target": b} for a, b in graph.edges],
         }
         return (as_json(node_link) + "\n").encode()
-    raise ContextwiseError(f"unknown graph format {format!r}; use one of {', '.join(FORMATS)}")
+    raise ContextwiseError(f"unknown graph format {format!r}; use one of {', '.join(ENCODINGS)}")
 
 
 def _dot_name(name: str) -> str:

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from contextwise.errors import ContextwiseError, TooLargeError
+from contextwise.errors import ContextwiseError, DomainError, TooLargeError
 from contextwise.models.domain import Domain, listed
 from contextwise.models.features import IntArray, WordArray, members, single_values, words_of
 from contextwise.models.structure import LogLinear, Model, Structure
@@ -98,10 +98,18 @@ def weighted(
     """Make a model from arrays of literals (see `normalized`); weights of equal features add up."""
     raw = np.asarray(weights, dtype=np.float64)
     structure, places = Structure.from_literals(domain, owners, variables, values, len(raw))
+    return merged(structure, places, raw)
+
+
+def merged(structure: Structure, places: IntArray, weights: FloatArray) -> LogLinear:
+    """Make a model of raw features: ``places`` has their indices, weights of equal ones add up."""
     total = np.zeros(len(structure))
     alive = places >= 0
-    with np.errstate(invalid="ignore"):
-        np.add.at(total, places[alive], raw[alive])
+    with np.errstate(invalid="ignore"):  # inf and -inf: an error below
+        np.add.at(total, places[alive], weights[alive])
+    for bad in np.flatnonzero(np.isnan(total))[:1].tolist():
+        text = structure.feature_text(bad)
+        raise DomainError(f"the weights inf and -inf of the feature {text!r} do not add up")
     return LogLinear(structure, total)
 
 

@@ -390,11 +390,12 @@ def features_of(domain: Domain, features: Iterable[Iterable[tuple[int, int]]]) -
     return result
 
 
-def warn_of_contradictions(count: int) -> None:
-    """Warn that features were dropped, if any."""
+def warn_of_contradictions(count: int, where: str = "", stacklevel: int = 4) -> None:
+    """Warn that features were dropped, if any; ``where`` is the start of the message."""
     if count:
         what = "feature that can" if count == 1 else "features that can"
-        warnings.warn(f"dropped {count} {what} never hold", ContradictionWarning, stacklevel=4)
+        message = f"{where}dropped {count} {what} never hold"
+        warnings.warn(message, ContradictionWarning, stacklevel=stacklevel)
 
 
 # -- aligning domains ------------------------------------------------------------------------------

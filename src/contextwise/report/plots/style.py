@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COLUMN = 3.4  # the width of a paper's column, in inches
 POINTS = 72  # points of an inch
-FORMATS = ("png", "svg", "pdf")
+PICTURES = ("png", "svg", "pdf")
 STYLE: dict[str, Any] = {
     "font.size": 8,
     "axes.titlesize": "medium",
@@ -165,7 +165,7 @@ def handles(legend: Legend) -> list[Artist]:
 def format_of(path: str | os.PathLike[str]) -> str:
     """Return the format of a picture by the suffix of its file, in any case."""
     suffix = os.path.splitext(os.fspath(path))[1].lower().lstrip(".")
-    if suffix not in FORMATS:
+    if suffix not in PICTURES:
         raise ContextwiseError(f"{os.fspath(path)}: unknown picture format; use .png, .svg or .pdf")
     return suffix
 

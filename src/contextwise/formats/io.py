@@ -1,0 +1,242 @@
+"""Functions that read and write models in files.
+
+`read` and `write` choose the format by the suffix of the file name, or by ``format=``. A ``.gz``
+after any suffix compresses the file. A file with weights gives a `LogLinear`, any other a
+`Structure`. Its ``info`` has ``file``, ``format`` and ``lines``; ``raw_features``, the number of
+features as listed (a table line or a tree leaf is one); ``duplicates``, ``contradictory`` (can
+never hold, dropped) and ``zero_weights``, the numbers of such features.
+
+Functions that take a model also take the path of a file, the name of a bundled example, or a fitted
+learner: they call `as_model`, `as_structure` or `as_log_linear`.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pkgutil import get_data
+from typing import IO, Any, Literal
+
+from contextwise.errors import ContextwiseError
+from contextwise.formats import FORMATS, Format
+from contextwise.formats.reading import Source
+from contextwise.models.structure import LogLinear, Model, Structure, structure_of
+from contextwise.support import files
+
+ZeroWeights = Literal["keep", "drop"]
+ModelLike = Model | str | os.PathLike[str]
+"""A model, the path of its file, or the name of a bundled example; a fitted learner works too."""
+
+EXAMPLES = (
+    "six",
+    "six-guess",
+    "six-graph",
+    "lung",
+    "lung-learned",
+    "survey",
+    "survey-learned",
+)
+"""The bundled examples; a variant follows the model it differs from."""
+
+
+class DirectionsLost(UserWarning):
+    """A file does not record that its model is directed."""
+
+
+def as_model(
+    model: ModelLike, *, format: str | None = None, zero_weights: ZeroWeights = "keep"
+) -> Model:
+    """Return a model, from an object, a file or an example."""
+    if isinstance(model, str | os.PathLike):
+        return read(model, format=format, zero_weights=zero_weights)
+    known: Any = model
+    if not isinstance(known, Structure | LogLinear):
+        known = _learned(known, "structure_")
+        structure_of(known)  # raises if it is not a model
+    return _with_zero_weights(known, zero_weights)
+
+
+def as_structure(model: ModelLike, *, zero_weights: ZeroWeights = "keep") -> Structure:
+    """Return the structure of a model, from an object, a file or an example."""
+    return structure_of(as_model(model, zero_weights=zero_weights))
+
+
+def as_log_linear(model: ModelLike) -> LogLinear:
+    """Return a model with weights, from an object, a file or an example; raise if it has none."""
+    loaded = as_model(_learned(model, "model_"))
+    if isinstance(loaded, LogLinear):
+        return loaded
+    name = f"{os.fspath(model)}: " if isinstance(model, str | os.PathLike) else ""
+    raise ContextwiseError(f"{name}this model has no weights; fit them with fit()")
+
+
+def _learned(model: Any, attribute: str) -> Any:
+    """Return the result of a fitted learner, or any other object unchanged."""
+    if not hasattr(model, "fit"):
+        return model
+    if not hasattr(model, "structure_"):
+        name = type(model).__name__
+        raise ContextwiseError(f"this {name} is not fitted; call its fit(data) first")
+    return getattr(model, attribute)
+
+
+def read(
+    path: str | os.PathLike[str], *, format: str | None = None, zero_weights: ZeroWeights = "keep"
+) -> Model:
+    """Read a model from a file, or a bundled example by its name.
+
+    Parameters
+    ----------
+    path : path of a file, or name of an example
+        Write ``./lung`` for a file that is called like an example.
+    format : name of a format, optional
+        By default the suffix decides; see `FORMATS`.
+    zero_weights : "keep" or "drop"
+        What to do with features whose weight is exactly 0.
+
+    Returns
+    -------
+    LogLinear if the file has weights, Structure otherwise
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.mn"
+    >>> _ = path.write_text("2,3\\nMN {\\n0.5 +v0_1 -v1_2\\n}\\n")
+    >>> read(path)
+    LogLinear(2 variables, 1 feature: 0.5 v0=1 & v1!=2)
+    >>> read("lung").domain
+    Domain(smoker: no|yes, asbestos: no|yes, cancer: no|yes)
+    """
+    name = os.fspath(path)
+    if name in EXAMPLES:
+        return _with_zero_weights(read_example(name), zero_weights)
+    if format is None and not os.path.splitext(name)[1] and not os.path.exists(name):
+        raise ContextwiseError(
+            f"{name or repr(name)}: no such file or example; the examples are {', '.join(EXAMPLES)}"
+        )
+    chosen = format_of(path, format)
+    source = Source(files.read_bytes(path), name)
+    return _with_zero_weights(chosen.read(source), zero_weights)
+
+
+def read_example(name: str) -> Model:
+    """Read a bundled example."""
+    if name not in EXAMPLES:
+        raise ContextwiseError(f"unknown example {name!r}; the examples are {', '.join(EXAMPLES)}")
+    return _named("json").read(Source(get_data("contextwise", f"truths/{name}.json") or b"", name))
+
+
+def read_stream(
+    stream: IO[bytes] | IO[str],
+    *,
+    name: str = "standard input",
+    format: str | None = None,
+    zero_weights: ZeroWeights = "keep",
+) -> Model:
+    """Read a model from an open stream; without ``format`` the first bytes decide."""
+    content = stream.read()
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+    source = Source(files.unpacked(data, name), name)
+    chosen = _fitting(source) if format is None else _named(format)
+    return _with_zero_weights(chosen.read(source), zero_weights)
+
+
+def write(model: Model, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write a model to a file, all or nothing.
+
+    Parameters
+    ----------
+    model : Structure or LogLinear
+    path : path of the file
+        The suffix decides the format; ``.gz`` after it compresses the file.
+    format : name of a format, optional
+        Overrides the suffix.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from contextwise import Structure
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.json.gz"
+    >>> write(Structure({"A": 2, "B": 2}, ["A=1 & B=1"]), path)
+    >>> read(path)
+    Structure(2 variables, 1 feature: A=1 & B=1)
+    """
+    data = encode(_learned(model, "model_"), format_of(path, format).name)
+    is_packed = os.fspath(path).lower().endswith(".gz")
+    files.write_bytes(path, files.packed(data) if is_packed else data)
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Raise, before long work, if `write` could not write to this path."""
+    _check_writable(format_of(path, to_write=True))
+    files.check_target(path)
+
+
+def encode(model: Model, format: str) -> bytes:
+    """Return the bytes of a model file."""
+    chosen = _named(format)
+    _check_writable(chosen)
+    if structure_of(model).info.get("directed") and not chosen.is_directed:
+        warnings.warn(
+            f"a {chosen.suffixes[0]} file does not record that the model is directed; "
+            "write .json to keep it",
+            DirectionsLost,
+            stacklevel=3,
+        )
+    return chosen.write(model)
+
+
+def _check_writable(chosen: Format) -> None:
+    if not chosen.writer:
+        able = ", ".join(f.name for f in FORMATS if f.writer)
+        raise ContextwiseError(f"cannot write {chosen.name} files; use one of {able}")
+
+
+def format_of(
+    path: str | os.PathLike[str], format: str | None = None, *, to_write: bool = False
+) -> Format:
+    """Return the format of that name, or the format of a path by its suffix.
+
+    ``to_write`` is for the target of a command, where only the suffix decides.
+    """
+    if format is not None:
+        return _named(format)
+    name = os.fspath(path).lower().removesuffix(".gz")
+    for candidate in FORMATS:
+        if name.endswith(candidate.suffixes):
+            return candidate
+    able = [f for f in FORMATS if f.writer or not to_write]
+    known = ", ".join(suffix for f in able for suffix in f.suffixes)
+    raise ContextwiseError(
+        f"{os.fspath(path)}: unknown suffix; use one of {known} (each also with .gz)"
+        + ("" if to_write else f", or name the format, one of {_names()}")
+    )
+
+
+def _named(name: str) -> Format:
+    for candidate in FORMATS:
+        if candidate.name == name:
+            return candidate
+    raise ContextwiseError(f"unknown format {name!r}; the formats are {_names()}")
+
+
+def _fitting(source: Source) -> Format:
+    for candidate in FORMATS:
+        if candidate.fits(source.data):
+            return candidate
+    if not source.data.strip():
+        raise source.error("the input is empty")
+    raise source.error(f"unknown kind of model; name the format, one of {_names()}", line=1)
+
+
+def _names() -> str:
+    return ", ".join(f.name for f in FORMATS)
+
+
+def _with_zero_weights(model: Model, zero_weights: ZeroWeights) -> Model:
+    if zero_weights not in ("keep", "drop"):
+        raise ContextwiseError(f"zero_weights must be 'keep' or 'drop', got {zero_weights!r}")
+    if zero_weights == "drop" and isinstance(model, LogLinear):
+        return model.without_zero_weights()
+    return model
