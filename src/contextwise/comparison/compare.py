@@ -11,18 +11,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest
 from importlib import import_module
-from math import isnan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
 from contextwise.comparison.confusion import (
     COUNTS,
-    RATES,
+    MEASURES,
     Confusion,
     ConfusionBounds,
     Number,
-    Rates,
+    WholeMeasures,
     ZeroDivision,
     confusion_bounds,
     digits,
@@ -72,7 +71,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Shown, Rates):
+class Comparison(Shown, WholeMeasures):
     """The confusion matrix of a guess and a true structure, for each pair and over all pairs.
 
     Attributes
@@ -215,24 +214,9 @@ class Comparison(Shown, Rates):
         """The metric of the paper: FP + FN."""
         return self.confusion.distance
 
-    @property
-    def normalized(self) -> float:
-        """The distance divided by the number of assertions, in [0, 1]."""
-        return self.confusion.normalized
-
-    @cached_property
-    def mean_pair_distance(self) -> float:
-        """The mean over pairs of the share of contexts that differ: each pair counts the same."""
-        if not self.confusion.total:
-            return 0.0
-        shares = map(ratio, self.unions.distances.tolist(), self.sizes)
-        return sum(shares) / self.question.pair_count
-
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
-        """Return one rate by name; see `Confusion.rate`."""
-        return self.confusion.rate(
-            name, self.zero_division if zero_division is None else zero_division
-        )
+        """Return one measure by name; see `Confusion.rate`."""
+        return super().rate(name, self.zero_division if zero_division is None else zero_division)
 
     # -- pairs -----------------------------------------------------------------------------------
 
@@ -348,7 +332,6 @@ def _short(value: Number) -> str:
 # -- flat records: the same keys in JSON, in CSV and in frames ----------------------------------
 
 Record = dict[str, str | bool | Number | float | None]
-DISTANCES = ("distance", "normalized", "mean_pair_distance")
 SHARES = tuple(f"{key}_share" for key in COUNTS)
 PAIR_KEYS = ("first", "second", *COUNTS, *SHARES)
 VARIABLE_KEYS = (
@@ -363,12 +346,9 @@ def comparison_record(comparison: Comparison) -> Record:
     """
     c = comparison
     low, high = c.distance_bounds
-    exact: Record = dict.fromkeys((*COUNTS, *SHARES, *DISTANCES, *RATES))
-    if not len(c.unions.open):
-        counts = [c.tp, c.fn, c.fp, c.tn]
-        exact = dict(zip((*COUNTS, *SHARES), (*counts, *_shares(counts)), strict=True))
-        exact |= {key: getattr(c, key) for key in DISTANCES}
-        exact |= {key: None if isnan(value) else value for key, value in c.rates().items()}
+    known = not len(c.unions.open)
+    columns = sorted(MEASURES.items(), key=lambda entry: entry[1].column != "counts")
+    exact: Record = {key: measure.formula(c) if known else None for key, measure in columns}
     record: Record = {
         "contexts": c.question.contexts,
         "by_position": c.question.align == "position",

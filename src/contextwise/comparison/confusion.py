@@ -3,7 +3,8 @@
 Positive means *dependent*: ``tp`` counts the contexts where both models have the dependence,
 ``fn`` those where only the true model has it, ``fp`` those where only the guess has it.
 
-To add a rate, add one line to `Rates`: its property, its place in every output and its words follow
+To add a measure, add one `Measure`: to `Rates` if the four counts determine it, to `WholeMeasures`
+if it needs the counts of each pair. Its property, its place in every output and its words follow
 from there.
 """
 
@@ -15,10 +16,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf, isqrt
-from typing import Literal, overload
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from contextwise.errors import ContextwiseError
 from contextwise.support.formatting import is_readable, number
+
+if TYPE_CHECKING:
+    from contextwise.comparison.compare import Comparison
 
 Number = int | Fraction
 Interval = tuple[Number, Number]
@@ -27,31 +32,32 @@ ZeroDivision = Literal["warn"] | float
 Column = Literal["counts", "distances", "dependencies", "assertions"]
 Summary = Literal["guesses", "plot", "replicates", "score"]
 """Summaries besides the full result of one comparison: the table of several guesses, the plot of
-rates, the summary of replicates, the record of a score."""
+rates, the summary of replicates, the score."""
 
 
 class Measure(property):
     """A number of a comparison, as a property, with all that outputs need to know about it.
 
-    ``formula`` computes a rate from a `Confusion`, None where it is undefined. ``column`` is where
-    the full result of one comparison shows it, ``shown`` are the other summaries that show it.
+    ``formula`` computes it from a comparison, None where it is undefined. ``column`` is where the
+    full result of one comparison shows it, ``shown`` are the other summaries that show it.
     """
 
     def __init__(
         self,
         label: str,
         meaning: str,
-        formula: Callable[[Confusion], float | None] | None = None,
+        formula: Callable[[Any], Number | float | None],
         *,
         range: tuple[float, float] = (0.0, 1.0),
         smaller_is_better: bool = False,
         column: Column = "assertions",
         shown: tuple[Summary, ...] = (),
+        style: Literal["count", "rate"] = "rate",
     ) -> None:
         super().__init__(doc=meaning)
         self.label, self.meaning, self.formula = label, meaning, formula
         self.range, self.smaller_is_better = range, smaller_is_better
-        self.column, self.shown = column, shown
+        self.column, self.shown, self.style = column, shown, style
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -100,9 +106,23 @@ def _kappa(c: Confusion) -> float | None:
     return _share(2 * (c.tp * c.tn - c.fp * c.fn), chance)
 
 
-class Rates:
-    """The table of rates; each is also a property of whatever has the four counts."""
+def _mean_pair_distance(c: Comparison) -> float:
+    if not c.confusion.total:
+        return 0.0
+    return sum(map(ratio, c.unions.distances.tolist(), c.sizes)) / c.question.pair_count
 
+
+class Rates:
+    """The measures that follow from the four counts; each is also a property."""
+
+    normalized = Measure(
+        "normalized distance",
+        "The distance as a share of all assertions, in [0, 1]; 0 without assertions.",
+        lambda c: ratio(c.distance, c.total) if c.total else 0.0,
+        smaller_is_better=True,
+        column="distances",
+        shown=("guesses", "replicates", "score"),
+    )
     accuracy = Measure(
         "accuracy",
         "Share of assertions on which the models agree.",
@@ -164,55 +184,97 @@ class Rates:
     )
 
     def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
-        """Return one rate by name."""
-        raise NotImplementedError
+        """Return one measure by name.
+
+        ``zero_division`` replaces a rate whose denominator is zero; by default 0, with a warning.
+        """
+        measure = getattr(type(self), name, None)
+        if not isinstance(measure, Measure):
+            raise ContextwiseError(f"unknown rate {name!r}; choose one of {', '.join(RATES)}")
+        value = measure.formula(self)
+        if value is not None:
+            return float(value)
+        if zero_division is None or zero_division == "warn":
+            warnings.warn(
+                f"{name} is undefined because its denominator is zero; it is set to 0. "
+                "Pass zero_division= to choose another value",
+                UserWarning,
+                stacklevel=3,
+            )
+            return 0.0
+        return float(zero_division)
 
     def rates(self, zero_division: ZeroDivision = float("nan")) -> dict[str, float]:
         """Return the normalized distance and all rates, by name."""
         return {name: self.rate(name, zero_division) for name in ("normalized", *RATES)}
 
 
-RATES: Mapping[str, Measure] = {
-    name: measure for name, measure in vars(Rates).items() if isinstance(measure, Measure)
-}
-COUNTS = ("tp", "fn", "fp", "tn")
-MEASURES: Mapping[str, Measure] = {
-    "normalized": Measure(
-        "normalized distance",
-        "The distance as a share of all assertions.",
+class WholeMeasures(Rates):
+    """The measures of a whole comparison: those of `Rates`, and those of the counts of pairs."""
+
+    mean_pair_distance = Measure(
+        "mean pair distance",
+        "Mean over pairs of the share of contexts that differ: each pair counts the same.",
+        _mean_pair_distance,
         smaller_is_better=True,
         column="distances",
-        shown=("guesses", "score"),
-    ),
+    )
+
+
+def _measures(owner: type) -> dict[str, Measure]:
+    return {name: measure for name, measure in vars(owner).items() if isinstance(measure, Measure)}
+
+
+def _share_of(key: str) -> Callable[[Any], float | None]:
+    return lambda c: _share(getattr(c, key), c.total)
+
+
+RATES: Mapping[str, Measure] = {
+    name: measure for name, measure in _measures(Rates).items() if measure.column != "distances"
+}
+HOLDERS = {
+    "tp": "both models have",
+    "fn": "only the true model has",
+    "fp": "only the guess has",
+    "tn": "neither model has",
+}
+COUNTS = tuple(HOLDERS)
+MEASURES: Mapping[str, Measure] = {
+    "normalized": Rates.normalized,
     "distance": Measure(
         "distance",
         "Assertions on which the models differ: FP + FN.",
+        attrgetter("distance"),
         range=(0, inf),
         smaller_is_better=True,
         column="distances",
-        shown=("replicates", "score"),
+        shown=("score",),
+        style="count",
     ),
-    "mean_pair_distance": Measure(
-        "mean pair distance",
-        "Mean over pairs of the share of contexts that differ: each pair counts the same.",
-        smaller_is_better=True,
-        column="distances",
-    ),
+    **_measures(WholeMeasures),
     **{
         key: Measure(
             key.upper(),
-            f"Contexts where {meaning} the dependence.",
+            f"Contexts where {holders} the dependence.",
+            attrgetter(key),
             range=(0, inf),
             smaller_is_better=key in ("fn", "fp"),
             column="counts",
-            shown=("guesses", "replicates", "score") if key in ("fn", "fp") else ("score",),
+            shown=("guesses", "score") if key in ("fn", "fp") else ("score",),
+            style="count",
         )
-        for key, meaning in (
-            ("tp", "both models have"),
-            ("fn", "only the true model has"),
-            ("fp", "only the guess has"),
-            ("tn", "neither model has"),
+        for key, holders in HOLDERS.items()
+    },
+    **{
+        f"{key}_share": Measure(
+            f"{key.upper()} share",
+            f"Share of all assertions where {holders} the dependence.",
+            _share_of(key),
+            smaller_is_better=key in ("fn", "fp"),
+            column="counts",
+            shown=("replicates",) if key in ("fn", "fp") else (),
         )
+        for key, holders in HOLDERS.items()
     },
     **RATES,
 }
@@ -266,35 +328,6 @@ class Confusion(Rates):
     def distance(self) -> Number:
         """The metric of the paper: FP + FN."""
         return self.fp + self.fn
-
-    @property
-    def normalized(self) -> float:
-        """The distance divided by the number of assertions, in [0, 1]; 0 without assertions."""
-        return ratio(self.distance, self.total) if self.total else 0.0
-
-    def rate(self, name: str, zero_division: ZeroDivision | None = None) -> float:
-        """Return "normalized" or one rate by name.
-
-        ``zero_division`` replaces a rate whose denominator is zero; by default 0, with a warning.
-        """
-        if name == "normalized":
-            return self.normalized
-        if name not in RATES:
-            raise ContextwiseError(f"unknown rate {name!r}; choose one of {', '.join(RATES)}")
-        formula = RATES[name].formula
-        assert formula is not None
-        value = formula(self)
-        if value is not None:
-            return value
-        if zero_division is None or zero_division == "warn":
-            warnings.warn(
-                f"{name} is undefined because its denominator is zero; it is set to 0. "
-                "Pass zero_division= to choose another value",
-                UserWarning,
-                stacklevel=3,
-            )
-            return 0.0
-        return float(zero_division)
 
 
 @dataclass(frozen=True)

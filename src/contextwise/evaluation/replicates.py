@@ -23,10 +23,10 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import comb, inf, isfinite, isnan, nan, sqrt
+from math import comb, inf, isfinite, nan, sqrt
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from contextwise.comparison.compare import Comparison
-from contextwise.comparison.confusion import MEASURES, RATES, ratio
+from contextwise.comparison.confusion import MEASURES, Measure, shown_in
 from contextwise.errors import ContextwiseError, ParseError, require
 from contextwise.evaluation.chance import skills
 from contextwise.support import files
@@ -56,42 +56,18 @@ Values = Sequence[float | None]
 # -- metrics ---------------------------------------------------------------------------------------
 
 
-class Metric(NamedTuple):
-    """A number of one comparison that is summarized over many; None where it is undefined."""
-
-    label: str
-    value: Callable[[Comparison], float | None]
-    range: Range = (0, 1)
-    smaller_is_better: bool = False
-
-
-def _share(count: str) -> Callable[[Comparison], float | None]:
-    return lambda c: ratio(getattr(c, count), c.total) if c.total else None
-
-
-def _rate(name: str) -> Callable[[Comparison], float | None]:
-    def value(comparison: Comparison) -> float | None:
-        number = comparison.rate(name, nan)
-        return None if isnan(number) else number
-
-    return value
-
-
-METRICS: Mapping[str, Metric] = {
-    "normalized": Metric("normalized distance", _share("distance"), smaller_is_better=True),
-    "fp_share": Metric("FP share", _share("fp"), smaller_is_better=True),
-    "fn_share": Metric("FN share", _share("fn"), smaller_is_better=True),
-    **{
-        name: Metric(measure.label, _rate(name), measure.range, measure.smaller_is_better)
-        for name, measure in RATES.items()
-        if "replicates" in measure.shown
-    },
-    "skill": Metric("skill", lambda c: skills(c)[0], (-inf, 1)),
+METRICS: Mapping[str, Measure] = {
+    **{key: MEASURES[key] for key in shown_in("replicates")},
+    "skill": Measure(
+        "skill",
+        "1 - distance / expected: 1 is perfect, 0 is as good as chance.",
+        lambda c: skills(c)[0],
+        range=(-inf, 1),
+    ),
 }
-"""The metrics of groups, by name. The rates are those that `MEASURES` shows for replicates."""
+"""The metrics of groups, by name: the measures shown for replicates, and the skill."""
 KNOWN: Mapping[str, tuple[Range, bool]] = {
-    **{name: (measure.range, measure.smaller_is_better) for name, measure in MEASURES.items()},
-    **{name: (metric.range, metric.smaller_is_better) for name, metric in METRICS.items()},
+    **{key: (m.range, m.smaller_is_better) for key, m in {**MEASURES, **METRICS}.items()},
     **dict.fromkeys(("kl", "shd", "seconds"), ((0, inf), True)),
 }
 """Range and whether smaller is better, for the columns of tables of results that we know."""
@@ -459,7 +435,11 @@ def _labels(
 
 def _values(metric: str, comparisons: Sequence[Comparison], truths: Sequence[str] | None) -> Values:
     """Compute a metric for each comparison, or its mean for each truth."""
-    values = [METRICS[metric].value(comparison) for comparison in comparisons]
+    values = [
+        None if value is None or not comparison.total else float(value)
+        for comparison in comparisons
+        for value in [METRICS[metric].formula(comparison)]
+    ]
     if truths is None:
         return values
     by_truth: dict[str, list[float]] = {truth: [] for truth in sorted(truths)}

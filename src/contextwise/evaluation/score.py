@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isnan, log
+from math import log
 from typing import Any, Unpack
 
 from contextwise.comparison.compare import Comparison, compare
-from contextwise.comparison.confusion import COUNTS, RATES, shown_in
+from contextwise.comparison.confusion import MEASURES, shown_in
 from contextwise.comparison.question import Restriction
 from contextwise.distributions.divergence import (
     How,
@@ -35,7 +35,6 @@ from contextwise.support.progress import Progress
 DIVERGENCES = ("kl_true_guess", "kl_guess_true", "jensen_shannon", "total_variation")
 PREDICTIONS = ("log_likelihood", "pseudo_log_likelihood", "cmll", "aic", "bic")
 LATE = "not finished within the time limit"
-SCORED_RATES = tuple(name for name in shown_in("score") if name in RATES)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,13 +56,8 @@ class Score(Shown):
         """Return everything as one flat mapping; a missing score is None."""
         flat: dict[str, object] = dict(self.features)
         c = self.comparison
-        keys = ("distance", "normalized", *COUNTS)
-        if c.open_pairs:
-            flat |= dict.fromkeys((*keys, *SCORED_RATES))
-        else:
-            rates = c.rates()
-            flat |= {key: getattr(c, key) for key in keys}
-            flat |= {name: None if isnan(rates[name]) else rates[name] for name in SCORED_RATES}
+        unknown = bool(c.open_pairs)
+        flat |= {k: None if unknown else MEASURES[k].formula(c) for k in shown_in("score")}
         for name in (*DIVERGENCES, *PREDICTIONS):
             value = self.values.get(name)
             flat[name] = value.value if value else None

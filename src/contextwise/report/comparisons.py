@@ -26,10 +26,10 @@ from contextwise.report.parts import (
     WORDS,
     Agreement,
     Cell,
+    Entries,
+    Entry,
     Interval,
     Marked,
-    Measure,
-    Measures,
     Note,
     PairName,
     Part,
@@ -287,7 +287,7 @@ def confusion_table(comparison: Comparison, medium: Medium = "page") -> Table:
     return table(title, columns, rows, "confusion")
 
 
-def measures(comparison: Comparison, medium: Medium = "page") -> Measures:
+def measures(comparison: Comparison, medium: Medium = "page") -> Entries:
     """Return the distances and rates; of a comparison with unfinished pairs, only bounds."""
     c = comparison
     values: dict[str, Cell]
@@ -296,18 +296,15 @@ def measures(comparison: Comparison, medium: Medium = "page") -> Measures:
         shares = Interval(ratio(low, c.total), ratio(high, c.total))
         values = {"normalized": shares, "distance": Interval(low, high)}
     else:
-        exact = c.confusion
-        values = {"normalized": exact.normalized, "distance": exact.distance}
-        values |= {"mean_pair_distance": c.mean_pair_distance}
-        values |= {key: None if isnan(value) else value for key, value in exact.rates().items()}
-        if medium == "command" and not is_readable(exact.distance):
+        values = {key: m.formula(c) for key, m in MEASURES.items() if m.column != "counts"}
+        if medium == "command" and not is_readable(c.distance):
             del values["distance"]
-    groups: dict[str, list[Measure]] = {"distances": [], "dependencies": [], "assertions": []}
+    groups: dict[str, list[Entry]] = {"distances": [], "dependencies": [], "assertions": []}
     for key, value in values.items():
-        style: Style = "count" if key == "distance" else "rate"
-        entry = MEASURES[key]
-        groups[entry.column].append(Measure(key, entry.label, value, style, entry.meaning))
-    return Measures(tuple(tuple(group) for group in groups.values() if group))
+        measure = MEASURES[key]
+        entry = Entry(key, measure.label, value, measure.style, measure.meaning)
+        groups[measure.column].append(entry)
+    return Entries(tuple(tuple(group) for group in groups.values() if group))
 
 
 def worst_pairs(comparison: Comparison, top: int = 10) -> Table | Note:
@@ -378,22 +375,31 @@ def open_pairs_table(comparison: Comparison, top: int = 10) -> Table:
 def guesses_table(guesses: Sequence[Guess]) -> Table:
     """Return one row per guess; while pairs are unfinished, only with bounds of the distance."""
     keys = shown_in("guesses")
-    columns: dict[str, Style] = {"guess": "name", "features": "count"}
-    for key in keys:
-        style: Style = "share" if key in COUNTS else "rate"
-        columns[MEASURES[key].label] = "counted" if key == "normalized" else style
-    rows: list[list[Cell]] = []
-    for guess in guesses:
-        c = guess.comparison
-        cells: dict[str, Cell]
-        if len(c.unions.open):
-            cells = {"normalized": Interval(*(ratio(end, c.total) for end in c.distance_bounds))}
-        else:
-            cells = {key: None if isnan(value) else value for key, value in c.rates().items()}
-            cells |= {key: Share(getattr(c, key), c.total) for key in COUNTS}
-            cells["normalized"] = Share(c.distance, c.total)
-        rows.append([guess.title, guess.feature_count, *(cells.get(key) for key in keys)])
+    columns: dict[str, Style] = {"guess": "name", "features": "count", **measure_columns(keys)}
+    rows = [
+        (guess.title, guess.feature_count, *measure_cells(guess.comparison, keys))
+        for guess in guesses
+    ]
     return table("Every guess against the true model", columns, rows, "guesses")
+
+
+def measure_columns(keys: Iterable[str]) -> dict[str, Style]:
+    """Return the columns of `measure_cells`."""
+    styles: dict[str, Style] = {"normalized": "counted", **dict.fromkeys(COUNTS, "share")}
+    return {MEASURES[key].label: styles.get(key, "rate") for key in keys}
+
+
+def measure_cells(comparison: Comparison, keys: Iterable[str]) -> Iterator[Cell]:
+    """Yield measures, counts as shares; while pairs are unfinished, only bounds of the distance."""
+    c = comparison
+    for key in keys:
+        if len(c.unions.open):
+            bounds = Interval(*(ratio(end, c.total) for end in c.distance_bounds))
+            yield bounds if key == "normalized" else None
+        elif key in ("normalized", *COUNTS):
+            yield Share(c.distance if key == "normalized" else getattr(c, key), c.total)
+        else:
+            yield MEASURES[key].formula(c)
 
 
 # -- notes on what limits the numbers --------------------------------------------------------------
@@ -467,7 +473,7 @@ def rounding_notes(parts: Iterable[Part], medium: Medium) -> list[Note]:
         if isinstance(part, Table):
             rows = (zip(row, part.columns, strict=True) for row in part.rows)
             counts += [cell for row in rows for cell, column in row if column.style == "count"]
-        elif isinstance(part, Measures):
+        elif isinstance(part, Entries):
             counts += [m.value for group in part.groups for m in group if m.style == "count"]
     ends = (end for c in counts for end in ((c.low, c.high) if isinstance(c, Interval) else (c,)))
     if not any(exact_digits(end, "count") for end in ends):

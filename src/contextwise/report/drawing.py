@@ -34,7 +34,7 @@ NEAR = 7.0  # labels farther from their node than this get a line to it
 LONGEST = 16  # the most characters of a name
 
 Point = tuple[float, float]
-Measure = Callable[[str, float], tuple[float, float]]
+TextSize = Callable[[str, float], tuple[float, float]]
 """Width and height of a text in a font of some size."""
 
 
@@ -60,7 +60,7 @@ def arrange(
     *,
     frame: tuple[float, float],
     fonts: Sequence[float],
-    measure: Measure,
+    measure: TextSize,
     fixed: Mapping[str, str] | None = None,
     whole: bool = False,
 ) -> Drawing:

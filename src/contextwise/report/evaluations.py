@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import isnan
 from typing import TYPE_CHECKING
 
-from contextwise.comparison.confusion import MEASURES, Number, ratio
+from contextwise.comparison.confusion import MEASURES, Number, ratio, shown_in
 from contextwise.evaluation.chance import NULLS
 from contextwise.evaluation.replicates import Mean, Summary, metric_label
-from contextwise.evaluation.score import SCORED_RATES
 from contextwise.models.notation import between, in_words, quoted, where
-from contextwise.report.comparisons import Guess, Medium, rounding_notes
+from contextwise.report.comparisons import (
+    Guess,
+    Medium,
+    measure_cells,
+    measure_columns,
+    rounding_notes,
+)
 from contextwise.report.parts import (
     Cell,
     Column,
-    Interval,
-    Measure,
-    Measures,
+    Entries,
+    Entry,
     Note,
     PairName,
     Part,
-    Share,
     Style,
     Table,
     table,
@@ -86,19 +88,19 @@ def chance_parts(chance: Chance, *, top: int = 0) -> list[Part]:
     parts: list[Part] = [
         Note("verdict", chance.verdict),
         Note("null", f"Random guesses{draws}: {NULLS[chance.null].words}."),
-        Measures(tuple(tuple(_measures(wanted, values)) for wanted in groups)),
+        Entries(tuple(tuple(_measures(wanted, values)) for wanted in groups)),
         *([Note("limits", limits)] if limits else []),
     ]
     pairs = chance_of_pairs(chance, top) if top else None
     return parts if pairs is None else [*parts, pairs]
 
 
-def _measures(wanted: Iterable[Wanted], values: dict[str, object]) -> Iterator[Measure]:
+def _measures(wanted: Iterable[Wanted], values: dict[str, object]) -> Iterator[Entry]:
     for key, label, style, meaning in wanted:
         value: Cell = values[key]  # type: ignore[assignment]
         if style == "count" and isinstance(value, Fraction):
             value = _rounded(value)
-        yield Measure(key, label, value, style, meaning)
+        yield Entry(key, label, value, style, meaning)
 
 
 def _rounded(value: Fraction) -> Fraction | int:
@@ -190,7 +192,7 @@ def _resamples(stability: Stability) -> str:
     )
 
 
-def _instability(stability: Stability, consensus: Consensus | None) -> Measures:
+def _instability(stability: Stability, consensus: Consensus | None) -> Entries:
     nearest = "mean normalized distance"
     medoid = f"medoid ({plural(len(stability.medoid), 'feature')}), {nearest}"
     instability = "Share of assertions in which two resamples differ: the mean of 2θ(1 - θ)."
@@ -206,8 +208,8 @@ def _instability(stability: Stability, consensus: Consensus | None) -> Measures:
         rows.append(("consensus_distance", label, consensus.mean_distance, meaning))
     least = "lower bound of that mean for any structure"
     rows.append(("least_distance", least, stability.least_distance, bound))
-    measures = (Measure(key, label, value, "rate", text) for key, label, value, text in rows)
-    return Measures((tuple(measures),))
+    measures = (Entry(key, label, value, "rate", text) for key, label, value, text in rows)
+    return Entries((tuple(measures),))
 
 
 def _listed(title: str, supports: Sequence[PairSupport], top: int) -> list[Part]:
@@ -494,6 +496,7 @@ def _supports_table(supports: Sequence[ClaimSupport]) -> Table:
 
 # -- scores ----------------------------------------------------------------------------------------
 
+SCORED = [key for key in shown_in("score") if MEASURES[key].style == "rate"]
 SCORE_LABELS = {
     "kl_true_guess": "KL(true ‖ guess)",
     "kl_guess_true": "KL(guess ‖ true)",
@@ -513,8 +516,7 @@ def scores_parts(
     """Return one row per guess with the scores that some guess has, and why others are missing."""
     keys = [key for key in SCORE_LABELS if any(key in score.values for score in scores)]
     columns: dict[str, Style] = {"guess": "name", "features": "count", "length": "mean"}
-    columns |= {"longest": "count", MEASURES["normalized"].label: "counted"}
-    columns |= {MEASURES[key].label: "rate" for key in SCORED_RATES}
+    columns |= {"longest": "count", **measure_columns(SCORED)}
     columns |= {SCORE_LABELS[key]: "score" for key in keys}
     labelled = zip(names, scores, strict=True)
     rows = [(label, *_score_cells(score, keys)) for label, score in labelled]
@@ -525,17 +527,11 @@ def scores_parts(
 
 
 def _score_cells(score: Score, keys: Sequence[str]) -> Iterator[Cell]:
-    c, counts = score.comparison, score.features
+    counts = score.features
     yield int(counts["features"])
     yield counts["mean_length"]
     yield int(counts["largest_length"])
-    low, high = c.distance_bounds
-    yield (
-        Share(low, c.total) if low == high else Interval(ratio(low, c.total), ratio(high, c.total))
-    )
-    for key in SCORED_RATES:
-        value = float("nan") if c.open_pairs else c.rate(key, float("nan"))
-        yield None if isnan(value) else value
+    yield from measure_cells(score.comparison, SCORED)
     yield from (score.values.get(key) for key in keys)
 
 

@@ -16,12 +16,12 @@ from contextwise.report.drawing import Plane, graph_svg, plane_svg
 from contextwise.report.parts import (
     Cell,
     Column,
+    Entries,
+    Entry,
     Interval,
     Legend,
     Mark,
     Marked,
-    Measure,
-    Measures,
     Note,
     Part,
     Picture,
@@ -136,7 +136,7 @@ def _part(part: Part, level: int, cell: CellContent | None, sortable: bool) -> M
             kind = part.key if part.key in ("summary", "verdict", "finding", "terms") else "note"
             lines = [child for line in part.text.splitlines() for child in (tag("br"), line)][1:]
             return tag("p", *lines, class_=f"{kind} warns" if part.warns else kind)
-        case Measures():
+        case Entries():
             return tag("div", *map(_measures, part.groups), class_="measures")
         case Table():
             return _table(part, cell, sortable)
@@ -151,7 +151,7 @@ def _part(part: Part, level: int, cell: CellContent | None, sortable: bool) -> M
             return tag("section", heading, inner, class_=part.key or None)
 
 
-def _measures(group: Iterable[Measure]) -> Markup:
+def _measures(group: Iterable[Entry]) -> Markup:
     entries = []
     for measure in group:
         value = tag("dd", cell_html(measure.value, measure.style))

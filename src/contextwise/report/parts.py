@@ -122,7 +122,7 @@ def table(
     return Table(title, heads, tuple(map(tuple, rows)), key)
 
 
-class Measure(NamedTuple):
+class Entry(NamedTuple):
     """One number: its key in JSON, its label, its value, and one sentence on its meaning."""
 
     key: str
@@ -132,10 +132,10 @@ class Measure(NamedTuple):
     meaning: str = ""
 
 
-class Measures(NamedTuple):
+class Entries(NamedTuple):
     """Numbers in groups; the first group has the most important ones."""
 
-    groups: tuple[tuple[Measure, ...], ...]
+    groups: tuple[tuple[Entry, ...], ...]
 
 
 class Note(NamedTuple):
@@ -182,7 +182,7 @@ class Section(NamedTuple):
     key: str = ""
 
 
-Part: TypeAlias = Note | Measures | Table | Legend | Picture | Section
+Part: TypeAlias = Note | Entries | Table | Legend | Picture | Section
 
 
 def cell_text(cell: Cell, style: Style) -> str:

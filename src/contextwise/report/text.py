@@ -10,7 +10,7 @@ from itertools import zip_longest
 from textwrap import fill
 from typing import Any
 
-from contextwise.report.parts import Measures, Note, Part, Section, Table, cell_text
+from contextwise.report.parts import Entries, Note, Part, Section, Table, cell_text
 from contextwise.support.formatting import columns
 
 WIDTH = 100  # the width of the lines of a note
@@ -45,7 +45,7 @@ def _blocks(part: Part) -> Iterator[str]:
         case Note():
             filled = (fill(s, WIDTH, break_on_hyphens=False) for s in part.text.splitlines())
             yield "\n".join(filled)
-        case Measures():
+        case Entries():
             groups = [
                 [(m.label, cell_text(m.value, m.style)) for m in group] for group in part.groups
             ]
