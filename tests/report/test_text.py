@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import contextwise
 from contextwise import Structure, compare, distance_matrix, examples, explain, score
+from contextwise.comparison.compare import Comparison
 from contextwise.evaluation import chance, check, consensus, stability
+from contextwise.report.comparisons import Guess, compare_parts
+from contextwise.report.html import as_html
+from contextwise.report.parts import Part, parts_of
+from contextwise.report.text import as_latex, as_text
+from contextwise.support.formatting import Printed, Shown
 from hard import chain, half_known
 
 SIX = compare(examples.load("six"), examples.load("six-guess"))
@@ -61,3 +72,43 @@ class TestNotebooks:
         assert frame.loc["true", "guess"] == SIX.distance
         assert matrix.to_frame(normalized=True).loc["guess", "true"] == SIX.normalized
         assert matrix.to_frame(normalized=True).to_numpy().dtype.kind == "f"
+
+
+def shown_classes(base: type) -> set[type]:
+    return {base}.union(*map(shown_classes, base.__subclasses__()))
+
+
+class TestRenderers:
+    def test_every_result_that_shows_itself_has_a_renderer(self) -> None:
+        for room in ("comparison", "evaluation"):
+            for module in Path(contextwise.__path__[0], room).glob("*.py"):
+                import_module(f"contextwise.{room}.{module.stem}")
+        with suppress(TypeError):
+            parts_of(object())
+        results = shown_classes(Shown) - {Shown, Printed}
+        assert len(results) >= 11
+        for result in results:
+            assert parts_of.dispatch(result) is not parts_of.dispatch(object), result
+
+    def test_a_subclass_of_a_result_shows_itself(self) -> None:
+        class Mine(Comparison):
+            pass
+
+        mine = Mine(SIX.question, SIX.pairs, SIX.unions)
+        assert mine._repr_html_() == SIX._repr_html_()
+        assert mine.summary() == SIX.summary()
+
+    def test_an_object_that_is_no_result_is_named(self) -> None:
+        with pytest.raises(TypeError, match="cannot show a int"):
+            parts_of(7)
+
+    @pytest.mark.parametrize("render", [as_text, as_html, as_latex])
+    def test_every_renderer_shows_what_compare_prints(
+        self, render: Callable[[Sequence[Part]], str]
+    ) -> None:
+        by_chance = chance("six", "six-guess", draws=9)
+        guesses = [Guess("six-guess", SIX, chance=by_chance), Guess("other", SIX)]
+        for some in (guesses, guesses[:1]):
+            shown = render(compare_parts("six", some, variables=6, features=7, top=3))
+            assert "six: 6 variables, 7 features" in shown
+            assert "FN" in shown

@@ -80,7 +80,8 @@ def compare(
     only_one_from_stdin([true, *guesses, scope.data])
     from contextwise.comparison.compare import Interrupted
     from contextwise.comparison.compare import compare as compare_models
-    from contextwise.report.comparisons import Guess, compare_text
+    from contextwise.report.comparisons import Guess, compare_parts
+    from contextwise.report.text import as_text
 
     deadline = Deadline.after(time_limit)
     names = [true, *guesses]
@@ -114,15 +115,17 @@ def compare(
     if output == "text":
         features, zeros = _feature_counts(first, scope)
         click.echo(
-            compare_text(
-                true_label,
-                compared,
-                variables=len(first.domain),
-                features=features,
-                top=top,
-                data=os.path.basename(scope.data or ""),
-                zero_weights=zeros,
-                drops_zeros=scope.zero_weights == "drop",
+            as_text(
+                compare_parts(
+                    true_label,
+                    compared,
+                    variables=len(first.domain),
+                    features=features,
+                    top=top,
+                    data=os.path.basename(scope.data or ""),
+                    zero_weights=zeros,
+                    drops_zeros=scope.zero_weights == "drop",
+                )
             )
         )
     elif output == "csv" and per_pair:

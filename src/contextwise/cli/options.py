@@ -414,7 +414,7 @@ def print_text(result: object, top: int) -> None:
     """Print a result as text, with the ``top`` entries of each list."""
     from contextwise.report.text import text_of
 
-    click.echo(text_of(result, top))
+    click.echo(text_of(result, top=top))
 
 
 def print_records(records: Sequence[object]) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
@@ -42,7 +41,7 @@ from contextwise.models.domain import Domain
 from contextwise.models.features import IntArray
 from contextwise.models.structure import Structure
 from contextwise.support.effort import QUIET, Effort
-from contextwise.support.formatting import READABLE, Shown
+from contextwise.support.formatting import READABLE, Shown, renderers
 from contextwise.support.progress import Progress
 
 if TYPE_CHECKING:
@@ -293,7 +292,7 @@ class Comparison(Shown, WholeMeasures):
 
     def summary(self) -> str:
         """Describe how near the models are, whether that beats chance, and where the errors are."""
-        words: str = import_module("contextwise.report.comparisons").summary(self)
+        words: str = renderers().verdict_of(self)
         return words
 
     def to_frame(self, by: Literal["pair", "variable"] = "pair") -> pandas.DataFrame:

@@ -1,7 +1,7 @@
 """Show results to people: as text, LaTeX, HTML, notebook output, pages and pictures.
 
-- `parts` defines tables, measures, notes and pictures as data. `comparisons` (with the text of
-  ``compare``), `evaluations` and `pictures` make them from results.
+- `parts` defines tables, entries, notes and pictures as data. `comparisons`, `evaluations` and
+  `pictures` make them from results.
 - `text` and `html` render parts; `page` writes the report.
 - `shares` has what pictures draw; `layout` places it; `drawing`, `plots` and ``static/heatmap.js``
   draw it.

@@ -1,6 +1,6 @@
-"""Turn results of `contextwise.comparison` into parts, and write the text of ``compare``.
+"""Turn results of `contextwise.comparison` into parts.
 
-`compare_text` is what the command prints. `summary` is the verdict on one guess,
+`compare_parts` is what the command prints. `summary` is the verdict on one guess,
 `comparison_parts` shows one guess in full, and `guesses_parts` several guesses in one table.
 """
 
@@ -22,10 +22,12 @@ from contextwise.comparison.question import Pair
 from contextwise.models.notation import between, in_words, quoted, where
 from contextwise.report.parts import (
     SHORT,
+    TOP,
     UNDECIDED,
     WORDS,
     Agreement,
     Cell,
+    Column,
     Entries,
     Entry,
     Interval,
@@ -33,20 +35,20 @@ from contextwise.report.parts import (
     Note,
     PairName,
     Part,
+    Section,
     Share,
     Style,
     Table,
     exact_digits,
+    makes_parts,
     table,
 )
-from contextwise.report.text import as_text
 from contextwise.support.formatting import READABLE, is_readable, name, number, percent, plural
-from contextwise.support.formatting import columns as in_columns
 
 if TYPE_CHECKING:
     from contextwise.comparison.estimate import EstimatedMatrix
     from contextwise.comparison.explain import Explanation, FeatureErrors, Kind, PairExplanation
-    from contextwise.comparison.matrix import DistanceMatrix
+    from contextwise.comparison.matrix import Comparisons, DistanceMatrix
     from contextwise.comparison.neighbours import Neighbours
     from contextwise.evaluation.chance import Chance
     from contextwise.evaluation.check import Check
@@ -107,10 +109,10 @@ class Guess:
         return worst[0][0] if worst else None
 
 
-# -- the text of compare ---------------------------------------------------------------------------
+# -- what compare prints ---------------------------------------------------------------------------
 
 
-def compare_text(
+def compare_parts(
     true: str,
     guesses: Sequence[Guess],
     *,
@@ -120,20 +122,29 @@ def compare_text(
     data: str = "",
     zero_weights: int = 0,
     drops_zeros: bool = False,
-) -> str:
+) -> list[Part]:
     """Return what ``contextwise compare`` prints: the verdict, the models, then the guesses.
 
     ``true`` is the name of the true model; ``variables``, ``features`` and ``zero_weights`` are its
     size and how many of its features have weight 0. ``data`` is the name of a file of rows.
     """
     several = len(guesses) > 1
+    verdicts: list[str] = []
     parts = (
         guesses_parts(guesses)
         if several
         else comparison_parts(guesses[0].comparison, top=top, chance=guesses[0].chance)
     )
-    verdict = parts[:1] if isinstance(parts[0], Note) else []
-    lines = [as_text(verdict)] if verdict else []
+    if isinstance(verdict := parts[0], Note):
+        verdicts.append(verdict.text)
+        del parts[0]
+    for guess in guesses:
+        if guess.chance is not None:
+            from contextwise.report.evaluations import chance_parts
+
+            _, *drawn = chance_parts(guess.chance)
+            verdicts += [f"{guess.title}: {guess.chance.verdict}"] if several else []
+            parts += [Section(guess.title, tuple(drawn))] if several else drawn
     counts = [(true, zero_weights), *((guess.title, guess.zero_weights) for guess in guesses)]
     zeros = [f"{count:,} in {name(title)}" for title, count in counts if count]
     comparison = guesses[0].comparison
@@ -149,15 +160,8 @@ def compare_text(
     if zeros:
         status = "dropped" if drops_zeros else "kept; --zero-weights drop drops them"
         rows.append(("note", f"features of weight 0: {', '.join(zeros)} ({status})"))
-    blocks = [in_columns(rows, "<<"), as_text(parts[len(verdict) :])]
-    for guess in guesses:
-        if guess.chance is not None:
-            from contextwise.report.evaluations import chance_parts
-
-            drawn = as_text(chance_parts(guess.chance)[1:])  # the first part is the verdict
-            lines += [f"{guess.title}: {guess.chance.verdict}"] if several else []
-            blocks.append(f"{guess.title}:\n{drawn}" if several else drawn)
-    return "\n\n".join(["\n".join(lines), *blocks] if lines else blocks)
+    models = Table("", (Column("", "words"),) * 2, tuple(rows), "compared")
+    return [*([Note("verdict", "\n".join(verdicts))] if verdicts else []), models, *parts]
 
 
 def summary(comparison: Comparison, chance: Chance | None = None) -> str:
@@ -675,3 +679,32 @@ def neighbours_parts(nearest: Neighbours, names: Sequence[str]) -> list[Part]:
     parts: list[Part] = [table("The nearest models", columns, rows, "nearest")]
     parts.append(Note("comparisons", f"{words}."))
     return [*parts, *rounding_notes(parts, "command")]
+
+
+# -- results as they show themselves ---------------------------------------------------------------
+
+
+@makes_parts("comparison.compare", "Comparison")
+def _comparison(result: Comparison, *, top: int = TOP) -> list[Part]:
+    return comparison_parts(result, top=top, medium="python")
+
+
+@makes_parts("comparison.matrix", "Comparisons")
+def _comparisons(result: Comparisons, *, top: int = TOP) -> list[Part]:
+    named = zip(result.names, result, strict=True)
+    return guesses_parts([Guess(label, comparison) for label, comparison in named], medium="python")
+
+
+@makes_parts("comparison.explain", "Explanation")
+def _explanation(result: Explanation, *, top: int = TOP) -> list[Part]:
+    return [Note("summary", summary(result.comparison)), *explanation_parts(result)]
+
+
+@makes_parts("comparison.explain", "PairExplanation")
+def _pair_explanation(result: PairExplanation, *, top: int = TOP) -> list[Part]:
+    return region_parts(result)
+
+
+@makes_parts("comparison.matrix", "DistanceMatrix")
+def _matrix(result: DistanceMatrix, *, top: int = TOP) -> list[Part]:
+    return matrix_parts(result, medium="python")

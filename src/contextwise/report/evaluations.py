@@ -18,6 +18,7 @@ from contextwise.report.comparisons import (
     rounding_notes,
 )
 from contextwise.report.parts import (
+    TOP,
     Cell,
     Column,
     Entries,
@@ -27,6 +28,7 @@ from contextwise.report.parts import (
     Part,
     Style,
     Table,
+    makes_parts,
     table,
 )
 from contextwise.report.pictures import supports_picture
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
     from contextwise.evaluation.g_test import ConditionalTest
     from contextwise.evaluation.score import Score
     from contextwise.evaluation.stability import PairSupport, Stability
-
-TOP = 10  # default number of pairs or claims of a kind to show
 
 
 # -- chance ----------------------------------------------------------------------------------------
@@ -77,6 +77,7 @@ OF_GRAPHS: tuple[Wanted, ...] = (
 )
 
 
+@makes_parts("evaluation.chance", "Chance")
 def chance_parts(chance: Chance, *, top: int = 0) -> list[Part]:
     """Show the verdict, what was drawn, the numbers, and the ``top`` pairs of least skill."""
     values = {"distance": chance.distance, **chance.record()}
@@ -157,6 +158,7 @@ def chances_table(guesses: Sequence[Guess]) -> Table:
 # -- stability -------------------------------------------------------------------------------------
 
 
+@makes_parts("evaluation.stability", "Stability")
 def stability_parts(
     stability: Stability, *, top: int = TOP, consensus: Consensus | None = None
 ) -> list[Part]:
@@ -238,6 +240,7 @@ ROWS_MUST = (
 )
 
 
+@makes_parts("evaluation.check", "Check")
 def check_parts(check: Check, *, top: int = TOP) -> list[Part]:
     """Show which claims of a structure rows contradict, confirm, or cannot test."""
     head = f"{plural(check.rows, 'row')}, {plural(check.pairs, 'pair')}. {ROWS_MUST}"
@@ -327,7 +330,8 @@ def _p_value(test: ConditionalTest) -> str:
 # -- groups of replicates ------------------------------------------------------------------------
 
 
-def summary_parts(summary: Summary) -> list[Part]:
+@makes_parts("evaluation.replicates", "Summary")
+def summary_parts(summary: Summary, *, top: int = TOP) -> list[Part]:
     """Show the best group, means, differences and ranks; leave out metrics without values."""
     verdicts = [summary.verdict, *(ranking.verdict for ranking in summary.rankings)]
     metrics = [
@@ -546,3 +550,16 @@ def _reasons(names: Sequence[str], scores: Sequence[Score]) -> Iterator[str]:
             by_reason.setdefault((label, reason), []).append(SCORE_LABELS[key])
     for (label, reason), which in by_reason.items():
         yield f"{label}: {', '.join(which)}: {reason}"
+
+
+# -- results as they show themselves ---------------------------------------------------------------
+
+
+@makes_parts("evaluation.consensus", "Consensus")
+def _consensus(result: Consensus, *, top: int = TOP) -> list[Part]:
+    return consensus_parts(result, result.widest_supports(top))
+
+
+@makes_parts("evaluation.score", "Score")
+def _score(result: Score, *, top: int = TOP) -> list[Part]:
+    return scores_parts(["guess"], [result], medium="python")

@@ -24,7 +24,6 @@ from contextwise.report.comparisons import (
     scope_words,
 )
 from contextwise.report.evaluations import (
-    TOP,
     chance_parts,
     chances_table,
     check_parts,
@@ -32,7 +31,7 @@ from contextwise.report.evaluations import (
     summary_parts,
 )
 from contextwise.report.html import as_html, page_html, tag
-from contextwise.report.parts import Note, Part, Section, Style, Table, table
+from contextwise.report.parts import TOP, Note, Part, Section, Style, Table, table
 from contextwise.report.pictures import graph_pictures, pairs_picture, plane_picture
 from contextwise.support.formatting import name
 

@@ -1,16 +1,19 @@
 """Parts of a view, as data: tables, measures, notes, pictures.
 
-`comparisons` and `evaluations` turn a result into parts, with every word in place. `text`, `html`
-and the explorer only show them. Cells hold values and not texts, so that tables can be sorted;
-`cell_text` is the one place where a value becomes a text.
+`comparisons` and `evaluations` turn a result into parts, with every word in place; `parts_of` finds
+the function for a result. `text`, `html` and the explorer only show parts. Cells hold values, not
+strings, so that tables can be sorted; only `cell_text` turns a value into a string.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import singledispatch
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from contextwise.support.formatting import is_readable, name, number, percent, rate
@@ -29,6 +32,7 @@ without or with its counts, a mean of counts, a score of any size, a p-value, or
 bits."""
 UNKNOWN = "–"
 LONGEST_TIP = 400  # digits
+TOP = 10  # default number of entries of a list to show
 SHORT = 10**4  # counts out of fewer than this are shown next to their shares
 
 Agreement = Literal["tp", "fp", "fn"]
@@ -107,7 +111,7 @@ class Table(NamedTuple):
     key: str = ""
 
     def texts(self) -> list[list[str]]:
-        """Return the cells as texts, without the head."""
+        """Return the cells as strings, without the head."""
         return [
             [cell_text(cell, column.style) for cell, column in zip(row, self.columns, strict=True)]
             for row in self.rows
@@ -185,6 +189,40 @@ class Section(NamedTuple):
 Part: TypeAlias = Note | Entries | Table | Legend | Picture | Section
 
 
+# -- the parts of a result -------------------------------------------------------------------------
+
+Maker = Callable[..., "list[Part]"]
+RENDERED = ("comparisons", "evaluations")
+"""The modules of this package whose functions make parts, those that load fastest first."""
+_makers: dict[tuple[str, str], Maker] = {}
+
+
+def makes_parts(module: str, *classes: str) -> Callable[[Maker], Maker]:
+    """Register a function of (result, *, top) for results of these classes and their subclasses.
+
+    The classes are given by name, so that showing one result does not load all others.
+    """
+
+    def register(maker: Maker) -> Maker:
+        _makers.update({(f"contextwise.{module}", kind): maker for kind in classes})
+        return maker
+
+    return register
+
+
+@singledispatch
+def parts_of(result: object, **options: int) -> list[Part]:
+    """Return the parts of any result; ``top`` limits its lists."""
+    for renderer in RENDERED:
+        import_module(f"contextwise.report.{renderer}")
+        for module, kind in [key for key in _makers if key[0] in sys.modules]:
+            parts_of.register(getattr(sys.modules[module], kind), _makers.pop((module, kind)))
+        maker = parts_of.dispatch(type(result))
+        if maker is not parts_of.dispatch(object):
+            return maker(result, **options)
+    raise TypeError(f"contextwise.report cannot show a {type(result).__name__}")
+
+
 def cell_text(cell: Cell, style: Style) -> str:
     """Return a value as one line of text."""
     match cell:
@@ -222,7 +260,7 @@ def cell_text(cell: Cell, style: Style) -> str:
 
 
 def exact_digits(cell: Cell, style: Style) -> str | None:
-    """Return the exact number behind a text that rounds it, or None."""
+    """Return the exact number behind a rounded one, or None."""
     if isinstance(cell, Share):
         if style == "counted" and cell.whole < SHORT:
             return None

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from textwrap import fill
-from typing import Any
 
-from contextwise.report.parts import Entries, Note, Part, Section, Table, cell_text
+from contextwise.report.parts import TOP, Entries, Note, Part, Section, Table, cell_text, parts_of
 from contextwise.support.formatting import columns
 
 WIDTH = 100  # the width of the lines of a note
@@ -96,43 +95,20 @@ def escaped(text: str) -> str:
 # -- any result ------------------------------------------------------------------------------------
 
 
-def parts_of(result: Any, top: int = 10) -> list[Part]:
-    """Return the parts of any result; ``top`` limits its lists."""
-    from contextwise.report import comparisons, evaluations
-
-    match type(result).__name__:
-        case "Comparison":
-            return comparisons.comparison_parts(result, medium="python")
-        case "Comparisons":
-            named = zip(result.names, result, strict=True)
-            guesses = [comparisons.Guess(name, comparison) for name, comparison in named]
-            return comparisons.guesses_parts(guesses, medium="python")
-        case "Explanation":
-            verdict = Note("summary", comparisons.summary(result.comparison))
-            return [verdict, *comparisons.explanation_parts(result)]
-        case "PairExplanation":
-            return comparisons.region_parts(result)
-        case "DistanceMatrix":
-            return comparisons.matrix_parts(result, medium="python")
-        case "Score":
-            return evaluations.scores_parts(["guess"], [result], medium="python")
-        case "Chance":
-            return evaluations.chance_parts(result, top=top)
-        case "Stability":
-            return evaluations.stability_parts(result, top=top)
-        case "Check":
-            return evaluations.check_parts(result, top=top)
-        case "Consensus":
-            return evaluations.consensus_parts(result, result.widest_supports(top))
-        case _:
-            return evaluations.summary_parts(result)
+def text_of(result: object, **options: int) -> str:
+    """Return any result as text; ``top`` limits its lists."""
+    return as_text(parts_of(result, **options))
 
 
-def text_of(result: object, top: int = 10) -> str:
-    return as_text(parts_of(result, 0 if type(result).__name__ == "Chance" else top))
+def verdict_of(result: object) -> str:
+    """Return the sentences that the text of a result starts with."""
+    verdict = parts_of(result, top=0)[0]
+    assert isinstance(verdict, Note)
+    return verdict.text
 
 
 def html_of(result: object) -> str:
+    """Return any result as HTML for notebooks."""
     from contextwise.report.html import notebook_html
 
-    return notebook_html(parts_of(result))
+    return notebook_html(parts_of(result, top=TOP))

@@ -6,8 +6,7 @@ is shown as 0 or 1 only if it is exactly that.
 Counts can have hundreds of digits, and most JSON readers store numbers as doubles: they would read
 a different number, or infinity. So an int beyond 2^53 is written as a string of its digits.
 
-`Shown` and `Printed` let results show themselves. The renderers are in `contextwise.report`, which
-imports the rooms of the results, so a result loads them by name when it is shown.
+`Shown` and `Printed` let results show themselves; `contextwise.report` has the renderers.
 """
 
 from __future__ import annotations
@@ -181,11 +180,16 @@ def as_csv(records: Iterable[Mapping[str, object]], header: Iterable[str] | None
     return text.getvalue()
 
 
+def renderers() -> Any:
+    """Return the module that shows results; by name, because it imports their rooms."""
+    return import_module("contextwise.report.text")
+
+
 class Shown:
-    """Mixin for results that `contextwise.report.text` renders in notebooks."""
+    """Mixin for results that `contextwise.report` renders in notebooks."""
 
     def _repr_html_(self) -> str:
-        html: str = import_module("contextwise.report.text").html_of(self)
+        html: str = renderers().html_of(self)
         return html
 
     def to_frame(self) -> pandas.DataFrame:
@@ -200,5 +204,5 @@ class Printed(Shown):
     """Mixin for results whose `str` is the text that the command prints."""
 
     def __str__(self) -> str:
-        text: str = import_module("contextwise.report.text").text_of(self)
+        text: str = renderers().text_of(self)
         return text
